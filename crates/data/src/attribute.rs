@@ -1,0 +1,76 @@
+//! Attributes: a column's name, its role, its domain, and how a release writes it.
+
+use serde::Serialize;
+
+use crate::domain::Domain;
+
+/// What an attribute is to privacy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Known from elsewhere and, in combination, identifying: generalized in the release.
+    Quasi,
+    /// What must not be learned about a person: verbatim in the release.
+    Sensitive,
+    /// Names a person by itself: never in the release.
+    Identifier,
+    /// Neither: verbatim in the release.
+    Other,
+}
+
+/// How a class covers its values in a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recode {
+    /// A node of the taxonomy; a range where the attribute has none but has an order.
+    Node,
+    /// A range in declared or leaf order.
+    Range,
+    /// The set of the values that occur.
+    Set,
+}
+
+/// One column of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// The column's name in tables and releases.
+    pub name: String,
+    /// What it is to privacy.
+    pub role: Role,
+    /// Its values and their codes.
+    pub domain: Domain,
+    /// How a release writes it, where the attribute says so itself.
+    pub recode: Option<Recode>,
+}
+
+/// The columns of a study, in declared order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    attributes: Vec<Attribute>,
+}
+
+impl Schema {
+    /// A schema of these attributes. Names are distinct: the study's reader sees to it.
+    pub fn new(attributes: Vec<Attribute>) -> Self {
+        Self { attributes }
+    }
+
+    /// The attributes, in declared order.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// Position of the attribute with this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.attributes
+            .iter()
+            .position(|attribute| attribute.name == name)
+    }
+
+    /// Positions of the attributes with this role, in declared order.
+    pub fn with_role(&self, role: Role) -> Vec<usize> {
+        (0..self.attributes.len())
+            .filter(|index| self.attributes[*index].role == role)
+            .collect()
+    }
+}

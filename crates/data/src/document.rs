@@ -1,0 +1,429 @@
+//! A TOML file that people write: every key is known, every error names file and line.
+//!
+//! A [`Section`] is read key by key; [`Section::finish`] then refuses keys that nobody asked for
+//! and suggests the nearest one. Used for `study.toml` here and for the parts of it that other
+//! crates own.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Document as Toml, Item, TableLike};
+
+use crate::nearest::{nearest, quoted_list};
+
+/// Why a TOML file was refused, and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The file cannot be read.
+    #[error("{file}: cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The file is not TOML.
+    #[error("{file}:{line}: not valid TOML: {reason}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// Its line, from 1.
+        line: usize,
+        /// What the parser expected.
+        reason: String,
+    },
+    /// A key or value is missing, unknown or wrong.
+    #[error("{file}:{line}: {message}")]
+    Invalid {
+        /// The file.
+        file: String,
+        /// Its line, from 1.
+        line: usize,
+        /// What was expected, what was found, and the next step.
+        message: String,
+    },
+}
+
+/// A parsed TOML file that remembers where everything stands.
+#[derive(Debug, Clone)]
+pub struct Document {
+    file: PathBuf,
+    toml: Toml<String>,
+}
+
+impl Document {
+    /// Reads and parses a file.
+    pub fn open(path: &Path) -> Result<Self, DocumentError> {
+        let unreadable = |reason: String| DocumentError::Unreadable {
+            file: path.display().to_string(),
+            reason,
+        };
+        let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
+            unreadable(format!("line {line} is not valid UTF-8"))
+        })?;
+        Self::parse(text, path)
+    }
+
+    /// Parses text; `file` is the name that errors carry.
+    pub fn parse(text: String, file: &Path) -> Result<Self, DocumentError> {
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        let toml = Toml::parse(text.clone()).map_err(|error| DocumentError::Syntax {
+            file: file.display().to_string(),
+            line: error.span().map_or(1, |span| line_of(&text, span.start)),
+            reason: error.message().to_owned(),
+        })?;
+        Ok(Self {
+            file: file.to_owned(),
+            toml,
+        })
+    }
+
+    /// The file's name, as errors carry it.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The text that was parsed.
+    pub fn text(&self) -> &str {
+        self.toml.raw()
+    }
+
+    /// The whole file as one section.
+    pub fn root(&self) -> Section<'_> {
+        Section {
+            document: self,
+            table: self.toml.as_table(),
+            name: String::new(),
+            span: Some(0..0),
+            asked: RefCell::default(),
+        }
+    }
+
+    fn line(&self, span: Option<Range<usize>>) -> usize {
+        span.map_or(1, |span| line_of(self.toml.raw(), span.start))
+    }
+
+    fn invalid(&self, span: Option<Range<usize>>, message: impl Into<String>) -> DocumentError {
+        DocumentError::Invalid {
+            file: self.file.display().to_string(),
+            line: self.line(span),
+            message: message.into(),
+        }
+    }
+}
+
+/// One table of a document, read key by key.
+pub struct Section<'a> {
+    document: &'a Document,
+    table: &'a dyn TableLike,
+    name: String,
+    span: Option<Range<usize>>,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Section<'a> {
+    /// Whether the key is there.
+    pub fn has(&self, key: &'static str) -> bool {
+        self.item(key).is_some()
+    }
+
+    /// A value as text, if the key is there.
+    pub fn string(&self, key: &'static str) -> Result<Option<String>, DocumentError> {
+        self.get(key, "a string", |item| item.as_str().map(str::to_owned))
+    }
+
+    /// A value as text; the key must be there.
+    pub fn required_string(&self, key: &'static str) -> Result<String, DocumentError> {
+        self.string(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// One of several words, if the key is there.
+    pub fn word<T: Copy>(
+        &self,
+        key: &'static str,
+        words: &[(&str, T)],
+    ) -> Result<Option<T>, DocumentError> {
+        let Some(found) = self.string(key)? else {
+            return Ok(None);
+        };
+        match words.iter().find(|(word, _)| *word == found) {
+            Some((_, value)) => Ok(Some(*value)),
+            None => {
+                let names = words.iter().map(|(word, _)| *word);
+                let mut message = format!(
+                    "`{}` is `{found}`, expected one of {}",
+                    self.path(key),
+                    quoted_list(names.clone())
+                );
+                if let Some(best) = nearest(&found, names, 1).first() {
+                    message.push_str(&format!("\nhint: did you mean `{best}`?"));
+                }
+                Err(self.wrong(key, message))
+            }
+        }
+    }
+
+    /// A whole number, if the key is there.
+    pub fn integer(&self, key: &'static str) -> Result<Option<i64>, DocumentError> {
+        self.get(key, "a whole number", Item::as_integer)
+    }
+
+    /// A number with or without a fraction, if the key is there.
+    pub fn number(&self, key: &'static str) -> Result<Option<f64>, DocumentError> {
+        self.get(key, "a number", |item| {
+            item.as_float()
+                .or_else(|| item.as_integer().map(|number| number as f64))
+        })
+    }
+
+    /// True or false, if the key is there.
+    pub fn boolean(&self, key: &'static str) -> Result<Option<bool>, DocumentError> {
+        self.get(key, "true or false", Item::as_bool)
+    }
+
+    /// A list of strings, if the key is there.
+    pub fn strings(&self, key: &'static str) -> Result<Option<Vec<String>>, DocumentError> {
+        self.get(key, "a list of strings", |item| {
+            item.as_array()?
+                .iter()
+                .map(|value| value.as_str().map(str::to_owned))
+                .collect()
+        })
+    }
+
+    /// A list of days, quoted or not, if the key is there.
+    pub fn dates(&self, key: &'static str) -> Result<Option<Vec<String>>, DocumentError> {
+        self.get(key, "a list of days", |item| {
+            item.as_array()?
+                .iter()
+                .map(|value| match value.as_datetime() {
+                    Some(day) => Some(day.to_string()),
+                    None => value.as_str().map(str::to_owned),
+                })
+                .collect()
+        })
+    }
+
+    /// A list of whole numbers, if the key is there.
+    pub fn integers(&self, key: &'static str) -> Result<Option<Vec<i64>>, DocumentError> {
+        self.get(key, "a list of whole numbers", |item| {
+            item.as_array()?
+                .iter()
+                .map(|value| value.as_integer())
+                .collect()
+        })
+    }
+
+    /// A table below this one, if the key is there.
+    pub fn section(&self, key: &'static str) -> Result<Option<Section<'a>>, DocumentError> {
+        let Some(item) = self.item(key) else {
+            return Ok(None);
+        };
+        match item.as_table_like() {
+            Some(table) => Ok(Some(Section {
+                document: self.document,
+                table,
+                name: self.path(key),
+                span: self.key_span(key).or_else(|| item.span()),
+                asked: RefCell::default(),
+            })),
+            None => Err(self.expected(key, "a table")),
+        }
+    }
+
+    /// The tables of `[[key]]`, in the order they are written.
+    pub fn sections(&self, key: &'static str) -> Result<Vec<Section<'a>>, DocumentError> {
+        let Some(item) = self.item(key) else {
+            return Ok(Vec::new());
+        };
+        let Some(tables) = item.as_array_of_tables() else {
+            let message = format!("expected `[[{key}]]` tables, one for each {key}");
+            return Err(self.wrong(key, message));
+        };
+        Ok(tables
+            .iter()
+            .map(|table| Section {
+                document: self.document,
+                table,
+                name: key.to_owned(),
+                span: table.span(),
+                asked: RefCell::default(),
+            })
+            .collect())
+    }
+
+    /// Refuses keys that nobody asked for, suggesting the nearest known one.
+    pub fn finish(&self) -> Result<(), DocumentError> {
+        let asked = self.asked.borrow();
+        for (key, _) in self.table.iter() {
+            if asked.iter().any(|known| *known == key) {
+                continue;
+            }
+            let place = if self.name.is_empty() {
+                String::from("at the top of the file")
+            } else {
+                format!("in `{}`", self.name)
+            };
+            let mut message = format!("unknown key `{key}` {place}");
+            match nearest(key, asked.iter().copied(), 1).first() {
+                Some(best) => message.push_str(&format!("\nhint: did you mean `{best}`?")),
+                None => message.push_str(&format!(
+                    "\nhint: known keys are {}",
+                    quoted_list(asked.iter().copied())
+                )),
+            }
+            return Err(self.wrong_dynamic(key, message));
+        }
+        Ok(())
+    }
+
+    /// An error about this key's value.
+    pub fn wrong(&self, key: &'static str, message: impl Into<String>) -> DocumentError {
+        self.wrong_dynamic(key, message)
+    }
+
+    /// An error about the section as a whole.
+    pub fn wrong_section(&self, message: impl Into<String>) -> DocumentError {
+        self.document.invalid(self.span.clone(), message)
+    }
+
+    /// An error that says a key is missing.
+    pub fn missing(&self, key: &'static str) -> DocumentError {
+        self.wrong_section(format!("`{}` is missing", self.path(key)))
+    }
+
+    /// Where the section begins, from line 1.
+    pub fn line(&self) -> usize {
+        self.document.line(self.span.clone())
+    }
+
+    /// The dotted path of a key, as messages show it.
+    pub fn path(&self, key: &str) -> String {
+        if self.name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.name)
+        }
+    }
+
+    fn item(&self, key: &'static str) -> Option<&'a Item> {
+        let mut asked = self.asked.borrow_mut();
+        if !asked.contains(&key) {
+            asked.push(key);
+        }
+        self.table.get(key).filter(|item| !item.is_none())
+    }
+
+    fn get<T>(
+        &self,
+        key: &'static str,
+        kind: &str,
+        read: impl FnOnce(&Item) -> Option<T>,
+    ) -> Result<Option<T>, DocumentError> {
+        match self.item(key) {
+            None => Ok(None),
+            Some(item) => match read(item) {
+                Some(value) => Ok(Some(value)),
+                None => Err(self.expected(key, kind)),
+            },
+        }
+    }
+
+    fn expected(&self, key: &'static str, kind: &str) -> DocumentError {
+        let found = self
+            .item(key)
+            .map(|item| item.to_string().trim().to_owned())
+            .unwrap_or_default();
+        self.wrong(
+            key,
+            format!("`{}` is {found}, expected {kind}", self.path(key)),
+        )
+    }
+
+    fn key_span(&self, key: &str) -> Option<Range<usize>> {
+        self.table
+            .get_key_value(key)
+            .and_then(|(key, _)| key.span())
+    }
+
+    fn wrong_dynamic(&self, key: &str, message: impl Into<String>) -> DocumentError {
+        let span = self
+            .key_span(key)
+            .or_else(|| self.table.get(key).and_then(Item::span))
+            .or_else(|| self.span.clone());
+        self.document.invalid(span, message)
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.as_bytes()[..offset.min(text.len())]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(text: &str) -> Document {
+        Document::parse(text.to_owned(), Path::new("study.toml")).unwrap()
+    }
+
+    #[test]
+    fn unknown_key_names_line_and_nearest() {
+        let document = document("[study]\nname = \"x\"\npartion = \"horizontal\"\n");
+        let root = document.root();
+        let study = root.section("study").unwrap().unwrap();
+        study.string("name").unwrap();
+        study.string("partition").unwrap();
+        assert_eq!(
+            study.finish().unwrap_err().to_string(),
+            "study.toml:3: unknown key `partion` in `study`\nhint: did you mean `partition`?"
+        );
+    }
+
+    #[test]
+    fn wrong_type_names_what_was_found() {
+        let document = document("[require]\nk = \"ten\"\n");
+        let root = document.root();
+        let require = root.section("require").unwrap().unwrap();
+        assert_eq!(
+            require.integer("k").unwrap_err().to_string(),
+            "study.toml:2: `require.k` is \"ten\", expected a whole number"
+        );
+    }
+
+    #[test]
+    fn syntax_error_has_a_line() {
+        let error =
+            Document::parse("a = 1\nb = = 2\n".to_owned(), Path::new("s.toml")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("s.toml:2: not valid TOML"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_word_outside_its_list_is_refused() {
+        let document = document("[study]\npartition = \"horizontl\"\n");
+        let root = document.root();
+        let study = root.section("study").unwrap().unwrap();
+        let words = [("horizontal", 1), ("vertical", 2)];
+        assert_eq!(
+            study.word("partition", &words).unwrap_err().to_string(),
+            "study.toml:2: `study.partition` is `horizontl`, expected one of `horizontal`, \
+             `vertical`\nhint: did you mean `horizontal`?"
+        );
+    }
+}

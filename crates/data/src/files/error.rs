@@ -1,0 +1,131 @@
+//! What can be wrong with a file, in words that name file, line, column and value.
+
+use crate::cell::CellError;
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The operating system refuses.
+    #[error("{file}: cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the operating system or the decoder said.
+        reason: String,
+    },
+    /// The operating system refuses to write.
+    #[error("{file}: cannot be written: {reason}\nhint: nothing was left half-written")]
+    Unwritable {
+        /// The file.
+        file: String,
+        /// What the operating system or the encoder said.
+        reason: String,
+    },
+    /// The extension says nothing we know.
+    #[error("{file}: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst or .parquet")]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// There is not even a header.
+    #[error("{file}: the file is empty, expected a header row with column names")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// Two columns have one name.
+    #[error("{file}:1: column `{column}` stands twice, as columns {first} and {second}")]
+    DuplicateColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        column: String,
+        /// Its first place, from 1.
+        first: usize,
+        /// Its second place.
+        second: usize,
+    },
+    /// A column that the study does not know.
+    #[error("{file}:1: unknown column `{column}`{hint}")]
+    UnknownColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        column: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A column of the study that the file lacks.
+    #[error("{file}:1: column `{column}` of the study is missing{hint}")]
+    MissingColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        column: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A row with too few or too many fields.
+    #[error("{file}:{line}: {found} fields, the header has {expected}")]
+    Ragged {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// Fields of this row.
+        found: usize,
+        /// Fields of the header.
+        expected: usize,
+    },
+    /// Bytes that are no text.
+    #[error("{file}:{line}: column `{column}`: not valid UTF-8\nhint: save the file as UTF-8")]
+    NotUtf8 {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+    },
+    /// A value that its domain does not have.
+    #[error("{file}:{line}: column `{column}`: value `{value}` is outside {domain}{hint}")]
+    OutsideDomain {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+        /// The domain in words.
+        domain: String,
+        /// The nearest valid values, or how to declare a missing value.
+        hint: String,
+    },
+    /// A cell of a release that stands for nothing.
+    #[error("{file}:{line}: column `{column}`: {source}")]
+    Cell {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        source: CellError,
+    },
+    /// A Parquet column of a type that values cannot have.
+    #[error(
+        "{file}: column `{column}` has type {kind}\nhint: expected text, whole numbers or dates; cast it in the query that writes the file"
+    )]
+    UnsupportedType {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its type.
+        kind: String,
+    },
+}

@@ -1,0 +1,198 @@
+//! Opening and creating files: format and compression by extension, progress, atomic writes.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::FileError;
+
+/// Told how many bytes of the file have been read, or rows written, since the last call.
+pub trait Progress: Sync {
+    /// So much more is done.
+    fn advance(&self, amount: u64);
+}
+
+/// Nobody is watching.
+impl Progress for () {
+    fn advance(&self, _: u64) {}
+}
+
+/// What a file's extension says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Separated values.
+    Csv(Compression),
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// How a CSV file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+}
+
+/// The format of a file by its name.
+pub fn format_of(path: &Path) -> Result<Format, FileError> {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    let (stem, compression) = if let Some(stem) = name.strip_suffix(".gz") {
+        (stem, Compression::Gzip)
+    } else if let Some(stem) = name.strip_suffix(".zst") {
+        (stem, Compression::Zstd)
+    } else {
+        (name.as_str(), Compression::None)
+    };
+    let is_csv = [".csv", ".tsv", ".txt"]
+        .iter()
+        .any(|end| stem.ends_with(end));
+    if is_csv {
+        Ok(Format::Csv(compression))
+    } else if name.ends_with(".parquet") {
+        Ok(Format::Parquet)
+    } else {
+        Err(FileError::UnknownFormat {
+            file: path.display().to_string(),
+        })
+    }
+}
+
+/// Opens a file for reading, decompressed.
+pub(super) fn open<'a>(
+    path: &Path,
+    compression: Compression,
+    progress: &'a dyn Progress,
+) -> Result<Box<dyn Read + 'a>, FileError> {
+    let unreadable = |error: io::Error| FileError::Unreadable {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let counted = Counted { file, progress };
+    Ok(match compression {
+        Compression::None => Box::new(counted),
+        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(
+            counted,
+        ))),
+        Compression::Zstd => Box::new(zstd::Decoder::new(counted).map_err(unreadable)?),
+    })
+}
+
+struct Counted<'a> {
+    file: File,
+    progress: &'a dyn Progress,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.progress.advance(count as u64);
+        Ok(count)
+    }
+}
+
+/// A file that exists only when it is complete: written under a temporary name beside its target,
+/// renamed by [`OutputFile::finish`], removed if dropped before.
+pub struct OutputFile {
+    path: PathBuf,
+    writer: Writer,
+}
+
+enum Writer {
+    Plain(BufWriter<tempfile::NamedTempFile>),
+    Gzip(flate2::write::GzEncoder<BufWriter<tempfile::NamedTempFile>>),
+    Zstd(Box<zstd::Encoder<'static, BufWriter<tempfile::NamedTempFile>>>),
+}
+
+impl OutputFile {
+    /// Starts a file, compressed as its name says. Folders are not made.
+    pub fn create(path: &Path) -> Result<Self, FileError> {
+        Self::try_create(path).map_err(|error| unwritable(path, &error))
+    }
+
+    fn try_create(path: &Path) -> io::Result<Self> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".hedgerow-").suffix(".tmp");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // As any program that creates a file: readable as the person's umask says.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder)?);
+        let writer = match format_of(path) {
+            Ok(Format::Csv(Compression::Gzip)) => Writer::Gzip(flate2::write::GzEncoder::new(
+                file,
+                flate2::Compression::default(),
+            )),
+            Ok(Format::Csv(Compression::Zstd)) => {
+                Writer::Zstd(Box::new(zstd::Encoder::new(file, 0)?))
+            }
+            _ => Writer::Plain(file),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+        })
+    }
+
+    /// Completes the file under its own name.
+    pub fn finish(self) -> Result<(), FileError> {
+        let path = self.path;
+        let finish = || -> io::Result<()> {
+            let buffered = match self.writer {
+                Writer::Plain(writer) => writer,
+                Writer::Gzip(writer) => writer.finish()?,
+                Writer::Zstd(writer) => writer.finish()?,
+            };
+            let file = buffered
+                .into_inner()
+                .map_err(io::IntoInnerError::into_error)?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        finish().map_err(|error| unwritable(&path, &error))
+    }
+
+    /// The name it will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.writer {
+            Writer::Plain(writer) => writer.write(bytes),
+            Writer::Gzip(writer) => writer.write(bytes),
+            Writer::Zstd(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.writer {
+            Writer::Plain(writer) => writer.flush(),
+            Writer::Gzip(writer) => writer.flush(),
+            Writer::Zstd(writer) => writer.flush(),
+        }
+    }
+}
+
+pub(super) fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> FileError {
+    FileError::Unwritable {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Parquet in: text, whole numbers, booleans and dates, with nulls as declared missing values.
+//! Where other formats have lines, errors name the row, from 1.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    Date32Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
+};
+use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
+use arrow_schema::DataType;
+use jiff::civil::{Date, date};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::FileError;
+use super::open::Progress;
+use super::sink::Sink;
+
+const BATCH: usize = 1 << 14;
+
+pub(super) fn read<S: Sink>(
+    path: &Path,
+    sink: &mut S,
+    progress: &dyn Progress,
+) -> Result<(), FileError> {
+    let name = path.display().to_string();
+    let unreadable = |error: &dyn std::fmt::Display| FileError::Unreadable {
+        file: name.clone(),
+        reason: error.to_string(),
+    };
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| unreadable(&error))?;
+    let total = builder.metadata().file_metadata().num_rows().max(1) as u64;
+    let fields = builder.schema().fields();
+    let names = fields.iter().map(|field| field.name().clone()).collect();
+    sink.header(&name, names)?;
+    let reader = builder
+        .with_batch_size(BATCH)
+        .build()
+        .map_err(|error| unreadable(&error))?;
+    let mut row = 0;
+    for batch in reader {
+        let batch = batch.map_err(|error| unreadable(&error))?;
+        for column in 0..batch.num_columns() {
+            read_column(&batch, column, row, &name, sink)?;
+        }
+        let rows = batch.num_rows() as u64;
+        row += rows;
+        progress.advance(length * rows / total);
+    }
+    Ok(())
+}
+
+fn read_column<S: Sink>(
+    batch: &RecordBatch,
+    column: usize,
+    first_row: u64,
+    file: &str,
+    sink: &mut S,
+) -> Result<(), FileError> {
+    let array = batch.column(column).as_ref();
+    let mut each = |row: usize, text: Option<&[u8]>| {
+        let place = first_row + row as u64 + 1;
+        match text {
+            Some(text) => sink.cell(column, text, place),
+            None => sink.null(column, place),
+        }
+    };
+    match array.data_type() {
+        DataType::Utf8 => {
+            let texts = array.as_string::<i32>();
+            texts
+                .iter()
+                .enumerate()
+                .try_for_each(|(row, text)| each(row, text.map(str::as_bytes)))
+        }
+        DataType::LargeUtf8 => {
+            let texts = array.as_string::<i64>();
+            texts
+                .iter()
+                .enumerate()
+                .try_for_each(|(row, text)| each(row, text.map(str::as_bytes)))
+        }
+        DataType::Utf8View => {
+            let texts = array.as_string_view();
+            texts
+                .iter()
+                .enumerate()
+                .try_for_each(|(row, text)| each(row, text.map(str::as_bytes)))
+        }
+        DataType::Dictionary(_, value) if **value == DataType::Utf8 => {
+            let dictionary = array.as_any_dictionary();
+            let texts = dictionary.values().as_string::<i32>();
+            let keys = dictionary.normalized_keys();
+            (0..array.len()).try_for_each(|row| {
+                let text = (!array.is_null(row)).then(|| texts.value(keys[row]).as_bytes());
+                each(row, text)
+            })
+        }
+        DataType::Boolean => {
+            let flags = array.as_boolean();
+            flags.iter().enumerate().try_for_each(|(row, flag)| {
+                each(
+                    row,
+                    flag.map(|flag| if flag { &b"true"[..] } else { &b"false"[..] }),
+                )
+            })
+        }
+        DataType::Date32 => {
+            let days = array.as_primitive::<Date32Type>();
+            let mut text = Vec::new();
+            days.iter().enumerate().try_for_each(|(row, day)| {
+                text.clear();
+                if let Some(day) = day.and_then(day_since_1970) {
+                    // Writing to memory cannot fail.
+                    let _ = write!(text, "{day}");
+                }
+                each(row, day.map(|_| text.as_slice()))
+            })
+        }
+        DataType::Int8 => numbers::<Int8Type>(array, each),
+        DataType::Int16 => numbers::<Int16Type>(array, each),
+        DataType::Int32 => numbers::<Int32Type>(array, each),
+        DataType::Int64 => numbers::<Int64Type>(array, each),
+        DataType::UInt8 => numbers::<UInt8Type>(array, each),
+        DataType::UInt16 => numbers::<UInt16Type>(array, each),
+        DataType::UInt32 => numbers::<UInt32Type>(array, each),
+        DataType::UInt64 => numbers::<UInt64Type>(array, each),
+        other => Err(FileError::UnsupportedType {
+            file: file.to_owned(),
+            column: batch.schema().field(column).name().clone(),
+            kind: other.to_string(),
+        }),
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    mut each: impl FnMut(usize, Option<&[u8]>) -> Result<(), FileError>,
+) -> Result<(), FileError>
+where
+    T::Native: std::fmt::Display,
+{
+    let mut text = Vec::new();
+    for (row, number) in array.as_primitive::<T>().iter().enumerate() {
+        text.clear();
+        if let Some(number) = number {
+            // Writing to memory cannot fail.
+            let _ = write!(text, "{number}");
+        }
+        each(row, number.map(|_| text.as_slice()))?;
+    }
+    Ok(())
+}
+
+fn day_since_1970(days: i32) -> Option<Date> {
+    date(1970, 1, 1)
+        .checked_add(jiff::Span::new().try_days(days).ok()?)
+        .ok()
+}

@@ -1,0 +1,243 @@
+//! Where cells go as they are read: into a study's coded table, or into columns of text.
+
+use std::sync::Arc;
+
+use super::FileError;
+use crate::attribute::Schema;
+use crate::domain::Domain;
+use crate::nearest::{nearest, quoted_list};
+use crate::table::{Column, Table};
+use crate::text::{TextColumn, TextTable};
+
+/// Takes a table cell by cell, columns in the file's order.
+pub(super) trait Sink {
+    /// The header, once, before any cell.
+    fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError>;
+
+    /// Names that a header is likely to hold, to tell delimiters apart.
+    fn expects(&self, name: &str) -> bool;
+
+    /// A cell; `line` is where it stands.
+    fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError>;
+
+    /// A cell without a value, which only some formats have.
+    fn null(&mut self, column: usize, line: u64) -> Result<(), FileError>;
+}
+
+/// Codes cells by the domains of a schema.
+pub(super) struct TableSink {
+    schema: Arc<Schema>,
+    ignore: Option<String>,
+    file: String,
+    /// For each column of the file, its attribute.
+    targets: Vec<Option<usize>>,
+    columns: Vec<Column>,
+}
+
+impl TableSink {
+    pub(super) fn new(schema: Arc<Schema>, ignore: Option<String>) -> Self {
+        let columns = schema
+            .attributes()
+            .iter()
+            .map(|attribute| Column::for_domain(&attribute.domain))
+            .collect();
+        Self {
+            schema,
+            ignore,
+            file: String::new(),
+            targets: Vec::new(),
+            columns,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Table {
+        for column in &mut self.columns {
+            if let Column::Coded(codes) = column {
+                codes.shrink_to_fit();
+            }
+        }
+        Table::new(self.schema, self.columns)
+    }
+
+    #[cold]
+    fn refuse(&self, attribute: usize, text: &[u8], line: u64) -> FileError {
+        let attribute = &self.schema.attributes()[attribute];
+        let (file, column) = (self.file.clone(), attribute.name.clone());
+        let Ok(value) = std::str::from_utf8(text) else {
+            return FileError::NotUtf8 { file, line, column };
+        };
+        let hint = if value.is_empty() {
+            match attribute.domain {
+                Domain::Category(_) => {
+                    String::from("\nhint: if values may be missing, list \"\" among its values")
+                }
+                _ => String::from("\nhint: if values may be missing, declare it: missing = \"\""),
+            }
+        } else {
+            let near = attribute.domain.nearest(value);
+            format!("\nhint: nearest valid values are {}", quoted_list(near))
+        };
+        FileError::OutsideDomain {
+            file,
+            line,
+            column,
+            value: shorten(value),
+            domain: attribute.domain.describe(),
+            hint,
+        }
+    }
+}
+
+impl Sink for TableSink {
+    fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
+        self.file = file.to_owned();
+        refuse_duplicates(file, &names)?;
+        for name in &names {
+            let target = self.schema.position(name);
+            if target.is_none() && self.ignore.as_ref() != Some(name) {
+                return Err(unknown_column(file, name, &self.schema));
+            }
+            self.targets.push(target);
+        }
+        for (position, attribute) in self.schema.attributes().iter().enumerate() {
+            if !self.targets.contains(&Some(position)) {
+                return Err(missing_column(file, &attribute.name, &names));
+            }
+        }
+        Ok(())
+    }
+
+    fn expects(&self, name: &str) -> bool {
+        self.schema.position(name).is_some()
+    }
+
+    #[inline]
+    fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        let Some(attribute) = self.targets[column] else {
+            return Ok(());
+        };
+        match &mut self.columns[attribute] {
+            Column::Coded(codes) => match self.schema.attributes()[attribute].domain.encode(text) {
+                Some(code) => codes.push(code),
+                None => return Err(self.refuse(attribute, text, line)),
+            },
+            Column::Text(texts) => match std::str::from_utf8(text) {
+                Ok(text) => texts.push(text, line),
+                Err(_) => return Err(self.refuse(attribute, text, line)),
+            },
+        }
+        Ok(())
+    }
+
+    fn null(&mut self, column: usize, line: u64) -> Result<(), FileError> {
+        if let Some(attribute) = self.targets[column]
+            && let Some(code) = self.schema.attributes()[attribute].domain.missing_code()
+            && let Column::Coded(codes) = &mut self.columns[attribute]
+        {
+            codes.push(code);
+            return Ok(());
+        }
+        self.cell(column, b"", line)
+    }
+}
+
+/// Keeps cells as text.
+#[derive(Default)]
+pub(super) struct TextSink {
+    file: String,
+    names: Vec<String>,
+    columns: Vec<TextColumn>,
+}
+
+impl TextSink {
+    pub(super) fn finish(self, file: String) -> TextTable {
+        TextTable {
+            file,
+            names: self.names,
+            columns: self.columns,
+        }
+    }
+}
+
+impl Sink for TextSink {
+    fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
+        self.file = file.to_owned();
+        refuse_duplicates(file, &names)?;
+        self.columns = names.iter().map(|_| TextColumn::default()).collect();
+        self.names = names;
+        Ok(())
+    }
+
+    fn expects(&self, _: &str) -> bool {
+        false
+    }
+
+    fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Err(FileError::NotUtf8 {
+                file: self.file.clone(),
+                line,
+                column: self.names[column].clone(),
+            });
+        };
+        self.columns[column].push(text, line);
+        Ok(())
+    }
+
+    fn null(&mut self, column: usize, line: u64) -> Result<(), FileError> {
+        self.cell(column, b"", line)
+    }
+}
+
+fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), FileError> {
+    for (second, name) in names.iter().enumerate() {
+        if let Some(first) = names[..second].iter().position(|earlier| earlier == name) {
+            return Err(FileError::DuplicateColumn {
+                file: file.to_owned(),
+                column: name.clone(),
+                first: first + 1,
+                second: second + 1,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The error for a column that the study does not know.
+pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileError {
+    let names = schema
+        .attributes()
+        .iter()
+        .map(|attribute| attribute.name.as_str());
+    let hint = match nearest(column, names, 1).first() {
+        Some(best) => format!("\nhint: did you mean `{best}`?"),
+        None => String::from(
+            "\nhint: declare it in the study; with role = \"identifier\" it is never released",
+        ),
+    };
+    FileError::UnknownColumn {
+        file: file.to_owned(),
+        column: column.to_owned(),
+        hint,
+    }
+}
+
+/// The error for a column of the study that the file lacks.
+pub(crate) fn missing_column(file: &str, column: &str, names: &[String]) -> FileError {
+    FileError::MissingColumn {
+        file: file.to_owned(),
+        column: column.to_owned(),
+        hint: format!("\nhint: the file has {}", quoted_list(names)),
+    }
+}
+
+/// A value short enough for a message.
+pub(crate) fn shorten(value: &str) -> String {
+    const MOST: usize = 60;
+    if value.chars().count() <= MOST {
+        return value.to_owned();
+    }
+    let mut short: String = value.chars().take(MOST).collect();
+    short.push('…');
+    short
+}

@@ -1,0 +1,367 @@
+//! Tables and releases out: CSV (plain, gzip, zstd) or Parquet, whole or chunk by chunk.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use jiff::civil::date;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use rayon::prelude::*;
+
+use super::FileError;
+use super::open::{Format, OutputFile, Progress, format_of, unwritable};
+use crate::attribute::Schema;
+use crate::domain::Domain;
+use crate::release::{Release, ReleaseColumn};
+use crate::table::{Column, Table};
+
+/// Rows encoded at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Labels are kept ready for domains up to this size.
+const MOST_LABELS: u32 = 1 << 20;
+
+/// Writes a table.
+pub fn write_table(path: &Path, table: &Table, progress: &dyn Progress) -> Result<(), FileError> {
+    let columns: Vec<Source<'_>> = table
+        .schema()
+        .attributes()
+        .iter()
+        .enumerate()
+        .map(|(position, attribute)| {
+            Source::new(&attribute.name, &attribute.domain, table.column(position))
+        })
+        .collect();
+    write(path, &columns, table.rows(), progress)
+}
+
+/// Writes a release: quasi-identifiers as cells, the rest verbatim.
+pub fn write_release(
+    path: &Path,
+    release: &Release,
+    progress: &dyn Progress,
+) -> Result<(), FileError> {
+    let mut columns = Vec::new();
+    for (attribute, column) in release.schema().attributes().iter().zip(release.columns()) {
+        match column {
+            ReleaseColumn::Absent => {}
+            ReleaseColumn::Generalized(cells) => {
+                let texts = cells
+                    .cells
+                    .iter()
+                    .map(|cell| attribute.domain.write_cell(cell));
+                columns.push(Source {
+                    name: &attribute.name,
+                    values: Values::Texts(texts.collect(), &cells.codes),
+                });
+            }
+            ReleaseColumn::Verbatim(column) => {
+                columns.push(Source::new(&attribute.name, &attribute.domain, column));
+            }
+        }
+    }
+    write(path, &columns, release.rows(), progress)
+}
+
+fn write(
+    path: &Path,
+    columns: &[Source<'_>],
+    rows: usize,
+    progress: &dyn Progress,
+) -> Result<(), FileError> {
+    let (encoder, mut output) = create(path, columns)?;
+    let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+    // Chunks are encoded on all cores, a few at a time, and written in order.
+    for group in starts.chunks(2 * rayon::current_num_threads()) {
+        let chunks: Vec<Chunk> = group
+            .par_iter()
+            .map(|start| encoder.encode(columns, *start, rows.min(start + CHUNK)))
+            .collect::<Result<_, _>>()?;
+        for chunk in chunks {
+            output.append(chunk)?;
+        }
+        progress.advance((group.len() * CHUNK) as u64);
+    }
+    output.finish()
+}
+
+/// Writes a table that is made chunk by chunk and never held whole.
+pub struct RowWriter {
+    encoder: RowEncoder,
+    output: Output,
+}
+
+/// Turns rows into what a [`RowWriter`] appends; may be used from several threads.
+#[derive(Clone)]
+pub struct RowEncoder {
+    schema: Arc<Schema>,
+    encoder: Arc<Encoder>,
+}
+
+/// Rows of a [`RowWriter`], encoded and ready to be appended.
+pub struct EncodedRows(Chunk);
+
+impl RowWriter {
+    /// Starts a file.
+    pub fn create(path: &Path, schema: Arc<Schema>) -> Result<Self, FileError> {
+        let empty: Vec<Column> = schema
+            .attributes()
+            .iter()
+            .map(|attribute| Column::for_domain(&attribute.domain))
+            .collect();
+        let (encoder, output) = create(path, &sources(&schema, &empty))?;
+        let encoder = RowEncoder {
+            encoder: Arc::new(encoder),
+            schema,
+        };
+        Ok(Self { encoder, output })
+    }
+
+    /// What encodes rows for this file.
+    pub fn encoder(&self) -> RowEncoder {
+        self.encoder.clone()
+    }
+
+    /// Appends encoded rows.
+    pub fn append(&mut self, rows: EncodedRows) -> Result<(), FileError> {
+        self.output.append(rows.0)
+    }
+
+    /// Completes the file.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.output.finish()
+    }
+}
+
+impl RowEncoder {
+    /// Encodes rows, one column for each attribute.
+    pub fn encode(&self, columns: &[Column]) -> Result<EncodedRows, FileError> {
+        let rows = columns.first().map_or(0, Column::len);
+        let sources = sources(&self.schema, columns);
+        self.encoder.encode(&sources, 0, rows).map(EncodedRows)
+    }
+}
+
+fn sources<'a>(schema: &'a Schema, columns: &'a [Column]) -> Vec<Source<'a>> {
+    let attributes = schema.attributes().iter().zip(columns);
+    attributes
+        .map(|(attribute, column)| Source::new(&attribute.name, &attribute.domain, column))
+        .collect()
+}
+
+/// A column as it is written.
+struct Source<'a> {
+    name: &'a str,
+    values: Values<'a>,
+}
+
+enum Values<'a> {
+    /// A dictionary of texts and each row's place in it.
+    Texts(Vec<String>, &'a [u32]),
+    /// A column of a domain.
+    Domain(&'a Domain, &'a Column),
+}
+
+impl<'a> Source<'a> {
+    fn new(name: &'a str, domain: &'a Domain, column: &'a Column) -> Self {
+        Self {
+            name,
+            values: Values::Domain(domain, column),
+        }
+    }
+
+    fn arrow_type(&self) -> DataType {
+        match &self.values {
+            Values::Domain(Domain::Integer(_), _) => DataType::Int64,
+            Values::Domain(Domain::Date(_), _) => DataType::Date32,
+            _ => DataType::Utf8,
+        }
+    }
+
+    fn text(&self, row: usize) -> std::borrow::Cow<'_, str> {
+        match &self.values {
+            Values::Texts(texts, codes) => texts[codes[row] as usize].as_str().into(),
+            Values::Domain(domain, Column::Coded(codes)) => domain.label(codes.get(row)),
+            Values::Domain(_, Column::Text(texts)) => texts.get(row).into(),
+        }
+    }
+
+    fn arrow(&self, start: usize, end: usize) -> ArrayRef {
+        let rows = start..end;
+        if let Values::Domain(domain, Column::Coded(codes)) = &self.values {
+            let missing = domain.missing_code();
+            let code = |row| Some(codes.get(row)).filter(|code| Some(*code) != missing);
+            match domain {
+                Domain::Integer(integers) => {
+                    let numbers = rows.map(|row| code(row).map(|code| integers.value(code)));
+                    return Arc::new(numbers.collect::<Int64Array>());
+                }
+                Domain::Date(days) => {
+                    let epoch = date(1970, 1, 1);
+                    let numbers =
+                        rows.map(|row| code(row).map(|code| (days.day(code) - epoch).get_days()));
+                    return Arc::new(numbers.collect::<Date32Array>());
+                }
+                Domain::Category(_) | Domain::Text => {}
+            }
+        }
+        let mut texts = arrow_array::builder::StringBuilder::new();
+        for row in rows {
+            texts.append_value(self.text(row));
+        }
+        let texts: StringArray = texts.finish();
+        Arc::new(texts)
+    }
+}
+
+/// An open output file.
+enum Output {
+    Csv(OutputFile),
+    Parquet(Box<ArrowWriter<OutputFile>>, PathBuf),
+}
+
+/// Turns rows into bytes or batches.
+enum Encoder {
+    /// For each column its labels, quoted where they must be, unless there are too many.
+    Csv(Vec<Option<Vec<Box<[u8]>>>>),
+    Parquet(Arc<ArrowSchema>, PathBuf),
+}
+
+enum Chunk {
+    Bytes(Vec<u8>),
+    Batch(RecordBatch),
+}
+
+fn create(path: &Path, columns: &[Source<'_>]) -> Result<(Encoder, Output), FileError> {
+    let format = format_of(path)?;
+    let mut file = OutputFile::create(path)?;
+    match format {
+        Format::Csv(_) => {
+            let mut header = Vec::new();
+            for (position, column) in columns.iter().enumerate() {
+                if position > 0 {
+                    header.push(b',');
+                }
+                push_field(&mut header, column.name, b',');
+            }
+            header.push(b'\n');
+            file.write_all(&header)
+                .map_err(|error| unwritable(path, &error))?;
+            let labels = columns.iter().map(ready_labels).collect();
+            Ok((Encoder::Csv(labels), Output::Csv(file)))
+        }
+        Format::Parquet => {
+            let fields: Vec<Field> = columns
+                .iter()
+                .map(|column| Field::new(column.name, column.arrow_type(), true))
+                .collect();
+            let schema = Arc::new(ArrowSchema::new(fields));
+            let properties = WriterProperties::builder()
+                .set_compression(ParquetCompression::ZSTD(ZstdLevel::default()))
+                .build();
+            let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))
+                .map_err(|error| unwritable(path, &error))?;
+            let output = Output::Parquet(Box::new(writer), path.to_owned());
+            Ok((Encoder::Parquet(schema, path.to_owned()), output))
+        }
+    }
+}
+
+impl Encoder {
+    fn encode(&self, columns: &[Source<'_>], start: usize, end: usize) -> Result<Chunk, FileError> {
+        match self {
+            Self::Csv(labels) => {
+                let mut bytes = Vec::with_capacity((end - start) * columns.len() * 8);
+                for row in start..end {
+                    for (position, column) in columns.iter().enumerate() {
+                        if position > 0 {
+                            bytes.push(b',');
+                        }
+                        match (&labels[position], &column.values) {
+                            (Some(ready), Values::Domain(_, Column::Coded(codes))) => {
+                                bytes.extend_from_slice(&ready[codes.get(row) as usize]);
+                            }
+                            (Some(ready), Values::Texts(_, codes)) => {
+                                bytes.extend_from_slice(&ready[codes[row] as usize]);
+                            }
+                            _ => push_field(&mut bytes, &column.text(row), b','),
+                        }
+                    }
+                    bytes.push(b'\n');
+                }
+                Ok(Chunk::Bytes(bytes))
+            }
+            Self::Parquet(schema, path) => {
+                let arrays = columns
+                    .iter()
+                    .map(|column| column.arrow(start, end))
+                    .collect();
+                RecordBatch::try_new(schema.clone(), arrays)
+                    .map(Chunk::Batch)
+                    .map_err(|error| unwritable(path, &error))
+            }
+        }
+    }
+}
+
+impl Output {
+    fn append(&mut self, chunk: Chunk) -> Result<(), FileError> {
+        match (self, chunk) {
+            (Self::Csv(file), Chunk::Bytes(bytes)) => file
+                .write_all(&bytes)
+                .map_err(|error| unwritable(file.path(), &error)),
+            (Self::Parquet(writer, path), Chunk::Batch(batch)) => writer
+                .write(&batch)
+                .map_err(|error| unwritable(path, &error)),
+            // An output and its encoder are made together: the kinds agree.
+            (Self::Csv(_), Chunk::Batch(_)) | (Self::Parquet(..), Chunk::Bytes(_)) => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<(), FileError> {
+        match self {
+            Self::Csv(file) => file.finish(),
+            Self::Parquet(writer, path) => writer
+                .into_inner()
+                .map_err(|error| unwritable(&path, &error))?
+                .finish(),
+        }
+    }
+}
+
+/// The labels of a column, quoted where they must be; none where there are too many.
+fn ready_labels(column: &Source<'_>) -> Option<Vec<Box<[u8]>>> {
+    let field = |text: &str| {
+        let mut bytes = Vec::new();
+        push_field(&mut bytes, text, b',');
+        bytes.into_boxed_slice()
+    };
+    match &column.values {
+        Values::Texts(texts, _) => Some(texts.iter().map(|text| field(text)).collect()),
+        Values::Domain(Domain::Text, _) => None,
+        Values::Domain(domain, _) => (domain.size() <= MOST_LABELS).then(|| {
+            (0..domain.size())
+                .map(|code| field(&domain.label(code)))
+                .collect()
+        }),
+    }
+}
+
+/// Appends a field, quoted where a reader would otherwise split or drop it.
+pub(crate) fn push_field(bytes: &mut Vec<u8>, text: &str, delimiter: u8) {
+    let must_quote = text.is_empty()
+        || text
+            .bytes()
+            .any(|byte| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
+    if must_quote {
+        bytes.push(b'"');
+        bytes.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+        bytes.push(b'"');
+    } else {
+        bytes.extend_from_slice(text.as_bytes());
+    }
+}

@@ -1,0 +1,242 @@
+//! Releases: what is published. Quasi-identifiers are generalized cells, sensitive and other
+//! columns are verbatim, identifiers are gone.
+
+use std::sync::Arc;
+
+use crate::attribute::{Role, Schema};
+use crate::cell::Cell;
+use crate::domain::Domain;
+use crate::files::FileError;
+use crate::nearest::quoted_list;
+use crate::table::{Codes, Column, Table};
+use crate::text::{TextColumn, TextTable};
+
+/// A generalized column: its distinct cells, and each row's place among them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneralizedColumn {
+    /// The cells that occur. Two entries may cover the same values if a file spells them
+    /// differently: readers can tell such rows apart, so we do too.
+    pub cells: Vec<Cell>,
+    /// For each row, its cell.
+    pub codes: Vec<u32>,
+}
+
+/// A column of a release.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReleaseColumn {
+    /// A quasi-identifier.
+    Generalized(GeneralizedColumn),
+    /// A sensitive or other attribute.
+    Verbatim(Column),
+    /// An identifier, or another column that was left out.
+    Absent,
+}
+
+/// A published table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Release {
+    schema: Arc<Schema>,
+    columns: Vec<ReleaseColumn>,
+    rows: usize,
+}
+
+/// Why a table is not a release of its study.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReleaseError {
+    /// A column or cell is wrong.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// There is nothing in it.
+    #[error("{file}: the release has no records")]
+    NoRecords {
+        /// The file.
+        file: String,
+    },
+    /// An identifier that should be gone.
+    #[error(
+        "{file}: column `{column}` is an identifier and must not be in a release\nhint: nobody in this table is anonymous; remove the column and ask again"
+    )]
+    Identifier {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+}
+
+impl Release {
+    /// A release of these columns, one for each attribute of the schema.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema: that is a mistake in the calling code.
+    pub fn new(schema: Arc<Schema>, columns: Vec<ReleaseColumn>, rows: usize) -> Self {
+        assert_eq!(schema.attributes().len(), columns.len());
+        Self {
+            schema,
+            columns,
+            rows,
+        }
+    }
+
+    /// The trivial release of a table: every quasi-identifier as it is.
+    pub fn ungeneralized(table: &Table) -> Self {
+        let columns = table.schema().attributes().iter().enumerate();
+        let columns = columns.map(|(position, attribute)| {
+            let column = table.column(position);
+            match (attribute.role, column) {
+                (Role::Identifier, _) => ReleaseColumn::Absent,
+                (Role::Quasi, Column::Coded(codes)) => {
+                    ReleaseColumn::Generalized(GeneralizedColumn {
+                        cells: (0..attribute.domain.size())
+                            .map(|code| Cell::Interval(code, code))
+                            .collect(),
+                        codes: codes.iter().collect(),
+                    })
+                }
+                _ => ReleaseColumn::Verbatim(column.clone()),
+            }
+        });
+        Self::new(table.schema().clone(), columns.collect(), table.rows())
+    }
+
+    /// Understands a table of text as a release of a study. `ignore` names columns that may be
+    /// there beside the study's, such as the provider's.
+    pub fn from_text(
+        text: &TextTable,
+        schema: &Arc<Schema>,
+        ignore: &[&str],
+    ) -> Result<Self, ReleaseError> {
+        for name in &text.names {
+            let attribute = schema
+                .position(name)
+                .map(|index| &schema.attributes()[index]);
+            match attribute {
+                None if ignore.contains(&name.as_str()) => {}
+                None => {
+                    return Err(crate::files::unknown_column(&text.file, name, schema).into());
+                }
+                Some(attribute) if attribute.role == Role::Identifier => {
+                    return Err(ReleaseError::Identifier {
+                        file: text.file.clone(),
+                        column: name.clone(),
+                    });
+                }
+                Some(_) => {}
+            }
+        }
+        let mut columns = Vec::with_capacity(schema.attributes().len());
+        for attribute in schema.attributes() {
+            let Some(column) = text.column(&attribute.name) else {
+                if matches!(attribute.role, Role::Quasi | Role::Sensitive) {
+                    let missing =
+                        crate::files::missing_column(&text.file, &attribute.name, &text.names);
+                    return Err(missing.into());
+                }
+                columns.push(ReleaseColumn::Absent);
+                continue;
+            };
+            columns.push(if attribute.role == Role::Quasi {
+                ReleaseColumn::Generalized(generalized(column, &attribute.domain).map_err(
+                    |(entry, source)| FileError::Cell {
+                        file: text.file.clone(),
+                        line: column.first_place[entry],
+                        column: attribute.name.clone(),
+                        source,
+                    },
+                )?)
+            } else {
+                ReleaseColumn::Verbatim(verbatim(text, column, &attribute.name, &attribute.domain)?)
+            });
+        }
+        if text.rows() == 0 {
+            return Err(ReleaseError::NoRecords {
+                file: text.file.clone(),
+            });
+        }
+        Ok(Self::new(schema.clone(), columns, text.rows()))
+    }
+
+    /// The study's columns.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Number of records.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns, one for each attribute of the schema.
+    pub fn columns(&self) -> &[ReleaseColumn] {
+        &self.columns
+    }
+
+    /// A quasi-identifier's cells by the attribute's position.
+    pub fn generalized(&self, attribute: usize) -> Option<&GeneralizedColumn> {
+        match &self.columns[attribute] {
+            ReleaseColumn::Generalized(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// A verbatim column's codes by the attribute's position.
+    pub fn verbatim(&self, attribute: usize) -> Option<&Codes> {
+        match &self.columns[attribute] {
+            ReleaseColumn::Verbatim(column) => column.codes(),
+            _ => None,
+        }
+    }
+}
+
+fn generalized(
+    column: &TextColumn,
+    domain: &Domain,
+) -> Result<GeneralizedColumn, (usize, crate::cell::CellError)> {
+    let cells = column.dictionary.iter().enumerate();
+    let cells = cells.map(|(entry, text)| domain.read_cell(text).map_err(|error| (entry, error)));
+    Ok(GeneralizedColumn {
+        cells: cells.collect::<Result<_, _>>()?,
+        codes: column.codes.clone(),
+    })
+}
+
+fn verbatim(
+    text: &TextTable,
+    column: &TextColumn,
+    name: &str,
+    domain: &Domain,
+) -> Result<Column, FileError> {
+    if *domain == Domain::Text {
+        return Ok(Column::Text(column.clone()));
+    }
+    let mut recoded = Vec::with_capacity(column.dictionary.len());
+    for (entry, value) in column.dictionary.iter().enumerate() {
+        let code = match domain.encode(value.as_bytes()) {
+            Some(code) => code,
+            // A null of a Parquet file is read as empty text.
+            None if value.is_empty() && domain.missing_code().is_some() => {
+                domain.missing_code().unwrap_or(0)
+            }
+            None => {
+                return Err(FileError::OutsideDomain {
+                    file: text.file.clone(),
+                    line: column.first_place[entry],
+                    column: name.to_owned(),
+                    value: crate::files::shorten(value),
+                    domain: domain.describe(),
+                    hint: format!(
+                        "\nhint: nearest valid values are {}",
+                        quoted_list(domain.nearest(value))
+                    ),
+                });
+            }
+        };
+        recoded.push(code);
+    }
+    let mut codes = Codes::for_size(domain.size());
+    for code in &column.codes {
+        codes.push(recoded[*code as usize]);
+    }
+    Ok(Column::Coded(codes))
+}

@@ -1,0 +1,236 @@
+//! The `[[attribute]]` tables of a study: name, role, and one of the forms of a domain.
+
+use std::path::Path;
+
+use jiff::civil::Date;
+
+use super::{StudyError, recode};
+use crate::attribute::{Attribute, Role, Schema};
+use crate::document::{DocumentError, Section};
+use crate::domain::Domain;
+use crate::nearest::quoted_list;
+use crate::taxonomy::{Taxonomy, integer_widths};
+
+pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyError> {
+    let mut attributes: Vec<Attribute> = Vec::new();
+    for section in root.sections("attribute")? {
+        let name = section.required_string("name")?;
+        if attributes.iter().any(|attribute| attribute.name == name) {
+            let message = format!("two attributes are named `{name}`");
+            return Err(section.wrong("name", message).into());
+        }
+        let roles = [
+            ("quasi", Role::Quasi),
+            ("sensitive", Role::Sensitive),
+            ("identifier", Role::Identifier),
+            ("other", Role::Other),
+        ];
+        let role = section
+            .word("role", &roles)?
+            .ok_or_else(|| section.missing("role"))?;
+        let domain = domain(&section, &name, role, folder)?;
+        let recode = recode(&section)?;
+        if recode.is_some() && role != Role::Quasi {
+            let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
+            return Err(section.wrong("recode", message).into());
+        }
+        section.finish()?;
+        attributes.push(Attribute {
+            name,
+            role,
+            domain,
+            recode,
+        });
+    }
+    Ok(Schema::new(attributes))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Integer,
+    Date,
+    Text,
+}
+
+fn domain(
+    section: &Section<'_>,
+    name: &str,
+    role: Role,
+    folder: &Path,
+) -> Result<Domain, StudyError> {
+    let kinds = [
+        ("integer", Kind::Integer),
+        ("date", Kind::Date),
+        ("text", Kind::Text),
+    ];
+    let kind = section.word("type", &kinds)?;
+    let missing = section.string("missing")?;
+    let domain = match kind {
+        Some(Kind::Integer) => integers(section, folder, missing.is_some())?,
+        Some(Kind::Date) => dates(section)?,
+        Some(Kind::Text) => text(section, name, role)?,
+        None if section.has("values") || section.has("taxonomy") => {
+            categories(section, name, folder)?
+        }
+        None => text(section, name, role)?,
+    };
+    let Some(missing) = missing else {
+        return Ok(domain);
+    };
+    if !matches!(domain, Domain::Integer(_) | Domain::Date(_)) {
+        let message = "`attribute.missing` is for integers and dates\nhint: list the missing value among the values or in the taxonomy";
+        return Err(section.wrong("missing", message).into());
+    }
+    if missing == "*" || missing.starts_with("[\"") || domain.encode(missing.as_bytes()).is_some() {
+        let message =
+            format!("`attribute.missing` is `{missing}`, which also means something else here");
+        return Err(section.wrong("missing", message).into());
+    }
+    Ok(domain.with_missing(missing))
+}
+
+fn integers(section: &Section<'_>, folder: &Path, has_missing: bool) -> Result<Domain, StudyError> {
+    let range = section
+        .integers("range")?
+        .ok_or_else(|| section.missing("range"))?;
+    let [least, greatest] = range.as_slice() else {
+        return Err(section
+            .wrong(
+                "range",
+                "`attribute.range` needs two numbers: [least, greatest]",
+            )
+            .into());
+    };
+    let step = section.integer("step")?.unwrap_or(1);
+    let domain = Domain::integer(*least, *greatest, step).ok_or_else(|| {
+        let message = format!(
+            "`attribute.range` [{least}, {greatest}] in steps of {step} is no range\nhint: the first number is the least, a step is 1 or more"
+        );
+        section.wrong("range", message)
+    })?;
+    let widths = section.integers("widths")?;
+    let tree = match (&widths, section.string("taxonomy")?) {
+        (None, None) => return Ok(domain),
+        (Some(_), Some(_)) => {
+            let message =
+                "`attribute.widths` and `attribute.taxonomy` both give a taxonomy\nhint: keep one";
+            return Err(section.wrong("widths", message).into());
+        }
+        (Some(widths), None) => integer_widths(*least, *greatest, step, widths)
+            .map_err(|error| section.wrong("widths", format!("`attribute.widths`: {error}")))?,
+        (None, Some(file)) => {
+            let tree = Taxonomy::open(&folder.join(&file), &file)?;
+            refuse_gaps(section, &domain, &tree, &file)?;
+            tree
+        }
+    };
+    if has_missing {
+        let message = "`attribute.missing` does not go with an integer taxonomy\nhint: use taxonomy without type, with the missing value in the file";
+        return Err(section.wrong("missing", message).into());
+    }
+    domain.with_taxonomy(tree).ok_or_else(|| {
+        let message = "the taxonomy's leaves are not the integers of the range in ascending order";
+        section.wrong("taxonomy", message).into()
+    })
+}
+
+/// A taxonomy that misses values of its range, or has others.
+fn refuse_gaps(
+    section: &Section<'_>,
+    domain: &Domain,
+    tree: &Taxonomy,
+    file: &str,
+) -> Result<(), DocumentError> {
+    let gaps: Vec<String> = (0..domain.size())
+        .map(|code| domain.label(code).into_owned())
+        .filter(|label| tree.value(label).is_none())
+        .collect();
+    let strangers: Vec<&str> = tree
+        .values()
+        .filter(|label| domain.encode(label.as_bytes()).is_none())
+        .collect();
+    if gaps.is_empty() && strangers.is_empty() {
+        return Ok(());
+    }
+    let first = |labels: &[&str]| {
+        let more = if labels.len() > 3 { ", …" } else { "" };
+        format!("{}{more}", quoted_list(labels.iter().take(3)))
+    };
+    let message = if gaps.is_empty() {
+        format!(
+            "{file} has {} values outside the range: {}\nhint: widen the range or remove them",
+            strangers.len(),
+            first(&strangers)
+        )
+    } else {
+        let gaps: Vec<&str> = gaps.iter().map(String::as_str).collect();
+        format!(
+            "{file} misses {} values of the range: {}\nhint: add a row for each, or narrow the range",
+            gaps.len(),
+            first(&gaps)
+        )
+    };
+    Err(section.wrong("taxonomy", message))
+}
+
+fn dates(section: &Section<'_>) -> Result<Domain, StudyError> {
+    let wrong = |what: &str| {
+        let message = format!("{what}\nhint: range = [\"2024-01-01\", \"2024-12-31\"]");
+        section.wrong("range", message)
+    };
+    let range = section
+        .dates("range")?
+        .ok_or_else(|| section.missing("range"))?;
+    let [first, last] = range.as_slice() else {
+        return Err(wrong("`attribute.range` needs two days: [first, last]").into());
+    };
+    let day = |text: &String| {
+        text.parse::<Date>()
+            .map_err(|_| wrong(&format!("`{text}` is no day")))
+    };
+    Domain::date(day(first)?, day(last)?).ok_or_else(|| {
+        wrong(&format!(
+            "`attribute.range` runs backwards: {first}, {last}"
+        ))
+        .into()
+    })
+}
+
+fn categories(section: &Section<'_>, name: &str, folder: &Path) -> Result<Domain, StudyError> {
+    let ordered = section.boolean("ordered")?.unwrap_or(false);
+    let tree = match (section.strings("values")?, section.string("taxonomy")?) {
+        (Some(_), Some(_)) => {
+            let message = format!(
+                "attribute `{name}` has both values and a taxonomy\nhint: the taxonomy's leaves are its values; keep one of the two"
+            );
+            return Err(section.wrong("values", message).into());
+        }
+        (Some(values), None) => {
+            for (place, value) in values.iter().enumerate() {
+                if values[..place].contains(value) {
+                    let message = format!("`attribute.values` lists `{value}` twice");
+                    return Err(section.wrong("values", message).into());
+                }
+                if value == "*" {
+                    let message = "`*` stands for all values and cannot be one of them";
+                    return Err(section.wrong("values", message).into());
+                }
+            }
+            Taxonomy::flat(&values, name)
+                .map_err(|_| section.wrong("values", "`attribute.values` is empty or not usable"))?
+        }
+        (None, Some(file)) => Taxonomy::open(&folder.join(&file), &file)?,
+        (None, None) => return Err(section.missing("values").into()),
+    };
+    Ok(Domain::category(tree, ordered))
+}
+
+fn text(section: &Section<'_>, name: &str, role: Role) -> Result<Domain, StudyError> {
+    if matches!(role, Role::Quasi | Role::Sensitive) {
+        let message = format!(
+            "attribute `{name}` has no domain\nhint: give it one: type = \"integer\" or \"date\" with range, values = [\"…\"], or taxonomy = \"file.csv\""
+        );
+        return Err(section.wrong_section(message).into());
+    }
+    Ok(Domain::Text)
+}

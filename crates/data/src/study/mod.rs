@@ -1,0 +1,214 @@
+//! The study file: the agreement of all sites, as people write it.
+//!
+//! Read here: name, partition, security level, sites, attributes and the algorithm's name and
+//! recoding. The privacy requirement is the `privacy` crate's to read, from
+//! [`Study::document`]. Every key is known and every error names file and line.
+
+mod attributes;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::attribute::{Recode, Role, Schema};
+use crate::document::{Document, DocumentError, Section};
+use crate::taxonomy::TaxonomyError;
+
+/// A study, read and checked.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// What the sites call it.
+    pub name: String,
+    /// Who holds what.
+    pub partition: Partition,
+    /// Which form of each protocol runs.
+    pub security: Security,
+    /// The institutions, in declared order; may be empty where one party does it all.
+    pub sites: Vec<Site>,
+    /// The columns.
+    pub schema: Arc<Schema>,
+    /// How classes are found.
+    pub algorithm: Algorithm,
+    /// How a class is written where an attribute does not say so itself.
+    pub recode: Recode,
+    document: Document,
+}
+
+/// How the table is spread over the sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partition {
+    /// Different people, same columns.
+    Horizontal,
+    /// Same people, different columns.
+    Vertical,
+}
+
+/// The security level of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// Each protocol as its paper prints it, for reproduction.
+    Published,
+    /// The default.
+    Hardened,
+}
+
+/// How classes are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Top-down cuts.
+    Mondrian,
+    /// Sequential clustering.
+    Clustering,
+    /// Top-down cuts with the provider as one more attribute.
+    ProviderAware,
+    /// Vertical two-party anonymization, for any number of sites.
+    D2pt,
+}
+
+/// One institution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Its name in the study.
+    pub name: String,
+    /// Where its node listens.
+    pub address: Option<String>,
+    /// Its public key, `ed25519:…`.
+    pub key: Option<String>,
+}
+
+/// Why a study was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// The file itself.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// A taxonomy that it names.
+    #[error(transparent)]
+    Taxonomy(#[from] TaxonomyError),
+}
+
+impl Study {
+    /// Reads a study and the taxonomies it names.
+    pub fn open(path: &Path) -> Result<Self, StudyError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::read(Document::open(path)?, folder)
+    }
+
+    /// Reads a study from its parsed text; file names in it are relative to `folder`.
+    pub fn read(document: Document, folder: &Path) -> Result<Self, StudyError> {
+        let root = document.root();
+        let head = root.section("study")?.ok_or_else(|| {
+            root.wrong_section(
+                "there is no [study] table\nhint: begin with [study], name = \"…\", partition = \"horizontal\"",
+            )
+        })?;
+        let name = head.required_string("name")?;
+        let partition = head
+            .word(
+                "partition",
+                &[
+                    ("horizontal", Partition::Horizontal),
+                    ("vertical", Partition::Vertical),
+                ],
+            )?
+            .ok_or_else(|| head.missing("partition"))?;
+        let security = head
+            .word(
+                "security",
+                &[
+                    ("hardened", Security::Hardened),
+                    ("published", Security::Published),
+                ],
+            )?
+            .unwrap_or(Security::Hardened);
+        head.finish()?;
+
+        let sites = sites(&root)?;
+        let schema = Arc::new(attributes::schema(&root, folder)?);
+        let (algorithm, recode) = algorithm(&root)?;
+        // The requirement's keys belong to the privacy crate.
+        root.has("require");
+        root.finish()?;
+        if schema.with_role(Role::Quasi).is_empty() {
+            let message = "no attribute has role = \"quasi\"\nhint: quasi-identifiers are what others may know about a person, such as age or zip";
+            return Err(root.wrong_section(message).into());
+        }
+        Ok(Self {
+            name,
+            partition,
+            security,
+            sites,
+            schema,
+            algorithm,
+            recode,
+            document,
+        })
+    }
+
+    /// The file, for the parts that other crates read.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+}
+
+fn sites(root: &Section<'_>) -> Result<Vec<Site>, DocumentError> {
+    let mut sites: Vec<Site> = Vec::new();
+    for section in root.sections("site")? {
+        let name = section.required_string("name")?;
+        if sites.iter().any(|site| site.name == name) {
+            return Err(section.wrong("name", format!("two sites are named `{name}`")));
+        }
+        let address = section.string("address")?;
+        if let Some(address) = &address {
+            let port = address
+                .rsplit_once(':')
+                .map(|(_, port)| port.parse::<u16>());
+            if !matches!(port, Some(Ok(_))) {
+                let message = format!(
+                    "`site.address` is `{address}`, expected host:port, e.g. 127.0.0.1:7401"
+                );
+                return Err(section.wrong("address", message));
+            }
+        }
+        let key = section.string("key")?;
+        if let Some(key) = &key
+            && !key.starts_with("ed25519:")
+        {
+            let message = "`site.key` must begin with `ed25519:`";
+            return Err(section.wrong("key", message));
+        }
+        section.finish()?;
+        sites.push(Site { name, address, key });
+    }
+    Ok(sites)
+}
+
+fn algorithm(root: &Section<'_>) -> Result<(Algorithm, Recode), DocumentError> {
+    let Some(section) = root.section("algorithm")? else {
+        return Ok((Algorithm::Mondrian, Recode::Node));
+    };
+    let names = [
+        ("mondrian", Algorithm::Mondrian),
+        ("clustering", Algorithm::Clustering),
+        ("provider-aware", Algorithm::ProviderAware),
+        ("d2pt", Algorithm::D2pt),
+    ];
+    let name = section.word("name", &names)?.unwrap_or(Algorithm::Mondrian);
+    let recode = recode(&section)?.unwrap_or(Recode::Node);
+    section.finish()?;
+    Ok((name, recode))
+}
+
+fn recode(section: &Section<'_>) -> Result<Option<Recode>, DocumentError> {
+    section.word(
+        "recode",
+        &[
+            ("node", Recode::Node),
+            ("range", Recode::Range),
+            ("set", Recode::Set),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Column-coded tables: one contiguous column of codes for each attribute.
+
+use std::sync::Arc;
+
+use crate::attribute::Schema;
+use crate::domain::Domain;
+use crate::text::TextColumn;
+
+/// A column of codes, as narrow as its domain allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Codes {
+    /// At most 256 values.
+    U8(Vec<u8>),
+    /// At most 65,536 values.
+    U16(Vec<u16>),
+    /// More.
+    U32(Vec<u32>),
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    /// Codes of the attribute's domain.
+    Coded(Codes),
+    /// Text, for attributes without a declared domain.
+    Text(TextColumn),
+}
+
+/// Rows of a study's attributes, column by column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    schema: Arc<Schema>,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl Codes {
+    /// An empty column for a domain of this size.
+    pub fn for_size(size: u32) -> Self {
+        match size {
+            0..=0x100 => Self::U8(Vec::new()),
+            0x101..=0x1_0000 => Self::U16(Vec::new()),
+            _ => Self::U32(Vec::new()),
+        }
+    }
+
+    /// Appends a code, which lies below the size the column was made for.
+    pub fn push(&mut self, code: u32) {
+        match self {
+            Self::U8(codes) => codes.push(code as u8),
+            Self::U16(codes) => codes.push(code as u16),
+            Self::U32(codes) => codes.push(code),
+        }
+    }
+
+    /// The code of a row.
+    pub fn get(&self, row: usize) -> u32 {
+        match self {
+            Self::U8(codes) => u32::from(codes[row]),
+            Self::U16(codes) => u32::from(codes[row]),
+            Self::U32(codes) => codes[row],
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U8(codes) => codes.len(),
+            Self::U16(codes) => codes.len(),
+            Self::U32(codes) => codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The codes, row by row.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// Bytes that the codes take.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::U8(codes) => codes.len(),
+            Self::U16(codes) => 2 * codes.len(),
+            Self::U32(codes) => 4 * codes.len(),
+        }
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        match self {
+            Self::U8(codes) => codes.shrink_to_fit(),
+            Self::U16(codes) => codes.shrink_to_fit(),
+            Self::U32(codes) => codes.shrink_to_fit(),
+        }
+    }
+}
+
+impl Column {
+    /// An empty column for a domain.
+    pub fn for_domain(domain: &Domain) -> Self {
+        match domain {
+            Domain::Text => Self::Text(TextColumn::default()),
+            coded => Self::Coded(Codes::for_size(coded.size())),
+        }
+    }
+
+    /// The codes, if the attribute has a declared domain.
+    pub fn codes(&self) -> Option<&Codes> {
+        match self {
+            Self::Coded(codes) => Some(codes),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Coded(codes) => codes.len(),
+            Self::Text(text) => text.codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Table {
+    /// A table of these columns, one for each attribute of the schema and equally long.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema: that is a mistake in the calling code.
+    pub fn new(schema: Arc<Schema>, columns: Vec<Column>) -> Self {
+        assert_eq!(schema.attributes().len(), columns.len());
+        let rows = columns.first().map_or(0, Column::len);
+        assert!(columns.iter().all(|column| column.len() == rows));
+        Self {
+            schema,
+            columns,
+            rows,
+        }
+    }
+
+    /// The study's columns.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Number of records.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A column by its attribute's position in the schema.
+    pub fn column(&self, attribute: usize) -> &Column {
+        &self.columns[attribute]
+    }
+
+    /// The codes of an attribute that has a declared domain.
+    pub fn codes(&self, attribute: usize) -> Option<&Codes> {
+        self.columns[attribute].codes()
+    }
+
+    /// Bytes that the coded columns take.
+    pub fn coded_bytes(&self) -> usize {
+        let codes = self.columns.iter().filter_map(Column::codes);
+        codes.map(Codes::bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_narrow_as_the_domain_allows() {
+        assert!(matches!(Codes::for_size(256), Codes::U8(_)));
+        assert!(matches!(Codes::for_size(257), Codes::U16(_)));
+        assert!(matches!(Codes::for_size(65_536), Codes::U16(_)));
+        assert!(matches!(Codes::for_size(65_537), Codes::U32(_)));
+        for size in [256u32, 65_536, 70_000] {
+            let mut codes = Codes::for_size(size);
+            codes.push(size - 1);
+            assert_eq!(codes.get(0), size - 1);
+        }
+    }
+}

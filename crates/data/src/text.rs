@@ -1,0 +1,101 @@
+//! Tables of text: columns whose values are not known beforehand, coded by a dictionary in order
+//! of first appearance. Releases are read this way before their cells are understood.
+
+use std::hash::BuildHasher as _;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// A column of text.
+#[derive(Debug, Clone, Default)]
+pub struct TextColumn {
+    /// The distinct texts, in order of first appearance.
+    pub dictionary: Vec<Box<str>>,
+    /// Where each distinct text first stands: a line of a CSV file, a row of a Parquet file.
+    pub first_place: Vec<u64>,
+    /// For each row, its text's place in the dictionary.
+    pub codes: Vec<u32>,
+    hasher: DefaultHashBuilder,
+    index: HashTable<u32>,
+}
+
+/// A table of text columns.
+#[derive(Debug, Clone)]
+pub struct TextTable {
+    /// The file it was read from.
+    pub file: String,
+    /// Column names, as the file has them.
+    pub names: Vec<String>,
+    /// The columns, in the file's order.
+    pub columns: Vec<TextColumn>,
+}
+
+impl TextColumn {
+    /// Appends a value; `place` is where it stands in its file.
+    pub fn push(&mut self, text: &str, place: u64) {
+        let hash = self.hasher.hash_one(text);
+        let found = self
+            .index
+            .find(hash, |code| &*self.dictionary[*code as usize] == text);
+        let code = match found {
+            Some(code) => *code,
+            None => {
+                let code = self.dictionary.len() as u32;
+                self.dictionary.push(text.into());
+                self.first_place.push(place);
+                let (hasher, dictionary) = (&self.hasher, &self.dictionary);
+                self.index.insert_unique(hash, code, |code| {
+                    hasher.hash_one(&*dictionary[*code as usize])
+                });
+                code
+            }
+        };
+        self.codes.push(code);
+    }
+
+    /// The text of a row.
+    pub fn get(&self, row: usize) -> &str {
+        &self.dictionary[self.codes[row] as usize]
+    }
+
+    /// The codes of several rows as a column of its own dictionary.
+    pub fn iter(&self) -> impl Iterator<Item = &str> + '_ {
+        self.codes
+            .iter()
+            .map(|code| &*self.dictionary[*code as usize])
+    }
+}
+
+impl PartialEq for TextColumn {
+    fn eq(&self, other: &Self) -> bool {
+        self.dictionary == other.dictionary && self.codes == other.codes
+    }
+}
+
+impl TextTable {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.codes.len())
+    }
+
+    /// A column by its name.
+    pub fn column(&self, name: &str) -> Option<&TextColumn> {
+        let position = self.names.iter().position(|found| found == name)?;
+        Some(&self.columns[position])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_share_a_code() {
+        let mut column = TextColumn::default();
+        for (row, text) in ["b", "a", "b", ""].into_iter().enumerate() {
+            column.push(text, row as u64 + 2);
+        }
+        assert_eq!(column.codes, [0, 1, 0, 2]);
+        assert_eq!(column.first_place, [2, 3, 5]);
+        assert_eq!(column.iter().collect::<Vec<_>>(), ["b", "a", "b", ""]);
+    }
+}

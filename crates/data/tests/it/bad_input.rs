@@ -1,0 +1,183 @@
+//! Bad tables, each with the exact message a person gets.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_data::document::Document;
+use hedgerow_data::files::{read_table, read_text};
+use hedgerow_data::{Release, Schema, Study};
+
+fn schema() -> Arc<Schema> {
+    let text = r#"
+[study]
+name = "bad input"
+partition = "horizontal"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 120]
+[[attribute]]
+name = "sex"
+role = "quasi"
+values = ["Male", "Female"]
+[[attribute]]
+name = "name"
+role = "identifier"
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["flu", "ulcer"]
+"#;
+    let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+    Study::read(document, Path::new("")).unwrap().schema
+}
+
+/// The refusal of a file with these bytes, its folder left out of the message.
+fn refusal(name: &str, bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let error = read_table(&path, &schema(), None, &()).unwrap_err();
+    error
+        .to_string()
+        .replace(&format!("{}/", folder.path().display()), "")
+}
+
+fn release_refusal(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.csv");
+    std::fs::write(&path, bytes).unwrap();
+    let text = read_text(&path, &()).unwrap();
+    let error = Release::from_text(&text, &schema(), &[]).unwrap_err();
+    error
+        .to_string()
+        .replace(&format!("{}/", folder.path().display()), "")
+}
+
+#[test]
+fn unknown_column() {
+    assert_eq!(
+        refusal("t.csv", b"age,sexx,name,disease\n1,Male,A,flu\n"),
+        "t.csv:1: unknown column `sexx`\nhint: did you mean `sex`?"
+    );
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease,qqqq\n"),
+        "t.csv:1: unknown column `qqqq`\nhint: declare it in the study; with role = \"identifier\" it is never released"
+    );
+}
+
+#[test]
+fn missing_column() {
+    assert_eq!(
+        refusal("t.csv", b"age;name;disease\n"),
+        "t.csv:1: column `sex` of the study is missing\nhint: the file has `age`, `name`, `disease`"
+    );
+}
+
+#[test]
+fn duplicate_column() {
+    assert_eq!(
+        refusal("t.csv", b"age,sex,age,name,disease\n"),
+        "t.csv:1: column `age` stands twice, as columns 1 and 3"
+    );
+}
+
+#[test]
+fn value_outside_its_domain() {
+    assert_eq!(
+        refusal(
+            "t.csv",
+            b"age,sex,name,disease\n1,Male,A,flu\n130,Male,B,flu\n"
+        ),
+        "t.csv:3: column `age`: value `130` is outside the integers 0 to 120\nhint: nearest valid values are `120`"
+    );
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease\n1,male,A,flu\n"),
+        "t.csv:2: column `sex`: value `male` is outside its 2 values\nhint: nearest valid values are `Male`, `Female`"
+    );
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease\n,Male,A,flu\n"),
+        "t.csv:2: column `age`: value `` is outside the integers 0 to 120\nhint: if values may be missing, declare it: missing = \"\""
+    );
+}
+
+#[test]
+fn lines_are_counted_through_quoted_newlines() {
+    assert!(
+        refusal(
+            "t.csv",
+            b"age,sex,name,disease\n1,Male,\"A\nB\",flu\n2,Male,C,plague\n"
+        )
+        .starts_with("t.csv:4: column `disease`: value `plague`")
+    );
+}
+
+#[test]
+fn ragged_rows() {
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease\n1,Male,A,flu\n2,Male\n"),
+        "t.csv:3: 2 fields, the header has 4"
+    );
+}
+
+#[test]
+fn invalid_utf8() {
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease\n1,Mal\xff,A,flu\n"),
+        "t.csv:2: column `sex`: not valid UTF-8\nhint: save the file as UTF-8"
+    );
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease\n1,Male,\xff\xfe,flu\n"),
+        "t.csv:2: column `name`: not valid UTF-8\nhint: save the file as UTF-8"
+    );
+}
+
+#[test]
+fn empty_and_unknown_files() {
+    assert_eq!(
+        refusal("t.csv", b""),
+        "t.csv: the file is empty, expected a header row with column names"
+    );
+    assert_eq!(
+        refusal("t.xlsx", b"PK"),
+        "t.xlsx: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst or .parquet"
+    );
+    assert!(refusal("t.parquet", b"not parquet").starts_with("t.parquet: cannot be read: "));
+    assert!(refusal("t.csv.gz", b"not gzip").starts_with("t.csv.gz: cannot be read: "));
+}
+
+#[test]
+fn a_header_alone_is_a_table_without_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "\u{feff}age,sex,name,disease\r\n").unwrap();
+    assert_eq!(read_table(&path, &schema(), None, &()).unwrap().rows(), 0);
+}
+
+#[test]
+fn release_cells() {
+    assert_eq!(
+        release_refusal(b"age,sex,disease\n[20-39],Mal,flu\n"),
+        "r.csv:2: column `sex`: `Mal` is no value, interval or set of this attribute, and no node of its taxonomy\nhint: nearest are `Male`, `Female`"
+    );
+    assert_eq!(
+        release_refusal(b"age,sex,disease\n[39-20],*,flu\n"),
+        "r.csv:2: column `age`: `[39-20]` runs backwards\nhint: write the lesser end first"
+    );
+    assert_eq!(
+        release_refusal(b"age,sex,disease\n*,*,flu\n*,*,lung\n"),
+        "r.csv:3: column `disease`: value `lung` is outside its 2 values\nhint: nearest valid values are `flu`"
+    );
+    assert_eq!(
+        release_refusal(b"age,sex,disease\n"),
+        "r.csv: the release has no records"
+    );
+    assert!(
+        release_refusal(b"age,sex,name,disease\n1,Male,Ann,flu\n")
+            .contains("`name` is an identifier")
+    );
+    assert!(
+        release_refusal(b"age,disease\n*,flu\n").contains("column `sex` of the study is missing")
+    );
+}
