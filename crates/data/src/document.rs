@@ -241,6 +241,14 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A table below this one, if the key is there and not a plain value.
+    pub fn section_if_table(&self, key: &'static str) -> Result<Option<Section<'a>>, DocumentError> {
+        match self.item(key) {
+            Some(item) if item.is_table_like() => self.section(key),
+            _ => Ok(None),
+        }
+    }
+
     /// The tables of `[[key]]`, in the order they are written.
     pub fn sections(&self, key: &'static str) -> Result<Vec<Section<'a>>, DocumentError> {
         let Some(item) = self.item(key) else {

@@ -1,0 +1,275 @@
+//! m-privacy (MPRIV section II): whether a class still satisfies the requirement after the records
+//! of any coalition of at most m sites are taken out.
+//!
+//! Coalitions are tried by size, smallest first, so the answer is right for models that are not
+//! monotone too (entropy l, t): every size from 0 on is looked at. A coalition that owns the whole
+//! class leaves nobody to protect and breaks nothing.
+
+use crate::counts::Counts;
+use crate::model::{ClassView, Model, TableView};
+
+/// One class, broken down by the sites that have records in it.
+#[derive(Debug, Clone)]
+pub struct Members {
+    /// Records of each site.
+    sizes: Vec<u64>,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Debug, Clone)]
+struct Attribute {
+    /// The values that occur, ascending.
+    values: Vec<u32>,
+    /// Site by site, the count of each value.
+    counts: Vec<u64>,
+}
+
+impl Members {
+    /// A class's records: the site of each, and its value of each sensitive attribute.
+    pub fn new<'a>(sites: &[u32], attributes: impl IntoIterator<Item = &'a [u32]>) -> Self {
+        let mut present = sites.to_vec();
+        present.sort_unstable();
+        present.dedup();
+        // Sites are taken from `present`, so each is found there.
+        let place = |site: u32| present.binary_search(&site).unwrap_or(0);
+        let mut sizes = vec![0; present.len()];
+        for site in sites {
+            sizes[place(*site)] += 1;
+        }
+        let attributes = attributes.into_iter().map(|codes| {
+            let mut values = codes.to_vec();
+            values.sort_unstable();
+            values.dedup();
+            let mut counts = vec![0; present.len() * values.len()];
+            for (site, code) in sites.iter().zip(codes) {
+                let column = values.binary_search(code).unwrap_or(0);
+                counts[place(*site) * values.len() + column] += 1;
+            }
+            Attribute { values, counts }
+        });
+        Self { attributes: attributes.collect(), sizes }
+    }
+
+    /// Sites with records in the class.
+    pub fn sites(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The smallest coalition, of at most `limit` sites, whose records' removal breaks one of the
+    /// models: 0 if the class breaks it as it is, none if no coalition does.
+    pub fn least_breaking(
+        &self,
+        models: &[Model],
+        table: &TableView<'_>,
+        limit: u64,
+    ) -> Option<u64> {
+        let limit = limit.min(self.sites().saturating_sub(1) as u64);
+        if let [Model::KAnonymity { k }] = models {
+            return self.least_breaking_size(*k, limit);
+        }
+        let mut search = Search {
+            members: self,
+            models,
+            table,
+            size: self.sizes.iter().sum(),
+            sites: self.sites() as u64,
+            left: self.attributes.iter().map(|attribute| attribute.totals()).collect(),
+        };
+        (0..=limit).find(|size| search.breaks(0, *size))
+    }
+
+    /// For k alone the worst coalition of each size is that of the largest sites.
+    fn least_breaking_size(&self, k: u64, limit: u64) -> Option<u64> {
+        let mut sizes = self.sizes.clone();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut left: u64 = sizes.iter().sum();
+        for (removed, size) in sizes.iter().enumerate() {
+            if removed as u64 > limit {
+                return None;
+            }
+            if left < k {
+                return Some(removed as u64);
+            }
+            left -= size;
+        }
+        None
+    }
+}
+
+impl Attribute {
+    fn totals(&self) -> Vec<u64> {
+        let mut totals = vec![0; self.values.len()];
+        if !self.values.is_empty() {
+            for site in self.counts.chunks(self.values.len()) {
+                totals.iter_mut().zip(site).for_each(|(total, count)| *total += count);
+            }
+        }
+        totals
+    }
+
+    fn site(&self, site: usize) -> &[u64] {
+        &self.counts[site * self.values.len()..(site + 1) * self.values.len()]
+    }
+}
+
+/// What is left of a class while sites are taken out and put back.
+struct Search<'a> {
+    members: &'a Members,
+    models: &'a [Model],
+    table: &'a TableView<'a>,
+    size: u64,
+    sites: u64,
+    left: Vec<Vec<u64>>,
+}
+
+impl Search<'_> {
+    /// Whether taking out some `more` sites, none before `from`, breaks a model.
+    fn breaks(&mut self, from: usize, more: u64) -> bool {
+        if more == 0 {
+            return self.is_broken();
+        }
+        for site in from..=self.members.sites() - more as usize {
+            self.take(site);
+            let is_broken = self.breaks(site + 1, more - 1);
+            self.put_back(site);
+            if is_broken {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn is_broken(&self) -> bool {
+        let attributes = self.members.attributes.iter().zip(&self.left);
+        let counts: Vec<Counts<'_>> = attributes
+            .map(|(attribute, left)| Counts::new(&attribute.values, left))
+            .collect();
+        let view = ClassView { size: self.size, sensitive: &counts, sites: Some(self.sites) };
+        !self.models.iter().all(|model| model.holds(&view, self.table))
+    }
+
+    fn take(&mut self, site: usize) {
+        self.size -= self.members.sizes[site];
+        self.sites -= 1;
+        for (attribute, left) in self.members.attributes.iter().zip(&mut self.left) {
+            left.iter_mut().zip(attribute.site(site)).for_each(|(left, count)| *left -= count);
+        }
+    }
+
+    fn put_back(&mut self, site: usize) {
+        self.size += self.members.sizes[site];
+        self.sites += 1;
+        for (attribute, left) in self.members.attributes.iter().zip(&mut self.left) {
+            left.iter_mut().zip(attribute.site(site)).for_each(|(left, count)| *left += count);
+        }
+    }
+}
+
+/// The largest coalition size up to which all coalitions of a class with so many sites are worth
+/// trying when nobody demanded a certain m.
+pub fn affordable(sites: usize) -> u64 {
+    const MOST: f64 = 20_000.0;
+    let mut coalitions = 1.0;
+    let mut tried = 1.0;
+    for size in 1..sites {
+        coalitions *= (sites - size + 1) as f64 / size as f64;
+        tried += coalitions;
+        if tried > MOST {
+            return size as u64 - 1;
+        }
+    }
+    sites.saturating_sub(1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::closeness::{Distance, EarthMover};
+    use crate::counts::Reference;
+    use crate::model::SiteSupport;
+    use crate::ratio::Ratio;
+
+    fn models() -> Vec<Vec<Model>> {
+        let entropy = Model::EntropyDiversity { l: Ratio::whole(2) };
+        let close = Model::Closeness { t: Ratio::new(3, 10), distance: None };
+        let diverse = Model::DistinctDiversity { l: 2 };
+        let sites = Model::SiteDiversity { l: 2, support: SiteSupport::Class, attributes: None };
+        vec![
+            vec![Model::KAnonymity { k: 3 }],
+            vec![diverse.clone()],
+            vec![Model::KAnonymity { k: 2 }, diverse],
+            vec![entropy],
+            vec![close],
+            vec![Model::FrequencyDiversity { l: Ratio::new(3, 2) }],
+            vec![Model::RecursiveDiversity { c: Ratio::whole(2), l: 2 }],
+            vec![Model::Likeness { beta: Ratio::whole(1), enhanced: true }],
+            vec![Model::DeltaDisclosure { delta: 1.0 }],
+            vec![sites],
+        ]
+    }
+
+    #[test]
+    fn the_smallest_breaking_coalition_of_a_non_monotone_model() {
+        // Sites A: x x x, B: y, C: y y. Two equally frequent values are fine, and so is what A and
+        // B leave... but without A only y is left: one value.
+        let members = Members::new(&[0, 0, 0, 1, 2, 2], [&[0, 0, 0, 1, 1, 1][..]]);
+        let references = [Reference::new(vec![3, 3])];
+        let table = TableView {
+            references: &references,
+            movers: vec![EarthMover::new(&references[0], Distance::Equal, None)],
+        };
+        let model = [Model::EntropyDiversity { l: Ratio::whole(2) }];
+        assert_eq!(members.least_breaking(&model, &table, 2), Some(1));
+    }
+
+    #[test]
+    fn trying_everything_has_a_limit() {
+        assert_eq!(affordable(1), 0);
+        assert_eq!(affordable(10), 9);
+        assert_eq!(affordable(100), 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// Against brute force over all subsets of sites, whatever the model.
+        #[test]
+        fn agrees_with_brute_force(records in proptest::collection::vec((0..5u32, 0..3u32), 1..16), rest in proptest::collection::vec(0..5u64, 3)) {
+            let sites: Vec<u32> = records.iter().map(|record| record.0 * 7).collect();
+            let codes: Vec<u32> = records.iter().map(|record| record.1).collect();
+            let mut totals = rest.clone();
+            for code in &codes { totals[*code as usize] += 1; }
+            let references = [Reference::new(totals)];
+            let table = TableView {
+                references: &references,
+                movers: vec![EarthMover::new(&references[0], Distance::Equal, None)],
+            };
+            let members = Members::new(&sites, [codes.as_slice()]);
+            for models in models() {
+                let mut expected = None;
+                for coalition in 0u32..32 {
+                    let size = coalition.count_ones() as u64;
+                    let left: Vec<&(u32, u32)> = records.iter().filter(|record| coalition >> record.0 & 1 == 0).collect();
+                    let mut counts = vec![0u64; 3];
+                    for record in &left { counts[record.1 as usize] += 1; }
+                    let distinct_sites: std::collections::BTreeSet<u32> = left.iter().map(|record| record.0).collect();
+                    let view = ClassView {
+                        size: left.len() as u64,
+                        sensitive: &[Counts::new(&[0, 1, 2], &counts)],
+                        sites: Some(distinct_sites.len() as u64),
+                    };
+                    if !models.iter().all(|model| model.holds(&view, &table)) && expected.is_none_or(|best| size < best) {
+                        expected = Some(size);
+                    }
+                }
+                prop_assert_eq!(members.least_breaking(&models, &table, 5), expected, "{:?}", models);
+                // A limit hides larger coalitions, and only those.
+                for limit in 0..5 {
+                    prop_assert_eq!(members.least_breaking(&models, &table, limit), expected.filter(|size| *size <= limit));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Privacy models: what a requirement demands of a class, decided exactly.
+
+use crate::closeness::{Distance, EarthMover};
+use crate::counts::{Counts, Reference};
+use crate::measure;
+use crate::ratio::Ratio;
+
+/// One demand on every class.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Model {
+    /// At least k records.
+    KAnonymity {
+        /// k
+        k: u64,
+    },
+    /// No sensitive value more frequent than alpha: with k, (alpha,k)-anonymity.
+    Alpha {
+        /// alpha
+        alpha: Ratio,
+    },
+    /// At least l distinct sensitive values.
+    DistinctDiversity {
+        /// l
+        l: u64,
+    },
+    /// No sensitive value more frequent than 1/l (TG12).
+    FrequencyDiversity {
+        /// l
+        l: Ratio,
+    },
+    /// Entropy at least log l.
+    EntropyDiversity {
+        /// l
+        l: Ratio,
+    },
+    /// r_1 < c (r_l + r_{l+1} + …).
+    RecursiveDiversity {
+        /// c
+        c: Ratio,
+        /// l
+        l: u64,
+    },
+    /// Earth mover's distance to the whole table at most t.
+    Closeness {
+        /// t
+        t: Ratio,
+        /// The ground distance; each attribute's natural one where the study does not say.
+        distance: Option<Distance>,
+    },
+    /// Relative gain of every value at most beta, and at most -ln p if enhanced.
+    Likeness {
+        /// beta
+        beta: Ratio,
+        /// Whether -ln p caps it too.
+        enhanced: bool,
+    },
+    /// |ln(q/p)| below delta for every value of the class.
+    DeltaDisclosure {
+        /// delta
+        delta: f64,
+    },
+    /// Records of at least l sites.
+    SiteDiversity {
+        /// l
+        l: u64,
+        /// How sites are counted.
+        support: SiteSupport,
+        /// The attributes that may betray a site; all quasi-identifiers where none are named.
+        attributes: Option<Vec<String>>,
+    },
+}
+
+/// What counts as a site that stands behind a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteSupport {
+    /// Sites with records in the class (JX09).
+    Class,
+    /// Sites that support every generalized value of the class, one by one (TG12 6.2).
+    Taxonomy,
+}
+
+/// What a model sees of a class.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassView<'a> {
+    /// Records.
+    pub size: u64,
+    /// Counts of each sensitive attribute.
+    pub sensitive: &'a [Counts<'a>],
+    /// Distinct sites, where they are known.
+    pub sites: Option<u64>,
+}
+
+/// What a model knows of the whole table: for each sensitive attribute its counts and distance.
+#[derive(Debug, Clone)]
+pub struct TableView<'a> {
+    /// Counts of each sensitive attribute.
+    pub references: &'a [Reference],
+    /// Prepared distances, one for each sensitive attribute.
+    pub movers: Vec<EarthMover<'a>>,
+}
+
+impl Model {
+    /// Whether a class satisfies the model. A class without records has nobody to protect.
+    pub fn holds(&self, class: &ClassView<'_>, table: &TableView<'_>) -> bool {
+        if class.size == 0 {
+            return true;
+        }
+        let each = |check: &dyn Fn(Counts<'_>) -> bool| class.sensitive.iter().all(|counts| check(*counts));
+        let each_with_table = |check: &dyn Fn(Counts<'_>, &Reference) -> bool| {
+            let pairs = class.sensitive.iter().zip(table.references);
+            pairs.into_iter().all(|(counts, reference)| check(*counts, reference))
+        };
+        match self {
+            Self::KAnonymity { k } => class.size >= *k,
+            Self::Alpha { alpha } => each(&|counts| measure::max_frequency(counts) <= *alpha),
+            Self::DistinctDiversity { l } => each(&|counts| measure::distinct(counts) >= *l),
+            Self::FrequencyDiversity { l } => {
+                each(&|counts| measure::frequency_diversity(counts) >= *l)
+            }
+            Self::EntropyDiversity { l } => each(&|counts| {
+                measure::entropy_diversity(counts) >= l.to_f64() * (1.0 - measure::EPSILON)
+            }),
+            Self::RecursiveDiversity { c, l } => {
+                each(&|counts| measure::recursive_bound(counts, *l) < *c)
+            }
+            Self::Closeness { t, .. } => {
+                let pairs = class.sensitive.iter().zip(&table.movers);
+                pairs.into_iter().all(|(counts, mover)| mover.distance(*counts) <= *t)
+            }
+            Self::Likeness { beta, enhanced } => each_with_table(&|counts, reference| {
+                measure::greatest_gain(counts, reference) <= *beta
+                    && (!enhanced || measure::gains_within_cap(counts, reference))
+            }),
+            Self::DeltaDisclosure { delta } => each_with_table(&|counts, reference| {
+                measure::disclosure(counts, reference) < *delta
+            }),
+            Self::SiteDiversity { l, .. } => class.sites.is_none_or(|sites| sites >= *l),
+        }
+    }
+
+    /// Whether a class that satisfies the model still does when records are added. Only then may
+    /// m-privacy look at the largest coalitions alone.
+    pub fn is_monotone(&self) -> bool {
+        matches!(
+            self,
+            Self::KAnonymity { .. } | Self::DistinctDiversity { .. } | Self::SiteDiversity { .. }
+        )
+    }
+}

@@ -1,0 +1,413 @@
+//! The requirement: a conjunction of privacy models, as the study's `[require]` table or a file or
+//! line of its own states it. What cannot be met is refused here, with what could be.
+
+use std::path::Path;
+
+use hedgerow_data::document::{Document, DocumentError, Section};
+use hedgerow_data::{Role, Schema, Study};
+use serde::Serialize;
+
+use crate::closeness::Distance;
+use crate::model::{Model, SiteSupport};
+use crate::ratio::Ratio;
+
+/// Why a requirement was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequirementError {
+    /// A key or value of it.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// There is none.
+    #[error(
+        "{file}: there is no [require] table\nhint: state what must hold, e.g. [require] k = 10, or give --against 'k = 10'"
+    )]
+    Absent {
+        /// The file.
+        file: String,
+    },
+}
+
+/// How several sensitive attributes are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sensitive {
+    /// Each on its own (D2PT).
+    Each,
+    /// All together as one attribute, their product (MPRIV).
+    Product,
+}
+
+/// What every class must satisfy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Requirement {
+    /// The models; all must hold.
+    pub models: Vec<Model>,
+    /// How many sites may collude.
+    pub m: Option<u64>,
+    /// How several sensitive attributes are looked at.
+    pub sensitive: Sensitive,
+}
+
+/// What a requirement is checked against: the attributes it may speak of, and the sites.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Names and numbers of values of the sensitive attributes.
+    pub sensitive: Vec<(String, u64)>,
+    /// Names of the quasi-identifiers.
+    pub quasi: Vec<String>,
+    /// Number of sites, where the study names them.
+    pub sites: Option<u64>,
+}
+
+impl Scope {
+    /// The scope of a study.
+    pub fn of_study(study: &Study) -> Self {
+        let sites = study.sites.len() as u64;
+        Self { sites: (sites > 0).then_some(sites), ..Self::of_schema(&study.schema) }
+    }
+
+    /// The scope of a schema, sites unknown.
+    pub fn of_schema(schema: &Schema) -> Self {
+        let named = |role| schema.with_role(role).into_iter().map(|index| &schema.attributes()[index]);
+        Self {
+            sensitive: named(Role::Sensitive)
+                .map(|attribute| (attribute.name.clone(), u64::from(attribute.domain.size())))
+                .collect(),
+            quasi: named(Role::Quasi).map(|attribute| attribute.name.clone()).collect(),
+            sites: None,
+        }
+    }
+}
+
+impl Requirement {
+    /// The `[require]` table of a study.
+    pub fn of_study(study: &Study) -> Result<Self, RequirementError> {
+        Self::of_document(study.document(), &Scope::of_study(study))
+    }
+
+    /// The `[require]` table of a file.
+    pub fn of_document(document: &Document, scope: &Scope) -> Result<Self, RequirementError> {
+        let section = document.root().section("require")?;
+        let section = section.ok_or_else(|| RequirementError::Absent {
+            file: document.file().display().to_string(),
+        })?;
+        read(&section, scope)
+    }
+
+    /// A requirement on one line, such as `k = 10, l = 3`.
+    pub fn of_line(line: &str, scope: &Scope) -> Result<Self, RequirementError> {
+        let text = format!("require = {{ {line} }}");
+        let document = Document::parse(text, Path::new("--against"))?;
+        Self::of_document(&document, scope)
+    }
+
+    /// The k that is demanded; 1 where none is.
+    pub fn k(&self) -> u64 {
+        let ks = self.models.iter().map(|model| match model {
+            Model::KAnonymity { k } => *k,
+            _ => 1,
+        });
+        ks.max().unwrap_or(1)
+    }
+}
+
+fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, RequirementError> {
+    let mut models = Vec::new();
+    if let Some(k) = section.integer("k")? {
+        models.push(Model::KAnonymity { k: at_least_one(section, "k", k)? });
+    }
+    if let Some(alpha) = section.number("alpha")? {
+        let alpha = Ratio::from_decimal(alpha)
+            .filter(|value| *value > Ratio::ZERO && *value <= Ratio::whole(1))
+            .ok_or_else(|| outside(section, "alpha", alpha, "above 0 and at most 1"))?;
+        models.push(Model::Alpha { alpha });
+    }
+    if section.has("l") {
+        models.push(diversity(section, scope)?);
+    }
+    if section.has("t") {
+        models.push(closeness(section)?);
+    }
+    if section.has("beta") {
+        models.push(likeness(section)?);
+    }
+    if let Some(delta) = section.number("delta")? {
+        if !(delta > 0.0 && delta.is_finite()) {
+            return Err(outside(section, "delta", delta, "above 0").into());
+        }
+        models.push(Model::DeltaDisclosure { delta });
+    }
+    if section.has("site_diversity") {
+        models.push(site_diversity(section, scope)?);
+    }
+    let m = match section.integer("m")? {
+        None => None,
+        Some(m) => Some(colluders(section, m, scope)?),
+    };
+    let words = [("each", Sensitive::Each), ("product", Sensitive::Product)];
+    let sensitive = section.word("sensitive", &words)?.unwrap_or(Sensitive::Each);
+    section.finish()?;
+
+    if models.is_empty() {
+        let message = "the requirement demands nothing\nhint: state at least k, e.g. k = 10";
+        return Err(section.wrong_section(message).into());
+    }
+    let needs_sensitive = |model: &Model| {
+        !matches!(model, Model::KAnonymity { .. } | Model::SiteDiversity { .. })
+    };
+    if scope.sensitive.is_empty() && models.iter().any(needs_sensitive) {
+        let message = "the requirement speaks of sensitive values, but no attribute has role = \"sensitive\"";
+        return Err(section.wrong_section(message).into());
+    }
+    let has_other_distance = models.iter().any(|model| {
+        matches!(model, Model::Closeness { distance: Some(distance), .. } if *distance != Distance::Equal)
+    });
+    if sensitive == Sensitive::Product && scope.sensitive.len() > 1 && has_other_distance {
+        let message = "a product of sensitive attributes has neither an order nor a taxonomy\nhint: use t = { at_most = …, distance = \"equal\" } with sensitive = \"product\"";
+        return Err(section.wrong("t", message).into());
+    }
+    Ok(Requirement { models, m, sensitive })
+}
+
+fn diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentError> {
+    let wanted = match section.section_if_table("l")? {
+        None => Diversity { l: section.number("l")?.unwrap_or(0.0), kind: Kind::Distinct, c: None },
+        Some(table) => long_diversity(&table)?,
+    };
+    let l = wanted.l;
+    let exact = Ratio::from_decimal(l)
+        .filter(|value| *value >= Ratio::whole(1))
+        .ok_or_else(|| outside(section, "l", l, "1 or more"))?;
+    for (name, values) in &scope.sensitive {
+        if *values > 0 && exact > Ratio::whole(*values) {
+            let message = format!(
+                "`require.l` is {l}, but `{name}` has only {values} values\nhint: the largest l that can be met is {values}"
+            );
+            return Err(section.wrong("l", message));
+        }
+    }
+    let whole = || {
+        let is_whole = l.fract() == 0.0;
+        is_whole.then_some(l as u64).ok_or_else(|| {
+            outside(section, "l", l, "a whole number for this kind")
+        })
+    };
+    Ok(match (wanted.kind, wanted.c) {
+        (Kind::Distinct, _) => Model::DistinctDiversity { l: whole()? },
+        (Kind::Entropy, _) => Model::EntropyDiversity { l: exact },
+        (Kind::Frequency, _) => Model::FrequencyDiversity { l: exact },
+        (Kind::Recursive, c) => Model::RecursiveDiversity {
+            c: c.unwrap_or(Ratio::ZERO),
+            l: whole()?,
+        },
+    })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Distinct,
+    Entropy,
+    Recursive,
+    Frequency,
+}
+
+struct Diversity {
+    l: f64,
+    kind: Kind,
+    /// There for the recursive kind, and only for it.
+    c: Option<Ratio>,
+}
+
+fn long_diversity(table: &Section<'_>) -> Result<Diversity, DocumentError> {
+    let kinds = [
+        ("distinct", Kind::Distinct),
+        ("entropy", Kind::Entropy),
+        ("recursive", Kind::Recursive),
+        ("frequency", Kind::Frequency),
+    ];
+    let l = table.number("at_least")?.ok_or_else(|| table.missing("at_least"))?;
+    let kind = table.word("kind", &kinds)?.unwrap_or(Kind::Distinct);
+    let c = match (kind, table.number("c")?) {
+        (Kind::Recursive, None) => return Err(table.missing("c")),
+        (Kind::Recursive, Some(c)) => Some(
+            Ratio::from_decimal(c)
+                .filter(|value| *value > Ratio::ZERO)
+                .ok_or_else(|| outside(table, "c", c, "above 0"))?,
+        ),
+        (_, None) => None,
+        (_, Some(_)) => {
+            return Err(table.wrong("c", "`require.l.c` is for kind = \"recursive\" only"));
+        }
+    };
+    table.finish()?;
+    Ok(Diversity { l, kind, c })
+}
+
+fn closeness(section: &Section<'_>) -> Result<Model, DocumentError> {
+    let (t, distance) = match section.section_if_table("t")? {
+        None => (section.number("t")?, None),
+        Some(table) => {
+            let words = [
+                ("equal", Distance::Equal),
+                ("ordered", Distance::Ordered),
+                ("hierarchical", Distance::Hierarchical),
+            ];
+            let distance = table.word("distance", &words)?;
+            let t = table.number("at_most")?.ok_or_else(|| table.missing("at_most"))?;
+            table.finish()?;
+            (Some(t), distance)
+        }
+    };
+    let t = t.unwrap_or(-1.0);
+    let exact = Ratio::from_decimal(t)
+        .filter(|value| *value <= Ratio::whole(1))
+        .ok_or_else(|| outside(section, "t", t, "from 0 to 1"))?;
+    Ok(Model::Closeness { t: exact, distance })
+}
+
+fn likeness(section: &Section<'_>) -> Result<Model, DocumentError> {
+    let (beta, enhanced) = match section.section_if_table("beta")? {
+        None => (section.number("beta")?, false),
+        Some(table) => {
+            let kind = table.word("kind", &[("basic", false), ("enhanced", true)])?;
+            let beta = table.number("at_most")?.ok_or_else(|| table.missing("at_most"))?;
+            table.finish()?;
+            (Some(beta), kind.unwrap_or(false))
+        }
+    };
+    let beta = beta.unwrap_or(-1.0);
+    let exact = Ratio::from_decimal(beta)
+        .filter(|value| *value > Ratio::ZERO)
+        .ok_or_else(|| outside(section, "beta", beta, "above 0"))?;
+    Ok(Model::Likeness { beta: exact, enhanced })
+}
+
+fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentError> {
+    let (l, support, attributes) = match section.section_if_table("site_diversity")? {
+        None => (section.integer("site_diversity")?, SiteSupport::Class, None),
+        Some(table) => {
+            let kinds = [("class", SiteSupport::Class), ("taxonomy", SiteSupport::Taxonomy)];
+            let l = table.integer("at_least")?.ok_or_else(|| table.missing("at_least"))?;
+            let support = table.word("kind", &kinds)?.unwrap_or(SiteSupport::Class);
+            let attributes = table.strings("attributes")?;
+            for name in attributes.iter().flatten() {
+                if !scope.quasi.contains(name) {
+                    let message =
+                        format!("`{name}` is no quasi-identifier, so it tells nothing about sites");
+                    return Err(table.wrong("attributes", message));
+                }
+            }
+            table.finish()?;
+            (Some(l), support, attributes)
+        }
+    };
+    let l = at_least_one(section, "site_diversity", l.unwrap_or(0))?;
+    if let Some(sites) = scope.sites
+        && l > sites
+    {
+        let message = format!(
+            "`require.site_diversity` is {l}, but there are only {sites} sites\nhint: the largest value that can be met is {sites}"
+        );
+        return Err(section.wrong("site_diversity", message));
+    }
+    Ok(Model::SiteDiversity { l, support, attributes })
+}
+
+fn colluders(section: &Section<'_>, m: i64, scope: &Scope) -> Result<u64, DocumentError> {
+    let found = u64::try_from(m)
+        .map_err(|_| section.wrong("m", format!("`require.m` is {m}, expected 0 or more")))?;
+    match scope.sites {
+        Some(sites) if found >= sites => {
+            let message = format!(
+                "`require.m` is {m}, but there are only {sites} sites: all of them colluding have nobody to hide from\nhint: the largest m is {}",
+                sites - 1
+            );
+            Err(section.wrong("m", message))
+        }
+        _ => Ok(found),
+    }
+}
+
+fn at_least_one(section: &Section<'_>, key: &'static str, number: i64) -> Result<u64, DocumentError> {
+    u64::try_from(number).ok().filter(|number| *number >= 1).ok_or_else(|| {
+        let message = format!("`{}` is {number}, expected 1 or more", section.path(key));
+        section.wrong(key, message)
+    })
+}
+
+fn outside(section: &Section<'_>, key: &'static str, found: f64, expected: &str) -> DocumentError {
+    let message = format!("`{}` is {found}, expected {expected}", section.path(key));
+    section.wrong(key, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope() -> Scope {
+        Scope {
+            sensitive: vec![("disease".into(), 3)],
+            quasi: vec!["age".into(), "zip".into()],
+            sites: Some(3),
+        }
+    }
+
+    fn line(text: &str) -> Result<Requirement, String> {
+        Requirement::of_line(text, &scope()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_example_of_the_product() {
+        let text = "[require]\nk = 10\nl = { at_least = 3, kind = \"distinct\" }\nt = { at_most = 0.2, distance = \"hierarchical\" }\nsite_diversity = 2\nm = 1\n";
+        let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+        let requirement = Requirement::of_document(&document, &scope()).unwrap();
+        assert_eq!(requirement.m, Some(1));
+        assert_eq!(
+            requirement.models,
+            [
+                Model::KAnonymity { k: 10 },
+                Model::DistinctDiversity { l: 3 },
+                Model::Closeness { t: Ratio::new(1, 5), distance: Some(Distance::Hierarchical) },
+                Model::SiteDiversity { l: 2, support: SiteSupport::Class, attributes: None },
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_met_is_refused_with_what_could_be() {
+        let refusal = |text: &str| line(text).unwrap_err();
+        assert_eq!(refusal("k = 0"), "--against:1: `require.k` is 0, expected 1 or more");
+        assert_eq!(
+            refusal("k = 2, l = 4"),
+            "--against:1: `require.l` is 4, but `disease` has only 3 values\nhint: the largest l that can be met is 3"
+        );
+        assert_eq!(refusal("t = 1.5"), "--against:1: `require.t` is 1.5, expected from 0 to 1");
+        assert_eq!(refusal("t = -0.1"), "--against:1: `require.t` is -0.1, expected from 0 to 1");
+        assert_eq!(
+            refusal("site_diversity = 4"),
+            "--against:1: `require.site_diversity` is 4, but there are only 3 sites\nhint: the largest value that can be met is 3"
+        );
+        assert!(refusal("k = 2, m = 3").contains("the largest m is 2"));
+        assert_eq!(
+            refusal("k = 2, delt = 3"),
+            "--against:1: unknown key `delt` in `require`\nhint: did you mean `delta`?"
+        );
+        assert!(refusal("l = { at_least = 2, kind = \"recursive\" }").contains("`require.l.c` is missing"));
+        assert!(refusal("l = { at_least = 2.5 }").contains("a whole number"));
+        assert!(refusal("alpha = 0").contains("above 0 and at most 1"));
+        assert!(refusal("m = 1").contains("demands nothing"));
+        assert!(refusal("site_diversity = { at_least = 2, attributes = [\"disease\"] }").contains("no quasi-identifier"));
+        let nobody = Requirement::of_line("l = 2", &Scope::default()).unwrap_err();
+        assert!(nobody.to_string().contains("no attribute has role = \"sensitive\""));
+    }
+
+    #[test]
+    fn short_and_long_forms() {
+        let requirement = line("l = { at_least = 2.5, kind = \"frequency\" }, beta = { at_most = 2, kind = \"enhanced\" }, delta = 1.5, alpha = 0.5, t = 0.3, sensitive = \"product\"").unwrap();
+        assert_eq!(requirement.sensitive, Sensitive::Product);
+        assert_eq!(requirement.models.len(), 5);
+        assert!(requirement.models.contains(&Model::FrequencyDiversity { l: Ratio::new(5, 2) }));
+        assert!(requirement.models.contains(&Model::Likeness { beta: Ratio::whole(2), enhanced: true }));
+    }
+}
