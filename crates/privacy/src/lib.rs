@@ -25,7 +25,7 @@ mod ratio;
 mod requirement;
 pub mod risk;
 pub mod utility;
-//V pub mod verify;
+pub mod verify;
 
 pub use counts::{Counts, Reference};
 pub use model::{ClassView, Model, SiteSupport, TableView};

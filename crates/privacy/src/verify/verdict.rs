@@ -1,0 +1,215 @@
+//! What the verifier says, for people and as JSON. The keys are a contract.
+
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use crate::closeness::Distance;
+use crate::ratio::Ratio;
+use crate::requirement::Sensitive;
+
+/// A number as it was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// A count.
+    Whole(u64),
+    /// A fraction; one without bound is `null` in JSON.
+    Fraction(Ratio),
+    /// A logarithm or what follows from one.
+    Real(f64),
+}
+
+/// Everything the verifier found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Whether the requirement holds, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
+    /// Records of the release.
+    pub records: u64,
+    /// Classes of the release.
+    pub classes: u64,
+    /// How several sensitive attributes were looked at.
+    pub sensitive: Sensitive,
+    /// Each model.
+    pub models: Models,
+}
+
+/// The models, each where it applies.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Models {
+    /// k-anonymity: least class size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<ModelVerdict>,
+    /// (alpha,k)-anonymity: greatest frequency of a sensitive value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<ModelVerdict>,
+    /// Distinct l-diversity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l_distinct: Option<ModelVerdict>,
+    /// Entropy l-diversity: least 2^H.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l_entropy: Option<ModelVerdict>,
+    /// Frequency l-diversity (TG12).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l_frequency: Option<ModelVerdict>,
+    /// Recursive (c,l)-diversity: holds for every c above the achieved one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l_recursive: Option<ModelVerdict>,
+    /// t-closeness: greatest earth mover's distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t: Option<ModelVerdict>,
+    /// Basic beta-likeness: greatest relative gain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta_basic: Option<ModelVerdict>,
+    /// Enhanced beta-likeness: the least beta that holds, without bound if a gain exceeds -ln p.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta_enhanced: Option<ModelVerdict>,
+    /// Delta-disclosure: greatest |ln(q/p)| over the values of a class, as pyCANON reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<ModelVerdict>,
+    /// l-site-diversity (JX09, or by taxonomy as in TG12 where that is demanded).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_diversity: Option<ModelVerdict>,
+    /// m-privacy (MPRIV): the largest number of colluding sites against which all else holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub m: Option<ModelVerdict>,
+}
+
+/// One model: what was demanded, what was achieved.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ModelVerdict {
+    /// What was demanded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required: Option<Measure>,
+    /// The worst value of all classes.
+    pub achieved: Measure,
+    /// Whether every class satisfies the demand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
+    /// Classes that do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing_classes: Option<u64>,
+    /// Records in them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing_records: Option<u64>,
+    /// For recursive diversity, the l that c is given for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l: Option<u64>,
+    /// For m-privacy, classes that some coalition owns whole: nobody is left to protect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emptied_classes: Option<u64>,
+    /// For m-privacy without a demand: larger coalitions were not tried.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+    /// The first class with the worst value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_class: Option<WorstClass>,
+    /// Each sensitive attribute on its own.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    pub attributes: Vec<AttributeVerdict>,
+}
+
+/// One model on one sensitive attribute.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AttributeVerdict {
+    /// Its name, the key in JSON.
+    #[serde(skip)]
+    pub name: String,
+    /// The worst value of all classes.
+    pub achieved: Measure,
+    /// For closeness, the ground distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<Distance>,
+    /// Whether every class satisfies the demand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
+    /// The first class with the worst value.
+    pub worst_class: WorstClass,
+}
+
+/// A class, by what a reader sees of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorstClass {
+    /// Its quasi-identifiers as the release spells them.
+    #[serde(serialize_with = "cells_by_name")]
+    pub quasi: Vec<(String, String)>,
+    /// Its records.
+    pub size: u64,
+    /// Its first record, from 1.
+    pub first_record: u64,
+}
+
+impl Models {
+    /// Names and verdicts of the models that apply.
+    pub fn named(&self) -> Vec<(&'static str, &ModelVerdict)> {
+        let all = [
+            ("k", &self.k),
+            ("alpha", &self.alpha),
+            ("l_distinct", &self.l_distinct),
+            ("l_entropy", &self.l_entropy),
+            ("l_frequency", &self.l_frequency),
+            ("l_recursive", &self.l_recursive),
+            ("t", &self.t),
+            ("beta_basic", &self.beta_basic),
+            ("beta_enhanced", &self.beta_enhanced),
+            ("delta", &self.delta),
+            ("site_diversity", &self.site_diversity),
+            ("m", &self.m),
+        ];
+        let present = all.into_iter().filter_map(|(name, verdict)| Some((name, verdict.as_ref()?)));
+        present.collect()
+    }
+
+    pub(super) fn all_hold(&self) -> bool {
+        self.named().iter().all(|(_, verdict)| verdict.holds != Some(false))
+    }
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self::Whole(0)
+    }
+}
+
+impl std::fmt::Display for Measure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(number) => write!(formatter, "{number}"),
+            Self::Fraction(ratio) if ratio.to_f64().is_infinite() => write!(formatter, "none"),
+            Self::Fraction(ratio) => write!(formatter, "{ratio}"),
+            Self::Real(number) => write!(formatter, "{number:.4}"),
+        }
+    }
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Whole(number) => serializer.serialize_u64(*number),
+            Self::Fraction(ratio) => ratio.serialize(serializer),
+            Self::Real(number) => serializer.serialize_f64(*number),
+        }
+    }
+}
+
+fn by_name<S: Serializer>(
+    attributes: &[AttributeVerdict],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(attributes.len()))?;
+    for attribute in attributes {
+        map.serialize_entry(&attribute.name, attribute)?;
+    }
+    map.end()
+}
+
+fn cells_by_name<S: Serializer>(
+    cells: &[(String, String)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(cells.len()))?;
+    for (name, cell) in cells {
+        map.serialize_entry(name, cell)?;
+    }
+    map.end()
+}

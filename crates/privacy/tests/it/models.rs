@@ -1,0 +1,163 @@
+//! The verifier against direct transcriptions of the definitions, on small random tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hedgerow_data::{TextColumn, TextTable};
+use hedgerow_privacy::closeness::{Distance, EarthMover};
+use hedgerow_privacy::verify::{Evidence, Measure, Verdict, verify};
+use hedgerow_privacy::{ClassView, Counts, Ratio, Reference, Requirement, TableView};
+use proptest::prelude::*;
+
+use crate::strings;
+
+type Row = (u8, u8, u8, u8);
+
+fn text(rows: &[Row]) -> TextTable {
+    let names = strings(&["q1", "q2", "s", "site"]);
+    let mut columns = vec![TextColumn::default(); 4];
+    for (index, row) in rows.iter().enumerate() {
+        let words = [format!("a{}", row.0), format!("b{}", row.1), format!("v{}", row.2), format!("P{}", row.3)];
+        for (column, word) in columns.iter_mut().zip(&words) {
+            column.push(word, index as u64 + 2);
+        }
+    }
+    TextTable { file: "t".into(), names, columns }
+}
+
+fn rows() -> impl Strategy<Value = Vec<Row>> {
+    proptest::collection::vec((0..3u8, 0..2u8, 0..4u8, 0..4u8), 1..40)
+}
+
+fn look(text: &TextTable, demand: Option<&str>) -> Verdict {
+    let (quasi, sensitive) = (strings(&["q1", "q2"]), strings(&["s"]));
+    let evidence = Evidence::of_table(text, &quasi, &sensitive, Some("site")).unwrap();
+    let requirement = demand.map(|line| Requirement::of_line(line, &evidence.scope()).unwrap());
+    verify(&evidence, requirement.as_ref())
+}
+
+fn number(measure: Measure) -> f64 {
+    match measure {
+        Measure::Whole(number) => number as f64,
+        Measure::Fraction(ratio) => ratio.to_f64(),
+        Measure::Real(number) => number,
+    }
+}
+
+proptest! {
+    #[test]
+    fn achieved_values_are_those_of_the_worst_class(rows in rows()) {
+        let verdict = look(&text(&rows), None);
+        let mut classes: BTreeMap<(u8, u8), Vec<Row>> = BTreeMap::new();
+        for row in &rows { classes.entry((row.0, row.1)).or_default().push(*row); }
+        let share = |members: &[Row], value: u8| members.iter().filter(|row| row.2 == value).count() as f64 / members.len() as f64;
+        let each = |measure: &dyn Fn(&[Row]) -> f64| classes.values().map(|members| measure(members)).collect::<Vec<f64>>();
+        let least = |values: Vec<f64>| values.into_iter().fold(f64::INFINITY, f64::min);
+        let greatest = |values: Vec<f64>| values.into_iter().fold(0.0, f64::max);
+        let close = |ours: Measure, theirs: f64| (number(ours) - theirs).abs() < 1e-9;
+        let models = &verdict.models;
+
+        prop_assert_eq!(verdict.classes as usize, classes.len());
+        prop_assert!(close(models.k.as_ref().unwrap().achieved, least(each(&|m| m.len() as f64))));
+        prop_assert!(close(models.alpha.as_ref().unwrap().achieved, greatest(each(&|m| (0..4).map(|v| share(m, v)).fold(0.0, f64::max)))));
+        let distinct = |m: &[Row]| m.iter().map(|row| row.2).collect::<BTreeSet<_>>().len() as f64;
+        prop_assert!(close(models.l_distinct.as_ref().unwrap().achieved, least(each(&distinct))));
+        let entropy = |m: &[Row]| (0..4).map(|v| share(m, v)).filter(|q| *q > 0.0).map(|q| -q * q.log2()).sum::<f64>().exp2();
+        prop_assert!(close(models.l_entropy.as_ref().unwrap().achieved, least(each(&entropy))));
+        let emd = |m: &[Row]| (0..4).map(|v| (share(m, v) - share(&rows, v)).abs()).sum::<f64>() / 2.0;
+        prop_assert!(close(models.t.as_ref().unwrap().achieved, greatest(each(&emd))));
+        let sites = |m: &[Row]| m.iter().map(|row| row.3).collect::<BTreeSet<_>>().len() as f64;
+        prop_assert!(close(models.site_diversity.as_ref().unwrap().achieved, least(each(&sites))));
+    }
+
+    /// The verdict is the conjunction of the models on every class, for coalitions of every size.
+    #[test]
+    fn the_verdict_is_the_models_on_every_class(rows in rows(), m in 0..3u64, pick in 0..9usize) {
+        let demands = [
+            "k = 2", "l = 2", "k = 2, l = { at_least = 1.5, kind = \"entropy\" }",
+            "t = 0.4", "l = { at_least = 2, kind = \"recursive\", c = 3 }", "alpha = 0.75",
+            "beta = { at_most = 1.5, kind = \"enhanced\" }", "delta = 0.9", "l = { at_least = 1.5, kind = \"frequency\" }",
+        ];
+        let table = text(&rows);
+        let sites: BTreeSet<u8> = rows.iter().map(|row| row.3).collect();
+        let values = table.columns[2].dictionary.len();
+        let needs_two = demands[pick].contains("l = 2") || demands[pick].contains("at_least = 2") || demands[pick].contains("1.5, kind = \"e") || demands[pick].contains("\"frequency\"");
+        prop_assume!((m as usize) < sites.len() && (values >= 2 || !needs_two));
+        let line = format!("{}, m = {m}", demands[pick]);
+        let verdict = look(&table, Some(&line));
+        let demand = Requirement::of_line(&line, &Default::default());
+        let demand = match demand { Ok(demand) => demand, Err(_) => {
+            let (quasi, sensitive) = (strings(&["q1", "q2"]), strings(&["s"]));
+            let evidence = Evidence::of_table(&table, &quasi, &sensitive, Some("site")).unwrap();
+            Requirement::of_line(&line, &evidence.scope()).unwrap()
+        }};
+
+        let mut totals = vec![0; 4];
+        for row in &rows { totals[row.2 as usize] += 1; }
+        let references = [Reference::new(totals)];
+        let view = TableView { references: &references, movers: vec![EarthMover::new(&references[0], Distance::Equal, None)] };
+        let mut classes: BTreeMap<(u8, u8), Vec<Row>> = BTreeMap::new();
+        for row in &rows { classes.entry((row.0, row.1)).or_default().push(*row); }
+        let mut holds = true;
+        for coalition in (0u8..16).filter(|coalition| u64::from(coalition.count_ones()) <= m) {
+            for members in classes.values() {
+                let mut counts = [0u64; 4];
+                for row in members.iter().filter(|row| coalition >> row.3 & 1 == 0) { counts[row.2 as usize] += 1; }
+                let class = ClassView { size: counts.iter().sum(), sensitive: &[Counts::new(&[0, 1, 2, 3], &counts)], sites: None };
+                holds &= demand.models.iter().all(|model| model.holds(&class, &view));
+            }
+        }
+        prop_assert_eq!(verdict.holds, Some(holds), "{}", line);
+    }
+}
+
+#[test]
+fn equality_is_enough() {
+    // Shares 1/5 and 1/3 are no binary fractions: floating point would lose them.
+    let rows: Vec<Row> = (0..5).map(|value| (0, 0, value % 5, 0)).collect();
+    let table = text(&rows);
+    assert_eq!(look(&table, Some("k = 5, alpha = 0.2, l = { at_least = 5, kind = \"entropy\" }, t = 0")).holds, Some(true));
+    let thirds: Vec<Row> = vec![(0, 0, 0, 0), (0, 0, 1, 0), (0, 0, 2, 0), (1, 0, 0, 0), (1, 0, 1, 0), (1, 0, 2, 0)];
+    assert_eq!(look(&text(&thirds), Some("l = { at_least = 3, kind = \"frequency\" }")).holds, Some(true));
+    // r_1 < c (r_l + …) is strict: one to one at c = 1 fails.
+    let pair: Vec<Row> = vec![(0, 0, 0, 0), (0, 0, 1, 0)];
+    assert_eq!(look(&text(&pair), Some("l = { at_least = 2, kind = \"recursive\", c = 1 }")).holds, Some(false));
+    assert_eq!(look(&text(&pair), Some("l = { at_least = 2, kind = \"recursive\", c = 1.01 }")).holds, Some(true));
+}
+
+#[test]
+fn two_sensitive_attributes_each_or_together() {
+    let table = crate::table("q,a,b\n1,x,u\n1,y,v\n1,x,v\n1,y,u");
+    let (quasi, sensitive) = (strings(&["q"]), strings(&["a", "b"]));
+    let evidence = Evidence::of_table(&table, &quasi, &sensitive, None).unwrap();
+    let each = verify(&evidence, None).models.l_distinct.unwrap();
+    assert_eq!(each.achieved, Measure::Whole(2));
+    assert_eq!(each.attributes.len(), 2);
+    let together = evidence.with_product();
+    assert_eq!(together.sensitive[0].name, "a × b");
+    assert_eq!(verify(&together, None).models.l_distinct.unwrap().achieved, Measure::Whole(4));
+}
+
+#[test]
+fn numbers_are_ordered_by_value_not_by_text() {
+    // As text 10 < 9. Values 9, 10, 11: a class of {9} is one and a half ranks of two away.
+    let table = crate::table("q,cost\n1,9\n2,10\n2,11");
+    let (quasi, sensitive) = (strings(&["q"]), strings(&["cost"]));
+    let evidence = Evidence::of_table(&table, &quasi, &sensitive, None).unwrap();
+    let t = verify(&evidence, None).models.t.unwrap();
+    assert_eq!(t.attributes[0].distance, Some(Distance::Ordered));
+    assert_eq!(t.achieved, Measure::Fraction(Ratio::new(1, 2)));
+}
+
+#[test]
+fn classes_that_a_coalition_owns_are_counted() {
+    let table = crate::table("q,s,site\n1,x,A\n1,y,A\n2,x,A\n2,y,B\n2,x,B");
+    let (quasi, sensitive) = (strings(&["q"]), strings(&["s"]));
+    let evidence = Evidence::of_table(&table, &quasi, &sensitive, Some("site")).unwrap();
+    let demand = Requirement::of_line("k = 1, m = 1", &evidence.scope()).unwrap();
+    let m = verify(&evidence, Some(&demand)).models.m.unwrap();
+    assert_eq!((m.holds, m.emptied_classes), (Some(true), Some(1)));
+    // Nobody demanded an m: the largest that holds.
+    let demand = Requirement::of_line("k = 2", &evidence.scope()).unwrap();
+    let m = verify(&evidence, Some(&demand)).models.m.unwrap();
+    assert_eq!((m.holds, m.achieved), (None, Measure::Whole(0)));
+}
