@@ -1,2 +1,79 @@
-//! The `hedgerow` command.
-fn main() {}
+//! The `hedgerow` command: what a person types, and what they read.
+//!
+//! Results go to stdout (one JSON object with `--json`), talk and progress bars to stderr. Exit
+//! codes: 0 done and what was asked holds, 1 it does not hold, 2 bad input.
+
+mod error;
+mod generate;
+mod output;
+mod progress;
+mod study;
+mod taxonomy;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use error::CliError;
+use output::Answer;
+
+/// Institutions that may not show each other their records publish one anonymous table together.
+#[derive(Parser)]
+#[command(
+    name = "hedgerow",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done and what was asked holds, 1 it does not hold, 2 bad input."
+)]
+struct Arguments {
+    /// Print one JSON object instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check whether a table that somebody calls anonymous is.
+    Verify(verify::Arguments),
+    /// Make synthetic tables with their taxonomies and a study.
+    Generate(generate::Arguments),
+    /// Make, check and print taxonomies.
+    Taxonomy(taxonomy::Arguments),
+    /// Set up a study.
+    #[command(subcommand)]
+    Study(study::Command),
+}
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        output::talk(&format!(
+            "error: this is a mistake in hedgerow, not in your input: {panic}\nhint: please report it with the command you typed"
+        ));
+    }));
+    let arguments = Arguments::parse();
+    // A panic has spoken through the hook; it ends the command, not the shell's patience.
+    let result = std::panic::catch_unwind(|| run(&arguments));
+    match result {
+        Ok(Ok(answer)) => {
+            output::print(if arguments.json { &answer.json } else { &answer.text });
+            if answer.holds { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        }
+        Ok(Err(error)) => {
+            output::talk(&format!("error: {error}"));
+            ExitCode::from(2)
+        }
+        Err(_) => ExitCode::from(101),
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<Answer, CliError> {
+    match &arguments.command {
+        Command::Verify(arguments) => verify::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Taxonomy(arguments) => taxonomy::run(arguments),
+        Command::Study(command) => study::run(command),
+    }
+}

@@ -1,0 +1,52 @@
+//! Progress bars on stderr, for what takes longer than a moment.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use hedgerow_data::files::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar that shows itself only once the work has taken a second.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    started: Instant,
+}
+
+impl Bar {
+    /// A bar for reading a file; counts bytes.
+    pub(crate) fn reading(path: &Path) -> Self {
+        let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self::new(length, &format!("reading {name}"), "{msg} {wide_bar} {bytes}/{total_bytes} {eta}")
+    }
+
+    /// A bar for making rows.
+    pub(crate) fn rows(rows: u64, message: &str) -> Self {
+        Self::new(rows, message, "{msg} {wide_bar} {human_pos}/{human_len} {eta}")
+    }
+
+    fn new(length: u64, message: &str, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(message.to_owned());
+        Self { bar, started: Instant::now() }
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&self, amount: u64) {
+        self.bar.inc(amount);
+        // Not a terminal: indicatif keeps a stderr target hidden by itself.
+        if self.bar.is_hidden() && self.started.elapsed() > Duration::from_secs(1) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,189 @@
+//! The verifier's answer as a person reads it: the verdict first.
+
+use std::path::Path;
+
+use hedgerow_privacy::verify::{ModelVerdict, WorstClass};
+
+use super::Report;
+use crate::output::{aligned, count};
+
+pub(super) fn text(path: &Path, report: &Report) -> String {
+    let verdict = &report.verdict;
+    let mut text = match verdict.holds {
+        Some(true) => String::from("HOLDS"),
+        Some(false) => String::from("DOES NOT HOLD"),
+        None => String::from("no requirement given"),
+    };
+    text.push_str(&format!(
+        ": {}, {} in {}\n\n",
+        path.display(),
+        count(verdict.records, "record", "records"),
+        count(verdict.classes, "class", "classes"),
+    ));
+
+    let named = verdict.models.named();
+    let mut rows = vec![words(["model", "required", "achieved", ""])];
+    for (name, model) in &named {
+        rows.push(row(name, model));
+        if model.attributes.len() > 1 {
+            for attribute in &model.attributes {
+                rows.push(words([
+                    &format!("  {}", attribute.name),
+                    "",
+                    &attribute.achieved.to_string(),
+                    holds(attribute.holds),
+                ]));
+            }
+        }
+    }
+    text.push_str(&aligned(&rows));
+
+    for (name, model) in named.iter().filter(|(_, model)| model.holds == Some(false)) {
+        text.push_str(&format!("\n{}: {}\n", title(name), failure(model)));
+    }
+    if verdict.holds != Some(false)
+        && let Some(smallest) = verdict.models.k.as_ref().and_then(|k| k.worst_class.as_ref())
+    {
+        text.push_str(&format!("\nsmallest class: {}\n", class(smallest)));
+    }
+    text.push('\n');
+    text.push_str(&aligned(&[risk(report), utility(report)].concat()));
+    text
+}
+
+fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
+    let sign = match name {
+        "k" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity" | "m" => ">=",
+        "l_recursive" | "delta" => "<",
+        _ => "<=",
+    };
+    let required = model.required.map_or(String::new(), |required| format!("{sign} {required}"));
+    let mut achieved = model.achieved.to_string();
+    if model.at_least {
+        achieved.push_str(" or more");
+    }
+    words([&label(name, model), &required, &achieved, holds(model.holds)])
+}
+
+/// A model's name as people know it.
+fn title(name: &str) -> &str {
+    match name {
+        "k" => "k-anonymity",
+        "alpha" => "(alpha,k)-anonymity, alpha",
+        "l_distinct" => "distinct l-diversity",
+        "l_entropy" => "entropy l-diversity",
+        "l_frequency" => "frequency l-diversity",
+        "l_recursive" => "recursive (c,l)-diversity",
+        "t" => "t-closeness",
+        "beta_basic" => "basic beta-likeness",
+        "beta_enhanced" => "enhanced beta-likeness",
+        "delta" => "delta-disclosure privacy",
+        "site_diversity" => "l-site-diversity",
+        "m" => "m-privacy",
+        other => other,
+    }
+}
+
+fn label(name: &str, model: &ModelVerdict) -> String {
+    match (name, model.l, model.attributes.as_slice()) {
+        ("l_recursive", Some(l), _) => format!("recursive (c,{l})-diversity, c"),
+        ("t", _, [one]) => match one.distance {
+            Some(distance) => format!("t-closeness ({distance:?})").to_lowercase(),
+            None => title(name).to_owned(),
+        },
+        _ => title(name).to_owned(),
+    }
+}
+
+fn holds(holds: Option<bool>) -> &'static str {
+    match holds {
+        Some(true) => "holds",
+        Some(false) => "FAILS",
+        None => "",
+    }
+}
+
+fn failure(model: &ModelVerdict) -> String {
+    let Some(worst) = &model.worst_class else {
+        return String::from(
+            "cannot be told without the sites\nhint: give --provider-column with the column that names them",
+        );
+    };
+    format!(
+        "fails in {} ({})\n  worst class: {}",
+        count(model.failing_classes.unwrap_or(0), "class", "classes"),
+        count(model.failing_records.unwrap_or(0), "record", "records"),
+        class(worst)
+    )
+}
+
+fn class(class: &WorstClass) -> String {
+    let cells: Vec<String> =
+        class.quasi.iter().map(|(name, cell)| format!("{name} = {cell}")).collect();
+    format!(
+        "{}; {}, first at record {}",
+        cells.join(", "),
+        count(class.size, "record", "records"),
+        class.first_record
+    )
+}
+
+fn risk(report: &Report) -> Vec<Vec<String>> {
+    let risk = &report.risk;
+    let mut rows = vec![
+        words(["risk", "", "", ""]),
+        words(["  prosecutor, highest", "", &format!("{:.4}", risk.prosecutor.max), ""]),
+        words(["  prosecutor, mean", "", &format!("{:.4}", risk.prosecutor.mean), ""]),
+        words(["  marketer", "", &format!("{:.4}", risk.marketer), ""]),
+    ];
+    for above in &risk.prosecutor.above {
+        let name = format!("  records above {}", above.threshold);
+        rows.push(words([&name, "", &percent(above.share), ""]));
+    }
+    if let Some(journalist) = &risk.journalist {
+        rows.push(words(["  journalist, highest", "", &format!("{:.4}", journalist.max), ""]));
+        if journalist.uncovered > 0 {
+            let note = format!("{} not in the population", count(journalist.uncovered, "record", "records"));
+            rows.push(words(["  warning", "", &note, ""]));
+        }
+    }
+    if let Some(before) = risk.uniqueness.before {
+        rows.push(words(["  unique before", "", &percent(before), ""]));
+    }
+    rows.push(words(["  unique", "", &percent(risk.uniqueness.after), ""]));
+    rows
+}
+
+fn utility(report: &Report) -> Vec<Vec<String>> {
+    let Some(utility) = &report.utility else {
+        return Vec::new();
+    };
+    let mut rows = vec![
+        words(["utility", "", "", ""]),
+        words(["  loss (LM)", "", &percent(utility.lm), ""]),
+        words(["  loss (NCP)", "", &percent(utility.ncp), ""]),
+    ];
+    if let Some(present) = utility.ncp_present {
+        rows.push(words(["  loss (NCP, present values)", "", &percent(present), ""]));
+    }
+    if let Some(em) = utility.em {
+        rows.push(words(["  loss (EM), bits", "", &format!("{em:.4}"), ""]));
+    }
+    if let Some(error) = &utility.query_error {
+        rows.push(words(["  query error, mean", "", &percent(error.mean), ""]));
+    }
+    rows.push(words(["  average class size", "", &format!("{:.2}", utility.average_class_size), ""]));
+    for attribute in &utility.attributes {
+        let name = format!("  loss (LM) of {}", attribute.name);
+        rows.push(words([&name, "", &percent(attribute.lm), ""]));
+    }
+    rows
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
