@@ -26,7 +26,7 @@ pub mod files;
 mod nearest;
 mod release;
 pub mod study;
-//SYN pub mod synthetic;
+pub mod synthetic;
 mod table;
 pub mod taxonomy;
 mod text;

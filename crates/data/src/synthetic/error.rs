@@ -1,0 +1,64 @@
+//! Why a synthetic table was not made.
+
+use std::path::Path;
+
+use super::MOST_SITES;
+use crate::files::FileError;
+use crate::study::StudyError;
+
+/// Why a synthetic table was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyntheticError {
+    /// No rows are asked for.
+    #[error("rows = 0, expected at least one row\nhint: ask for some, e.g. --rows 10000")]
+    NoRows,
+    /// No sites are asked for.
+    #[error("sites = 0, expected at least one site\nhint: ask for some, e.g. --sites 4")]
+    NoSites,
+    /// Some site would have no row.
+    #[error(
+        "{sites} sites cannot share {rows} rows, each needs at least one\nhint: ask for at least {sites} rows, or for at most {rows} sites"
+    )]
+    MoreSitesThanRows {
+        /// The sites asked for.
+        sites: usize,
+        /// The rows asked for.
+        rows: u64,
+    },
+    /// More sites than there are identifiers for.
+    #[error("sites = {sites}, expected at most {MOST_SITES}")]
+    TooManySites {
+        /// The sites asked for.
+        sites: usize,
+    },
+    /// Something else may be in the folder already.
+    #[error(
+        "{folder}: the folder is not empty\nhint: name a new folder, or empty this one; nothing in it was touched"
+    )]
+    NotEmpty {
+        /// The folder.
+        folder: String,
+    },
+    /// The folder cannot be made or looked into.
+    #[error("{folder}: the folder cannot be used: {reason}")]
+    Folder {
+        /// The folder.
+        folder: String,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// A file could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The study that comes with the table does not read: a mistake in this module.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+}
+
+pub(super) fn folder(folder: &Path, error: &std::io::Error) -> SyntheticError {
+    SyntheticError::Folder {
+        folder: folder.display().to_string(),
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,288 @@
+//! Synthetic tables: made from a seed, correlated and skewed as real ones are, of any length.
+//!
+//! `hospital` are admissions to hospitals with different catchment areas, `census` are persons
+//! with the nine columns of the Adult table. [`generate`] writes one table for each site, or one
+//! pooled table, with the taxonomies and a study that reads them.
+//!
+//! Rows are drawn in blocks. A block depends on the seed, its site and its place in the site's
+//! table and on nothing else, so the bytes are the same on any number of threads, and only a few
+//! blocks are held at a time. Everything is computed with integers and plain arithmetic, never
+//! with a mathematical library, so the bytes are the same on any machine too.
+//!
+//! ```
+//! use hedgerow_data::Study;
+//! use hedgerow_data::synthetic::{Kind, Plan, TableFormat, generate};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let plan = Plan {
+//!     kind: Kind::Hospital,
+//!     rows: 1000,
+//!     sites: 2,
+//!     seed: 7,
+//!     format: TableFormat::Csv,
+//!     pooled: false,
+//! };
+//! let written = generate(&plan, folder.path(), &())?;
+//! let study = Study::open(&written.study)?;
+//! let (site, table, _) = &written.tables[0];
+//! assert_eq!(site, "north");
+//! let table = hedgerow_data::files::read_table(table, &study.schema, None, &())?;
+//! assert!(table.rows() > 500);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod blocks;
+mod census;
+mod error;
+mod hospital;
+mod random;
+mod sites;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::attribute::{Attribute, Role, Schema};
+use crate::document::Document;
+use crate::domain::Domain;
+use crate::files::{FileError, OutputFile, Progress, RowWriter};
+use crate::study::{Study, StudyError};
+use crate::taxonomy::{Taxonomy, TaxonomyError};
+
+pub use error::SyntheticError;
+pub use sites::{MOST_SITES, site_name};
+
+/// The column of a pooled table that names the site; it is no attribute of the study.
+pub const SITE_COLUMN: &str = "site";
+
+/// What to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Which table.
+    pub kind: Kind,
+    /// Rows of all sites together.
+    pub rows: u64,
+    /// Number of sites; each has at least one row.
+    pub sites: usize,
+    /// The same seed gives the same bytes.
+    pub seed: u64,
+    /// How tables are written.
+    pub format: TableFormat,
+    /// One table with a last column [`SITE_COLUMN`] instead of one table for each site.
+    pub pooled: bool,
+}
+
+/// Which table to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Admissions to hospitals.
+    Hospital,
+    /// Persons, with the nine columns of the Adult table.
+    Census,
+}
+
+/// How tables are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TableFormat {
+    /// `.csv`
+    Csv,
+    /// `.csv.gz`
+    CsvGz,
+    /// `.csv.zst`
+    CsvZst,
+    /// `.parquet`
+    Parquet,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The study.
+    pub study: PathBuf,
+    /// For each table the site's name (the kind's, if pooled), the file and its rows.
+    pub tables: Vec<(String, PathBuf, u64)>,
+    /// The taxonomies that the study names.
+    pub taxonomies: Vec<PathBuf>,
+}
+
+impl Kind {
+    /// `hospital` or `census`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hospital => "hospital",
+            Self::Census => "census",
+        }
+    }
+
+    fn taxonomies(self) -> Result<Vec<(&'static str, Taxonomy)>, TaxonomyError> {
+        match self {
+            Self::Hospital => hospital::taxonomies(),
+            Self::Census => census::taxonomies(),
+        }
+    }
+}
+
+impl TableFormat {
+    /// What a file's name ends in, without the first dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::CsvGz => "csv.gz",
+            Self::CsvZst => "csv.zst",
+            Self::Parquet => "parquet",
+        }
+    }
+}
+
+/// The study of a kind, as [`generate`] writes it. It names its taxonomies in the folder
+/// `taxonomies` beside it and lists no sites.
+pub fn study_text(kind: Kind) -> String {
+    match kind {
+        Kind::Hospital => String::from(include_str!("hospital/study.toml")),
+        Kind::Census => String::from(include_str!("census/study.toml")),
+    }
+}
+
+/// Writes tables, taxonomies and, when all else is there, the study. The folder is made if needed
+/// and must be empty; if something goes wrong it is left as it was.
+pub fn generate(
+    plan: &Plan,
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Result<Written, SyntheticError> {
+    let sizes = sites::sizes(plan.rows, plan.sites)?;
+    let is_new = prepare(folder)?;
+    let result = write_all(plan, &sizes, folder, progress);
+    if result.is_err() {
+        clean_up(folder, is_new);
+    }
+    result
+}
+
+fn write_all(
+    plan: &Plan,
+    sizes: &[u64],
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Result<Written, SyntheticError> {
+    let mut taxonomies = Vec::new();
+    make_folder(&folder.join("taxonomies"))?;
+    for (name, tree) in plan.kind.taxonomies().map_err(StudyError::from)? {
+        let path = folder.join("taxonomies").join(format!("{name}.csv"));
+        write_text(&path, &tree.to_rows())?;
+        taxonomies.push(path);
+    }
+    let study = folder.join("study.toml");
+    let text = study_text(plan.kind);
+    let document = Document::parse(text.clone(), &study).map_err(StudyError::from)?;
+    let schema = Study::read(document, folder)?.schema;
+    let tables = if plan.pooled {
+        pooled_table(plan, sizes, folder, &schema, progress)?
+    } else {
+        site_tables(plan, sizes, folder, &schema, progress)?
+    };
+    write_text(&study, &text)?;
+    Ok(Written {
+        study,
+        tables,
+        taxonomies,
+    })
+}
+
+fn site_tables(
+    plan: &Plan,
+    sizes: &[u64],
+    folder: &Path,
+    schema: &Arc<Schema>,
+    progress: &dyn Progress,
+) -> Result<Vec<(String, PathBuf, u64)>, SyntheticError> {
+    let drawer = blocks::Drawer::new(plan.kind, plan.seed, schema);
+    let mut tables = Vec::new();
+    for (site, rows) in sizes.iter().enumerate() {
+        let name = site_name(site);
+        let path = folder.join(format!("{name}.{}", plan.format.extension()));
+        let mut writer = RowWriter::create(&path, schema.clone())?;
+        drawer.write(site, *rows, None, &mut writer, progress)?;
+        writer.finish()?;
+        tables.push((name, path, *rows));
+    }
+    Ok(tables)
+}
+
+fn pooled_table(
+    plan: &Plan,
+    sizes: &[u64],
+    folder: &Path,
+    schema: &Arc<Schema>,
+    progress: &dyn Progress,
+) -> Result<Vec<(String, PathBuf, u64)>, SyntheticError> {
+    let names: Vec<String> = (0..plan.sites).map(site_name).collect();
+    let tree = Taxonomy::flat(&names, SITE_COLUMN).map_err(StudyError::from)?;
+    let mut attributes = schema.attributes().to_vec();
+    attributes.push(Attribute {
+        name: SITE_COLUMN.into(),
+        role: Role::Other,
+        domain: Domain::category(tree, false),
+        recode: None,
+    });
+    let name = plan.kind.name();
+    let path = folder.join(format!("{name}.{}", plan.format.extension()));
+    let drawer = blocks::Drawer::new(plan.kind, plan.seed, schema);
+    let mut writer = RowWriter::create(&path, Arc::new(Schema::new(attributes)))?;
+    for (site, rows) in sizes.iter().enumerate() {
+        drawer.write(site, *rows, Some(names.len()), &mut writer, progress)?;
+    }
+    writer.finish()?;
+    Ok(vec![(name.into(), path, plan.rows)])
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| FileError::Unwritable {
+            file: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+    file.finish()
+}
+
+/// Makes the folder, or sees that it is empty; says whether it was made.
+fn prepare(folder: &Path) -> Result<bool, SyntheticError> {
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(false),
+            Some(_) => Err(SyntheticError::NotEmpty {
+                folder: folder.display().to_string(),
+            }),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            make_folder(folder)?;
+            Ok(true)
+        }
+        Err(error) => Err(error::folder(folder, &error)),
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), SyntheticError> {
+    std::fs::create_dir_all(folder).map_err(|error| error::folder(folder, &error))
+}
+
+/// Removes what was written to a folder that was empty before. What cannot be removed stays: the
+/// error that led here is the one to report.
+fn clean_up(folder: &Path, is_new: bool) {
+    if is_new {
+        let _ = std::fs::remove_dir_all(folder);
+        return;
+    }
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let _ = if path.is_dir() {
+            std::fs::remove_dir_all(path)
+        } else {
+            std::fs::remove_file(path)
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;
