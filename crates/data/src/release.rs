@@ -53,16 +53,6 @@ pub enum ReleaseError {
         /// The file.
         file: String,
     },
-    /// An identifier that should be gone.
-    #[error(
-        "{file}: column `{column}` is an identifier and must not be in a release\nhint: nobody in this table is anonymous; remove the column and ask again"
-    )]
-    Identifier {
-        /// The file.
-        file: String,
-        /// The column.
-        column: String,
-    },
 }
 
 impl Release {
@@ -100,7 +90,8 @@ impl Release {
         Self::new(table.schema().clone(), columns.collect(), table.rows())
     }
 
-    /// Understands a table of text as a release of a study. `ignore` names columns that may be
+    /// Understands a table of text as a release of a study; identifiers in it are passed over, and
+    /// it is the verifier's to complain about them. `ignore` names columns that may be
     /// there beside the study's, such as the provider's.
     pub fn from_text(
         text: &TextTable,
@@ -108,26 +99,14 @@ impl Release {
         ignore: &[&str],
     ) -> Result<Self, ReleaseError> {
         for name in &text.names {
-            let attribute = schema
-                .position(name)
-                .map(|index| &schema.attributes()[index]);
-            match attribute {
-                None if ignore.contains(&name.as_str()) => {}
-                None => {
-                    return Err(crate::files::unknown_column(&text.file, name, schema).into());
-                }
-                Some(attribute) if attribute.role == Role::Identifier => {
-                    return Err(ReleaseError::Identifier {
-                        file: text.file.clone(),
-                        column: name.clone(),
-                    });
-                }
-                Some(_) => {}
+            if schema.position(name).is_none() && !ignore.contains(&name.as_str()) {
+                return Err(crate::files::unknown_column(&text.file, name, schema).into());
             }
         }
         let mut columns = Vec::with_capacity(schema.attributes().len());
         for attribute in schema.attributes() {
-            let Some(column) = text.column(&attribute.name) else {
+            let found = text.column(&attribute.name);
+            let Some(column) = found.filter(|_| attribute.role != Role::Identifier) else {
                 if matches!(attribute.role, Role::Quasi | Role::Sensitive) {
                     let missing =
                         crate::files::missing_column(&text.file, &attribute.name, &text.names);

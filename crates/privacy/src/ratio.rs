@@ -96,12 +96,9 @@ impl Ord for Ratio {
 
 impl fmt::Display for Ratio {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.to_f64();
-        if value == value.trunc() {
-            write!(formatter, "{value}")
-        } else {
-            write!(formatter, "{value:.4}")
-        }
+        let rounded = format!("{:.4}", self.to_f64());
+        let trimmed = rounded.trim_end_matches('0').trim_end_matches('.');
+        formatter.write_str(if self.denominator == 0 { "none" } else { trimmed })
     }
 }
 

@@ -21,6 +21,11 @@ pub(super) fn text(path: &Path, report: &Report) -> String {
         count(verdict.classes, "class", "classes"),
     ));
 
+    for name in &verdict.identifiers {
+        text.push_str(&format!(
+            "column `{name}` is an identifier: nobody in this table is anonymous\nhint: remove the column and ask again\n\n"
+        ));
+    }
     let named = verdict.models.named();
     let mut rows = vec![words(["model", "required", "achieved", ""])];
     for (name, model) in &named {

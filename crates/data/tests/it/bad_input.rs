@@ -174,10 +174,6 @@ fn release_cells() {
         "r.csv: the release has no records"
     );
     assert!(
-        release_refusal(b"age,sex,name,disease\n1,Male,Ann,flu\n")
-            .contains("`name` is an identifier")
-    );
-    assert!(
         release_refusal(b"age,disease\n*,flu\n").contains("column `sex` of the study is missing")
     );
 }

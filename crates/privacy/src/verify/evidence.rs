@@ -23,6 +23,8 @@ pub struct Evidence<'a> {
     pub sensitive: Vec<SensitiveColumn<'a>>,
     /// The site of each record, where it is known.
     pub provider: Option<&'a TextColumn>,
+    /// Columns that should not be there: identifiers of the study.
+    pub identifiers: Vec<String>,
 }
 
 /// A sensitive attribute as codes whose order and taxonomy are known.
@@ -72,6 +74,7 @@ impl<'a> Evidence<'a> {
         let attributes = release.schema().attributes();
         let mut quasi = Vec::new();
         let mut sensitive = Vec::new();
+        let mut identifiers = Vec::new();
         for (position, attribute) in attributes.iter().enumerate() {
             match attribute.role {
                 Role::Quasi => {
@@ -87,11 +90,14 @@ impl<'a> Evidence<'a> {
                         tree: attribute.domain.taxonomy(),
                     });
                 }
+                Role::Identifier if text.column(&attribute.name).is_some() => {
+                    identifiers.push(attribute.name.clone());
+                }
                 Role::Identifier | Role::Other => {}
             }
         }
         let provider = provider.map(|name| find(text, name)).transpose()?;
-        Ok(Self { records: text.rows(), quasi, sensitive, provider })
+        Ok(Self { records: text.rows(), quasi, sensitive, provider, identifiers })
     }
 
     /// A table that no study explains: cells are compared as text; a sensitive column of numbers
@@ -114,7 +120,7 @@ impl<'a> Evidence<'a> {
             .map(|name| Ok(SensitiveColumn::of_text(name, find(text, name)?)))
             .collect::<Result<_, EvidenceError>>()?;
         let provider = provider.map(|name| find(text, name)).transpose()?;
-        Ok(Self { records: text.rows(), quasi, sensitive, provider })
+        Ok(Self { records: text.rows(), quasi, sensitive, provider, identifiers: Vec::new() })
     }
 
     /// The same release with its sensitive attributes taken together as one.

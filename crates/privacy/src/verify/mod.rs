@@ -55,9 +55,14 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
     let mut models = look.models(requirement, &distances);
     sites::judge(&look, requirement, &mut models);
     Verdict {
-        holds: requirement.map(|_| models.all_hold()),
+        holds: match (evidence.identifiers.is_empty(), requirement) {
+            (false, _) => Some(false),
+            (true, Some(_)) => Some(models.all_hold()),
+            (true, None) => None,
+        },
         records: classes.records(),
         classes: classes.count() as u64,
+        identifiers: evidence.identifiers.clone(),
         sensitive: requirement.map_or(Sensitive::Each, |requirement| requirement.sensitive),
         models,
     }

@@ -28,6 +28,9 @@ pub struct Verdict {
     pub records: u64,
     /// Classes of the release.
     pub classes: u64,
+    /// Columns that name people by themselves: with any of them nothing is anonymous.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub identifiers: Vec<String>,
     /// How several sensitive attributes were looked at.
     pub sensitive: Sensitive,
     /// Each model.
@@ -175,7 +178,6 @@ impl std::fmt::Display for Measure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Whole(number) => write!(formatter, "{number}"),
-            Self::Fraction(ratio) if ratio.to_f64().is_infinite() => write!(formatter, "none"),
             Self::Fraction(ratio) => write!(formatter, "{ratio}"),
             Self::Real(number) => write!(formatter, "{number:.4}"),
         }

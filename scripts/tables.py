@@ -1,0 +1,111 @@
+"""Generalized tables for the comparisons with pyCANON: random ones, and the Adult table."""
+
+import csv
+import os
+import pathlib
+import random
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def shared_data():
+    """The folder of real tables, or None."""
+    folder = pathlib.Path(os.environ.get("HEDGEROW_DATA", ROOT.parent / "shared" / "data"))
+    return folder if folder.is_dir() else None
+
+
+class Table:
+    """A release with its study, as files in a folder."""
+
+    def __init__(self, name, header, rows, quasi, sensitive, study, taxonomies):
+        self.name, self.header, self.rows = name, header, rows
+        self.quasi, self.sensitive = quasi, sensitive
+        self.study, self.taxonomies = study, taxonomies
+
+    def write(self, folder):
+        for name, text in self.taxonomies.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        (folder / "study.toml").write_text(self.study, encoding="utf-8")
+        with open(folder / "release.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(self.header)
+            writer.writerows(self.rows)
+        return folder / "release.csv", folder / "study.toml"
+
+
+def attribute(name, role, *lines):
+    return "\n".join([f'[[attribute]]\nname = "{name}"\nrole = "{role}"', *lines, ""])
+
+
+HEAD = '[study]\nname = "comparison"\npartition = "horizontal"\n'
+
+
+def random_table(seed):
+    """A random generalized table: sizes, classes and kinds of sensitive attributes vary."""
+    draw = random.Random(seed)
+    if seed % 3 == 0:  # fine cells, classes of one
+        rows = draw.choice([5, 12, 40, 120])
+        width, digits = draw.choice([1, 5, 10, 20]), draw.choice([1, 2, 3])
+    else:  # coarse cells, larger classes
+        rows = draw.choice([60, 400, 1000])
+        width, digits = draw.choice([25, 50]), draw.choice([0, 1])
+    kinds = [["category"], ["number"], ["category", "number"], ["category", "category"]][seed % 4]
+    zips = [f"{draw.randrange(10, 40)}{draw.randrange(10)}" for _ in range(25)]
+    zips = sorted(set(zips))
+    taxonomy = "".join(f"{z};{z[:2]}*;{z[:1]}**;*\n" for z in zips)
+    study = HEAD
+    study += attribute("age", "quasi", 'type = "integer"', "range = [0, 99]")
+    study += attribute("zip", "quasi", 'taxonomy = "zip.csv"')
+    header = ["age", "zip"]
+    columns = []
+    age = [draw.randrange(100) for _ in range(rows)]
+    columns.append([str(a) if width == 1 else f"[{a // width * width}-{a // width * width + width - 1}]" for a in age])
+    columns.append([(z := draw.choice(zips))[:digits] + "*" * (3 - digits) if digits else "*" for _ in range(rows)])
+    sensitive = []
+    for index, kind in enumerate(kinds):
+        name = f"s{index}"
+        sensitive.append(name)
+        values = draw.randrange(2, 9)
+        weights = [draw.random() ** 2 + 0.02 for _ in range(values)]
+        if kind == "category":
+            labels = [f"v{v}" for v in range(values)]
+            study += attribute(name, "sensitive", f"values = {labels!r}".replace("'", '"'))
+        else:
+            # Gaps between the numbers: ranks, not differences, make the ordered distance.
+            labels = sorted(draw.sample(range(50), values))
+            study += attribute(name, "sensitive", 'type = "integer"', "range = [0, 49]")
+        column = draw.choices(labels, weights, k=rows)
+        column[:2] = labels[:2]  # at least two values, or the ordered distance divides by 0
+        columns.append(column)
+        header.append(name)
+    return Table(f"random {seed}", header, list(zip(*columns)), ["age", "zip"], sensitive, study, {"zip.csv": taxonomy})
+
+
+ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
+
+
+def adult_table(rows, levels, seed=1):
+    """The Adult table, full-domain generalized to these levels of its hierarchies; a sample of
+    `rows` records, or all."""
+    folder = shared_data() / "adult9"
+    hierarchies, texts = {}, {}
+    study = HEAD
+    for name in ADULT + ["salary-class"]:
+        file = f"adult_hierarchy_{name}.csv"
+        texts[file] = (folder / file).read_text(encoding="utf-8")
+        paths = [line.split(";") for line in texts[file].splitlines() if line]
+        hierarchies[name] = {path[0]: path for path in paths}
+        role = "sensitive" if name == "salary-class" else "quasi"
+        study += attribute(name, role, f'taxonomy = "{file}"')
+    with open(folder / "adult.csv", encoding="utf-8") as file:
+        records = list(csv.DictReader(file, delimiter=";"))
+    if rows is not None:
+        records = random.Random(seed).sample(records, rows)
+    out = []
+    for record in records:
+        row = []
+        for name in ADULT:
+            path = hierarchies[name][record[name]]
+            row.append(path[min(levels[name], len(path) - 1)])
+        out.append(row + [record["salary-class"]])
+    return Table("Adult", ADULT + ["salary-class"], out, ADULT, ["salary-class"], study, texts)
