@@ -144,7 +144,7 @@ pub fn study_text(kind: Kind) -> String {
 }
 
 /// Writes tables, taxonomies and, when all else is there, the study. The folder is made if needed
-/// and must be empty; if something goes wrong it is left as it was.
+/// and must be empty; if something goes wrong, what was written is removed.
 pub fn generate(
     plan: &Plan,
     folder: &Path,
@@ -154,7 +154,7 @@ pub fn generate(
     let is_new = prepare(folder)?;
     let result = write_all(plan, &sizes, folder, progress);
     if result.is_err() {
-        clean_up(folder, is_new);
+        clean_up(plan, folder, is_new);
     }
     result
 }
@@ -168,7 +168,7 @@ fn write_all(
     let mut taxonomies = Vec::new();
     make_folder(&folder.join("taxonomies"))?;
     for (name, tree) in plan.kind.taxonomies().map_err(StudyError::from)? {
-        let path = folder.join("taxonomies").join(format!("{name}.csv"));
+        let path = taxonomy_path(folder, name);
         write_text(&path, &tree.to_rows())?;
         taxonomies.push(path);
     }
@@ -200,7 +200,7 @@ fn site_tables(
     let mut tables = Vec::new();
     for (site, rows) in sizes.iter().enumerate() {
         let name = site_name(site);
-        let path = folder.join(format!("{name}.{}", plan.format.extension()));
+        let path = table_path(plan, folder, &name);
         let mut writer = RowWriter::create(&path, schema.clone())?;
         drawer.write(site, *rows, None, &mut writer, progress)?;
         writer.finish()?;
@@ -226,7 +226,7 @@ fn pooled_table(
         recode: None,
     });
     let name = plan.kind.name();
-    let path = folder.join(format!("{name}.{}", plan.format.extension()));
+    let path = table_path(plan, folder, name);
     let drawer = blocks::Drawer::new(plan.kind, plan.seed, schema);
     let mut writer = RowWriter::create(&path, Arc::new(Schema::new(attributes)))?;
     for (site, rows) in sizes.iter().enumerate() {
@@ -267,21 +267,28 @@ fn make_folder(folder: &Path) -> Result<(), SyntheticError> {
     std::fs::create_dir_all(folder).map_err(|error| error::folder(folder, &error))
 }
 
-/// Removes what was written to a folder that was empty before. What cannot be removed stays: the
-/// error that led here is the one to report.
-fn clean_up(folder: &Path, is_new: bool) {
+/// Removes the files that this plan writes, and the folders it made if nothing else is in them.
+/// What cannot be removed stays: the error that led here is the one to report.
+fn clean_up(plan: &Plan, folder: &Path, is_new: bool) {
+    for site in 0..plan.sites {
+        let _ = std::fs::remove_file(table_path(plan, folder, &site_name(site)));
+    }
+    let _ = std::fs::remove_file(table_path(plan, folder, plan.kind.name()));
+    for (name, _) in plan.kind.taxonomies().into_iter().flatten() {
+        let _ = std::fs::remove_file(taxonomy_path(folder, name));
+    }
+    let _ = std::fs::remove_dir(folder.join("taxonomies"));
     if is_new {
-        let _ = std::fs::remove_dir_all(folder);
-        return;
+        let _ = std::fs::remove_dir(folder);
     }
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let _ = if path.is_dir() {
-            std::fs::remove_dir_all(path)
-        } else {
-            std::fs::remove_file(path)
-        };
-    }
+}
+
+fn table_path(plan: &Plan, folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.{}", plan.format.extension()))
+}
+
+fn taxonomy_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join("taxonomies").join(format!("{name}.csv"))
 }
 
 #[cfg(test)]

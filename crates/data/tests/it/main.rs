@@ -3,3 +3,4 @@
 mod bad_input;
 mod round_trip;
 mod shared_data;
+mod synthetic;

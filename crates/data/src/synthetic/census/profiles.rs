@@ -70,7 +70,7 @@ impl Profile {
     pub(super) fn country(&self, country: &Country) -> u64 {
         match country.continent {
             _ if country.people > 1000 => 4,
-            continent if continent == self.continent => 3 * self.foreign,
+            continent if continent == self.continent => 2 * self.foreign,
             _ => self.foreign,
         }
     }
