@@ -14,6 +14,11 @@ use crate::taxonomy::{Taxonomy, integer_widths};
 pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyError> {
     let mut attributes: Vec<Attribute> = Vec::new();
     for section in root.sections("attribute")? {
+        // A misspelled key is named as such before its absence is complained about.
+        KEYS.iter().for_each(|key| {
+            section.has(key);
+        });
+        section.finish()?;
         let name = section.required_string("name")?;
         if attributes.iter().any(|attribute| attribute.name == name) {
             let message = format!("two attributes are named `{name}`");
@@ -34,7 +39,6 @@ pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyE
             let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
             return Err(section.wrong("recode", message).into());
         }
-        section.finish()?;
         attributes.push(Attribute {
             name,
             role,
@@ -44,6 +48,12 @@ pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyE
     }
     Ok(Schema::new(attributes))
 }
+
+/// The keys of an attribute, whatever its form.
+const KEYS: [&str; 11] = [
+    "name", "role", "type", "range", "step", "widths", "values", "ordered", "taxonomy", "missing",
+    "recode",
+];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {

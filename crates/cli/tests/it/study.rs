@@ -1,0 +1,59 @@
+//! `hedgerow study check`.
+
+use std::path::Path;
+
+use super::{STUDY, assert_refused, hedgerow, json, small};
+
+#[test]
+fn the_example_study_is_sound() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stroke-registry");
+    let done = hedgerow(&examples, &["study", "check", "study.toml"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stdout.starts_with("study `stroke-registry` is sound: horizontal, mondrian, hardened, 3 sites\n"));
+    assert!(done.stdout.contains("requires k = 10, distinct l = 3, t <= 0.2, site diversity 2, against any 1 site colluding"));
+}
+
+#[test]
+fn tables_are_read_under_the_study() {
+    let folder = small();
+    std::fs::write(folder.path().join("t.csv"), "age;zip;disease\n20;101;flu\n30;102;flu\n").unwrap();
+    let done = hedgerow(folder.path(), &["study", "check", "study.toml", "t.csv", "--json"]);
+    let report = json(&done);
+    assert_eq!((report["sound"].as_bool(), report["tables"][0]["records"].as_u64()), (Some(true), Some(2)));
+
+    std::fs::write(folder.path().join("t.csv"), "age,zip,disease\n20,103,flu\n").unwrap();
+    let done = hedgerow(folder.path(), &["study", "check", "study.toml", "t.csv"]);
+    assert_refused(
+        &done,
+        "t.csv:2: column `zip`: value `103` is outside its 3 values\nhint: nearest valid values are `101`, `102`",
+    );
+    std::fs::write(folder.path().join("t.csv"), "age,zip,disease\n20,101,flu\n").unwrap();
+    let done = hedgerow(folder.path(), &["study", "check", "study.toml", "t.csv"]);
+    assert_refused(&done, "study.toml: k = 2 cannot be met: the tables hold 1 record\nhint: the largest k that can be met is 1");
+}
+
+#[test]
+fn mistakes_name_their_line() {
+    let folder = small();
+    let check = |text: &str| {
+        std::fs::write(folder.path().join("study.toml"), text).unwrap();
+        hedgerow(folder.path(), &["study", "check", "study.toml"])
+    };
+    assert_refused(
+        &check(&STUDY.replace("taxonomy =", "taxonmy =")),
+        "study.toml:12: unknown key `taxonmy` in `attribute`\nhint: did you mean `taxonomy`?",
+    );
+    assert_refused(
+        &check(&STUDY.replace("range = [0, 99]", "range = [0, 99]\nstpe = 2")),
+        "study.toml:9: unknown key `stpe` in `attribute`\nhint: did you mean `step`?",
+    );
+    assert_refused(
+        &check(&STUDY.replace("k = 2", "k = 2\nl = 9")),
+        "study.toml:19: `require.l` is 9, but `disease` has only 3 values\nhint: the largest l that can be met is 3",
+    );
+    std::fs::write(folder.path().join("zip.csv"), "101;1**;*\n102;1**;All\n").unwrap();
+    assert_refused(
+        &check(STUDY),
+        "zip.csv:2: two roots: `All` here, `*` before\nhint: every row must end in the same root, usually `*`",
+    );
+}
