@@ -164,6 +164,34 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     }
 }
 
+/// A change here changes every table that people have made from a seed: say so in the changelog.
+#[test]
+fn the_first_rows_of_a_seed_stay_what_they_are() {
+    for (kind, known) in [(Kind::Hospital, HOSPITAL_ROWS), (Kind::Census, CENSUS_ROWS)] {
+        let first = String::from_utf8(bytes(&plan(kind, 5, 2), 1).concat()).unwrap();
+        assert_eq!(first, known);
+    }
+}
+
+const HOSPITAL_ROWS: &str = "\
+patient,age,sex,zip,admission,diagnosis,treatment,cost
+PC5HS4SD032,37,male,41325,2024-02-28,K50 Crohn disease,fluids,4700
+PQDWSG5GYRF,75,male,10330,2024-10-28,I48 atrial fibrillation,pacemaker,7400
+P8HBN113EG2,93,female,11275,2025-01-02,J44 chronic obstructive lung disease,inhalation,5700
+patient,age,sex,zip,admission,diagnosis,treatment,cost
+PDBB6Q8FNCH,79,male,42719,2024-10-20,G45 passing stroke,observation,2300
+PNBMSPBQP89,60,male,30049,2025-07-29,R55 faint,pain control,3100
+";
+const CENSUS_ROWS: &str = "\
+sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class
+male,42,white,divorced,apprenticeship,Canada,own account,technician,20K to 35K
+female,30,white,married,upper secondary,Canada,company,clerk,20K to 35K
+female,28,asian,married,bachelor,India,company,nurse,35K to 50K
+sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class
+female,19,mixed,single,some college,Canada,company,nanny,under 20K
+female,65,asian,married,upper secondary,China,company,receptionist,under 20K
+";
+
 #[test]
 fn a_longer_table_begins_with_the_same_blocks() {
     let short = tables(&plan(Kind::Hospital, 20_000, 1));
@@ -474,15 +502,16 @@ fn progress_counts_every_row_once() {
 }
 
 /// Prints rows a second: `cargo test --release -p hedgerow-data --test it rows_a_second --
-/// --ignored --nocapture`.
+/// --ignored --nocapture`, with another number of rows in `HEDGEROW_ROWS`.
 #[test]
 #[ignore = "a measurement"]
 fn rows_a_second() {
+    let rows = std::env::var("HEDGEROW_ROWS").map_or(4_000_000, |rows| rows.parse().unwrap());
     for kind in [Kind::Hospital, Kind::Census] {
         for format in [TableFormat::Csv, TableFormat::CsvZst, TableFormat::Parquet] {
             let plan = Plan {
                 format,
-                ..plan(kind, 4_000_000, 4)
+                ..plan(kind, rows, 4)
             };
             let start = std::time::Instant::now();
             make(&plan);
