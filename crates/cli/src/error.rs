@@ -1,11 +1,11 @@
 //! Everything that can stop a command, each in the words of the crate that found it.
 
+use hedgerow_data::ReleaseError;
+use hedgerow_data::document::DocumentError;
 use hedgerow_data::files::FileError;
 use hedgerow_data::study::StudyError;
 use hedgerow_data::synthetic::SyntheticError;
 use hedgerow_data::taxonomy::{MakeError, TaxonomyError};
-use hedgerow_data::document::DocumentError;
-use hedgerow_data::ReleaseError;
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 

@@ -12,7 +12,9 @@ use crate::progress::Bar;
 
 /// Make synthetic tables: one for each site, with taxonomies and a study file that checks.
 #[derive(clap::Args)]
-#[command(after_help = "Example: hedgerow generate hospital --rows 10000 --sites 4 --out hospitals")]
+#[command(
+    after_help = "Example: hedgerow generate hospital --rows 10000 --sites 4 --out hospitals"
+)]
 pub(crate) struct Arguments {
     /// What the records are about.
     #[arg(value_enum)]
@@ -78,7 +80,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 
     let mut text = format!("{} records written\n", thousands(plan.rows));
     for (site, path, rows) in &written.tables {
-        text.push_str(&format!("  {site}: {} ({})\n", path.display(), count(*rows, "record", "records")));
+        text.push_str(&format!(
+            "  {site}: {} ({})\n",
+            path.display(),
+            count(*rows, "record", "records")
+        ));
     }
     text.push_str(&format!("study: {}\n", written.study.display()));
     let value = json!({

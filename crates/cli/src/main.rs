@@ -58,8 +58,16 @@ fn main() -> ExitCode {
     let result = std::panic::catch_unwind(|| run(&arguments));
     match result {
         Ok(Ok(answer)) => {
-            output::print(if arguments.json { &answer.json } else { &answer.text });
-            if answer.holds { ExitCode::SUCCESS } else { ExitCode::from(1) }
+            output::print(if arguments.json {
+                &answer.json
+            } else {
+                &answer.text
+            });
+            if answer.holds {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(1)
+            }
         }
         Ok(Err(error)) => {
             output::talk(&format!("error: {error}"));

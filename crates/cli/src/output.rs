@@ -72,7 +72,11 @@ pub(crate) fn thousands(number: u64) -> String {
 
 /// `1 record`, `2 records`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+    format!(
+        "{} {}",
+        thousands(number),
+        if number == 1 { one } else { many }
+    )
 }
 
 #[cfg(test)]
@@ -84,7 +88,10 @@ mod tests {
         assert_eq!(thousands(30_162), "30,162");
         assert_eq!(thousands(7), "7");
         assert_eq!(count(1, "class", "classes"), "1 class");
-        let rows = [vec!["a".into(), "b".into()], vec!["long".into(), "c".into()]];
+        let rows = [
+            vec!["a".into(), "b".into()],
+            vec!["long".into(), "c".into()],
+        ];
         assert_eq!(aligned(&rows), "a     b\nlong  c\n");
     }
 }

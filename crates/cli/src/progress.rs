@@ -16,13 +16,25 @@ impl Bar {
     /// A bar for reading a file; counts bytes.
     pub(crate) fn reading(path: &Path) -> Self {
         let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Self::new(length, &format!("reading {name}"), "{msg} {wide_bar} {bytes}/{total_bytes} {eta}")
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Self::new(
+            length,
+            &format!("reading {name}"),
+            "{msg} {wide_bar} {bytes}/{total_bytes} {eta}",
+        )
     }
 
     /// A bar for making rows.
     pub(crate) fn rows(rows: u64, message: &str) -> Self {
-        Self::new(rows, message, "{msg} {wide_bar} {human_pos}/{human_len} {eta}")
+        Self::new(
+            rows,
+            message,
+            "{msg} {wide_bar} {human_pos}/{human_len} {eta}",
+        )
     }
 
     fn new(length: u64, message: &str, template: &str) -> Self {
@@ -31,7 +43,10 @@ impl Bar {
             bar.set_style(style);
         }
         bar.set_message(message.to_owned());
-        Self { bar, started: Instant::now() }
+        Self {
+            bar,
+            started: Instant::now(),
+        }
     }
 }
 

@@ -20,7 +20,9 @@ pub(crate) enum Command {
 }
 
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 the study is sound, 2 it is not.\nExample: hedgerow study check study.toml north.csv")]
+#[command(
+    after_help = "Exit codes: 0 the study is sound, 2 it is not.\nExample: hedgerow study check study.toml north.csv"
+)]
 pub(crate) struct CheckArguments {
     /// The study file.
     study: PathBuf,
@@ -43,7 +45,12 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
     let mut tables = Vec::new();
     for path in &arguments.tables {
         let bar = Bar::reading(path);
-        let table = read_table(path, &study.schema, arguments.provider_column.as_deref(), &bar)?;
+        let table = read_table(
+            path,
+            &study.schema,
+            arguments.provider_column.as_deref(),
+            &bar,
+        )?;
         tables.push((path.display().to_string(), table.rows() as u64));
     }
     let records: u64 = tables.iter().map(|(_, rows)| rows).sum();
@@ -55,7 +62,11 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
             count(records, "record", "records"),
         )));
     }
-    Ok(Answer::new(text(&study, &requirement, &tables), &json(&study, &requirement, &tables), true))
+    Ok(Answer::new(
+        text(&study, &requirement, &tables),
+        &json(&study, &requirement, &tables),
+        true,
+    ))
 }
 
 fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> String {
@@ -74,20 +85,33 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
         .schema
         .attributes()
         .iter()
-        .map(|attribute| vec![String::from(" "), attribute.name.clone(), role(attribute.role).into(), domain(attribute)])
+        .map(|attribute| {
+            vec![
+                String::from(" "),
+                attribute.name.clone(),
+                role(attribute.role).into(),
+                domain(attribute),
+            ]
+        })
         .collect();
     text.push_str(&aligned(&rows));
     let demands: Vec<String> = requirement.models.iter().map(demand).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {
-        text.push_str(&format!(", against any {} colluding", count(m, "site", "sites")));
+        text.push_str(&format!(
+            ", against any {} colluding",
+            count(m, "site", "sites")
+        ));
     }
     if requirement.sensitive == Sensitive::Product {
         text.push_str(", sensitive attributes taken together");
     }
     text.push('\n');
     for (path, rows) in tables {
-        text.push_str(&format!("{path} fits: {}\n", count(*rows, "record", "records")));
+        text.push_str(&format!(
+            "{path} fits: {}\n",
+            count(*rows, "record", "records")
+        ));
     }
     text
 }
@@ -113,7 +137,9 @@ fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> s
         value["m"] = json!(m);
     }
     if !tables.is_empty() {
-        let tables = tables.iter().map(|(path, rows)| json!({ "path": path, "records": rows }));
+        let tables = tables
+            .iter()
+            .map(|(path, rows)| json!({ "path": path, "records": rows }));
         value["tables"] = tables.collect();
     }
     value
@@ -171,8 +197,14 @@ fn demand(model: &Model) -> String {
         Model::EntropyDiversity { l } => format!("entropy l = {l}"),
         Model::RecursiveDiversity { c, l } => format!("recursive (c,l) = ({c}, {l})"),
         Model::Closeness { t, .. } => format!("t <= {t}"),
-        Model::Likeness { beta, enhanced: false } => format!("basic beta <= {beta}"),
-        Model::Likeness { beta, enhanced: true } => format!("enhanced beta <= {beta}"),
+        Model::Likeness {
+            beta,
+            enhanced: false,
+        } => format!("basic beta <= {beta}"),
+        Model::Likeness {
+            beta,
+            enhanced: true,
+        } => format!("enhanced beta <= {beta}"),
         Model::DeltaDisclosure { delta } => format!("delta < {delta}"),
         Model::SiteDiversity { l, .. } => format!("site diversity {l}"),
         _ => String::from("another model"),

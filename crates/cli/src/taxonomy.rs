@@ -14,12 +14,14 @@ use crate::progress::Bar;
 
 /// Make, check and print taxonomies.
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 sound and, with --cover, all values covered; 1 values not covered; 2 bad input.
+#[command(
+    after_help = "Exit codes: 0 sound and, with --cover, all values covered; 1 values not covered; 2 bad input.
 Examples:
   hedgerow taxonomy --integers 0..120 --widths 5,10,20 --out age.csv
   hedgerow taxonomy --prefix 1 --values patients.csv --column zip --out zip.csv
   hedgerow taxonomy --pairs icd.csv --out icd-rows.csv
-  hedgerow taxonomy zip.csv --cover patients.csv --column zip")]
+  hedgerow taxonomy zip.csv --cover patients.csv --column zip"
+)]
 pub(crate) struct Arguments {
     /// A row-per-leaf file (value;parent;…;*), or parent/child pairs with that header.
     #[arg(conflicts_with_all = ["integers", "prefix", "pairs"])]
@@ -34,7 +36,12 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1, requires = "integers")]
     step: i64,
     /// Codes grouped by prefix: characters removed at each level.
-    #[arg(long, value_name = "CHARACTERS", requires = "values", conflicts_with = "pairs")]
+    #[arg(
+        long,
+        value_name = "CHARACTERS",
+        requires = "values",
+        conflicts_with = "pairs"
+    )]
     prefix: Option<usize>,
     /// Where the codes are: a table (with --column), or a text file with one code a line.
     #[arg(long, value_name = "FILE")]
@@ -72,7 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     });
     let mut holds = true;
     if let Some(table) = &arguments.cover {
-        let missing = uncovered(&tree, table, arguments.column.as_deref().unwrap_or_default())?;
+        let missing = uncovered(
+            &tree,
+            table,
+            arguments.column.as_deref().unwrap_or_default(),
+        )?;
         holds = missing.is_empty();
         if holds {
             text.push_str(&format!("every value of {} is covered\n", table.display()));
@@ -98,15 +109,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 fn make(arguments: &Arguments) -> Result<Taxonomy, CliError> {
     if let Some(range) = &arguments.integers {
         let ends = range.split_once("..").and_then(|(least, greatest)| {
-            Some((least.parse().ok()?, greatest.trim_start_matches('=').parse().ok()?))
+            Some((
+                least.parse().ok()?,
+                greatest.trim_start_matches('=').parse().ok()?,
+            ))
         });
         let (least, greatest) = ends.ok_or_else(|| {
-            CliError::Usage(format!("--integers is `{range}`, expected a range such as 0..120"))
+            CliError::Usage(format!(
+                "--integers is `{range}`, expected a range such as 0..120"
+            ))
         })?;
         if arguments.step < 1 {
-            return Err(CliError::Usage(format!("--step is {}, expected 1 or more", arguments.step)));
+            return Err(CliError::Usage(format!(
+                "--step is {}, expected 1 or more",
+                arguments.step
+            )));
         }
-        return Ok(integer_widths(least, greatest, arguments.step, &arguments.widths)?);
+        return Ok(integer_widths(
+            least,
+            greatest,
+            arguments.step,
+            &arguments.widths,
+        )?);
     }
     if let Some(step) = arguments.prefix {
         let path = arguments.values.as_deref().unwrap_or(Path::new(""));
@@ -130,7 +154,10 @@ fn values(path: &Path, column: Option<&str>) -> Result<Vec<String>, CliError> {
         Some(column) => distinct(path, column)?,
         None => {
             let text = read_file(path)?;
-            text.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect()
+            text.lines()
+                .map(str::to_owned)
+                .filter(|line| !line.is_empty())
+                .collect()
         }
     };
     values.sort_unstable();
@@ -154,7 +181,11 @@ fn distinct(path: &Path, column: &str) -> Result<Vec<String>, CliError> {
             path.display()
         ))
     })?;
-    Ok(found.dictionary.iter().map(|value| value.to_string()).collect())
+    Ok(found
+        .dictionary
+        .iter()
+        .map(|value| value.to_string())
+        .collect())
 }
 
 fn read_file(path: &Path) -> Result<String, CliError> {
@@ -167,10 +198,11 @@ fn read_file(path: &Path) -> Result<String, CliError> {
 
 fn write(path: &Path, tree: &Taxonomy) -> Result<(), CliError> {
     let mut file = OutputFile::create(path)?;
-    file.write_all(tree.to_rows().as_bytes()).map_err(|error| FileError::Unwritable {
-        file: path.display().to_string(),
-        reason: error.to_string(),
-    })?;
+    file.write_all(tree.to_rows().as_bytes())
+        .map_err(|error| FileError::Unwritable {
+            file: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
     Ok(file.finish()?)
 }
 
@@ -218,7 +250,10 @@ fn push_children(
         stack.push((indent.to_owned(), Entry::Node(*child, is_last)));
     }
     if is_cut {
-        stack.push((indent.to_owned(), Entry::More((children.len() - shown) as u64)));
+        stack.push((
+            indent.to_owned(),
+            Entry::More((children.len() - shown) as u64),
+        ));
     }
     stack[start..].reverse();
 }

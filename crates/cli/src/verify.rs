@@ -22,11 +22,13 @@ mod text;
 /// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
 /// worst class.
 #[derive(clap::Args)]
-#[command(after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not, 2 bad input.
+#[command(
+    after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not, 2 bad input.
 Examples:
   hedgerow verify release.csv --study study.toml
   hedgerow verify release.csv --study study.toml --against 'k = 20, t = 0.1'
-  hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'")]
+  hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'"
+)]
 pub(crate) struct Arguments {
     /// The release: a CSV or Parquet file, or a release folder.
     release: PathBuf,
@@ -38,10 +40,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REQUIREMENT")]
     against: Option<String>,
     /// Quasi-identifiers, for a table without a study.
-    #[arg(long, value_delimiter = ',', value_name = "COLUMNS", conflicts_with = "study")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "COLUMNS",
+        conflicts_with = "study"
+    )]
     quasi: Vec<String>,
     /// Sensitive attributes, for a table without a study.
-    #[arg(long, value_delimiter = ',', value_name = "COLUMNS", conflicts_with = "study")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "COLUMNS",
+        conflicts_with = "study"
+    )]
     sensitive: Vec<String>,
     /// The column that names each record's site: needed for site diversity and m.
     #[arg(long, value_name = "COLUMN")]
@@ -83,7 +95,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 fn release_file(path: &Path) -> PathBuf {
     if path.is_dir() {
         let parquet = path.join("release.parquet");
-        return if parquet.exists() { parquet } else { path.join("release.csv") };
+        return if parquet.exists() {
+            parquet
+        } else {
+            path.join("release.csv")
+        };
     }
     path.to_owned()
 }
@@ -93,7 +109,10 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
     let ignore: Vec<&str> = provider.into_iter().collect();
     let release = Release::from_text(table, &study.schema, &ignore)?;
     let evidence = Evidence::of_release(table, &release, provider)?;
-    let scope = Scope { sites: evidence.scope().sites, ..Scope::of_study(study) };
+    let scope = Scope {
+        sites: evidence.scope().sites,
+        ..Scope::of_study(study)
+    };
     let requirement = match &arguments.against {
         Some(against) => Some(stated(against, &scope)?),
         None if study.document().root().has("require") => {
@@ -105,9 +124,19 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
     let evidence = in_view(evidence, requirement.as_ref());
     let verdict = verify(&evidence, requirement.as_ref());
 
-    let original = arguments.original.as_deref().map(|path| original(path, study, provider)).transpose()?;
+    let original = arguments
+        .original
+        .as_deref()
+        .map(|path| original(path, study, provider))
+        .transpose()?;
     let mut risk = risk::risk(&classes);
-    let mut utility = losses(study, &release, &classes, original.as_ref(), requirement.as_ref());
+    let mut utility = losses(
+        study,
+        &release,
+        &classes,
+        original.as_ref(),
+        requirement.as_ref(),
+    );
     let quasi = study.schema.with_role(Role::Quasi);
     if let Some(original) = &original {
         let columns: Vec<Vec<u32>> = quasi
@@ -118,7 +147,12 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
         let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
         risk.uniqueness.before = Some(risk::uniqueness(&Classes::group(&slices, original.rows())));
         if arguments.queries > 0 {
-            let queries = Queries { count: arguments.queries, attributes: (2, 2), width: 0.3, seed: 1 };
+            let queries = Queries {
+                count: arguments.queries,
+                attributes: (2, 2),
+                width: 0.3,
+                seed: 1,
+            };
             utility.query_error = query_error(original, &release, &classes, &quasi, &queries);
         }
     }
@@ -128,8 +162,12 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
         let closures: Vec<Vec<&Cell>> = (0..classes.count())
             .map(|class| {
                 let row = classes.rows(class)[0] as usize;
-                let cells = quasi.iter().filter_map(|attribute| release.generalized(*attribute));
-                cells.map(|column| &column.cells[column.codes[row] as usize]).collect()
+                let cells = quasi
+                    .iter()
+                    .filter_map(|attribute| release.generalized(*attribute));
+                cells
+                    .map(|column| &column.cells[column.codes[row] as usize])
+                    .collect()
             })
             .collect();
         let sizes: Vec<u64> = classes.sizes().collect();
@@ -137,7 +175,11 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
         risk.journalist = Some(journalist);
         risk.marketer = marketer;
     }
-    Ok(Report { verdict, utility: Some(utility), risk })
+    Ok(Report {
+        verdict,
+        utility: Some(utility),
+        risk,
+    })
 }
 
 fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, CliError> {
@@ -149,12 +191,19 @@ fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, Cli
     let provider = arguments.provider_column.as_deref();
     let evidence = Evidence::of_table(table, &arguments.quasi, &arguments.sensitive, provider)?;
     let scope = evidence.scope();
-    let requirement =
-        arguments.against.as_ref().map(|against| stated(against, &scope)).transpose()?;
+    let requirement = arguments
+        .against
+        .as_ref()
+        .map(|against| stated(against, &scope))
+        .transpose()?;
     let classes = evidence.classes();
     let evidence = in_view(evidence, requirement.as_ref());
     let verdict = verify(&evidence, requirement.as_ref());
-    Ok(Report { verdict, utility: None, risk: risk::risk(&classes) })
+    Ok(Report {
+        verdict,
+        utility: None,
+        risk: risk::risk(&classes),
+    })
 }
 
 /// Sensitive attributes each on its own, or together, as the requirement says.
@@ -168,14 +217,22 @@ fn in_view<'a>(evidence: Evidence<'a>, requirement: Option<&Requirement>) -> Evi
 /// A requirement given on the command line: a file, or the line itself.
 fn stated(against: &str, scope: &Scope) -> Result<Requirement, CliError> {
     let path = Path::new(against);
-    if path.extension().is_some_and(|extension| extension == "toml") {
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
         return Ok(Requirement::of_document(&Document::open(path)?, scope)?);
     }
     Ok(Requirement::of_line(against, scope)?)
 }
 
 fn original(path: &Path, study: &Study, provider: Option<&str>) -> Result<Table, CliError> {
-    Ok(read_table(path, &study.schema, provider, &Bar::reading(path))?)
+    Ok(read_table(
+        path,
+        &study.schema,
+        provider,
+        &Bar::reading(path),
+    )?)
 }
 
 fn losses(
@@ -219,7 +276,10 @@ fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
 
 /// The population's quasi-identifiers as codes. It need not have the study's other columns.
 fn population(path: &Path, study: &Study, quasi: &[usize]) -> Result<Vec<Vec<u32>>, CliError> {
-    let attributes = quasi.iter().map(|index| study.schema.attributes()[*index].clone()).collect();
+    let attributes = quasi
+        .iter()
+        .map(|index| study.schema.attributes()[*index].clone())
+        .collect();
     let people = std::sync::Arc::new(hedgerow_data::Schema::new(attributes));
     let text = read_text(path, &Bar::reading(path))?;
     let others: Vec<&str> = text
@@ -232,7 +292,13 @@ fn population(path: &Path, study: &Study, quasi: &[usize]) -> Result<Vec<Vec<u32
     let table = Release::from_text(&text, &people, &others)?;
     let columns = (0..quasi.len()).filter_map(|attribute| {
         let column = table.generalized(attribute)?;
-        Some(column.codes.iter().map(|code| column.cells[*code as usize].bounds().0).collect())
+        Some(
+            column
+                .codes
+                .iter()
+                .map(|code| column.cells[*code as usize].bounds().0)
+                .collect(),
+        )
     });
     Ok(columns.collect())
 }

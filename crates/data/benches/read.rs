@@ -20,13 +20,26 @@ const SIZES: [u64; 2] = [1_000_000, 10_000_000];
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if let Some(place) = arguments.iter().position(|argument| argument == "--read") {
-        return read(Path::new(&arguments[place + 1]), Path::new(&arguments[place + 2]));
+        return read(
+            Path::new(&arguments[place + 1]),
+            Path::new(&arguments[place + 2]),
+        );
     }
     println!("nine columns of the synthetic census, one thread");
-    println!("{:>12} {:>14} {:>10} {:>10} {:>22}", "rows", "rows a second", "coded MB", "peak MB", "3 x coded + 64 MB");
+    println!(
+        "{:>12} {:>14} {:>10} {:>10} {:>22}",
+        "rows", "rows a second", "coded MB", "peak MB", "3 x coded + 64 MB"
+    );
     for rows in SIZES {
         let folder = tempfile::tempdir().unwrap();
-        let plan = Plan { kind: Kind::Census, rows, sites: 1, seed: 1, format: TableFormat::Csv, pooled: false };
+        let plan = Plan {
+            kind: Kind::Census,
+            rows,
+            sites: 1,
+            seed: 1,
+            format: TableFormat::Csv,
+            pooled: false,
+        };
         let written = generate(&plan, &folder.path().join("census"), &()).unwrap();
         let status = Command::new(&arguments[0])
             .arg("--read")

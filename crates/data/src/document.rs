@@ -242,7 +242,10 @@ impl<'a> Section<'a> {
     }
 
     /// A table below this one, if the key is there and not a plain value.
-    pub fn section_if_table(&self, key: &'static str) -> Result<Option<Section<'a>>, DocumentError> {
+    pub fn section_if_table(
+        &self,
+        key: &'static str,
+    ) -> Result<Option<Section<'a>>, DocumentError> {
         match self.item(key) {
             Some(item) if item.is_table_like() => self.section(key),
             _ => Ok(None),
@@ -274,7 +277,7 @@ impl<'a> Section<'a> {
     pub fn finish(&self) -> Result<(), DocumentError> {
         let asked = self.asked.borrow();
         for (key, _) in self.table.iter() {
-            if asked.iter().any(|known| *known == key) {
+            if asked.contains(&key) {
                 continue;
             }
             let place = if self.name.is_empty() {

@@ -60,7 +60,11 @@ impl Classes {
             rows[*place as usize] = row as u32;
             *place += 1;
         }
-        Self { of_row, rows, offsets }
+        Self {
+            of_row,
+            rows,
+            offsets,
+        }
     }
 
     /// Number of classes.
@@ -97,7 +101,11 @@ impl Classes {
 impl Histograms {
     /// Counts the codes of a column in each class.
     pub fn new(classes: &Classes, codes: &[u32]) -> Self {
-        let mut sorted: Vec<u32> = classes.rows.iter().map(|row| codes[*row as usize]).collect();
+        let mut sorted: Vec<u32> = classes
+            .rows
+            .iter()
+            .map(|row| codes[*row as usize])
+            .collect();
         // Each class's stretch is sorted on its own, so that equal values stand together.
         let mut stretches: Vec<&mut [u32]> = Vec::with_capacity(classes.count());
         let mut rest = sorted.as_mut_slice();
@@ -106,9 +114,16 @@ impl Histograms {
             stretches.push(stretch);
             rest = after;
         }
-        stretches.par_iter_mut().with_min_len(256).for_each(|stretch| stretch.sort_unstable());
+        stretches
+            .par_iter_mut()
+            .with_min_len(256)
+            .for_each(|stretch| stretch.sort_unstable());
 
-        let mut histograms = Self { offsets: vec![0], values: Vec::new(), counts: Vec::new() };
+        let mut histograms = Self {
+            offsets: vec![0],
+            values: Vec::new(),
+            counts: Vec::new(),
+        };
         for stretch in stretches {
             for run in stretch.chunk_by(|a, b| a == b) {
                 histograms.values.push(run[0]);

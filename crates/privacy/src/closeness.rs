@@ -106,7 +106,11 @@ impl Ordered {
                 summed.push(summed[summed.len() - 1] + u128::from(running));
             }
         }
-        Self { rank, cumulative, summed }
+        Self {
+            rank,
+            cumulative,
+            summed,
+        }
     }
 
     /// Sum over ranks of |class share up to the rank - table share up to it|. Between two of the
@@ -119,7 +123,9 @@ impl Ordered {
         let mut work = 0;
         let mut from = 0;
         let mut held: u128 = 0;
-        let ends = class.iter().map(|(value, count)| (self.rank[value as usize] as usize, count));
+        let ends = class
+            .iter()
+            .map(|(value, count)| (self.rank[value as usize] as usize, count));
         for (to, count) in ends.chain([(ranks, 0)]) {
             let level = held * total;
             let stretch = &self.cumulative[from..to];

@@ -47,7 +47,10 @@ impl Members {
             }
             Attribute { values, counts }
         });
-        Self { attributes: attributes.collect(), sizes }
+        Self {
+            attributes: attributes.collect(),
+            sizes,
+        }
     }
 
     /// Sites with records in the class.
@@ -73,7 +76,11 @@ impl Members {
             table,
             size: self.sizes.iter().sum(),
             sites: self.sites() as u64,
-            left: self.attributes.iter().map(|attribute| attribute.totals()).collect(),
+            left: self
+                .attributes
+                .iter()
+                .map(|attribute| attribute.totals())
+                .collect(),
         };
         (0..=limit).find(|size| search.breaks(0, *size))
     }
@@ -101,7 +108,10 @@ impl Attribute {
         let mut totals = vec![0; self.values.len()];
         if !self.values.is_empty() {
             for site in self.counts.chunks(self.values.len()) {
-                totals.iter_mut().zip(site).for_each(|(total, count)| *total += count);
+                totals
+                    .iter_mut()
+                    .zip(site)
+                    .for_each(|(total, count)| *total += count);
             }
         }
         totals
@@ -144,15 +154,24 @@ impl Search<'_> {
         let counts: Vec<Counts<'_>> = attributes
             .map(|(attribute, left)| Counts::new(&attribute.values, left))
             .collect();
-        let view = ClassView { size: self.size, sensitive: &counts, sites: Some(self.sites) };
-        !self.models.iter().all(|model| model.holds(&view, self.table))
+        let view = ClassView {
+            size: self.size,
+            sensitive: &counts,
+            sites: Some(self.sites),
+        };
+        !self
+            .models
+            .iter()
+            .all(|model| model.holds(&view, self.table))
     }
 
     fn take(&mut self, site: usize) {
         self.size -= self.members.sizes[site];
         self.sites -= 1;
         for (attribute, left) in self.members.attributes.iter().zip(&mut self.left) {
-            left.iter_mut().zip(attribute.site(site)).for_each(|(left, count)| *left -= count);
+            left.iter_mut()
+                .zip(attribute.site(site))
+                .for_each(|(left, count)| *left -= count);
         }
     }
 
@@ -160,7 +179,9 @@ impl Search<'_> {
         self.size += self.members.sizes[site];
         self.sites += 1;
         for (attribute, left) in self.members.attributes.iter().zip(&mut self.left) {
-            left.iter_mut().zip(attribute.site(site)).for_each(|(left, count)| *left += count);
+            left.iter_mut()
+                .zip(attribute.site(site))
+                .for_each(|(left, count)| *left += count);
         }
     }
 }
@@ -193,18 +214,33 @@ mod tests {
 
     fn models() -> Vec<Vec<Model>> {
         let entropy = Model::EntropyDiversity { l: Ratio::whole(2) };
-        let close = Model::Closeness { t: Ratio::new(3, 10), distance: None };
+        let close = Model::Closeness {
+            t: Ratio::new(3, 10),
+            distance: None,
+        };
         let diverse = Model::DistinctDiversity { l: 2 };
-        let sites = Model::SiteDiversity { l: 2, support: SiteSupport::Class, attributes: None };
+        let sites = Model::SiteDiversity {
+            l: 2,
+            support: SiteSupport::Class,
+            attributes: None,
+        };
         vec![
             vec![Model::KAnonymity { k: 3 }],
             vec![diverse.clone()],
             vec![Model::KAnonymity { k: 2 }, diverse],
             vec![entropy],
             vec![close],
-            vec![Model::FrequencyDiversity { l: Ratio::new(3, 2) }],
-            vec![Model::RecursiveDiversity { c: Ratio::whole(2), l: 2 }],
-            vec![Model::Likeness { beta: Ratio::whole(1), enhanced: true }],
+            vec![Model::FrequencyDiversity {
+                l: Ratio::new(3, 2),
+            }],
+            vec![Model::RecursiveDiversity {
+                c: Ratio::whole(2),
+                l: 2,
+            }],
+            vec![Model::Likeness {
+                beta: Ratio::whole(1),
+                enhanced: true,
+            }],
             vec![Model::DeltaDisclosure { delta: 1.0 }],
             vec![sites],
         ]

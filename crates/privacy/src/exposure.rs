@@ -41,7 +41,10 @@ mod tests {
         assert!((bound - 1.0 / 19.0).abs() < 1e-12);
         // More random items, less loss.
         assert!(set_exposure(20, 100_000, 1_000, 50, 100) < 0.021);
-        assert!(item_exposure_bound(20, 100_000, 1_000, 1_000) < item_exposure_bound(20, 100_000, 1_000, 10));
+        assert!(
+            item_exposure_bound(20, 100_000, 1_000, 1_000)
+                < item_exposure_bound(20, 100_000, 1_000, 10)
+        );
         assert!((loss(0.3, 0.1) - 0.2).abs() < 1e-12);
     }
 }

@@ -33,7 +33,11 @@ pub fn entropy(class: Counts<'_>) -> f64 {
         .present()
         .map(|count| count as f64 * (count as f64).log2())
         .sum();
-    if size == 0.0 { 0.0 } else { size.log2() - weighted / size }
+    if size == 0.0 {
+        0.0
+    } else {
+        size.log2() - weighted / size
+    }
 }
 
 /// Entropy diversity: 2^H, the number of equally frequent values with the same entropy.
@@ -41,7 +45,11 @@ pub fn entropy_diversity(class: Counts<'_>) -> f64 {
     let exact = entropy(class).exp2();
     // Where floating point misses a whole number by a hair, it is the whole number.
     let rounded = exact.round();
-    if (exact - rounded).abs() <= EPSILON * rounded { rounded } else { exact }
+    if (exact - rounded).abs() <= EPSILON * rounded {
+        rounded
+    } else {
+        exact
+    }
 }
 
 /// The bound of recursive (c,l)-diversity: r_1 / (r_l + r_{l+1} + …), counts descending. The
@@ -109,7 +117,10 @@ mod tests {
             let values: Vec<u32> = (0..l).collect();
             for count in [1, 3, 7, 1_000_003] {
                 let counts = vec![count; l as usize];
-                assert_eq!(entropy_diversity(Counts::new(&values, &counts)), f64::from(l));
+                assert_eq!(
+                    entropy_diversity(Counts::new(&values, &counts)),
+                    f64::from(l)
+                );
             }
         }
     }

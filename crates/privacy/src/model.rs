@@ -106,10 +106,14 @@ impl Model {
         if class.size == 0 {
             return true;
         }
-        let each = |check: &dyn Fn(Counts<'_>) -> bool| class.sensitive.iter().all(|counts| check(*counts));
+        let each = |check: &dyn Fn(Counts<'_>) -> bool| {
+            class.sensitive.iter().all(|counts| check(*counts))
+        };
         let each_with_table = |check: &dyn Fn(Counts<'_>, &Reference) -> bool| {
             let pairs = class.sensitive.iter().zip(table.references);
-            pairs.into_iter().all(|(counts, reference)| check(*counts, reference))
+            pairs
+                .into_iter()
+                .all(|(counts, reference)| check(*counts, reference))
         };
         match self {
             Self::KAnonymity { k } => class.size >= *k,
@@ -126,7 +130,9 @@ impl Model {
             }
             Self::Closeness { t, .. } => {
                 let pairs = class.sensitive.iter().zip(&table.movers);
-                pairs.into_iter().all(|(counts, mover)| mover.distance(*counts) <= *t)
+                pairs
+                    .into_iter()
+                    .all(|(counts, mover)| mover.distance(*counts) <= *t)
             }
             Self::Likeness { beta, enhanced } => each_with_table(&|counts, reference| {
                 measure::greatest_gain(counts, reference) <= *beta

@@ -51,8 +51,12 @@ pub fn query_error(
     let closures: Vec<Vec<&Cell>> = (0..classes.count())
         .map(|class| {
             let row = classes.rows(class)[0] as usize;
-            let columns = quasi.iter().filter_map(|attribute| release.generalized(*attribute));
-            columns.map(|column| &column.cells[column.codes[row] as usize]).collect()
+            let columns = quasi
+                .iter()
+                .filter_map(|attribute| release.generalized(*attribute));
+            columns
+                .map(|column| &column.cells[column.codes[row] as usize])
+                .collect()
         })
         .collect();
     let mut errors: Vec<f64> = Vec::with_capacity(queries.count);
@@ -80,7 +84,12 @@ pub fn query_error(
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     errors.sort_by(f64::total_cmp);
     let median = errors[errors.len() / 2];
-    Some(QueryError { mean, median, queries: errors.len(), redrawn })
+    Some(QueryError {
+        mean,
+        median,
+        queries: errors.len(),
+        redrawn,
+    })
 }
 
 fn draw(
@@ -116,9 +125,9 @@ fn count(original: &Table, quasi: &[usize], query: &Query) -> usize {
         .collect();
     (0..original.rows())
         .filter(|row| {
-            columns.iter().all(|(codes, least, greatest)| {
-                (*least..=*greatest).contains(&codes.get(*row))
-            })
+            columns
+                .iter()
+                .all(|(codes, least, greatest)| (*least..=*greatest).contains(&codes.get(*row)))
         })
         .count()
 }
@@ -149,10 +158,18 @@ mod tests {
 
     fn table(codes: &[u32]) -> Table {
         let domain = Domain::integer(0, 9, 1).unwrap();
-        let attribute = Attribute { name: "age".into(), role: Role::Quasi, domain, recode: None };
+        let attribute = Attribute {
+            name: "age".into(),
+            role: Role::Quasi,
+            domain,
+            recode: None,
+        };
         let mut column = Codes::for_size(10);
         codes.iter().for_each(|code| column.push(*code));
-        Table::new(Arc::new(Schema::new(vec![attribute])), vec![Column::Coded(column)])
+        Table::new(
+            Arc::new(Schema::new(vec![attribute])),
+            vec![Column::Coded(column)],
+        )
     }
 
     #[test]
@@ -161,7 +178,12 @@ mod tests {
         let release = Release::ungeneralized(&table);
         let codes = &release.generalized(0).unwrap().codes;
         let classes = Classes::group(&[codes], table.rows());
-        let queries = Queries { count: 200, attributes: (1, 2), width: 0.3, seed: 7 };
+        let queries = Queries {
+            count: 200,
+            attributes: (1, 2),
+            width: 0.3,
+            seed: 7,
+        };
         let error = query_error(&table, &release, &classes, &[0], &queries).unwrap();
         assert_eq!((error.mean, error.median, error.queries), (0.0, 0.0, 200));
     }
@@ -170,10 +192,22 @@ mod tests {
     fn a_spread_class_is_estimated_uniformly() {
         // Ten records, one of each value, released as one class: every range is estimated right.
         let table = table(&(0..10).collect::<Vec<_>>());
-        let column = GeneralizedColumn { cells: vec![Cell::Interval(0, 9)], codes: vec![0; 10] };
-        let release = Release::new(table.schema().clone(), vec![ReleaseColumn::Generalized(column)], 10);
+        let column = GeneralizedColumn {
+            cells: vec![Cell::Interval(0, 9)],
+            codes: vec![0; 10],
+        };
+        let release = Release::new(
+            table.schema().clone(),
+            vec![ReleaseColumn::Generalized(column)],
+            10,
+        );
         let classes = Classes::from_assignment(vec![0; 10], 1);
-        let queries = Queries { count: 50, attributes: (1, 1), width: 0.3, seed: 1 };
+        let queries = Queries {
+            count: 50,
+            attributes: (1, 1),
+            width: 0.3,
+            seed: 1,
+        };
         let error = query_error(&table, &release, &classes, &[0], &queries).unwrap();
         assert!(error.mean < 1e-12);
         // All records on one value: a range of three either misses it or finds 3 of 10.

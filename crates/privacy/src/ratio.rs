@@ -14,16 +14,25 @@ pub struct Ratio {
 
 impl Ratio {
     /// Nothing.
-    pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
+    pub const ZERO: Self = Self {
+        numerator: 0,
+        denominator: 1,
+    };
 
     /// A fraction; a denominator of 0 stands for "without bound".
     pub const fn new(numerator: u128, denominator: u128) -> Self {
-        Self { numerator, denominator }
+        Self {
+            numerator,
+            denominator,
+        }
     }
 
     /// A whole number.
     pub const fn whole(number: u64) -> Self {
-        Self { numerator: number as u128, denominator: 1 }
+        Self {
+            numerator: number as u128,
+            denominator: 1,
+        }
     }
 
     /// The decimal that a person wrote: 0.2 is two tenths, not the nearest binary fraction. None
@@ -39,7 +48,10 @@ impl Ratio {
             return None;
         }
         let numerator = format!("{whole}{fraction}").parse().ok()?;
-        Some(Self { numerator, denominator: 10u128.pow(fraction.len() as u32) })
+        Some(Self {
+            numerator,
+            denominator: 10u128.pow(fraction.len() as u32),
+        })
     }
 
     /// The nearest floating-point number, for people and JSON.
@@ -98,7 +110,11 @@ impl fmt::Display for Ratio {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rounded = format!("{:.4}", self.to_f64());
         let trimmed = rounded.trim_end_matches('0').trim_end_matches('.');
-        formatter.write_str(if self.denominator == 0 { "none" } else { trimmed })
+        formatter.write_str(if self.denominator == 0 {
+            "none"
+        } else {
+            trimmed
+        })
     }
 }
 
@@ -121,7 +137,10 @@ mod tests {
     #[test]
     fn decimals_are_what_was_written() {
         assert_eq!(Ratio::from_decimal(0.2), Some(Ratio::new(1, 5)));
-        assert_eq!(Ratio::from_decimal(0.1 + 0.2).map(|sum| sum > Ratio::new(3, 10)), Some(true));
+        assert_eq!(
+            Ratio::from_decimal(0.1 + 0.2).map(|sum| sum > Ratio::new(3, 10)),
+            Some(true)
+        );
         assert_eq!(Ratio::from_decimal(3.0), Some(Ratio::whole(3)));
         assert_eq!(Ratio::from_decimal(-0.5), None);
         assert_eq!(Ratio::from_decimal(f64::NAN), None);

@@ -64,17 +64,27 @@ impl Scope {
     /// The scope of a study.
     pub fn of_study(study: &Study) -> Self {
         let sites = study.sites.len() as u64;
-        Self { sites: (sites > 0).then_some(sites), ..Self::of_schema(&study.schema) }
+        Self {
+            sites: (sites > 0).then_some(sites),
+            ..Self::of_schema(&study.schema)
+        }
     }
 
     /// The scope of a schema, sites unknown.
     pub fn of_schema(schema: &Schema) -> Self {
-        let named = |role| schema.with_role(role).into_iter().map(|index| &schema.attributes()[index]);
+        let named = |role| {
+            schema
+                .with_role(role)
+                .into_iter()
+                .map(|index| &schema.attributes()[index])
+        };
         Self {
             sensitive: named(Role::Sensitive)
                 .map(|attribute| (attribute.name.clone(), u64::from(attribute.domain.size())))
                 .collect(),
-            quasi: named(Role::Quasi).map(|attribute| attribute.name.clone()).collect(),
+            quasi: named(Role::Quasi)
+                .map(|attribute| attribute.name.clone())
+                .collect(),
             sites: None,
         }
     }
@@ -115,7 +125,9 @@ impl Requirement {
 fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, RequirementError> {
     let mut models = Vec::new();
     if let Some(k) = section.integer("k")? {
-        models.push(Model::KAnonymity { k: at_least_one(section, "k", k)? });
+        models.push(Model::KAnonymity {
+            k: at_least_one(section, "k", k)?,
+        });
     }
     if let Some(alpha) = section.number("alpha")? {
         let alpha = Ratio::from_decimal(alpha)
@@ -146,7 +158,9 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
         Some(m) => Some(colluders(section, m, scope)?),
     };
     let words = [("each", Sensitive::Each), ("product", Sensitive::Product)];
-    let sensitive = section.word("sensitive", &words)?.unwrap_or(Sensitive::Each);
+    let sensitive = section
+        .word("sensitive", &words)?
+        .unwrap_or(Sensitive::Each);
     section.finish()?;
 
     if models.is_empty() {
@@ -154,10 +168,14 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
         return Err(section.wrong_section(message).into());
     }
     let needs_sensitive = |model: &Model| {
-        !matches!(model, Model::KAnonymity { .. } | Model::SiteDiversity { .. })
+        !matches!(
+            model,
+            Model::KAnonymity { .. } | Model::SiteDiversity { .. }
+        )
     };
     if scope.sensitive.is_empty() && models.iter().any(needs_sensitive) {
-        let message = "the requirement speaks of sensitive values, but no attribute has role = \"sensitive\"";
+        let message =
+            "the requirement speaks of sensitive values, but no attribute has role = \"sensitive\"";
         return Err(section.wrong_section(message).into());
     }
     let has_other_distance = models.iter().any(|model| {
@@ -167,12 +185,20 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
         let message = "a product of sensitive attributes has neither an order nor a taxonomy\nhint: use t = { at_most = …, distance = \"equal\" } with sensitive = \"product\"";
         return Err(section.wrong("t", message).into());
     }
-    Ok(Requirement { models, m, sensitive })
+    Ok(Requirement {
+        models,
+        m,
+        sensitive,
+    })
 }
 
 fn diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentError> {
     let wanted = match section.section_if_table("l")? {
-        None => Diversity { l: section.number("l")?.unwrap_or(0.0), kind: Kind::Distinct, c: None },
+        None => Diversity {
+            l: section.number("l")?.unwrap_or(0.0),
+            kind: Kind::Distinct,
+            c: None,
+        },
         Some(table) => long_diversity(&table)?,
     };
     let l = wanted.l;
@@ -189,9 +215,9 @@ fn diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentErro
     }
     let whole = || {
         let is_whole = l.fract() == 0.0;
-        is_whole.then_some(l as u64).ok_or_else(|| {
-            outside(section, "l", l, "a whole number for this kind")
-        })
+        is_whole
+            .then_some(l as u64)
+            .ok_or_else(|| outside(section, "l", l, "a whole number for this kind"))
     };
     Ok(match (wanted.kind, wanted.c) {
         (Kind::Distinct, _) => Model::DistinctDiversity { l: whole()? },
@@ -226,7 +252,9 @@ fn long_diversity(table: &Section<'_>) -> Result<Diversity, DocumentError> {
         ("recursive", Kind::Recursive),
         ("frequency", Kind::Frequency),
     ];
-    let l = table.number("at_least")?.ok_or_else(|| table.missing("at_least"))?;
+    let l = table
+        .number("at_least")?
+        .ok_or_else(|| table.missing("at_least"))?;
     let kind = table.word("kind", &kinds)?.unwrap_or(Kind::Distinct);
     let c = match (kind, table.number("c")?) {
         (Kind::Recursive, None) => return Err(table.missing("c")),
@@ -254,7 +282,9 @@ fn closeness(section: &Section<'_>) -> Result<Model, DocumentError> {
                 ("hierarchical", Distance::Hierarchical),
             ];
             let distance = table.word("distance", &words)?;
-            let t = table.number("at_most")?.ok_or_else(|| table.missing("at_most"))?;
+            let t = table
+                .number("at_most")?
+                .ok_or_else(|| table.missing("at_most"))?;
             table.finish()?;
             (Some(t), distance)
         }
@@ -271,7 +301,9 @@ fn likeness(section: &Section<'_>) -> Result<Model, DocumentError> {
         None => (section.number("beta")?, false),
         Some(table) => {
             let kind = table.word("kind", &[("basic", false), ("enhanced", true)])?;
-            let beta = table.number("at_most")?.ok_or_else(|| table.missing("at_most"))?;
+            let beta = table
+                .number("at_most")?
+                .ok_or_else(|| table.missing("at_most"))?;
             table.finish()?;
             (Some(beta), kind.unwrap_or(false))
         }
@@ -280,15 +312,23 @@ fn likeness(section: &Section<'_>) -> Result<Model, DocumentError> {
     let exact = Ratio::from_decimal(beta)
         .filter(|value| *value > Ratio::ZERO)
         .ok_or_else(|| outside(section, "beta", beta, "above 0"))?;
-    Ok(Model::Likeness { beta: exact, enhanced })
+    Ok(Model::Likeness {
+        beta: exact,
+        enhanced,
+    })
 }
 
 fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentError> {
     let (l, support, attributes) = match section.section_if_table("site_diversity")? {
         None => (section.integer("site_diversity")?, SiteSupport::Class, None),
         Some(table) => {
-            let kinds = [("class", SiteSupport::Class), ("taxonomy", SiteSupport::Taxonomy)];
-            let l = table.integer("at_least")?.ok_or_else(|| table.missing("at_least"))?;
+            let kinds = [
+                ("class", SiteSupport::Class),
+                ("taxonomy", SiteSupport::Taxonomy),
+            ];
+            let l = table
+                .integer("at_least")?
+                .ok_or_else(|| table.missing("at_least"))?;
             let support = table.word("kind", &kinds)?.unwrap_or(SiteSupport::Class);
             let attributes = table.strings("attributes")?;
             for name in attributes.iter().flatten() {
@@ -311,7 +351,11 @@ fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, Documen
         );
         return Err(section.wrong("site_diversity", message));
     }
-    Ok(Model::SiteDiversity { l, support, attributes })
+    Ok(Model::SiteDiversity {
+        l,
+        support,
+        attributes,
+    })
 }
 
 fn colluders(section: &Section<'_>, m: i64, scope: &Scope) -> Result<u64, DocumentError> {
@@ -329,11 +373,18 @@ fn colluders(section: &Section<'_>, m: i64, scope: &Scope) -> Result<u64, Docume
     }
 }
 
-fn at_least_one(section: &Section<'_>, key: &'static str, number: i64) -> Result<u64, DocumentError> {
-    u64::try_from(number).ok().filter(|number| *number >= 1).ok_or_else(|| {
-        let message = format!("`{}` is {number}, expected 1 or more", section.path(key));
-        section.wrong(key, message)
-    })
+fn at_least_one(
+    section: &Section<'_>,
+    key: &'static str,
+    number: i64,
+) -> Result<u64, DocumentError> {
+    u64::try_from(number)
+        .ok()
+        .filter(|number| *number >= 1)
+        .ok_or_else(|| {
+            let message = format!("`{}` is {number}, expected 1 or more", section.path(key));
+            section.wrong(key, message)
+        })
 }
 
 fn outside(section: &Section<'_>, key: &'static str, found: f64, expected: &str) -> DocumentError {
@@ -368,8 +419,15 @@ mod tests {
             [
                 Model::KAnonymity { k: 10 },
                 Model::DistinctDiversity { l: 3 },
-                Model::Closeness { t: Ratio::new(1, 5), distance: Some(Distance::Hierarchical) },
-                Model::SiteDiversity { l: 2, support: SiteSupport::Class, attributes: None },
+                Model::Closeness {
+                    t: Ratio::new(1, 5),
+                    distance: Some(Distance::Hierarchical)
+                },
+                Model::SiteDiversity {
+                    l: 2,
+                    support: SiteSupport::Class,
+                    attributes: None
+                },
             ]
         );
     }
@@ -377,13 +435,22 @@ mod tests {
     #[test]
     fn what_cannot_be_met_is_refused_with_what_could_be() {
         let refusal = |text: &str| line(text).unwrap_err();
-        assert_eq!(refusal("k = 0"), "--against:1: `require.k` is 0, expected 1 or more");
+        assert_eq!(
+            refusal("k = 0"),
+            "--against:1: `require.k` is 0, expected 1 or more"
+        );
         assert_eq!(
             refusal("k = 2, l = 4"),
             "--against:1: `require.l` is 4, but `disease` has only 3 values\nhint: the largest l that can be met is 3"
         );
-        assert_eq!(refusal("t = 1.5"), "--against:1: `require.t` is 1.5, expected from 0 to 1");
-        assert_eq!(refusal("t = -0.1"), "--against:1: `require.t` is -0.1, expected from 0 to 1");
+        assert_eq!(
+            refusal("t = 1.5"),
+            "--against:1: `require.t` is 1.5, expected from 0 to 1"
+        );
+        assert_eq!(
+            refusal("t = -0.1"),
+            "--against:1: `require.t` is -0.1, expected from 0 to 1"
+        );
         assert_eq!(
             refusal("site_diversity = 4"),
             "--against:1: `require.site_diversity` is 4, but there are only 3 sites\nhint: the largest value that can be met is 3"
@@ -393,13 +460,23 @@ mod tests {
             refusal("k = 2, delt = 3"),
             "--against:1: unknown key `delt` in `require`\nhint: did you mean `delta`?"
         );
-        assert!(refusal("l = { at_least = 2, kind = \"recursive\" }").contains("`require.l.c` is missing"));
+        assert!(
+            refusal("l = { at_least = 2, kind = \"recursive\" }")
+                .contains("`require.l.c` is missing")
+        );
         assert!(refusal("l = { at_least = 2.5 }").contains("a whole number"));
         assert!(refusal("alpha = 0").contains("above 0 and at most 1"));
         assert!(refusal("m = 1").contains("demands nothing"));
-        assert!(refusal("site_diversity = { at_least = 2, attributes = [\"disease\"] }").contains("no quasi-identifier"));
+        assert!(
+            refusal("site_diversity = { at_least = 2, attributes = [\"disease\"] }")
+                .contains("no quasi-identifier")
+        );
         let nobody = Requirement::of_line("l = 2", &Scope::default()).unwrap_err();
-        assert!(nobody.to_string().contains("no attribute has role = \"sensitive\""));
+        assert!(
+            nobody
+                .to_string()
+                .contains("no attribute has role = \"sensitive\"")
+        );
     }
 
     #[test]
@@ -407,7 +484,12 @@ mod tests {
         let requirement = line("l = { at_least = 2.5, kind = \"frequency\" }, beta = { at_most = 2, kind = \"enhanced\" }, delta = 1.5, alpha = 0.5, t = 0.3, sensitive = \"product\"").unwrap();
         assert_eq!(requirement.sensitive, Sensitive::Product);
         assert_eq!(requirement.models.len(), 5);
-        assert!(requirement.models.contains(&Model::FrequencyDiversity { l: Ratio::new(5, 2) }));
-        assert!(requirement.models.contains(&Model::Likeness { beta: Ratio::whole(2), enhanced: true }));
+        assert!(requirement.models.contains(&Model::FrequencyDiversity {
+            l: Ratio::new(5, 2)
+        }));
+        assert!(requirement.models.contains(&Model::Likeness {
+            beta: Ratio::whole(2),
+            enhanced: true
+        }));
     }
 }

@@ -75,14 +75,27 @@ pub fn risk(classes: &Classes) -> Risk {
     let mean = classes.count() as f64 / records;
     let above = THRESHOLDS.map(|threshold| {
         // 1/size > threshold: a class of exactly 20 records does not exceed 0.05.
-        let at_risk: u64 = classes.sizes().filter(|size| 1.0 / *size as f64 > threshold).sum();
-        Above { threshold, share: at_risk as f64 / records }
+        let at_risk: u64 = classes
+            .sizes()
+            .filter(|size| 1.0 / *size as f64 > threshold)
+            .sum();
+        Above {
+            threshold,
+            share: at_risk as f64 / records,
+        }
     });
     Risk {
-        prosecutor: Prosecutor { max: 1.0 / smallest as f64, mean, above: above.to_vec() },
+        prosecutor: Prosecutor {
+            max: 1.0 / smallest as f64,
+            mean,
+            above: above.to_vec(),
+        },
         marketer: mean,
         journalist: None,
-        uniqueness: Uniqueness { before: None, after: uniqueness(classes) },
+        uniqueness: Uniqueness {
+            before: None,
+            after: uniqueness(classes),
+        },
     }
 }
 
@@ -128,7 +141,14 @@ pub fn against_population(
         expected += *size as f64 / *people as f64;
     }
     let mean = expected / records as f64;
-    (Journalist { max, mean, uncovered }, mean)
+    (
+        Journalist {
+            max,
+            mean,
+            uncovered,
+        },
+        mean,
+    )
 }
 
 #[cfg(test)]
@@ -142,7 +162,12 @@ mod tests {
         let risk = risk(&classes);
         assert_eq!(risk.prosecutor.max, 1.0);
         assert_eq!(risk.prosecutor.mean, 0.3);
-        let shares: Vec<f64> = risk.prosecutor.above.iter().map(|above| above.share).collect();
+        let shares: Vec<f64> = risk
+            .prosecutor
+            .above
+            .iter()
+            .map(|above| above.share)
+            .collect();
         // 1/5 does not exceed 0.2; 1/4 does; 1 exceeds 0.33.
         assert_eq!(shares, [1.0, 1.0, 0.5, 0.1]);
         assert_eq!(risk.uniqueness.after, 0.1);

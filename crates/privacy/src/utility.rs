@@ -100,13 +100,22 @@ fn attribute(measured: &Measured<'_>) -> AttributeUtility {
     }
     let records = column.codes.len() as f64;
     let mean = |loss: &dyn Fn(&Cell) -> f64| {
-        let cells = column.cells.iter().zip(&rows).filter(|(_, rows)| **rows > 0);
-        cells.map(|(cell, rows)| loss(cell) * *rows as f64).sum::<f64>() / records
+        let cells = column
+            .cells
+            .iter()
+            .zip(&rows)
+            .filter(|(_, rows)| **rows > 0);
+        cells
+            .map(|(cell, rows)| loss(cell) * *rows as f64)
+            .sum::<f64>()
+            / records
     };
     AttributeUtility {
         name: measured.name.to_owned(),
         lm: mean(&|cell| lm(cell, measured.domain)),
-        em: measured.original.map(|counts| mean(&|cell| conditional_entropy(cell, counts))),
+        em: measured
+            .original
+            .map(|counts| mean(&|cell| conditional_entropy(cell, counts))),
         ncp: mean(&|cell| ncp(cell, measured.domain)),
         ncp_present: measured.original.map(|counts| {
             let present = Present::new(measured.domain, counts);
@@ -150,7 +159,11 @@ pub fn conditional_entropy(cell: &Cell, original: &[u64]) -> f64 {
         total += count;
         weighted += count * count.log2();
     }
-    if total == 0.0 { 0.0 } else { (total.log2() - weighted / total).max(0.0) }
+    if total == 0.0 {
+        0.0
+    } else {
+        (total.log2() - weighted / total).max(0.0)
+    }
 }
 
 /// NCP over the values present in a table: for numbers the spread of those under the cell over
@@ -163,14 +176,26 @@ struct Present<'a> {
 
 impl<'a> Present<'a> {
     fn new(domain: &'a Domain, counts: &'a [u64]) -> Self {
-        let mut present = Self { domain, counts, whole: 1.0 };
+        let mut present = Self {
+            domain,
+            counts,
+            whole: 1.0,
+        };
         let size = domain.size();
-        present.whole = if size == 0 { 0.0 } else { present.extent(&Cell::Interval(0, size - 1)) };
+        present.whole = if size == 0 {
+            0.0
+        } else {
+            present.extent(&Cell::Interval(0, size - 1))
+        };
         present
     }
 
     fn ncp(&self, cell: &Cell) -> f64 {
-        if self.whole <= 0.0 { 0.0 } else { self.extent(cell) / self.whole }
+        if self.whole <= 0.0 {
+            0.0
+        } else {
+            self.extent(cell) / self.whole
+        }
     }
 
     fn extent(&self, cell: &Cell) -> f64 {
@@ -180,7 +205,7 @@ impl<'a> Present<'a> {
         let Some(first) = inside.next() else {
             return 0.0;
         };
-        match (number(self.domain, first), inside.clone().last()) {
+        match (number(self.domain, first), inside.clone().next_back()) {
             (_, None) => 0.0,
             (Some(low), Some(last)) => number(self.domain, last).unwrap_or(low) - low,
             (None, Some(_)) => inside.count() as f64,
@@ -194,7 +219,11 @@ fn number(domain: &Domain, code: u32) -> Option<f64> {
     match domain {
         Domain::Integer(integers) => Some(integers.value(code) as f64),
         Domain::Date(_) => Some(f64::from(code)),
-        _ => domain.label(code).parse::<i64>().ok().map(|number| number as f64),
+        _ => domain
+            .label(code)
+            .parse::<i64>()
+            .ok()
+            .map(|number| number as f64),
     }
 }
 
@@ -223,8 +252,14 @@ mod tests {
 
     #[test]
     fn entropy_of_a_cell() {
-        assert_eq!(conditional_entropy(&Cell::Interval(0, 3), &[1, 1, 1, 1]), 2.0);
-        assert_eq!(conditional_entropy(&Cell::set(vec![0, 3]).unwrap(), &[5, 9, 9, 5]), 1.0);
+        assert_eq!(
+            conditional_entropy(&Cell::Interval(0, 3), &[1, 1, 1, 1]),
+            2.0
+        );
+        assert_eq!(
+            conditional_entropy(&Cell::set(vec![0, 3]).unwrap(), &[5, 9, 9, 5]),
+            1.0
+        );
         assert_eq!(conditional_entropy(&Cell::Interval(1, 1), &[0, 7]), 0.0);
     }
 
@@ -233,7 +268,9 @@ mod tests {
         // Ages 1..=100 in the hierarchy, 17..=90 in the table: (39-30)/73.
         let labels: Vec<String> = (1..=100).map(|age| age.to_string()).collect();
         let domain = Domain::category(Taxonomy::flat(&labels, "age").unwrap(), true);
-        let counts: Vec<u64> = (1..=100).map(|age| u64::from((17..=90).contains(&age))).collect();
+        let counts: Vec<u64> = (1..=100)
+            .map(|age| u64::from((17..=90).contains(&age)))
+            .collect();
         let present = Present::new(&domain, &counts);
         assert_eq!(present.ncp(&Cell::Interval(29, 38)), 9.0 / 73.0);
         assert_eq!(present.ncp(&Cell::Interval(0, 99)), 1.0);
@@ -248,7 +285,12 @@ mod tests {
             codes: vec![0, 0, 1, 1],
         };
         let classes = Classes::group(&[&column.codes], 4);
-        let measured = Measured { name: "age", domain: &domain, column: &column, original: None };
+        let measured = Measured {
+            name: "age",
+            domain: &domain,
+            column: &column,
+            original: None,
+        };
         let utility = utility(&[measured], &classes, 2);
         assert_eq!((utility.lm, utility.ncp), (0.5, 0.5));
         assert_eq!(utility.discernibility, 8);

@@ -47,7 +47,11 @@ pub(super) fn text(path: &Path, report: &Report) -> String {
         text.push_str(&format!("\n{}: {}\n", title(name), failure(model)));
     }
     if verdict.holds != Some(false)
-        && let Some(smallest) = verdict.models.k.as_ref().and_then(|k| k.worst_class.as_ref())
+        && let Some(smallest) = verdict
+            .models
+            .k
+            .as_ref()
+            .and_then(|k| k.worst_class.as_ref())
     {
         text.push_str(&format!("\nsmallest class: {}\n", class(smallest)));
     }
@@ -62,12 +66,19 @@ fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
         "l_recursive" | "delta" => "<",
         _ => "<=",
     };
-    let required = model.required.map_or(String::new(), |required| format!("{sign} {required}"));
+    let required = model
+        .required
+        .map_or(String::new(), |required| format!("{sign} {required}"));
     let mut achieved = model.achieved.to_string();
     if model.at_least {
         achieved.push_str(" or more");
     }
-    words([&label(name, model), &required, &achieved, holds(model.holds)])
+    words([
+        &label(name, model),
+        &required,
+        &achieved,
+        holds(model.holds),
+    ])
 }
 
 /// A model's name as people know it.
@@ -123,8 +134,11 @@ fn failure(model: &ModelVerdict) -> String {
 }
 
 fn class(class: &WorstClass) -> String {
-    let cells: Vec<String> =
-        class.quasi.iter().map(|(name, cell)| format!("{name} = {cell}")).collect();
+    let cells: Vec<String> = class
+        .quasi
+        .iter()
+        .map(|(name, cell)| format!("{name} = {cell}"))
+        .collect();
     format!(
         "{}; {}, first at record {}",
         cells.join(", "),
@@ -137,8 +151,18 @@ fn risk(report: &Report) -> Vec<Vec<String>> {
     let risk = &report.risk;
     let mut rows = vec![
         words(["risk", "", "", ""]),
-        words(["  prosecutor, highest", "", &format!("{:.4}", risk.prosecutor.max), ""]),
-        words(["  prosecutor, mean", "", &format!("{:.4}", risk.prosecutor.mean), ""]),
+        words([
+            "  prosecutor, highest",
+            "",
+            &format!("{:.4}", risk.prosecutor.max),
+            "",
+        ]),
+        words([
+            "  prosecutor, mean",
+            "",
+            &format!("{:.4}", risk.prosecutor.mean),
+            "",
+        ]),
         words(["  marketer", "", &format!("{:.4}", risk.marketer), ""]),
     ];
     for above in &risk.prosecutor.above {
@@ -146,9 +170,17 @@ fn risk(report: &Report) -> Vec<Vec<String>> {
         rows.push(words([&name, "", &percent(above.share), ""]));
     }
     if let Some(journalist) = &risk.journalist {
-        rows.push(words(["  journalist, highest", "", &format!("{:.4}", journalist.max), ""]));
+        rows.push(words([
+            "  journalist, highest",
+            "",
+            &format!("{:.4}", journalist.max),
+            "",
+        ]));
         if journalist.uncovered > 0 {
-            let note = format!("{} not in the population", count(journalist.uncovered, "record", "records"));
+            let note = format!(
+                "{} not in the population",
+                count(journalist.uncovered, "record", "records")
+            );
             rows.push(words(["  warning", "", &note, ""]));
         }
     }
@@ -169,7 +201,12 @@ fn utility(report: &Report) -> Vec<Vec<String>> {
         words(["  loss (NCP)", "", &percent(utility.ncp), ""]),
     ];
     if let Some(present) = utility.ncp_present {
-        rows.push(words(["  loss (NCP, present values)", "", &percent(present), ""]));
+        rows.push(words([
+            "  loss (NCP, present values)",
+            "",
+            &percent(present),
+            "",
+        ]));
     }
     if let Some(em) = utility.em {
         rows.push(words(["  loss (EM), bits", "", &format!("{em:.4}"), ""]));
@@ -177,7 +214,12 @@ fn utility(report: &Report) -> Vec<Vec<String>> {
     if let Some(error) = &utility.query_error {
         rows.push(words(["  query error, mean", "", &percent(error.mean), ""]));
     }
-    rows.push(words(["  average class size", "", &format!("{:.2}", utility.average_class_size), ""]));
+    rows.push(words([
+        "  average class size",
+        "",
+        &format!("{:.2}", utility.average_class_size),
+        "",
+    ]));
     for attribute in &utility.attributes {
         let name = format!("  loss (LM) of {}", attribute.name);
         rows.push(words([&name, "", &percent(attribute.lm), ""]));

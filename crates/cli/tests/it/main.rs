@@ -1,5 +1,8 @@
 //! The `hedgerow` command as a person types it: what it prints, and its exit code.
 
+// Tests fail by panicking, and say why they were skipped.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 mod generate;
 mod study;
 mod taxonomy;
@@ -82,7 +85,14 @@ fn help_names_every_command_and_the_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let done = hedgerow(folder.path(), &["--help"]);
     assert_eq!(done.code, 0);
-    for word in ["verify", "generate", "taxonomy", "study", "--json", "Exit codes: 0"] {
+    for word in [
+        "verify",
+        "generate",
+        "taxonomy",
+        "study",
+        "--json",
+        "Exit codes: 0",
+    ] {
         assert!(done.stdout.contains(word), "{word}");
     }
     for command in ["verify", "generate", "taxonomy", "study"] {

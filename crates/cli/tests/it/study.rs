@@ -9,17 +9,34 @@ fn the_example_study_is_sound() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stroke-registry");
     let done = hedgerow(&examples, &["study", "check", "study.toml"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(done.stdout.starts_with("study `stroke-registry` is sound: horizontal, mondrian, hardened, 3 sites\n"));
-    assert!(done.stdout.contains("requires k = 10, distinct l = 3, t <= 0.2, site diversity 2, against any 1 site colluding"));
+    assert!(done.stdout.starts_with(
+        "study `stroke-registry` is sound: horizontal, mondrian, hardened, 3 sites\n"
+    ));
+    assert!(done.stdout.contains(
+        "requires k = 10, distinct l = 3, t <= 0.2, site diversity 2, against any 1 site colluding"
+    ));
 }
 
 #[test]
 fn tables_are_read_under_the_study() {
     let folder = small();
-    std::fs::write(folder.path().join("t.csv"), "age;zip;disease\n20;101;flu\n30;102;flu\n").unwrap();
-    let done = hedgerow(folder.path(), &["study", "check", "study.toml", "t.csv", "--json"]);
+    std::fs::write(
+        folder.path().join("t.csv"),
+        "age;zip;disease\n20;101;flu\n30;102;flu\n",
+    )
+    .unwrap();
+    let done = hedgerow(
+        folder.path(),
+        &["study", "check", "study.toml", "t.csv", "--json"],
+    );
     let report = json(&done);
-    assert_eq!((report["sound"].as_bool(), report["tables"][0]["records"].as_u64()), (Some(true), Some(2)));
+    assert_eq!(
+        (
+            report["sound"].as_bool(),
+            report["tables"][0]["records"].as_u64()
+        ),
+        (Some(true), Some(2))
+    );
 
     std::fs::write(folder.path().join("t.csv"), "age,zip,disease\n20,103,flu\n").unwrap();
     let done = hedgerow(folder.path(), &["study", "check", "study.toml", "t.csv"]);
@@ -29,7 +46,10 @@ fn tables_are_read_under_the_study() {
     );
     std::fs::write(folder.path().join("t.csv"), "age,zip,disease\n20,101,flu\n").unwrap();
     let done = hedgerow(folder.path(), &["study", "check", "study.toml", "t.csv"]);
-    assert_refused(&done, "study.toml: k = 2 cannot be met: the tables hold 1 record\nhint: the largest k that can be met is 1");
+    assert_refused(
+        &done,
+        "study.toml: k = 2 cannot be met: the tables hold 1 record\nhint: the largest k that can be met is 1",
+    );
 }
 
 #[test]

@@ -5,16 +5,34 @@ use super::{RELEASE, assert_refused, hedgerow, json, small};
 #[test]
 fn a_release_that_holds() {
     let folder = small();
-    let done = hedgerow(folder.path(), &["verify", "release.csv", "--study", "study.toml"]);
+    let done = hedgerow(
+        folder.path(),
+        &["verify", "release.csv", "--study", "study.toml"],
+    );
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    assert!(done.stdout.starts_with("HOLDS: release.csv, 5 records in 2 classes\n"), "{}", done.stdout);
-    assert!(done.stdout.contains("smallest class: age = [20-39], zip = 1**; 2 records, first at record 1"));
+    assert!(
+        done.stdout
+            .starts_with("HOLDS: release.csv, 5 records in 2 classes\n"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        done.stdout
+            .contains("smallest class: age = [20-39], zip = 1**; 2 records, first at record 1")
+    );
 }
 
 #[test]
 fn a_release_that_does_not() {
     let folder = small();
-    let arguments = ["verify", "release.csv", "--study", "study.toml", "--against", "k = 3, l = 2"];
+    let arguments = [
+        "verify",
+        "release.csv",
+        "--study",
+        "study.toml",
+        "--against",
+        "k = 3, l = 2",
+    ];
     let done = hedgerow(folder.path(), &arguments);
     assert_eq!(done.code, 1);
     assert!(done.stdout.starts_with("DOES NOT HOLD: release.csv"));
@@ -24,47 +42,93 @@ fn a_release_that_does_not() {
 #[test]
 fn json_is_the_contract() {
     let folder = small();
-    let arguments = ["verify", "release.csv", "--study", "study.toml", "--against", "k = 3, t = 0.5", "--json"];
+    let arguments = [
+        "verify",
+        "release.csv",
+        "--study",
+        "study.toml",
+        "--against",
+        "k = 3, t = 0.5",
+        "--json",
+    ];
     let done = hedgerow(folder.path(), &arguments);
     let report = json(&done);
     assert_eq!(report["holds"], false);
     assert_eq!(report["models"]["k"]["required"], 3);
     assert_eq!(report["models"]["k"]["achieved"], 2);
     assert_eq!(report["models"]["k"]["holds"], false);
-    assert_eq!(report["models"]["k"]["worst_class"]["quasi"]["age"], "[20-39]");
+    assert_eq!(
+        report["models"]["k"]["worst_class"]["quasi"]["age"],
+        "[20-39]"
+    );
     assert_eq!(report["models"]["t"]["holds"], true);
-    assert_eq!(report["models"]["t"]["attributes"]["disease"]["distance"], "equal");
+    assert_eq!(
+        report["models"]["t"]["attributes"]["disease"]["distance"],
+        "equal"
+    );
     // LM: age 2 * 19/99 of 5 records; zip 2 * 1/2 + 3 * 1.
     let lm = (2.0 * 19.0 / 99.0 / 5.0 + (2.0 * 0.5 + 3.0) / 5.0) / 2.0;
     assert!((report["utility"]["lm"].as_f64().unwrap() - lm).abs() < 1e-12);
     assert_eq!(report["utility"]["discernibility"], 4 + 9);
     assert_eq!(report["risk"]["prosecutor"]["max"], 0.5);
-    assert!(report["utility"].get("em").is_none(), "absent without the original");
+    assert!(
+        report["utility"].get("em").is_none(),
+        "absent without the original"
+    );
 }
 
 #[test]
 fn a_table_without_a_study() {
     let folder = small();
-    let arguments = ["verify", "release.csv", "--quasi", "age,zip", "--sensitive", "disease", "--against", "k = 2, l = 2"];
+    let arguments = [
+        "verify",
+        "release.csv",
+        "--quasi",
+        "age,zip",
+        "--sensitive",
+        "disease",
+        "--against",
+        "k = 2, l = 2",
+    ];
     assert_eq!(hedgerow(folder.path(), &arguments).code, 0);
     let done = hedgerow(folder.path(), &["verify", "release.csv"]);
     assert_refused(
         &done,
         "nothing says which columns are quasi-identifiers\nhint: give --study study.toml, or --quasi age,zip --sensitive disease",
     );
-    let done = hedgerow(folder.path(), &["verify", "release.csv", "--quasi", "age,zap"]);
-    assert_refused(&done, "release.csv:1: there is no column `zap`\nhint: the file has `age`, `zip`, `disease`");
+    let done = hedgerow(
+        folder.path(),
+        &["verify", "release.csv", "--quasi", "age,zap"],
+    );
+    assert_refused(
+        &done,
+        "release.csv:1: there is no column `zap`\nhint: the file has `age`, `zip`, `disease`",
+    );
 }
 
 #[test]
 fn the_original_and_a_population() {
     let folder = small();
-    let original = "age,zip,disease\n20,101,flu\n39,102,ulcer\n40,101,flu\n40,201,asthma\n40,201,flu\n";
+    let original =
+        "age,zip,disease\n20,101,flu\n39,102,ulcer\n40,101,flu\n40,201,asthma\n40,201,flu\n";
     std::fs::write(folder.path().join("original.csv"), original).unwrap();
-    std::fs::write(folder.path().join("people.csv"), "zip,age\n101,20\n102,25\n102,39\n201,40\n101,40\n").unwrap();
+    std::fs::write(
+        folder.path().join("people.csv"),
+        "zip,age\n101,20\n102,25\n102,39\n201,40\n101,40\n",
+    )
+    .unwrap();
     let arguments = [
-        "verify", "release.csv", "--study", "study.toml", "--original", "original.csv",
-        "--queries", "50", "--population", "people.csv", "--json",
+        "verify",
+        "release.csv",
+        "--study",
+        "study.toml",
+        "--original",
+        "original.csv",
+        "--queries",
+        "50",
+        "--population",
+        "people.csv",
+        "--json",
     ];
     let report = json(&hedgerow(folder.path(), &arguments));
     // Age: {20, 39} of a pair is one bit; zip: 1** holds two 101 and one 102; * all.
@@ -87,53 +151,141 @@ fn sites_are_needed_for_what_speaks_of_sites() {
         .collect();
     std::fs::write(folder.path().join("sites.csv"), text).unwrap();
     let demand = "k = 2, site_diversity = 2, m = 0";
-    let with = ["verify", "sites.csv", "--study", "study.toml", "--against", demand, "--provider-column", "site"];
+    let with = [
+        "verify",
+        "sites.csv",
+        "--study",
+        "study.toml",
+        "--against",
+        demand,
+        "--provider-column",
+        "site",
+    ];
     assert_eq!(hedgerow(folder.path(), &with).code, 0);
-    let stronger = ["verify", "sites.csv", "--study", "study.toml", "--against", "k = 2, m = 1", "--provider-column", "site"];
+    let stronger = [
+        "verify",
+        "sites.csv",
+        "--study",
+        "study.toml",
+        "--against",
+        "k = 2, m = 1",
+        "--provider-column",
+        "site",
+    ];
     let done = hedgerow(folder.path(), &stronger);
     assert_eq!(done.code, 1);
-    assert!(done.stdout.contains("m-privacy: fails in 2 classes (5 records)"), "{}", done.stdout);
-    let without = ["verify", "release.csv", "--study", "study.toml", "--against", demand];
+    assert!(
+        done.stdout
+            .contains("m-privacy: fails in 2 classes (5 records)"),
+        "{}",
+        done.stdout
+    );
+    let without = [
+        "verify",
+        "release.csv",
+        "--study",
+        "study.toml",
+        "--against",
+        demand,
+    ];
     let done = hedgerow(folder.path(), &without);
     assert_eq!(done.code, 1);
-    assert!(done.stdout.contains("cannot be told without the sites\nhint: give --provider-column"));
+    assert!(
+        done.stdout
+            .contains("cannot be told without the sites\nhint: give --provider-column")
+    );
 }
 
 #[test]
 fn an_identifier_in_a_release_is_never_anonymous() {
     let folder = small();
     let study = std::fs::read_to_string(folder.path().join("study.toml")).unwrap();
-    let study = study.replace("[require]", "[[attribute]]\nname = \"name\"\nrole = \"identifier\"\n[require]");
+    let study = study.replace(
+        "[require]",
+        "[[attribute]]\nname = \"name\"\nrole = \"identifier\"\n[require]",
+    );
     std::fs::write(folder.path().join("study.toml"), study).unwrap();
-    let named = RELEASE.replace("disease\n", "disease,name\n").replace("flu\n", "flu,x\n").replace("ulcer\n", "ulcer,x\n").replace("asthma\n", "asthma,x\n");
+    let named = RELEASE
+        .replace("disease\n", "disease,name\n")
+        .replace("flu\n", "flu,x\n")
+        .replace("ulcer\n", "ulcer,x\n")
+        .replace("asthma\n", "asthma,x\n");
     std::fs::write(folder.path().join("named.csv"), named).unwrap();
-    let done = hedgerow(folder.path(), &["verify", "named.csv", "--study", "study.toml"]);
+    let done = hedgerow(
+        folder.path(),
+        &["verify", "named.csv", "--study", "study.toml"],
+    );
     assert_eq!(done.code, 1);
-    assert!(done.stdout.contains("column `name` is an identifier: nobody in this table is anonymous"));
-    assert_eq!(hedgerow(folder.path(), &["verify", "release.csv", "--study", "study.toml"]).code, 0);
+    assert!(
+        done.stdout
+            .contains("column `name` is an identifier: nobody in this table is anonymous")
+    );
+    assert_eq!(
+        hedgerow(
+            folder.path(),
+            &["verify", "release.csv", "--study", "study.toml"]
+        )
+        .code,
+        0
+    );
 }
 
 #[test]
 fn a_release_folder_and_parquet() {
     let folder = small();
     std::fs::create_dir(folder.path().join("out")).unwrap();
-    std::fs::rename(folder.path().join("release.csv"), folder.path().join("out/release.csv")).unwrap();
-    assert_eq!(hedgerow(folder.path(), &["verify", "out", "--study", "study.toml"]).code, 0);
-    let done = hedgerow(folder.path(), &["verify", "nowhere.csv", "--study", "study.toml"]);
-    assert_refused(&done, "nowhere.csv: cannot be read: No such file or directory (os error 2)");
+    std::fs::rename(
+        folder.path().join("release.csv"),
+        folder.path().join("out/release.csv"),
+    )
+    .unwrap();
+    assert_eq!(
+        hedgerow(folder.path(), &["verify", "out", "--study", "study.toml"]).code,
+        0
+    );
+    let done = hedgerow(
+        folder.path(),
+        &["verify", "nowhere.csv", "--study", "study.toml"],
+    );
+    assert_refused(
+        &done,
+        "nowhere.csv: cannot be read: No such file or directory (os error 2)",
+    );
 }
 
 #[test]
 fn bad_requirements() {
     let folder = small();
-    let against = |demand: &str| hedgerow(folder.path(), &["verify", "release.csv", "--study", "study.toml", "--against", demand]);
-    assert_refused(&against("k = 0"), "--against:1: `require.k` is 0, expected 1 or more");
+    let against = |demand: &str| {
+        hedgerow(
+            folder.path(),
+            &[
+                "verify",
+                "release.csv",
+                "--study",
+                "study.toml",
+                "--against",
+                demand,
+            ],
+        )
+    };
+    assert_refused(
+        &against("k = 0"),
+        "--against:1: `require.k` is 0, expected 1 or more",
+    );
     assert_refused(
         &against("l = 4"),
         "--against:1: `require.l` is 4, but `disease` has only 3 values\nhint: the largest l that can be met is 3",
     );
-    assert_refused(&against("t = 2"), "--against:1: `require.t` is 2, expected from 0 to 1");
-    std::fs::write(folder.path().join("strict.toml"), "[require]\nk = 2\nll = 3\n").unwrap();
+    assert_refused(
+        &against("t = 2"),
+        "--against:1: `require.t` is 2, expected from 0 to 1",
+    );
+    std::fs::write(
+        folder.path().join("strict.toml"),
+        "[require]\nk = 2\nll = 3\n",
+    )
+    .unwrap();
     assert_refused(
         &against("strict.toml"),
         "strict.toml:3: unknown key `ll` in `require`\nhint: did you mean `l`?",
@@ -143,8 +295,15 @@ fn bad_requirements() {
 #[test]
 fn a_cell_that_is_no_node() {
     let folder = small();
-    std::fs::write(folder.path().join("release.csv"), RELEASE.replace("1**", "3**")).unwrap();
-    let done = hedgerow(folder.path(), &["verify", "release.csv", "--study", "study.toml"]);
+    std::fs::write(
+        folder.path().join("release.csv"),
+        RELEASE.replace("1**", "3**"),
+    )
+    .unwrap();
+    let done = hedgerow(
+        folder.path(),
+        &["verify", "release.csv", "--study", "study.toml"],
+    );
     assert_refused(
         &done,
         "release.csv:2: column `zip`: `3**` is no value, interval or set of this attribute, and no node of its taxonomy\nhint: nearest are `1**`, `2**`",

@@ -107,7 +107,7 @@ pub struct OutputFile {
 
 enum Writer {
     Plain(BufWriter<tempfile::NamedTempFile>),
-    Gzip(flate2::write::GzEncoder<BufWriter<tempfile::NamedTempFile>>),
+    Gzip(Box<flate2::write::GzEncoder<BufWriter<tempfile::NamedTempFile>>>),
     Zstd(Box<zstd::Encoder<'static, BufWriter<tempfile::NamedTempFile>>>),
 }
 
@@ -132,9 +132,8 @@ impl OutputFile {
         }
         let file = BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder)?);
         let writer = match format_of(path) {
-            Ok(Format::Csv(Compression::Gzip)) => Writer::Gzip(flate2::write::GzEncoder::new(
-                file,
-                flate2::Compression::default(),
+            Ok(Format::Csv(Compression::Gzip)) => Writer::Gzip(Box::new(
+                flate2::write::GzEncoder::new(file, flate2::Compression::default()),
             )),
             Ok(Format::Csv(Compression::Zstd)) => {
                 Writer::Zstd(Box::new(zstd::Encoder::new(file, 0)?))

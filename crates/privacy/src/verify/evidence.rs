@@ -81,7 +81,9 @@ impl<'a> Evidence<'a> {
                     quasi.push((attribute.name.as_str(), find(text, &attribute.name)?));
                 }
                 Role::Sensitive => {
-                    let codes = release.verbatim(position).map(|codes| codes.iter().collect());
+                    let codes = release
+                        .verbatim(position)
+                        .map(|codes| codes.iter().collect());
                     sensitive.push(SensitiveColumn {
                         name: attribute.name.clone(),
                         codes: Cow::Owned(codes.unwrap_or_default()),
@@ -97,7 +99,13 @@ impl<'a> Evidence<'a> {
             }
         }
         let provider = provider.map(|name| find(text, name)).transpose()?;
-        Ok(Self { records: text.rows(), quasi, sensitive, provider, identifiers })
+        Ok(Self {
+            records: text.rows(),
+            quasi,
+            sensitive,
+            provider,
+            identifiers,
+        })
     }
 
     /// A table that no study explains: cells are compared as text; a sensitive column of numbers
@@ -109,7 +117,9 @@ impl<'a> Evidence<'a> {
         provider: Option<&str>,
     ) -> Result<Self, EvidenceError> {
         if text.rows() == 0 {
-            return Err(EvidenceError::NoRecords { file: text.file.clone() });
+            return Err(EvidenceError::NoRecords {
+                file: text.file.clone(),
+            });
         }
         let quasi = quasi
             .iter()
@@ -120,7 +130,13 @@ impl<'a> Evidence<'a> {
             .map(|name| Ok(SensitiveColumn::of_text(name, find(text, name)?)))
             .collect::<Result<_, EvidenceError>>()?;
         let provider = provider.map(|name| find(text, name)).transpose()?;
-        Ok(Self { records: text.rows(), quasi, sensitive, provider, identifiers: Vec::new() })
+        Ok(Self {
+            records: text.rows(),
+            quasi,
+            sensitive,
+            provider,
+            identifiers: Vec::new(),
+        })
     }
 
     /// The same release with its sensitive attributes taken together as one.
@@ -131,10 +147,16 @@ impl<'a> Evidence<'a> {
         }
         let columns: Vec<&[u32]> = self.sensitive.iter().map(|column| &*column.codes).collect();
         let combined = Classes::group(&columns, self.records);
-        let names: Vec<&str> = self.sensitive.iter().map(|column| column.name.as_str()).collect();
+        let names: Vec<&str> = self
+            .sensitive
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
         self.sensitive = vec![SensitiveColumn {
             name: names.join(" × "),
-            codes: (0..self.records).map(|row| combined.of_row(row) as u32).collect(),
+            codes: (0..self.records)
+                .map(|row| combined.of_row(row) as u32)
+                .collect(),
             size: combined.count(),
             distance: Distance::Equal,
             tree: None,
@@ -150,7 +172,11 @@ impl<'a> Evidence<'a> {
                 .iter()
                 .map(|column| (column.name.clone(), column.size as u64))
                 .collect(),
-            quasi: self.quasi.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            quasi: self
+                .quasi
+                .iter()
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
             sites: self.provider.map(|column| column.dictionary.len() as u64),
         }
     }
@@ -190,7 +216,12 @@ impl SensitiveColumn<'_> {
         let numbers: Option<Vec<f64>> = column
             .dictionary
             .iter()
-            .map(|text| text.trim().parse().ok().filter(|number: &f64| number.is_finite()))
+            .map(|text| {
+                text.trim()
+                    .parse()
+                    .ok()
+                    .filter(|number: &f64| number.is_finite())
+            })
             .collect();
         let size = column.dictionary.len();
         let Some(numbers) = numbers else {
@@ -212,7 +243,11 @@ impl SensitiveColumn<'_> {
             .collect();
         Self {
             name: name.to_owned(),
-            codes: column.codes.iter().map(|code| code_of[*code as usize]).collect(),
+            codes: column
+                .codes
+                .iter()
+                .map(|code| code_of[*code as usize])
+                .collect(),
             size: order.len(),
             distance: Distance::Ordered,
             tree: None,

@@ -30,7 +30,11 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         .par_iter()
         .map(|column| Histograms::new(&classes, &column.codes))
         .collect();
-    let references: Vec<Reference> = evidence.sensitive.iter().map(SensitiveColumn::reference).collect();
+    let references: Vec<Reference> = evidence
+        .sensitive
+        .iter()
+        .map(SensitiveColumn::reference)
+        .collect();
     let wanted_distance = requirement.and_then(|requirement| {
         requirement.models.iter().find_map(|model| match model {
             Model::Closeness { distance, .. } => *distance,
@@ -49,8 +53,16 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         .zip(&distances)
         .map(|((column, reference), distance)| EarthMover::new(reference, *distance, column.tree))
         .collect();
-    let table = TableView { references: &references, movers };
-    let look = Look { evidence, classes: &classes, histograms: &histograms, table: &table };
+    let table = TableView {
+        references: &references,
+        movers,
+    };
+    let look = Look {
+        evidence,
+        classes: &classes,
+        histograms: &histograms,
+        table: &table,
+    };
 
     let mut models = look.models(requirement, &distances);
     sites::judge(&look, requirement, &mut models);
@@ -85,9 +97,12 @@ impl Look<'_> {
             Model::KAnonymity { k } => Some(*k),
             _ => None,
         });
-        let sizes = scan(self.classes, Worse::Less, |class| self.classes.size(class), |size| {
-            k.is_none_or(|k| *size >= k)
-        });
+        let sizes = scan(
+            self.classes,
+            Worse::Less,
+            |class| self.classes.size(class),
+            |size| k.is_none_or(|k| *size >= k),
+        );
         models.k = self.verdict(k.map(Measure::Whole), sizes, |size| Measure::Whole(*size));
         if self.histograms.is_empty() {
             return models;
@@ -263,7 +278,9 @@ impl Look<'_> {
                 })
             })
             .collect();
-        let worst = scans.into_iter().reduce(|best, next| best.worse_of(next, worse))?;
+        let worst = scans
+            .into_iter()
+            .reduce(|best, next| best.worse_of(next, worse))?;
         let mut verdict = self.verdict(required, worst, show)?;
         verdict.attributes = attributes;
         Some(verdict)

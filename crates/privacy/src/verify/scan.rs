@@ -67,7 +67,11 @@ pub(super) fn scan<V: Copy + PartialOrd + Send + Sync>(
     measure: impl Fn(usize) -> V + Sync,
     holds: impl Fn(&V) -> bool + Sync,
 ) -> Scan<V> {
-    let nothing = || Scan { worst: None, failing_classes: 0, failing_records: 0 };
+    let nothing = || Scan {
+        worst: None,
+        failing_classes: 0,
+        failing_records: 0,
+    };
     (0..classes.count())
         .into_par_iter()
         .with_min_len(512)

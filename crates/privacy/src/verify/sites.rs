@@ -17,7 +17,11 @@ use super::verdict::{Measure, ModelVerdict, Models};
 pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: &mut Models) {
     let demand = requirement.and_then(|requirement| {
         requirement.models.iter().find_map(|model| match model {
-            Model::SiteDiversity { l, support, attributes } => Some((*l, *support, attributes)),
+            Model::SiteDiversity {
+                l,
+                support,
+                attributes,
+            } => Some((*l, *support, attributes)),
             _ => None,
         })
     });
@@ -123,22 +127,38 @@ fn collusion(look: &Look<'_>, requirement: &Requirement, providers: &[u32]) -> M
         .filter(|model| {
             !matches!(
                 model,
-                Model::SiteDiversity { support: SiteSupport::Taxonomy, .. }
-                    | Model::SiteDiversity { attributes: Some(_), .. }
+                Model::SiteDiversity {
+                    support: SiteSupport::Taxonomy,
+                    ..
+                } | Model::SiteDiversity {
+                    attributes: Some(_),
+                    ..
+                }
             )
         })
         .cloned()
         .collect();
-    let all = look.evidence.provider.map_or(0, |column| column.dictionary.len() as u64);
+    let all = look
+        .evidence
+        .provider
+        .map_or(0, |column| column.dictionary.len() as u64);
     // No more than all sites but one can collude against somebody.
     let most = all.saturating_sub(1);
     let found: Vec<Found> = (0..look.classes.count())
         .into_par_iter()
         .map(|class| {
             let rows = look.classes.rows(class);
-            let pick = |codes: &[u32]| rows.iter().map(|row| codes[*row as usize]).collect::<Vec<_>>();
-            let columns: Vec<Vec<u32>> =
-                look.evidence.sensitive.iter().map(|column| pick(&column.codes)).collect();
+            let pick = |codes: &[u32]| {
+                rows.iter()
+                    .map(|row| codes[*row as usize])
+                    .collect::<Vec<_>>()
+            };
+            let columns: Vec<Vec<u32>> = look
+                .evidence
+                .sensitive
+                .iter()
+                .map(|column| pick(&column.codes))
+                .collect();
             let members = Members::new(&pick(providers), columns.iter().map(Vec::as_slice));
             let sites = members.sites() as u64;
             let limit = requirement.m.unwrap_or_else(|| affordable(members.sites()));
@@ -151,14 +171,21 @@ fn collusion(look: &Look<'_>, requirement: &Requirement, providers: &[u32]) -> M
         })
         .collect();
     let breaking = found.iter().enumerate();
-    let worst = breaking.filter_map(|(class, found)| Some((found.least_breaking?, class))).min();
+    let worst = breaking
+        .filter_map(|(class, found)| Some((found.least_breaking?, class)))
+        .min();
     let tried = found.iter().map(|found| found.tried).min().unwrap_or(most);
     let achieved = match worst {
         Some((0, _)) => None,
         Some((least, _)) => Some(least - 1),
         None => Some(requirement.m.map_or(tried, |m| m.min(most))),
     };
-    let failing = || found.iter().enumerate().filter(|(_, found)| found.least_breaking.is_some());
+    let failing = || {
+        found
+            .iter()
+            .enumerate()
+            .filter(|(_, found)| found.least_breaking.is_some())
+    };
     let required = requirement.m;
     ModelVerdict {
         required: required.map(Measure::Whole),

@@ -159,12 +159,16 @@ impl Models {
             ("site_diversity", &self.site_diversity),
             ("m", &self.m),
         ];
-        let present = all.into_iter().filter_map(|(name, verdict)| Some((name, verdict.as_ref()?)));
+        let present = all
+            .into_iter()
+            .filter_map(|(name, verdict)| Some((name, verdict.as_ref()?)));
         present.collect()
     }
 
     pub(super) fn all_hold(&self) -> bool {
-        self.named().iter().all(|(_, verdict)| verdict.holds != Some(false))
+        self.named()
+            .iter()
+            .all(|(_, verdict)| verdict.holds != Some(false))
     }
 }
 

@@ -30,9 +30,19 @@ fn d2pt_schema() -> Arc<Schema> {
         "disease.csv",
     )
     .unwrap();
-    let treatment =
-        ["Antacid", "Acid-reducing drug", "Antipyretic drug", "Cytostatic drug", "Antibiotics"];
-    let attribute = |name: &str, role, domain| Attribute { name: name.into(), role, domain, recode: None };
+    let treatment = [
+        "Antacid",
+        "Acid-reducing drug",
+        "Antipyretic drug",
+        "Cytostatic drug",
+        "Antibiotics",
+    ];
+    let attribute = |name: &str, role, domain| Attribute {
+        name: name.into(),
+        role,
+        domain,
+        recode: None,
+    };
     Arc::new(Schema::new(vec![
         attribute("zip", Role::Quasi, Domain::category(zip, false)),
         attribute("age", Role::Quasi, Domain::integer(0, 99, 1).unwrap()),
@@ -59,7 +69,10 @@ fn d2pt_table_1b_is_2_anonymous() {
     let text = table(&printed);
     let release = Release::from_text(&text, &schema, &[]).unwrap();
     let evidence = Evidence::of_release(&text, &release, None).unwrap();
-    assert_eq!(verify(&evidence, None).models.k.unwrap().achieved, Measure::Whole(1));
+    assert_eq!(
+        verify(&evidence, None).models.k.unwrap().achieved,
+        Measure::Whole(1)
+    );
 }
 
 /// The paper claims 0.57-closeness w.r.t. disease. It does not come out: the first class holds
@@ -105,7 +118,8 @@ fn mpriv_table_1_a_class_that_one_hospital_breaks() {
     );
     let (quasi, sensitive) = (strings(&["age"]), strings(&["disease"]));
     let evidence = Evidence::of_table(&text, &quasi, &sensitive, Some("hospital")).unwrap();
-    let demand = |m| Requirement::of_line(&format!("k = 3, l = 2, m = {m}"), &evidence.scope()).unwrap();
+    let demand =
+        |m| Requirement::of_line(&format!("k = 3, l = 2, m = {m}"), &evidence.scope()).unwrap();
     assert_eq!(verify(&evidence, Some(&demand(0))).holds, Some(true));
     let verdict = verify(&evidence, Some(&demand(1)));
     assert_eq!(verdict.holds, Some(false));
@@ -138,7 +152,10 @@ Northeast,40-43,Flu,1",
     assert_eq!(verdict.models.k.unwrap().holds, Some(true));
     assert_eq!(verdict.models.l_distinct.unwrap().holds, Some(true));
     let sites = verdict.models.site_diversity.unwrap();
-    assert_eq!((sites.holds, sites.achieved), (Some(false), Measure::Whole(1)));
+    assert_eq!(
+        (sites.holds, sites.achieved),
+        (Some(false), Measure::Whole(1))
+    );
     assert_eq!(sites.failing_classes, Some(2));
     assert_eq!(verdict.holds, Some(false));
     // Without the providers nobody can tell, and that is not a yes.
@@ -165,10 +182,14 @@ fn tg12_table_1_values_alone_and_in_combination() {
     // A record for each association; the other attribute is suppressed.
     let mut rows = String::from("location,income,hospital");
     for (location, hospitals) in by_location {
-        hospitals.split(' ').for_each(|hospital| rows.push_str(&format!("\n{location},*,{hospital}")));
+        hospitals
+            .split(' ')
+            .for_each(|hospital| rows.push_str(&format!("\n{location},*,{hospital}")));
     }
     for (income, hospitals) in by_income {
-        hospitals.split(' ').for_each(|hospital| rows.push_str(&format!("\n*,{income},{hospital}")));
+        hospitals
+            .split(' ')
+            .for_each(|hospital| rows.push_str(&format!("\n*,{income},{hospital}")));
     }
     let achieved = |rows: &str| {
         let text = table(rows);
@@ -176,21 +197,29 @@ fn tg12_table_1_values_alone_and_in_combination() {
         let evidence = Evidence::of_table(&text, &quasi, &[], Some("hospital")).unwrap();
         let line = "site_diversity = { at_least = 2, kind = \"taxonomy\", attributes = [\"location\", \"income\"] }";
         let demand = Requirement::of_line(line, &evidence.scope()).unwrap();
-        verify(&evidence, Some(&demand)).models.site_diversity.unwrap()
+        verify(&evidence, Some(&demand))
+            .models
+            .site_diversity
+            .unwrap()
     };
     assert_eq!(achieved(&rows).achieved, Measure::Whole(2));
     let betrayed = achieved(&format!("{rows}\nPalo Alto,300K-400K,H7"));
     assert_eq!(betrayed.achieved, Measure::Whole(1));
     assert_eq!(betrayed.holds, Some(false));
     let worst = betrayed.worst_class.unwrap();
-    assert_eq!((worst.quasi[0].1.as_str(), worst.quasi[1].1.as_str()), ("Palo Alto", "300K-400K"));
+    assert_eq!(
+        (worst.quasi[0].1.as_str(), worst.quasi[1].1.as_str()),
+        ("Palo Alto", "300K-400K")
+    );
 }
 
 /// Generalized records as cells, read from text.
 fn records(schema: &Schema, rows: &[&[&str]]) -> Vec<Vec<Cell>> {
     let read = |row: &&[&str]| {
         let cells = schema.attributes().iter().zip(row.iter());
-        cells.map(|(attribute, text)| attribute.domain.read_cell(text).unwrap()).collect()
+        cells
+            .map(|(attribute, text)| attribute.domain.read_cell(text).unwrap())
+            .collect()
     };
     rows.iter().map(read).collect()
 }
@@ -219,9 +248,18 @@ fn tg12_table_2_has_four_hyperedges() {
          [[attribute]]\nname = \"A2\"\nrole = \"quasi\"\nvalues = [\"x\", \"y\"]\n\
          [[attribute]]\nname = \"A3\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [1, 2]\n",
     );
-    let first = records(&schema, &[&["a", "x", "*"], &["b", "x", "*"], &["a", "y", "*"]]);
-    let second = records(&schema, &[&["*", "x", "1"], &["*", "x", "2"], &["*", "y", "2"]]);
-    let third = records(&schema, &[&["a", "*", "1"], &["b", "*", "2"], &["a", "*", "2"]]);
+    let first = records(
+        &schema,
+        &[&["a", "x", "*"], &["b", "x", "*"], &["a", "y", "*"]],
+    );
+    let second = records(
+        &schema,
+        &[&["*", "x", "1"], &["*", "x", "2"], &["*", "y", "2"]],
+    );
+    let third = records(
+        &schema,
+        &[&["a", "*", "1"], &["b", "*", "2"], &["a", "*", "2"]],
+    );
     let mut hyperedges = Vec::new();
     for (i, r1) in first.iter().enumerate() {
         for (j, r2) in second.iter().enumerate() {
@@ -244,21 +282,41 @@ fn tg12_table_3_has_24_matchings() {
     let attributes = "[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n\
                       [[attribute]]\nname = \"gender\"\nrole = \"quasi\"\nvalues = [\"male\", \"female\"]\n";
     let schema = schema(attributes);
-    let rows_1: [&[&str]; 4] = [&["[10-15]", "*"], &["[10-15]", "*"], &["[20-22]", "*"], &["[20-22]", "*"]];
-    let rows_2: [&[&str]; 4] =
-        [&["[10-20]", "male"], &["[15-22]", "female"], &["[10-20]", "male"], &["[15-22]", "female"]];
+    let rows_1: [&[&str]; 4] = [
+        &["[10-15]", "*"],
+        &["[10-15]", "*"],
+        &["[20-22]", "*"],
+        &["[20-22]", "*"],
+    ];
+    let rows_2: [&[&str]; 4] = [
+        &["[10-20]", "male"],
+        &["[15-22]", "female"],
+        &["[10-20]", "male"],
+        &["[15-22]", "female"],
+    ];
     for rows in [rows_1, rows_2] {
         let body: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
         let text = table(&format!("age,gender\n{}", body.join("\n")));
         let quasi = strings(&["age", "gender"]);
         let evidence = Evidence::of_table(&text, &quasi, &[], None).unwrap();
-        assert_eq!(verify(&evidence, None).models.k.unwrap().achieved, Measure::Whole(2));
+        assert_eq!(
+            verify(&evidence, None).models.k.unwrap().achieved,
+            Measure::Whole(2)
+        );
     }
     let (first, second) = (records(&schema, &rows_1), records(&schema, &rows_2));
-    let edges = first.iter().flat_map(|a| second.iter().map(move |b| (a, b)));
-    assert_eq!(edges.filter(|(a, b)| common(&schema, &[a, b]) > 0).count(), 16);
+    let edges = first
+        .iter()
+        .flat_map(|a| second.iter().map(move |b| (a, b)));
+    assert_eq!(
+        edges.filter(|(a, b)| common(&schema, &[a, b]) > 0).count(),
+        16
+    );
     // The artifact matching pairs 1-1, 2-3 (both 10-15, male) and 3-2, 4-4 (both 20-22, female).
     let matching = [(0, 0), (1, 2), (2, 1), (3, 3)];
-    let worlds: u32 = matching.iter().map(|(a, b)| common(&schema, &[&first[*a], &second[*b]])).product();
+    let worlds: u32 = matching
+        .iter()
+        .map(|(a, b)| common(&schema, &[&first[*a], &second[*b]]))
+        .product();
     assert_eq!(worlds, 324);
 }

@@ -16,12 +16,21 @@ fn text(rows: &[Row]) -> TextTable {
     let names = strings(&["q1", "q2", "s", "site"]);
     let mut columns = vec![TextColumn::default(); 4];
     for (index, row) in rows.iter().enumerate() {
-        let words = [format!("a{}", row.0), format!("b{}", row.1), format!("v{}", row.2), format!("P{}", row.3)];
+        let words = [
+            format!("a{}", row.0),
+            format!("b{}", row.1),
+            format!("v{}", row.2),
+            format!("P{}", row.3),
+        ];
         for (column, word) in columns.iter_mut().zip(&words) {
             column.push(word, index as u64 + 2);
         }
     }
-    TextTable { file: "t".into(), names, columns }
+    TextTable {
+        file: "t".into(),
+        names,
+        columns,
+    }
 }
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -115,13 +124,48 @@ fn equality_is_enough() {
     // Shares 1/5 and 1/3 are no binary fractions: floating point would lose them.
     let rows: Vec<Row> = (0..5).map(|value| (0, 0, value % 5, 0)).collect();
     let table = text(&rows);
-    assert_eq!(look(&table, Some("k = 5, alpha = 0.2, l = { at_least = 5, kind = \"entropy\" }, t = 0")).holds, Some(true));
-    let thirds: Vec<Row> = vec![(0, 0, 0, 0), (0, 0, 1, 0), (0, 0, 2, 0), (1, 0, 0, 0), (1, 0, 1, 0), (1, 0, 2, 0)];
-    assert_eq!(look(&text(&thirds), Some("l = { at_least = 3, kind = \"frequency\" }")).holds, Some(true));
+    assert_eq!(
+        look(
+            &table,
+            Some("k = 5, alpha = 0.2, l = { at_least = 5, kind = \"entropy\" }, t = 0")
+        )
+        .holds,
+        Some(true)
+    );
+    let thirds: Vec<Row> = vec![
+        (0, 0, 0, 0),
+        (0, 0, 1, 0),
+        (0, 0, 2, 0),
+        (1, 0, 0, 0),
+        (1, 0, 1, 0),
+        (1, 0, 2, 0),
+    ];
+    assert_eq!(
+        look(
+            &text(&thirds),
+            Some("l = { at_least = 3, kind = \"frequency\" }")
+        )
+        .holds,
+        Some(true)
+    );
     // r_1 < c (r_l + …) is strict: one to one at c = 1 fails.
     let pair: Vec<Row> = vec![(0, 0, 0, 0), (0, 0, 1, 0)];
-    assert_eq!(look(&text(&pair), Some("l = { at_least = 2, kind = \"recursive\", c = 1 }")).holds, Some(false));
-    assert_eq!(look(&text(&pair), Some("l = { at_least = 2, kind = \"recursive\", c = 1.01 }")).holds, Some(true));
+    assert_eq!(
+        look(
+            &text(&pair),
+            Some("l = { at_least = 2, kind = \"recursive\", c = 1 }")
+        )
+        .holds,
+        Some(false)
+    );
+    assert_eq!(
+        look(
+            &text(&pair),
+            Some("l = { at_least = 2, kind = \"recursive\", c = 1.01 }")
+        )
+        .holds,
+        Some(true)
+    );
 }
 
 #[test]
@@ -134,7 +178,10 @@ fn two_sensitive_attributes_each_or_together() {
     assert_eq!(each.attributes.len(), 2);
     let together = evidence.with_product();
     assert_eq!(together.sensitive[0].name, "a × b");
-    assert_eq!(verify(&together, None).models.l_distinct.unwrap().achieved, Measure::Whole(4));
+    assert_eq!(
+        verify(&together, None).models.l_distinct.unwrap().achieved,
+        Measure::Whole(4)
+    );
 }
 
 #[test]

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=${1:-all}
+if [ "$what" = all ] || [ "$what" = read ]; then
+    cargo bench --quiet -p hedgerow-data --bench read
+fi
+if [ "$what" = all ] || [ "$what" = verify ]; then
+    cargo build --quiet --release --bin hedgerow
+    "$(scripts/python-env.sh)" scripts/bench_verify.py target/release/hedgerow
+fi
