@@ -27,7 +27,7 @@ LEVELS = {
     "education": 2,
     "native-country": 1,
     "workclass": 1,
-    "occupation": 1,
+    "occupation": 0,
 }
 
 
