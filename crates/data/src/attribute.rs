@@ -43,6 +43,13 @@ pub struct Attribute {
     pub recode: Option<Recode>,
 }
 
+impl Attribute {
+    /// How a release writes this attribute: its own wish, or the study's.
+    pub fn recode_or(&self, default: Recode) -> Recode {
+        self.recode.unwrap_or(default)
+    }
+}
+
 /// The columns of a study, in declared order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {

@@ -6,7 +6,6 @@
 //! `{a|b|c}`. A label that stands at two levels with different values means the lowest level; the
 //! higher one is written as a range. Members are quoted where they could be misread.
 
-use crate::attribute::Attribute;
 use crate::domain::Domain;
 use crate::nearest::{nearest, quoted_list};
 use crate::taxonomy::ROOT;
@@ -271,13 +270,6 @@ impl Domain {
             text: text.to_owned(),
             hint,
         }
-    }
-}
-
-impl Attribute {
-    /// How a release writes this attribute: its own wish, or the study's.
-    pub fn recode_or(&self, default: crate::Recode) -> crate::Recode {
-        self.recode.unwrap_or(default)
     }
 }
 

@@ -22,6 +22,7 @@ mod attribute;
 mod cell;
 pub mod document;
 mod domain;
+mod field;
 pub mod files;
 mod nearest;
 mod release;

@@ -20,7 +20,6 @@ use crate::text::TextTable;
 pub use error::FileError;
 pub use open::{Format, OutputFile, Progress, format_of};
 pub(crate) use sink::{missing_column, shorten, unknown_column};
-pub(crate) use write::push_field;
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
 
 /// Reads a table of a study's attributes. `ignore` names a column outside the study that may be

@@ -16,6 +16,7 @@ use super::FileError;
 use super::open::{Format, OutputFile, Progress, format_of, unwritable};
 use crate::attribute::Schema;
 use crate::domain::Domain;
+use crate::field::push_field;
 use crate::release::{Release, ReleaseColumn};
 use crate::table::{Column, Table};
 
@@ -348,20 +349,5 @@ fn ready_labels(column: &Source<'_>) -> Option<Vec<Box<[u8]>>> {
                 .map(|code| field(&domain.label(code)))
                 .collect()
         }),
-    }
-}
-
-/// Appends a field, quoted where a reader would otherwise split or drop it.
-pub(crate) fn push_field(bytes: &mut Vec<u8>, text: &str, delimiter: u8) {
-    let must_quote = text.is_empty()
-        || text
-            .bytes()
-            .any(|byte| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
-    if must_quote {
-        bytes.push(b'"');
-        bytes.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-        bytes.push(b'"');
-    } else {
-        bytes.extend_from_slice(text.as_bytes());
     }
 }

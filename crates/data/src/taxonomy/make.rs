@@ -1,6 +1,7 @@
 //! Taxonomies made rather than read: integers grouped by widths, codes grouped by their prefixes.
 
-use super::{Draft, ROOT, Taxonomy, TaxonomyError};
+use super::draft::Draft;
+use super::{ROOT, Taxonomy, TaxonomyError};
 
 /// Why a taxonomy could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -7,12 +7,19 @@
 //! value to fill their columns; the levels are told apart by position. It may not stand in two
 //! branches.
 
+mod draft;
+mod error;
+mod file;
 mod make;
 mod pairs;
 mod rows;
 
 use hashbrown::HashMap;
 
+use crate::field::push_field;
+use draft::Draft;
+
+pub use error::TaxonomyError;
 pub use make::{MakeError, integer_widths, prefixes};
 
 /// The label that stands for the root of every taxonomy in a release.
@@ -41,104 +48,6 @@ struct Node {
     last_leaf: u32,
     depth: u16,
     height: u16,
-}
-
-/// Why a taxonomy was refused.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TaxonomyError {
-    /// There is no value in it.
-    #[error("{file}: the taxonomy is empty\nhint: write one row for each value: value;parent;…;*")]
-    Empty {
-        /// The file.
-        file: String,
-    },
-    /// The file cannot be read as text.
-    #[error("{file}:{line}: {reason}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// Its line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Two rows end in different roots, or two nodes have no parent.
-    #[error(
-        "{file}:{line}: two roots: `{second}` here, `{first}` before\nhint: every row must end in the same root, usually `*`"
-    )]
-    TwoRoots {
-        /// The file.
-        file: String,
-        /// Line of the second root.
-        line: u64,
-        /// The root seen first.
-        first: String,
-        /// The other one.
-        second: String,
-    },
-    /// The same label stands in two branches.
-    #[error(
-        "{file}:{line}: `{label}` stands in two branches: here and at line {first_line}\nhint: a value may have one parent only; rename one of the two"
-    )]
-    TwoBranches {
-        /// The file.
-        file: String,
-        /// Line of the second place.
-        line: u64,
-        /// Line of the first place.
-        first_line: u64,
-        /// The label.
-        label: String,
-    },
-    /// The same value has two rows.
-    #[error(
-        "{file}:{line}: value `{label}` stands here again; it first stands at line {first_line}"
-    )]
-    Repeated {
-        /// The file.
-        file: String,
-        /// Line of the second row.
-        line: u64,
-        /// Line of the first row.
-        first_line: u64,
-        /// The value.
-        label: String,
-    },
-    /// A label is both a value and a node above other values.
-    #[error(
-        "{file}:{line}: `{label}` is both a value and a node above other values (line {first_line})\nhint: repeat it to give the value a place of its own below the node: {label};{label};…"
-    )]
-    LeafAboveLeaf {
-        /// The file.
-        file: String,
-        /// The line that was read second.
-        line: u64,
-        /// The line that was read first.
-        first_line: u64,
-        /// The label.
-        label: String,
-    },
-    /// Parent/child pairs go round in a circle.
-    #[error("{file}:{line}: `{label}` is its own ancestor")]
-    Cycle {
-        /// The file.
-        file: String,
-        /// A line of the circle.
-        line: u64,
-        /// A label on the circle.
-        label: String,
-    },
-    /// The tree is deeper than any hierarchy of values is.
-    #[error("{file}:{line}: more than {most} levels")]
-    TooDeep {
-        /// The file.
-        file: String,
-        /// The line.
-        line: u64,
-        /// The limit.
-        most: usize,
-    },
 }
 
 impl Taxonomy {
@@ -264,208 +173,13 @@ impl Taxonomy {
                 if current != *leaf {
                     text.push(b';');
                 }
-                crate::files::push_field(&mut text, self.label(current), b';');
+                push_field(&mut text, self.label(current), b';');
                 node = self.parent(current);
             }
             text.push(b'\n');
         }
         // Labels are text and so are the separators: nothing is lost.
         String::from_utf8_lossy(&text).into_owned()
-    }
-}
-
-/// More levels than this are a mistake in the file, not a hierarchy.
-const MOST_LEVELS: usize = 256;
-
-/// A tree while it is read, in reading order.
-struct Draft {
-    file: String,
-    nodes: Vec<DraftNode>,
-    by_place: HashMap<(usize, Box<str>), usize>,
-}
-
-struct DraftNode {
-    label: Box<str>,
-    parent: usize,
-    children: Vec<usize>,
-    line: u64,
-    is_value: bool,
-}
-
-impl Draft {
-    fn new(file: &str) -> Self {
-        Self {
-            file: file.to_owned(),
-            nodes: Vec::new(),
-            by_place: HashMap::new(),
-        }
-    }
-
-    fn set_root(&mut self, label: &str, line: u64) -> Result<(), TaxonomyError> {
-        match self.nodes.first() {
-            None => {
-                self.nodes.push(DraftNode {
-                    label: label.into(),
-                    parent: 0,
-                    children: Vec::new(),
-                    line,
-                    is_value: false,
-                });
-                Ok(())
-            }
-            Some(root) if &*root.label == label => Ok(()),
-            Some(root) => Err(TaxonomyError::TwoRoots {
-                file: self.file.clone(),
-                line,
-                first: root.label.to_string(),
-                second: label.to_owned(),
-            }),
-        }
-    }
-
-    /// Adds a value by its labels from just below the root down to the value itself.
-    fn add_path<'a>(
-        &mut self,
-        labels: impl IntoIterator<Item = &'a str>,
-        line: u64,
-    ) -> Result<(), TaxonomyError> {
-        let mut place = 0;
-        let mut is_new = false;
-        for (level, label) in labels.into_iter().enumerate() {
-            if level >= MOST_LEVELS {
-                return Err(TaxonomyError::TooDeep {
-                    file: self.file.clone(),
-                    line,
-                    most: MOST_LEVELS,
-                });
-            }
-            if self.nodes[place].is_value {
-                return Err(self.leaf_above_leaf(place, line));
-            }
-            if label.starts_with("[\"") || label.starts_with("{\"") {
-                return Err(TaxonomyError::Unreadable {
-                    file: self.file.clone(),
-                    line,
-                    reason: format!(
-                        "`{label}` begins as a quoted range or set does in a release\nhint: spell it without the quotes"
-                    ),
-                });
-            }
-            (place, is_new) = self.child(place, label, line);
-        }
-        if !is_new {
-            let node = &self.nodes[place];
-            if !node.is_value {
-                return Err(self.leaf_above_leaf(place, line));
-            }
-            return Err(TaxonomyError::Repeated {
-                file: self.file.clone(),
-                line,
-                first_line: node.line,
-                label: node.label.to_string(),
-            });
-        }
-        self.nodes[place].is_value = true;
-        Ok(())
-    }
-
-    fn child(&mut self, parent: usize, label: &str, line: u64) -> (usize, bool) {
-        let key = (parent, Box::from(label));
-        if let Some(found) = self.by_place.get(&key) {
-            return (*found, false);
-        }
-        let index = self.nodes.len();
-        self.nodes.push(DraftNode {
-            label: label.into(),
-            parent,
-            children: Vec::new(),
-            line,
-            is_value: false,
-        });
-        self.nodes[parent].children.push(index);
-        self.by_place.insert(key, index);
-        (index, true)
-    }
-
-    fn leaf_above_leaf(&self, place: usize, line: u64) -> TaxonomyError {
-        TaxonomyError::LeafAboveLeaf {
-            file: self.file.clone(),
-            line,
-            first_line: self.nodes[place].line,
-            label: self.nodes[place].label.to_string(),
-        }
-    }
-
-    /// Numbers nodes in pre-order and leaves from left to right.
-    fn lay_out(self) -> Result<Taxonomy, TaxonomyError> {
-        if self.nodes.len() < 2 {
-            return Err(TaxonomyError::Empty { file: self.file });
-        }
-        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
-        let mut lines = Vec::with_capacity(self.nodes.len());
-        let mut leaves = Vec::new();
-        let mut place_of = vec![0 as NodeId; self.nodes.len()];
-        let mut stack = vec![0];
-        while let Some(index) = stack.pop() {
-            let draft = &self.nodes[index];
-            let place = nodes.len() as NodeId;
-            place_of[index] = place;
-            let parent = place_of[draft.parent];
-            let depth = if place == 0 {
-                0
-            } else {
-                nodes[parent as usize].depth + 1
-            };
-            let first_leaf = leaves.len() as u32;
-            if draft.is_value {
-                leaves.push(place);
-            }
-            nodes.push(Node {
-                label: draft.label.clone(),
-                parent,
-                end: place + 1,
-                first_leaf,
-                last_leaf: first_leaf,
-                depth,
-                height: 0,
-            });
-            lines.push(draft.line);
-            stack.extend(draft.children.iter().rev());
-        }
-        // Children come after their parent, so one pass from the back closes every interval.
-        for place in (1..nodes.len()).rev() {
-            let (end, last_leaf, height, parent) = {
-                let node = &nodes[place];
-                (node.end, node.last_leaf, node.height, node.parent as usize)
-            };
-            let above = &mut nodes[parent];
-            above.end = above.end.max(end);
-            above.last_leaf = above.last_leaf.max(last_leaf);
-            above.height = above.height.max(height + 1);
-        }
-        let mut taxonomy = Taxonomy {
-            by_label: HashMap::with_capacity(nodes.len()),
-            nodes,
-            leaves,
-        };
-        for place in 0..taxonomy.node_count() {
-            let label = taxonomy.nodes[place as usize].label.clone();
-            // Pre-order: a repeated label on one branch is met from the top down, so the lowest
-            // one stays.
-            if let Some(above) = taxonomy.by_label.insert(label.clone(), place)
-                && !taxonomy.is_ancestor(above, place)
-            {
-                let (first, second) = (lines[above as usize], lines[place as usize]);
-                return Err(TaxonomyError::TwoBranches {
-                    file: self.file,
-                    line: first.max(second),
-                    first_line: first.min(second),
-                    label: label.into(),
-                });
-            }
-        }
-        taxonomy.by_label.insert(ROOT.into(), 0);
-        Ok(taxonomy)
     }
 }
 

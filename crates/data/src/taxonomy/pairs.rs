@@ -4,13 +4,9 @@
 
 use hashbrown::HashMap;
 
-use super::{Draft, MOST_LEVELS, Taxonomy, TaxonomyError, rows::for_each_row};
-
-/// Whether the text opens with the header of a parent/child file.
-pub(super) fn has_header(text: &str) -> bool {
-    let first = text.trim_start_matches('\u{feff}').lines().next();
-    first.is_some_and(|line| line.trim_end() == "parent;child")
-}
+use super::draft::{Draft, MOST_LEVELS};
+use super::file::{for_each_row, has_parent_child_header};
+use super::{Taxonomy, TaxonomyError};
 
 impl Taxonomy {
     /// Reads parent/child text.
@@ -18,7 +14,7 @@ impl Taxonomy {
         let mut parent_of: HashMap<String, (String, u64)> = HashMap::new();
         let mut order: Vec<(String, u64)> = Vec::new();
         let mut is_parent: HashMap<String, u64> = HashMap::new();
-        let skip_header = has_header(text);
+        let skip_header = has_parent_child_header(text);
         for_each_row(text, name, |line, fields| {
             if line == 1 && skip_header {
                 return Ok(());

@@ -93,12 +93,9 @@ proptest! {
         prop_assume!((m as usize) < sites.len() && (values >= 2 || !needs_two));
         let line = format!("{}, m = {m}", demands[pick]);
         let verdict = look(&table, Some(&line));
-        let demand = Requirement::of_line(&line, &Default::default());
-        let demand = match demand { Ok(demand) => demand, Err(_) => {
-            let (quasi, sensitive) = (strings(&["q1", "q2"]), strings(&["s"]));
-            let evidence = Evidence::of_table(&table, &quasi, &sensitive, Some("site")).unwrap();
-            Requirement::of_line(&line, &evidence.scope()).unwrap()
-        }};
+        let (quasi, sensitive) = (strings(&["q1", "q2"]), strings(&["s"]));
+        let evidence = Evidence::of_table(&table, &quasi, &sensitive, Some("site")).unwrap();
+        let demand = Requirement::of_line(&line, &evidence.scope()).unwrap();
 
         let mut totals = vec![0; 4];
         for row in &rows { totals[row.2 as usize] += 1; }

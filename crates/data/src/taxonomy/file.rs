@@ -1,0 +1,71 @@
+//! Taxonomy files as text: which of the two forms it is, and its rows.
+
+use std::path::Path;
+
+use super::{Taxonomy, TaxonomyError};
+
+impl Taxonomy {
+    /// Reads a taxonomy file; `name` is what errors call it.
+    pub fn open(path: &Path, name: &str) -> Result<Self, TaxonomyError> {
+        let unreadable = |line, reason| TaxonomyError::Unreadable {
+            file: name.to_owned(),
+            line,
+            reason,
+        };
+        let bytes = std::fs::read(path)
+            .map_err(|error| unreadable(1, format!("cannot be read: {error}")))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let before = &bytes[..error.valid_up_to()];
+            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64;
+            unreadable(line, String::from("not valid UTF-8"))
+        })?;
+        Self::from_text(text, name)
+    }
+
+    /// Reads either form: pairs when the first row is `parent;child`, rows otherwise.
+    pub fn from_text(text: &str, name: &str) -> Result<Self, TaxonomyError> {
+        if has_parent_child_header(text) {
+            Self::from_pairs(text, name)
+        } else {
+            Self::from_rows(text, name)
+        }
+    }
+}
+
+/// Whether the text opens with the header of a parent/child file.
+pub(super) fn has_parent_child_header(text: &str) -> bool {
+    let first = text.trim_start_matches('\u{feff}').lines().next();
+    first.is_some_and(|line| line.trim_end() == "parent;child")
+}
+
+/// Calls `each` with every row's line number and fields.
+pub(super) fn for_each_row(
+    text: &str,
+    name: &str,
+    mut each: impl FnMut(u64, &[&str]) -> Result<(), TaxonomyError>,
+) -> Result<(), TaxonomyError> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(b';')
+        .flexible(true)
+        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+    let mut record = csv::StringRecord::new();
+    loop {
+        let line = reader.position().line();
+        match reader.read_record(&mut record) {
+            Ok(false) => return Ok(()),
+            Ok(true) => {
+                let fields: Vec<&str> = record.iter().collect();
+                let line = record.position().map_or(line, csv::Position::line);
+                each(line, &fields)?;
+            }
+            Err(error) => {
+                return Err(TaxonomyError::Unreadable {
+                    file: name.to_owned(),
+                    line,
+                    reason: error.to_string(),
+                });
+            }
+        }
+    }
+}
