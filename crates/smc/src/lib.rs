@@ -1,0 +1,23 @@
+//! A site's seat in a run: network, secure multi-party primitives, and the ledger of what was
+//! disclosed.
+
+mod block;
+pub mod error;
+pub mod ideal;
+pub mod ledger;
+pub mod link;
+pub mod memory;
+pub mod network;
+pub mod party;
+pub mod random;
+pub mod settings;
+pub mod sum;
+mod transfer;
+pub mod wire;
+
+pub use error::Error;
+pub use ledger::{Ledger, Sealed, To, What};
+pub use network::{Network, Site};
+pub use party::{Party, Seat};
+pub use random::{Generator, Seed};
+pub use settings::{Security, Settings};

@@ -1,0 +1,6 @@
+//! The integration tests of `hedgerow-smc`, as one binary.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod agreement;
+mod harness;
