@@ -98,6 +98,12 @@ impl<T> Sealed<T> {
     pub(crate) const fn new(value: T) -> Self {
         Self(value)
     }
+
+    /// Takes the seal off inside a primitive whose own disclosure implies the value; that
+    /// primitive's text says why, and it enters its own disclosure.
+    pub(crate) fn implied(self) -> T {
+        self.0
+    }
 }
 
 impl<T> fmt::Debug for Sealed<T> {

@@ -1,9 +1,11 @@
 //! A site's seat in a run: network, secure multi-party primitives, and the ledger of what was
 //! disclosed.
 
+pub mod bits;
 mod block;
 pub mod error;
 pub mod ideal;
+pub mod lca;
 pub mod ledger;
 pub mod link;
 pub mod memory;
@@ -16,6 +18,7 @@ mod transfer;
 pub mod wire;
 
 pub use error::Error;
+pub use lca::Tree;
 pub use ledger::{Ledger, Sealed, To, What};
 pub use network::{Network, Site};
 pub use party::{Party, Seat};
