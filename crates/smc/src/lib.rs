@@ -3,6 +3,7 @@
 
 pub mod bits;
 mod block;
+pub mod compare;
 pub mod error;
 pub mod ideal;
 pub mod lca;

@@ -18,6 +18,8 @@ mod field;
 mod published;
 mod transferred;
 
+pub(crate) use published::{hash, new_key, receive_key};
+
 use crate::error::Error;
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};

@@ -1,6 +1,7 @@
 //! published = hardened = ideal, for 1 to 9 sites and all lengths.
 
-use hedgerow_smc::{Site, Tree};
+use hedgerow_smc::memory::Simulation;
+use hedgerow_smc::{Error, Site, Tree};
 use proptest::prelude::*;
 
 use crate::harness::{TEST, agree};
@@ -96,6 +97,77 @@ proptest! {
             });
             let expected = common.map(|path| path[0]);
             prop_assert!(answers.iter().all(|answer| answer[index] == expected));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn comparisons_agree(
+        inputs in per_site(0..40u64, 70),
+        thresholds in prop::collection::vec(0..400u64, 70),
+        seed: u64,
+    ) {
+        let bound = 39 * inputs.len() as u64;
+        let sums: Vec<u64> = (0..inputs[0].len())
+            .map(|index| inputs.iter().map(|input| input[index]).sum())
+            .collect();
+        // Some thresholds at the sum, beside it, and at the ends.
+        let thresholds: Vec<u64> = sums
+            .iter()
+            .zip(&thresholds)
+            .map(|(&sum, &any)| match any % 6 {
+                0 => sum,
+                1 => sum + 1,
+                2 => sum.saturating_sub(1),
+                3 => [0, bound, bound + 1, u64::MAX][any as usize / 6 % 4],
+                _ => any,
+            })
+            .collect();
+        let answers = agree(inputs.len(), seed, |mut party| {
+            let counts = &inputs[party.me().index()];
+            let thresholds = &thresholds;
+            let mut answers = vec![false; counts.len()];
+            async move {
+                party.at_least(TEST, bound, counts, thresholds, &mut answers).await?;
+                Ok(answers)
+            }
+        });
+        let expected: Vec<bool> = sums.iter().zip(&thresholds).map(|(sum, least)| sum >= least).collect();
+        prop_assert!(answers.iter().all(|answer| *answer == expected));
+    }
+
+    #[test]
+    fn wide_comparisons_agree(
+        inputs in (2..=5usize).prop_flat_map(|sites| prop::collection::vec(prop::collection::vec(0..1u64 << 58, 9), sites)),
+        shifts in prop::collection::vec(-2..=2i64, 9),
+        bits in 1..=62u32,
+        seed: u64,
+    ) {
+        let bound = if bits == 62 { 1 << 62 } else { (1 << bits) - 1 };
+        let sites = inputs.len() as u64;
+        let inputs: Vec<Vec<u64>> = inputs
+            .iter()
+            .map(|input| input.iter().map(|value| value % (bound / sites + 1)).collect())
+            .collect();
+        let sums: Vec<u64> = (0..9).map(|index| inputs.iter().map(|input| input[index]).sum()).collect();
+        let thresholds: Vec<u64> =
+            sums.iter().zip(&shifts).map(|(sum, &shift)| sum.saturating_add_signed(shift)).collect();
+        let outcome = Simulation::new(inputs.len(), seed).run(|mut party| {
+            let counts = &inputs[party.me().index()];
+            let thresholds = &thresholds;
+            async move {
+                let mut answers = [false; 9];
+                party.at_least(TEST, bound, counts, thresholds, &mut answers).await?;
+                Ok::<_, Error>(answers)
+            }
+        });
+        for answers in outcome.into_values().unwrap() {
+            for index in 0..9 {
+                prop_assert_eq!(answers[index], sums[index] >= thresholds[index]);
+            }
         }
     }
 }
