@@ -116,6 +116,12 @@ pub enum OwnData {
         /// Its place in the slice.
         index: usize,
     },
+    /// A value outside its public domain.
+    #[error("value {index} is outside its domain")]
+    OutsideDomain {
+        /// Its place in the slice.
+        index: usize,
+    },
     /// A node that the tree does not have.
     #[error("question {index} names a node that its tree does not have")]
     NoSuchNode {
@@ -167,6 +173,12 @@ pub enum OwnConfig {
     Bound {
         /// The bound.
         bound: u64,
+    },
+    /// A domain that is empty or holds all 2^64 numbers.
+    #[error("the domain of question {index} is empty or too large")]
+    Domain {
+        /// Its place in the slice.
+        index: usize,
     },
     /// A fan-out below 2.
     #[error("a search needs a fan-out of at least 2")]

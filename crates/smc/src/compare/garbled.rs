@@ -128,8 +128,8 @@ impl Circuit {
             let mut blocks = [0; 4 * LANES];
             let mut tables = vec![0; counts.len() * self.bits * 2];
             for place in 0..self.bits {
-                let own = |lane: usize| (counts[lane] >> place & 1).wrapping_neg();
-                let known = |lane: usize| offset & (own(lane) as i64 as i128 as u128);
+                let own = |lane: usize| u128::from(counts[lane] >> place & 1);
+                let known = |lane: usize| offset & own(lane).wrapping_neg();
                 for (lane, cell) in blocks.chunks_exact_mut(4).take(counts.len()).enumerate() {
                     let left = carries[lane] ^ known(lane);
                     let right = carries[lane] ^ zeros[(start + lane) * self.bits + place];

@@ -21,7 +21,7 @@ use crate::ideal;
 use crate::ledger::{Sealed, To, What};
 use crate::network::Site;
 use crate::party::{Engine, Party};
-use crate::settings::{Ring, Security};
+use crate::settings::{Ring, Security, Settings};
 use crate::wire::Primitive;
 
 /// In the ledger of every sum between two sites.
@@ -55,8 +55,25 @@ impl Party {
         values: &mut [u64],
     ) -> Result<(), Error> {
         self.calls += 1;
-        let sealed = match &mut self.engine {
-            Engine::Alone => return Ok(()),
+        if self.sites == 1 {
+            return Ok(());
+        }
+        let sealed = self.sealed_sum(Primitive::Sum, pivot, values).await?;
+        let to = pivot.map_or(To::All, To::Site);
+        let caveat = self.sum_caveat();
+        self.open(what, Primitive::Sum, to, caveat, sealed);
+        Ok(())
+    }
+
+    /// The sums, for a primitive that is built on them and opens them under its own name.
+    pub(crate) async fn sealed_sum<'a>(
+        &mut self,
+        primitive: Primitive,
+        pivot: Option<Site>,
+        values: &'a mut [u64],
+    ) -> Result<Sealed<&'a mut [u64]>, Error> {
+        match &mut self.engine {
+            Engine::Alone => Ok(Sealed::new(values)),
             Engine::Ideal(chair) => {
                 let answer = chair.ask(values.to_vec(), ideal::sum).await;
                 if pivot.is_none_or(|pivot| pivot == self.me) {
@@ -64,36 +81,34 @@ impl Party {
                 } else {
                     values.fill(0);
                 }
-                Sealed::new(values)
+                Ok(Sealed::new(values))
             }
             Engine::Joined(joined) => {
-                joined.link.begin(Primitive::Sum);
-                match (self.settings.security, self.settings.ring) {
-                    (Security::Hardened, _) => {
+                joined.link.begin(primitive);
+                let Settings {
+                    security,
+                    topology,
+                    ring,
+                    ..
+                } = self.settings;
+                match security {
+                    Security::Hardened => joined.masked_sum(topology, pivot, values).await,
+                    Security::Published => {
+                        let two_passes = ring == Ring::TwoPasses;
                         joined
-                            .masked_sum(self.settings.topology, pivot, values)
-                            .await?
-                    }
-                    (Security::Published, Ring::TwoPasses) => {
-                        joined
-                            .ring_sum(&mut self.generator, true, pivot, values)
-                            .await?
-                    }
-                    (Security::Published, Ring::OneMask) => {
-                        joined
-                            .ring_sum(&mut self.generator, false, pivot, values)
-                            .await?
+                            .ring_sum(&mut self.generator, two_passes, pivot, values)
+                            .await
                     }
                 }
             }
-        };
-        let to = pivot.map_or(To::All, To::Site);
-        let caveat = match (self.sites, self.settings.security) {
-            (2, _) => Some(TWO_SITES),
-            (_, Security::Published) => Some(NEIGHBOURS),
-            (_, Security::Hardened) => None,
-        };
-        self.open(what, Primitive::Sum, to, caveat, sealed);
-        Ok(())
+        }
+    }
+
+    pub(crate) fn sum_caveat(&self) -> Option<&'static str> {
+        match self.settings.security {
+            _ if self.sites == 2 => Some(TWO_SITES),
+            Security::Published => Some(NEIGHBOURS),
+            Security::Hardened => None,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! published = hardened = ideal, for 1 to 9 sites and all lengths.
 
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Error, Site, Tree};
+use hedgerow_smc::{Error, Rank, Site, Tree};
 use proptest::prelude::*;
 
 use crate::harness::{TEST, agree};
@@ -168,6 +168,99 @@ proptest! {
             for index in 0..9 {
                 prop_assert_eq!(answers[index], sums[index] >= thresholds[index]);
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn extremes_agree(
+        inputs in per_site(prop::option::weighted(0.7, any::<u64>()), 12),
+        sizes in prop::collection::vec(prop_oneof![Just(1u64), Just(2), 1..300u64, Just(1 << 40)], 12),
+        start in prop_oneof![Just(0u64), Just(1000)],
+        seed: u64,
+    ) {
+        let domain_of = |index: usize| start..=start + sizes[index] - 1;
+        let inputs: Vec<Vec<Option<u64>>> = inputs
+            .iter()
+            .map(|site| {
+                let fit = |(index, value): (usize, &Option<u64>)| value.map(|value| start + value % sizes[index]);
+                site.iter().enumerate().map(fit).collect()
+            })
+            .collect();
+        let answers = agree(inputs.len(), seed, |mut party| {
+            let own = inputs[party.me().index()].clone();
+            let domain_of = &domain_of;
+            async move {
+                let (mut low, mut high) = (own.clone(), own.clone());
+                party.minimum(TEST, domain_of, &mut low).await?;
+                party.maximum(TEST, domain_of, &mut high).await?;
+                let mut ranges: Vec<_> = own.iter().map(|value| value.map(|value| (value, value))).collect();
+                party.ranges(TEST, domain_of, &mut ranges).await?;
+                Ok((low, high, ranges))
+            }
+        });
+        for index in 0..inputs[0].len() {
+            let held = inputs.iter().filter_map(|site| site[index]);
+            let (low, high) = (held.clone().min(), held.max());
+            for answer in &answers {
+                prop_assert_eq!(answer.0[index], low);
+                prop_assert_eq!(answer.1[index], high);
+                prop_assert_eq!(answer.2[index], low.zip(high));
+            }
+        }
+    }
+
+    #[test]
+    fn kth_elements_agree(
+        records in (1..=9usize, 1..5usize).prop_flat_map(|(sites, questions)| {
+            let multiset = prop::collection::vec(any::<u64>(), 0..12);
+            prop::collection::vec(prop::collection::vec(multiset, questions), sites)
+        }),
+        size in prop_oneof![Just(1u64), 2..6u64, Just(1000)],
+        any_rank in prop::collection::vec(0..30u64, 5),
+        seed: u64,
+    ) {
+        // Small domains give ties; ranks at both ends and beyond are among the questions.
+        let records: Vec<Vec<Vec<u64>>> = records
+            .iter()
+            .map(|site| site.iter().map(|all| all.iter().map(|value| 7 + value % size).collect()).collect())
+            .collect();
+        let united: Vec<Vec<u64>> = (0..records[0].len())
+            .map(|index| {
+                let mut all: Vec<u64> = records.iter().flat_map(|site| site[index].clone()).collect();
+                all.sort_unstable();
+                all
+            })
+            .collect();
+        let ranks: Vec<Rank> = united
+            .iter()
+            .zip(&any_rank)
+            .map(|(all, &any)| {
+                let count = all.len() as u64;
+                let rank = match any % 5 { 0 => 1, 1 => count, 2 => count + 1, 3 => count.div_ceil(2), _ => any };
+                Rank { rank, domain: 7..=6 + size }
+            })
+            .collect();
+        let total = united.iter().map(Vec::len).max().unwrap_or(0) as u64;
+        let answers = agree(records.len(), seed, |mut party| {
+            let own = &records[party.me().index()];
+            let ranks = &ranks;
+            async move {
+                let at_most = |index: usize, value| own[index].iter().filter(|&&record| record <= value).count() as u64;
+                let mut answers = vec![None; ranks.len()];
+                party.kth(TEST, total, ranks, at_most, &mut answers).await?;
+                Ok(answers)
+            }
+        });
+        for (index, (all, Rank { rank, domain })) in united.iter().zip(&ranks).enumerate() {
+            let expected = match rank.checked_sub(1) {
+                None => Some(*domain.start()),
+                Some(place) => all.get(place as usize).copied(),
+            };
+            prop_assert!(answers.iter().all(|answer| answer[index] == expected));
         }
     }
 }
