@@ -1,8 +1,10 @@
 //! A site's seat in a run: network, secure multi-party primitives, and the ledger of what was
 //! disclosed.
 
+pub mod align;
 pub mod bits;
 mod block;
+pub mod commutative;
 pub mod compare;
 pub mod error;
 pub mod ideal;
@@ -17,6 +19,7 @@ pub mod random;
 pub mod settings;
 pub mod sum;
 mod transfer;
+pub mod union;
 pub mod wire;
 
 pub use error::Error;
@@ -27,3 +30,4 @@ pub use order::Rank;
 pub use party::{Party, Seat};
 pub use random::{Generator, Seed};
 pub use settings::{Security, Settings};
+pub use union::Items;

@@ -243,7 +243,10 @@ impl Joined {
                 None
             } else {
                 let key = masking.derive(&hello.masking, &session, b"hedgerow pair v1");
-                Some(key.ok_or_else(|| link.misbehaved(peer, Misbehaviour::WeakKey))?)
+                // A key that is weak for one secret is weak for every secret.
+                let layer = mixing.derive(&hello.mixing, &session, b"hedgerow pair v1");
+                let strong = key.filter(|_| layer.is_some());
+                Some(strong.ok_or_else(|| link.misbehaved(peer, Misbehaviour::WeakKey))?)
             });
         }
         let transfer = match base_sender {

@@ -16,18 +16,19 @@ use crate::network::Site;
 use crate::party::{Engine, Joined, Party};
 use crate::random::Generator;
 use crate::settings::Probabilistic;
-use crate::wire::{self, Primitive};
+use crate::wire::{self, Primitive, WireError};
 
 /// What a site sees of its predecessors on the way.
 const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 3");
 
 impl Party {
-    pub(super) async fn probabilistic_extremes(
+    pub(crate) async fn probabilistic_extremes(
         &mut self,
         question: impl Fn(usize) -> (End, RangeInclusive<u64>),
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
         let mut own = Vec::with_capacity(values.len());
+        let mut sizes = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
             let (end, domain) = question(index);
             let size = domain
@@ -35,6 +36,7 @@ impl Party {
                 .checked_sub(*domain.start())
                 .and_then(|last| last.checked_add(1));
             let size = size.ok_or(Error::OwnConfig(OwnConfig::Domain { index }))?;
+            sizes.push(size);
             // 0 is "none"; the wanted end of the domain is the largest.
             own.push(value.map_or(0, |value| match end {
                 End::Low => size - (value - domain.start()),
@@ -45,7 +47,15 @@ impl Party {
         let mut seen = Vec::new();
         if let Engine::Joined(joined) = &mut self.engine {
             joined.link.begin(Primitive::Extremum);
-            laps_of_maximum(joined, &mut self.generator, laps, &mut own, &mut seen).await?;
+            laps_of_maximum(
+                joined,
+                &mut self.generator,
+                laps,
+                &sizes,
+                &mut own,
+                &mut seen,
+            )
+            .await?;
         }
         let disclosure = Disclosure {
             what: RUNNING,
@@ -71,6 +81,7 @@ async fn laps_of_maximum(
     joined: &mut Joined,
     generator: &mut Generator,
     laps: Probabilistic,
+    sizes: &[u64],
     own: &mut [u64],
     seen: &mut Vec<u64>,
 ) -> Result<(), Error> {
@@ -80,7 +91,7 @@ async fn laps_of_maximum(
     let mut probability = laps.start;
     for lap in 1..=laps.laps.max(1) {
         if !(first_site && lap == 1) {
-            running = receive(joined, joined.previous(), count).await?;
+            running = receive(joined, joined.previous(), sizes).await?;
             seen.extend_from_slice(&running);
         }
         if lap == laps.laps.max(1) {
@@ -106,7 +117,7 @@ async fn laps_of_maximum(
         wire::pack(running.iter().copied(), 8, &mut message);
         joined.link.broadcast(&message)?;
     } else {
-        running = receive(joined, last, count).await?;
+        running = receive(joined, last, sizes).await?;
     }
     own.copy_from_slice(&running);
     Ok(())
@@ -118,8 +129,16 @@ fn send(joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
     joined.link.send(joined.next(), &message)
 }
 
-async fn receive(joined: &mut Joined, from: Site, count: usize) -> Result<Vec<u64>, Error> {
-    let message = joined.link.receive(from, count * 8).await?;
-    let values = wire::unpack(&message, count, 8).map(Iterator::collect);
-    values.map_err(|source| joined.link.invalid(from, source))
+async fn receive(joined: &mut Joined, from: Site, sizes: &[u64]) -> Result<Vec<u64>, Error> {
+    let message = joined.link.receive(from, sizes.len() * 8).await?;
+    let values = wire::unpack(&message, sizes.len(), 8).map(Iterator::collect::<Vec<u64>>);
+    let values = values.map_err(|source| joined.link.invalid(from, source))?;
+    match values
+        .iter()
+        .zip(sizes)
+        .position(|(value, size)| value > size)
+    {
+        Some(index) => Err(joined.link.invalid(from, WireError::Range { index })),
+        None => Ok(values),
+    }
 }

@@ -1,7 +1,7 @@
 //! published = hardened = ideal, for 1 to 9 sites and all lengths.
 
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Error, Rank, Site, Tree};
+use hedgerow_smc::{Error, Generator, Items, Party, Rank, Settings, Site, Tree};
 use proptest::prelude::*;
 
 use crate::harness::{TEST, agree};
@@ -261,6 +261,84 @@ proptest! {
                 Some(place) => all.get(place as usize).copied(),
             };
             prop_assert!(answers.iter().all(|answer| answer[index] == expected));
+        }
+    }
+}
+
+/// A random item, for the published union.
+fn decoy(generator: &mut Generator) -> Vec<u8> {
+    generator.below(1 << 16).to_le_bytes()[..3].to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn unions_agree(
+        inputs in (1..=9usize).prop_flat_map(|sites| {
+            let items = prop::collection::vec(prop::collection::vec(0..4u8, 3), 0..6);
+            prop::collection::vec(items, sites)
+        }),
+        seed: u64,
+    ) {
+        let answers = agree(inputs.len(), seed, |mut party| {
+            let mut items = inputs[party.me().index()].clone();
+            async move {
+                let shape = Items { width: 3, capacity: 6, decoy: &decoy };
+                party.union(TEST, &shape, &mut items).await?;
+                Ok(items)
+            }
+        });
+        let mut expected = inputs.concat();
+        expected.sort_unstable();
+        prop_assert!(answers.iter().all(|answer| *answer == expected));
+    }
+
+    #[test]
+    fn alignments_agree(
+        masks in prop::collection::vec(any::<u16>(), 0..14),
+        sites in 1..=9usize,
+        order in prop::collection::vec(any::<u64>(), 14),
+        seed: u64,
+    ) {
+        // Identifier i is held by the sites whose bit is set in its mask, in any order of its own.
+        let held: Vec<Vec<Vec<u8>>> = (0..sites)
+            .map(|site| {
+                let mut own: Vec<usize> =
+                    (0..masks.len()).filter(|&item| item % 3 == 0 || masks[item] >> site & 1 == 1).collect();
+                own.sort_by_key(|&item| order[item].rotate_left(site as u32));
+                own.iter().map(|item| format!("record {item}").into_bytes()).collect()
+            })
+            .collect();
+        let answer = |mut party: Party| {
+            let own = &held[party.me().index()];
+            async move {
+                let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+                let mut common = Vec::new();
+                party.align(TEST, &identifiers, &mut common).await?;
+                Ok::<_, Error>(common.iter().map(|&place| own[place].clone()).collect::<Vec<_>>())
+            }
+        };
+        for settings in [Settings::hardened(), Settings::published()] {
+            let outcome = Simulation::new(sites, seed).settings(settings).run(answer);
+            let answers = outcome.into_values().unwrap();
+            prop_assert!(answers.iter().all(|answer| *answer == answers[0]), "one order");
+        }
+        let sorted = |mut party: Party| {
+            let own = &held[party.me().index()];
+            async move {
+                let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+                let mut common = Vec::new();
+                party.align(TEST, &identifiers, &mut common).await?;
+                common.sort_unstable();
+                Ok::<_, Error>(common)
+            }
+        };
+        let answers = agree(sites, seed, sorted);
+        for (own, common) in held.iter().zip(answers) {
+            let expected: Vec<usize> =
+                (0..own.len()).filter(|&place| held.iter().all(|site| site.contains(&own[place]))).collect();
+            prop_assert_eq!(common, expected);
         }
     }
 }
