@@ -26,7 +26,10 @@ fn main() {
     if !words.iter().any(|word| word == "--bench") {
         return;
     }
-    let filter = words.into_iter().find(|word| !word.starts_with("--")).unwrap_or_default();
+    let filter = words
+        .into_iter()
+        .find(|word| !word.starts_with("--"))
+        .unwrap_or_default();
     let table = Table { filter };
     println!(
         "{:<44} {:<10} {:>6} {:>9} {:>13} {:>12} {:>12} {:>9} {:>9}",
@@ -70,10 +73,16 @@ impl Table {
         }
         let simulate = |model| {
             let clock = Arc::new(Mutex::new(Clock::default()));
-            let outcome = Simulation::new(sites, 7).settings(settings).model(model).run(|party| {
-                clock.lock().unwrap().before(&party);
-                site(Guest { party, clock: Arc::clone(&clock) })
-            });
+            let outcome = Simulation::new(sites, 7)
+                .settings(settings)
+                .model(model)
+                .run(|party| {
+                    clock.lock().unwrap().before(&party);
+                    site(Guest {
+                        party,
+                        clock: Arc::clone(&clock),
+                    })
+                });
             let (elapsed, results) = (outcome.elapsed, outcome.into_values());
             results.unwrap();
             let cost = clock.lock().unwrap().cost();
@@ -118,16 +127,28 @@ impl Table {
             let traffic = outcome.traffic;
             println!(
                 "{name:<44} {:<10} {:>6} {:>9} {:>13} {:>12} {:>12.0}",
-                "both", traffic.rounds, traffic.messages(), traffic.bytes(), "", 1.0 / start.elapsed().as_secs_f64()
+                "both",
+                traffic.rounds,
+                traffic.messages(),
+                traffic.bytes(),
+                "",
+                1.0 / start.elapsed().as_secs_f64()
             );
         }
     }
 
     fn sum(&self) {
-        self.both("sum of 1,000,000 counters, 5 sites", 5, 1_000_000, |guest| async move {
-            let mut counters = vec![3; 1_000_000];
-            guest.ask(async |party| party.sum(BENCH, &mut counters).await).await
-        });
+        self.both(
+            "sum of 1,000,000 counters, 5 sites",
+            5,
+            1_000_000,
+            |guest| async move {
+                let mut counters = vec![3; 1_000_000];
+                guest
+                    .ask(async |party| party.sum(BENCH, &mut counters).await)
+                    .await
+            },
+        );
     }
 
     fn bits(&self) {
@@ -135,7 +156,9 @@ impl Table {
             let name = format!("all of 1,000,000 bits, {sites} sites");
             self.both(&name, sites, 1_000_000, |guest| async move {
                 let mut bits = vec![true; 1_000_000];
-                guest.ask(async |party| party.all(BENCH, &mut bits).await).await
+                guest
+                    .ask(async |party| party.all(BENCH, &mut bits).await)
+                    .await
             });
         }
     }
@@ -147,14 +170,24 @@ impl Table {
                 let thresholds = vec![bound / 2; count];
                 let mut answers = vec![false; count];
                 guest
-                    .ask(async |party| party.at_least(BENCH, bound, &counts, &thresholds, &mut answers).await)
+                    .ask(async |party| {
+                        party
+                            .at_least(BENCH, bound, &counts, &thresholds, &mut answers)
+                            .await
+                    })
                     .await
             }
         };
         for sites in [3, 5, 2] {
             for (bound, count) in [(1_000_000, 200_000), (100, 200_000)] {
                 let name = format!("{count} comparisons up to {bound}, {sites} sites");
-                self.row(&name, Settings::hardened(), sites, count, compare(count, bound));
+                self.row(
+                    &name,
+                    Settings::hardened(),
+                    sites,
+                    count,
+                    compare(count, bound),
+                );
             }
         }
         let name = "20000 comparisons up to 100, 5 sites";
@@ -163,40 +196,92 @@ impl Table {
 
     fn lca(&self) {
         // Eight trees of 46 nodes: a root, five children, eight leaves each.
-        let parents = (0..46u32).map(|node| if node < 6 { 0 } else { 1 + (node - 6) % 5 }).collect();
+        let parents = (0..46u32)
+            .map(|node| if node < 6 { 0 } else { 1 + (node - 6) % 5 })
+            .collect();
         let trees = vec![Tree::new(parents).unwrap(); 8];
-        self.both("lca of 10,000 clusters in 8 trees, 5 sites", 5, 80_000, |guest| {
-            let trees = &trees;
-            async move {
-                let me = guest.party.me().index() as u32;
-                let mut nodes: Vec<Option<u32>> = (0..80_000).map(|index| Some(6 + (index + me % 2) % 40)).collect();
-                guest.ask(async |party| party.lca(BENCH, trees, |index| index % 8, &mut nodes).await).await
-            }
-        });
+        self.both(
+            "lca of 10,000 clusters in 8 trees, 5 sites",
+            5,
+            80_000,
+            |guest| {
+                let trees = &trees;
+                async move {
+                    let me = guest.party.me().index() as u32;
+                    let mut nodes: Vec<Option<u32>> = (0..80_000)
+                        .map(|index| Some(6 + (index + me % 2) % 40))
+                        .collect();
+                    guest
+                        .ask(async |party| {
+                            party.lca(BENCH, trees, |index| index % 8, &mut nodes).await
+                        })
+                        .await
+                }
+            },
+        );
     }
 
     fn order(&self) {
-        self.both("1,000 medians of 0..100,000, 3 sites", 3, 1_000, |guest| async move {
-            let questions = vec![Rank { rank: 150, domain: 0..=99_999 }; 1_000];
-            let mut answers = vec![None; 1_000];
-            let at_most = |_: usize, value: u64| value / 1_000;
-            guest.ask(async |party| party.kth(BENCH, 300, &questions, at_most, &mut answers).await).await
-        });
-        self.both("1,000 ranges of 0..100,000, 3 sites", 3, 1_000, |guest| async move {
-            let mut ranges: Vec<_> = (0..1_000).map(|index| Some((index, index + 50_000))).collect();
-            guest.ask(async |party| party.ranges(BENCH, |_| 0..=99_999, &mut ranges).await).await
-        });
+        self.both(
+            "1,000 medians of 0..100,000, 3 sites",
+            3,
+            1_000,
+            |guest| async move {
+                let questions = vec![
+                    Rank {
+                        rank: 150,
+                        domain: 0..=99_999
+                    };
+                    1_000
+                ];
+                let mut answers = vec![None; 1_000];
+                let at_most = |_: usize, value: u64| value / 1_000;
+                guest
+                    .ask(async |party| {
+                        party
+                            .kth(BENCH, 300, &questions, at_most, &mut answers)
+                            .await
+                    })
+                    .await
+            },
+        );
+        self.both(
+            "1,000 ranges of 0..100,000, 3 sites",
+            3,
+            1_000,
+            |guest| async move {
+                let mut ranges: Vec<_> = (0..1_000)
+                    .map(|index| Some((index, index + 50_000)))
+                    .collect();
+                guest
+                    .ask(async |party| party.ranges(BENCH, |_| 0..=99_999, &mut ranges).await)
+                    .await
+            },
+        );
     }
 
     fn union(&self) {
         fn decoy(generator: &mut Generator) -> Vec<u8> {
             generator.next_u64().to_le_bytes().to_vec()
         }
-        self.both("union of 5 times 1,000 items, 5 sites", 5, 5_000, |guest| async move {
-            let shape = Items { width: 8, capacity: 1_000, decoy: &decoy };
-            let mut items: Vec<Vec<u8>> = (0..1_000u64).map(|item| item.to_le_bytes().to_vec()).collect();
-            guest.ask(async |party| party.union(BENCH, &shape, &mut items).await).await
-        });
+        self.both(
+            "union of 5 times 1,000 items, 5 sites",
+            5,
+            5_000,
+            |guest| async move {
+                let shape = Items {
+                    width: 8,
+                    capacity: 1_000,
+                    decoy: &decoy,
+                };
+                let mut items: Vec<Vec<u8>> = (0..1_000u64)
+                    .map(|item| item.to_le_bytes().to_vec())
+                    .collect();
+                guest
+                    .ask(async |party| party.union(BENCH, &shape, &mut items).await)
+                    .await
+            },
+        );
     }
 
     /// Decompress, multiply, compress on one core, beside the curve library's bare operations.
@@ -204,16 +289,24 @@ impl Table {
         if !"encryption".contains(&self.filter) {
             return;
         }
-        let one_core = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let one_core = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
         let mut generator = Generator::new(&Seed::new([7; 32]));
-        let identifiers: Vec<Vec<u8>> = (0..20_000u64).map(|item| item.to_le_bytes().to_vec()).collect();
+        let identifiers: Vec<Vec<u8>> = (0..20_000u64)
+            .map(|item| item.to_le_bytes().to_vec())
+            .collect();
         let identifiers: Vec<&[u8]> = identifiers.iter().map(Vec::as_slice).collect();
         let key = RistrettoKey::new(&mut generator);
         let points = key.encrypt(&identifiers);
         let scalar = Scalar::from_bytes_mod_order([9; 32]);
         let bare = || {
             for bytes in points.chunks_exact(32) {
-                let point = CompressedRistretto::from_slice(bytes).unwrap().decompress().unwrap();
+                let point = CompressedRistretto::from_slice(bytes)
+                    .unwrap()
+                    .decompress()
+                    .unwrap();
                 black_box((point * scalar).compress());
             }
         };
@@ -222,10 +315,17 @@ impl Table {
         for _ in 0..3 {
             theirs = theirs.min(seconds(bare));
             ours = ours.min(seconds(|| {
-                black_box(one_core.install(|| key.encrypt_again(&points, 20_000)).unwrap());
+                black_box(
+                    one_core
+                        .install(|| key.encrypt_again(&points, 20_000))
+                        .unwrap(),
+                );
             }));
         }
-        println!("encryption, bare curve operations: {:>10.0} a second per core", 20_000.0 / theirs);
+        println!(
+            "encryption, bare curve operations: {:>10.0} a second per core",
+            20_000.0 / theirs
+        );
         println!(
             "encryption, ristretto255:          {:>10.0} a second per core, {:.0} % of bare",
             20_000.0 / ours,
@@ -236,22 +336,47 @@ impl Table {
         let published = seconds(|| {
             black_box(one_core.install(|| key.encrypt_again(&few, 500)).unwrap());
         });
-        println!("encryption, Pohlig-Hellman (published): {:>5.0} a second per core", 500.0 / published);
+        println!(
+            "encryption, Pohlig-Hellman (published): {:>5.0} a second per core",
+            500.0 / published
+        );
     }
 
     fn align(&self) {
         let align = |count: u64| {
             move |guest: Guest| async move {
                 let me = guest.party.me().index() as u64;
-                let own: Vec<Vec<u8>> = (0..count).map(|item| (item + me * count / 10).to_le_bytes().to_vec()).collect();
+                let own: Vec<Vec<u8>> = (0..count)
+                    .map(|item| (item + me * count / 10).to_le_bytes().to_vec())
+                    .collect();
                 let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
                 let mut common = Vec::new();
-                guest.ask(async |party| party.align(BENCH, &identifiers, &mut common).await).await
+                guest
+                    .ask(async |party| party.align(BENCH, &identifiers, &mut common).await)
+                    .await
             }
         };
-        self.row("align of 4 times 1,000 (all cores)", Settings::published(), 4, 4_000, align(1_000));
-        self.row("align of 4 times 1,000 (all cores)", Settings::hardened(), 4, 4_000, align(1_000));
-        self.row("align of 4 times 100,000 (all cores)", Settings::hardened(), 4, 400_000, align(100_000));
+        self.row(
+            "align of 4 times 1,000 (all cores)",
+            Settings::published(),
+            4,
+            4_000,
+            align(1_000),
+        );
+        self.row(
+            "align of 4 times 1,000 (all cores)",
+            Settings::hardened(),
+            4,
+            4_000,
+            align(1_000),
+        );
+        self.row(
+            "align of 4 times 100,000 (all cores)",
+            Settings::hardened(),
+            4,
+            400_000,
+            align(100_000),
+        );
     }
 }
 
@@ -263,8 +388,15 @@ struct Guest {
 
 impl Guest {
     /// Asks, from the moment at which the first site asks to that at which the last has its answer.
-    async fn ask(mut self, question: impl AsyncFnOnce(&mut Party) -> Result<(), Error>) -> Result<(), Error> {
-        self.clock.lock().unwrap().start.get_or_insert_with(Instant::now);
+    async fn ask(
+        mut self,
+        question: impl AsyncFnOnce(&mut Party) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.clock
+            .lock()
+            .unwrap()
+            .start
+            .get_or_insert_with(Instant::now);
         question(&mut self.party).await?;
         self.clock.lock().unwrap().after(&self.party);
         Ok(())

@@ -85,6 +85,14 @@ pub enum Misbehaviour {
         /// Number of the frame.
         frame: u16,
     },
+    /// A frame of another link.
+    #[error("it sent a frame from {sender} to {receiver}")]
+    WrongSite {
+        /// Sender named in the frame.
+        sender: Site,
+        /// Receiver named in the frame.
+        receiver: Site,
+    },
     /// A frame of another step than the one this site is at.
     #[error("it sent frame {frame} of {} (call {call})", primitive.name())]
     WrongStep {

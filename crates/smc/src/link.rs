@@ -116,6 +116,8 @@ impl Link {
         for payload in parts(message) {
             let number = &mut self.sent[to.index()];
             let header = Header {
+                sender: self.me,
+                receiver: to,
                 primitive: self.primitive,
                 frame: *number,
                 call: self.call,
@@ -183,11 +185,21 @@ impl Link {
         let step = self.step(from);
         let due = (self.primitive, self.call, step.frame);
         let &Header {
+            sender,
+            receiver,
             primitive,
             call,
             frame,
             ..
         } = header;
+        if (sender, receiver) != (from, self.me) {
+            let problem = Misbehaviour::WrongSite { sender, receiver };
+            return Err(Error::PeerMisbehaved {
+                peer: from,
+                step,
+                problem,
+            });
+        }
         if (primitive, call, frame) == due {
             return Ok(());
         }

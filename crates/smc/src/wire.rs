@@ -12,18 +12,24 @@
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::traits::IsIdentity;
 
+use crate::network::Site;
+
 /// Bytes of a frame's header.
-pub const HEADER_BYTES: usize = 24;
+pub const HEADER_BYTES: usize = 28;
 /// Longest payload of one frame; longer messages travel as several frames.
 pub const MAXIMUM_PAYLOAD: usize = 1 << 24;
 /// Bytes of a header before its checksum.
-const FIELD_BYTES: usize = 16;
+const FIELD_BYTES: usize = 20;
 /// The version of this format.
 pub const VERSION: u8 = 1;
 
 /// What stands before each payload: where in the run it belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
+    /// Who sends it.
+    pub sender: Site,
+    /// For whom it is.
+    pub receiver: Site,
     /// Which primitive speaks, by [`Primitive::tag`].
     pub primitive: Primitive,
     /// The number of the frame on this link within the call.
@@ -74,6 +80,8 @@ impl Header {
         bytes[4..8].copy_from_slice(&self.call.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.depth.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.length.to_le_bytes());
+        bytes[16..18].copy_from_slice(&(self.sender.index() as u16).to_le_bytes());
+        bytes[18..20].copy_from_slice(&(self.receiver.index() as u16).to_le_bytes());
         bytes
     }
 
@@ -88,24 +96,10 @@ impl Header {
             .get(..HEADER_BYTES)
             .and_then(|head| head.first_chunk::<FIELD_BYTES>());
         let bytes = fields.ok_or(short)?;
-        let [
-            version,
-            tag,
-            f0,
-            f1,
-            c0,
-            c1,
-            c2,
-            c3,
-            d0,
-            d1,
-            d2,
-            d3,
-            l0,
-            l1,
-            l2,
-            l3,
-        ] = *bytes;
+        let (&[version, tag, f0, f1, c0, c1, c2, c3], rest) =
+            bytes.split_first_chunk().ok_or(short)?;
+        let (&[d0, d1, d2, d3, l0, l1, l2, l3], rest) = rest.split_first_chunk().ok_or(short)?;
+        let &[s0, s1, r0, r1] = rest.first_chunk().ok_or(short)?;
         if version != VERSION {
             return Err(WireError::Version { found: version });
         }
@@ -115,6 +109,8 @@ impl Header {
             return Err(WireError::TooLong { claimed: length });
         }
         Ok(Self {
+            sender: Site::new(u16::from_le_bytes([s0, s1])),
+            receiver: Site::new(u16::from_le_bytes([r0, r1])),
             primitive,
             frame: u16::from_le_bytes([f0, f1]),
             call: u32::from_le_bytes([c0, c1, c2, c3]),

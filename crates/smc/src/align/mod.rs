@@ -78,18 +78,17 @@ impl Party {
             }
             Engine::Joined(joined) => {
                 joined.link.begin(Primitive::Align);
-                sizes = joined.exchange_sizes(identifiers.len()).await?;
                 let aligned = if published {
                     joined
-                        .align_published(&mut self.generator, identifiers, &sizes)
+                        .align_published(&mut self.generator, identifiers)
                         .await?
                 } else {
                     joined
-                        .align_hardened(&mut self.generator, identifiers, &sizes)
+                        .align_hardened(&mut self.generator, identifiers)
                         .await?
                 };
                 *common = aligned.common;
-                tags = aligned.tags_to;
+                (sizes, tags) = (aligned.sizes, aligned.tags_to);
             }
         }
         let by = Primitive::Align;

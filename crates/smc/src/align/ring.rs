@@ -24,14 +24,15 @@ const MOST: u64 = 1 << 32;
 pub(super) struct Aligned {
     /// Own common records, in the common order.
     pub(super) common: Vec<usize>,
+    /// How many identifiers each site holds.
+    pub(super) sizes: Vec<u64>,
     /// Who saw tags of all sites, if it is this site or all.
     pub(super) tags_to: Option<To>,
 }
 
 impl Joined {
-    /// Tells all sites how many identifiers this one holds.
-    pub(super) async fn exchange_sizes(&mut self, own: usize) -> Result<Vec<u64>, Error> {
-        self.link.broadcast(&(own as u64).to_le_bytes())?;
+    /// How many identifiers each site holds; every site has said so before its first lap.
+    async fn receive_sizes(&mut self, own: usize) -> Result<Vec<u64>, Error> {
         let mut sizes = Vec::with_capacity(self.sites);
         for peer in Site::all(self.sites) {
             if peer == self.me {
@@ -54,19 +55,21 @@ impl Joined {
     async fn circulate(
         &mut self,
         own: Vec<u8>,
-        sizes: &[u64],
         bytes: usize,
         mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<(Vec<u8>, Vec<u64>), Error> {
         let (next, previous) = (self.next(), self.previous());
+        let held = own.len() / bytes;
+        self.link.broadcast(&(held as u64).to_le_bytes())?;
         self.link.send(next, &own)?;
         drop(own);
+        let sizes = self.receive_sizes(held).await?;
         for hop in 1..=self.sites {
             let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
             let count = sizes[owner.index()] as usize;
             let message = self.link.receive(previous, count * bytes).await?;
             if owner == self.me {
-                return Ok(message);
+                return Ok((message, sizes));
             }
             let encrypted = put_on(owner, &message, count);
             let encrypted = encrypted.map_err(|source| self.link.invalid(previous, source))?;
@@ -79,24 +82,24 @@ impl Joined {
         &mut self,
         generator: &mut Generator,
         identifiers: &[&[u8]],
-        sizes: &[u64],
     ) -> Result<Aligned, Error> {
         let key = PohligHellmanKey::new(generator);
         let width = PohligHellmanKey::BYTES;
         let put_on = |_, bytes: &[u8], count| key.encrypt_again(bytes, count);
-        let own = self
-            .circulate(key.encrypt(identifiers), sizes, width, put_on)
+        let (own, sizes) = self
+            .circulate(key.encrypt(identifiers), width, put_on)
             .await?;
         let tags = tags_of(&own, width);
         self.link.broadcast(&sorted(&tags).concat())?;
         let mut common: HashSet<Tag> = tags.iter().copied().collect();
         for peer in self.peers() {
-            let theirs = self.receive_tags(peer, sizes).await?;
+            let theirs = self.receive_tags(peer, &sizes).await?;
             common.retain(|tag| theirs.contains(tag));
         }
         let ordered = sorted(&common.into_iter().collect::<Vec<_>>());
         Ok(Aligned {
             common: places(&tags, &ordered),
+            sizes,
             tags_to: Some(To::All),
         })
     }
@@ -105,7 +108,6 @@ impl Joined {
         &mut self,
         generator: &mut Generator,
         identifiers: &[&[u8]],
-        sizes: &[u64],
     ) -> Result<Aligned, Error> {
         let width = RistrettoKey::BYTES;
         let comparer = self.comparer();
@@ -126,8 +128,8 @@ impl Joined {
             }
             Ok(encrypted)
         };
-        let own = self
-            .circulate(blind.encrypt(identifiers), sizes, width, put_on)
+        let (own, sizes) = self
+            .circulate(blind.encrypt(identifiers), width, put_on)
             .await?;
         let own = key
             .in_place_of(&blind)
@@ -136,14 +138,15 @@ impl Joined {
         let tags = tags_of(&own, width);
         drop(own);
         if self.me == comparer {
-            let common = self.compare_tags(&tags, sizes).await?;
+            let common = self.compare_tags(&tags, &sizes).await?;
             return Ok(Aligned {
                 common,
+                sizes,
                 tags_to: Some(To::Site(comparer)),
             });
         }
         self.link.send(comparer, &sorted(&tags).concat())?;
-        let ordered = self.receive_common(comparer, sizes).await?;
+        let ordered = self.receive_common(comparer, &sizes).await?;
         if shuffles {
             self.tell_places(comparer, &stood, ordered.len()).await?;
         }
@@ -153,6 +156,7 @@ impl Joined {
         }
         Ok(Aligned {
             common,
+            sizes,
             tags_to: None,
         })
     }

@@ -30,6 +30,10 @@ pub enum Fault {
     },
     /// Its payload is another: what a peer would send that lies. The header stays.
     Replace(Vec<u8>),
+    /// Its payload is xored with these bytes, over and over: a lie of the right length.
+    Lie(Vec<u8>),
+    /// It says that another site sent it.
+    Impersonate(Site),
 }
 
 /// Which frames a fault strikes; `None` is any.
@@ -117,6 +121,8 @@ pub(super) enum Verdict {
     Truncate(usize),
     Corrupt { at: usize, mask: u8 },
     Replace(Vec<u8>),
+    Lie(Vec<u8>),
+    Impersonate(Site),
 }
 
 impl Verdict {
@@ -129,6 +135,8 @@ impl Verdict {
             Fault::Truncate(length) => Verdict::Truncate(length),
             Fault::Corrupt { at, mask } => Verdict::Corrupt { at, mask },
             Fault::Replace(ref payload) => Verdict::Replace(payload.clone()),
+            Fault::Lie(ref mask) => Verdict::Lie(mask.clone()),
+            Fault::Impersonate(site) => Verdict::Impersonate(site),
         }
     }
 }

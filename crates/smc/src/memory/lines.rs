@@ -222,9 +222,20 @@ impl State {
                 link.queue.push_back(packet);
             }
             Verdict::Replace(payload) => {
-                if let Ok(header) = Header::decode(&packet.bytes) {
-                    packet.bytes = header.frame(&payload);
-                }
+                rewrite(&mut packet.bytes, |_, old| *old = payload);
+                link.queue.push_back(packet);
+            }
+            Verdict::Lie(mask) => {
+                rewrite(&mut packet.bytes, |_, payload| {
+                    payload
+                        .iter_mut()
+                        .zip(mask.iter().cycle())
+                        .for_each(|(byte, mask)| *byte ^= mask);
+                });
+                link.queue.push_back(packet);
+            }
+            Verdict::Impersonate(site) => {
+                rewrite(&mut packet.bytes, |header, _| header.sender = site);
                 link.queue.push_back(packet);
             }
         }
@@ -243,5 +254,13 @@ impl State {
         {
             waiting.waker.wake();
         }
+    }
+}
+
+/// Makes a well-formed frame with other contents.
+fn rewrite(frame: &mut Vec<u8>, change: impl FnOnce(&mut Header, &mut Vec<u8>)) {
+    if let Ok((mut header, mut payload)) = Header::open(std::mem::take(frame)) {
+        change(&mut header, &mut payload);
+        *frame = header.frame(&payload);
     }
 }

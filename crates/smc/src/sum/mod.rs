@@ -10,6 +10,8 @@
 //! The sums, to all sites or to one. With two sites a sum tells each the other's summand; no
 //! protocol can hide it, and the ledger says so.
 
+#[cfg(test)]
+mod attack;
 mod masked;
 mod ring;
 

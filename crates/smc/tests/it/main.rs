@@ -3,4 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod agreement;
+mod alone;
 mod harness;
+mod loss;
+mod security;
