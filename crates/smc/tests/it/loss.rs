@@ -41,8 +41,15 @@ struct Measured {
 /// Plays the leader's successor in many unions: its claims, given what passed through and X.
 fn measure(decoys: usize) -> Measured {
     // Two laps of the maximum: how the leader is found does not matter here.
-    let probabilistic = Probabilistic { laps: 2, ..Probabilistic::default() };
-    let settings = Settings { decoys, probabilistic, ..Settings::published() };
+    let probabilistic = Probabilistic {
+        laps: 2,
+        ..Probabilistic::default()
+    };
+    let settings = Settings {
+        decoys,
+        probabilistic,
+        ..Settings::published()
+    };
     let outcome = Simulation::new(SITES, 77)
         .settings(settings)
         .run(|mut party| async move {

@@ -4,6 +4,11 @@
 
 mod agreement;
 mod alone;
+mod corpus;
 mod harness;
+mod hostile;
+mod ledger;
 mod loss;
+mod network;
 mod security;
+mod vectors;
