@@ -3,13 +3,13 @@
 //! A primitive hands its answer over as [`Sealed`]; only [`Ledger::open`] takes the seal off, and
 //! it takes a [`Disclosure`] to do so. So nothing is disclosed without an entry:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0061
 //! # async fn protocol(mut party: hedgerow_smc::Party) -> Result<(), hedgerow_smc::Error> {
 //! let mut sizes = [10, 20];
 //! party.sum(&mut sizes).await?; // what does it disclose?
 //! # Ok(()) }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0616
 //! fn peek(answer: hedgerow_smc::Sealed<u64>) -> u64 {
 //!     answer.0 // the seal is the ledger's
 //! }

@@ -112,42 +112,50 @@ impl Link {
 
     /// Sends a message, in as many frames as it takes. An empty message is one empty frame.
     pub(crate) fn send(&mut self, to: Site, message: &[u8]) -> Result<(), Error> {
-        let depth = self.depth.saturating_add(1);
         for payload in parts(message) {
-            let number = &mut self.sent[to.index()];
-            let header = Header {
-                sender: self.me,
-                receiver: to,
-                primitive: self.primitive,
-                frame: *number,
-                call: self.call,
-                depth,
-                length: 0,
-            };
-            *number = number.wrapping_add(1);
-            let frame = header.frame(payload);
-            self.traffic.record(self.me, to, frame.len(), depth);
-            let step = Step {
-                primitive: self.primitive,
-                call: self.call,
-                frame: header.frame,
-            };
-            self.network.send(to, frame).map_err(|source| Error::Line {
-                peer: to,
-                step,
-                source,
-            })?;
+            self.send_part(to, payload, &blake3::hash(payload))?;
         }
         Ok(())
     }
 
     /// Sends one message to every peer.
     pub(crate) fn broadcast(&mut self, message: &[u8]) -> Result<(), Error> {
-        for to in Site::all(self.sent.len()) {
-            if to != self.me {
-                self.send(to, message)?;
+        for payload in parts(message) {
+            let hash = blake3::hash(payload);
+            for to in Site::all(self.sent.len()) {
+                if to != self.me {
+                    self.send_part(to, payload, &hash)?;
+                }
             }
         }
+        Ok(())
+    }
+
+    fn send_part(&mut self, to: Site, payload: &[u8], hash: &blake3::Hash) -> Result<(), Error> {
+        let depth = self.depth.saturating_add(1);
+        let number = &mut self.sent[to.index()];
+        let header = Header {
+            sender: self.me,
+            receiver: to,
+            primitive: self.primitive,
+            frame: *number,
+            call: self.call,
+            depth,
+            length: 0,
+        };
+        *number = number.wrapping_add(1);
+        let frame = header.frame_with(payload, hash);
+        self.traffic.record(self.me, to, frame.len(), depth);
+        let step = Step {
+            primitive: self.primitive,
+            call: self.call,
+            frame: header.frame,
+        };
+        self.network.send(to, frame).map_err(|source| Error::Line {
+            peer: to,
+            step,
+            source,
+        })?;
         Ok(())
     }
 

@@ -195,6 +195,16 @@ impl Keystream {
         u128::from(self.word()) | u128::from(self.word()) << 64
     }
 
+    /// Combines each value with a word of its own; uses up the stream.
+    pub(crate) fn over(mut self, values: &mut [u64], combine: impl Fn(u64, u64) -> u64) {
+        for chunk in values.chunks_mut(BUFFER / 8) {
+            self.refill();
+            for (value, word) in chunk.iter_mut().zip(self.buffer.as_chunks::<8>().0) {
+                *value = combine(*value, u64::from_le_bytes(*word));
+            }
+        }
+    }
+
     /// The exclusive or of `bytes` with the stream, for streams read in bytes only.
     pub(crate) fn apply(&mut self, bytes: &mut [u8]) {
         for byte in bytes {

@@ -186,10 +186,9 @@ impl Path {
         let keep_control = (left_control & !turn) ^ (right_control & turn);
 
         self.value ^= bit(keep[0] ^ keep[1], 1) ^ value;
-        for site in 0..2 {
-            let control = self.controls[site];
-            self.seeds[site] = (keep[site] & SEED) ^ (seed & spread(control));
-            self.controls[site] = bit(keep[site], 0) ^ (control & keep_control);
+        for ((own, control), keep) in self.seeds.iter_mut().zip(&mut self.controls).zip(keep) {
+            *own = (keep & SEED) ^ (seed & spread(*control));
+            *control = bit(keep, 0) ^ (*control & keep_control);
         }
         seed | u128::from(left_control) | u128::from(right_control) << 1 | u128::from(value) << 2
     }

@@ -46,11 +46,12 @@ fn residue(colluders: &[usize], inputs: [u64; 5]) -> Vec<u64> {
             Ok::<_, Error>(known)
         });
     let witness = Site::new(colluders[0] as u16);
-    let sent = outcome
-        .view(witness)
-        .into_iter()
-        .filter(|frame| frame.from == victim);
-    let vector = sent.last().expect("the victim's masked vector").bytes[HEADER_BYTES..].to_vec();
+    let view = outcome.view(witness);
+    let sent = view
+        .iter()
+        .rfind(|frame| frame.from == victim)
+        .expect("a masked vector");
+    let vector = sent.bytes[HEADER_BYTES..].to_vec();
     let mut left: Vec<u64> = unpack(&vector, COUNT, 8).expect("words").collect();
     for (site, known) in outcome
         .into_values()

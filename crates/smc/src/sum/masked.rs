@@ -119,15 +119,11 @@ impl Joined {
 pub(crate) fn add_masks(joined: &Joined, purpose: Purpose, values: &mut [u64]) {
     let call = joined.link.call();
     for peer in joined.peers() {
-        let mut stream = joined.pair(peer).stream(purpose, call);
+        let stream = joined.pair(peer).stream(purpose, call);
         if joined.me < peer {
-            values
-                .iter_mut()
-                .for_each(|value| *value = value.wrapping_add(stream.word()));
+            stream.over(values, u64::wrapping_add);
         } else {
-            values
-                .iter_mut()
-                .for_each(|value| *value = value.wrapping_sub(stream.word()));
+            stream.over(values, u64::wrapping_sub);
         }
     }
 }

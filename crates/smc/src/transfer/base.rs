@@ -19,7 +19,7 @@ use crate::wire::{self, WireError};
 /// Base transfers: one for each bit of security.
 pub(crate) const BASE: usize = 128;
 /// Bytes of the base receiver's answer.
-pub const BASE_BYTES: usize = BASE * 32;
+pub(crate) const BASE_BYTES: usize = BASE * 32;
 
 /// The sender of the base transfers.
 pub(crate) struct BaseSender(Scalar);

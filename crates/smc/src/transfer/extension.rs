@@ -156,9 +156,9 @@ mod tests {
         }
         let before = square;
         transpose(&mut square);
-        for row in 0..BASE {
-            for column in 0..BASE {
-                assert_eq!(before[row] >> column & 1, square[column] >> row & 1);
+        for (row, before) in before.iter().enumerate() {
+            for (column, after) in square.iter().enumerate() {
+                assert_eq!(before >> column & 1, after >> row & 1);
             }
         }
     }

@@ -14,8 +14,7 @@
 mod base;
 mod extension;
 
-pub use base::BASE_BYTES;
-pub(crate) use base::{BaseReceiver, BaseSender};
+pub(crate) use base::{BASE_BYTES, BaseReceiver, BaseSender};
 pub(crate) use extension::{Chooser, Sender, pads};
 
 /// This site's side of the transfers from site 0 to site 1.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+// The file is a crate of its own in `fuzz`, where these are reached from outside.
+#[allow(unreachable_pub)]
 #[path = "../../../../fuzz/src/lib.rs"]
 mod targets;
 

@@ -81,10 +81,9 @@ fn measure(decoys: usize) -> Measured {
     let seen = outcome.into_values().unwrap();
     let mut measured = Measured::default();
     for trial in 0..UNIONS {
+        let seen: Vec<&Vec<u64>> = seen.iter().map(|site| &site[trial]).collect();
         // The list is shortest where it has just left the leader.
-        let successor = (0..SITES)
-            .min_by_key(|&site| seen[site][trial].len())
-            .unwrap();
+        let successor = (0..SITES).min_by_key(|&site| seen[site].len()).unwrap();
         let leader = (successor + SITES - 1) % SITES;
         let digest = |items: Vec<Vec<u8>>| -> HashSet<u64> {
             let word = |item: &Vec<u8>| {
@@ -99,7 +98,7 @@ fn measure(decoys: usize) -> Measured {
             digest(items(trial, leader)),
             digest(items(trial, successor)),
         );
-        let passed: HashSet<u64> = seen[successor][trial].iter().copied().collect();
+        let passed: HashSet<u64> = seen[successor].iter().copied().collect();
         let claim: HashSet<u64> = passed.intersection(&united).copied().collect();
         measured.whole_sets += f64::from(u8::from(claim == truth)) / UNIONS as f64;
         let candidates: Vec<u64> = claim.difference(&own).copied().collect();

@@ -232,10 +232,12 @@ fn a_run_is_a_function_of_its_seed() {
     }
 }
 
+type Sent = Vec<(Site, Vec<u8>)>;
+
 /// A journal played back: inbound frames as they were, outbound ones kept.
 struct Replay {
     inbound: Vec<VecDeque<Vec<u8>>>,
-    outbound: Arc<Mutex<Vec<(Site, Vec<u8>)>>>,
+    outbound: Arc<Mutex<Sent>>,
 }
 
 impl Network for Replay {

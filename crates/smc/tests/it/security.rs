@@ -154,7 +154,8 @@ fn element_views(outcome: &Outcome<Vec<u64>, Error>, count: usize) -> Vec<Vec<Ve
 fn a_conjunction_s_transcript_is_simulated_from_input_and_output() {
     const COUNT: usize = 20_000;
     // Every fifth answer is yes; the others lack one to five bits.
-    let bits = |site: usize, index: usize| index % 5 == 0 || (site + index) % 5 < index % 5;
+    let bits =
+        |site: usize, index: usize| index.is_multiple_of(5) || (site + index) % 5 < index % 5;
     let outcome = conjunction(21, &bits, COUNT);
     let views = element_views(&outcome, COUNT);
     let judge = views
