@@ -122,9 +122,15 @@ impl PairKey {
 
     /// The stream for one purpose in one call.
     pub(crate) fn stream(&self, purpose: Purpose, call: u32) -> Keystream {
+        self.stream_of_part(purpose, call, 0)
+    }
+
+    /// The stream for one part of a call that is done in parts.
+    pub(crate) fn stream_of_part(&self, purpose: Purpose, call: u32, part: u32) -> Keystream {
         let mut nonce = [0; 12];
         nonce[0] = purpose as u8;
         nonce[4..8].copy_from_slice(&call.to_le_bytes());
+        nonce[8..12].copy_from_slice(&part.to_le_bytes());
         Keystream::new(&self.0, nonce)
     }
 }

@@ -12,18 +12,22 @@ use crate::block::Permutation;
 use crate::error::Error;
 use crate::network::Site;
 use crate::party::Joined;
-use crate::transfer::{Sender, Transfer, pads};
+use crate::transfer::{Batch, Sender, Transfer, pads};
 
 impl Joined {
     pub(super) async fn transferred_conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
         let permutation = Permutation::new(0);
-        let (count, call) = (bits.len(), self.link.call());
+        let batch = Batch {
+            call: self.link.call(),
+            part: 0,
+        };
+        let count = bits.len();
         let (sender, chooser) = (Site::new(0), Site::new(1));
         match &self.transfer {
             Some(Transfer::Chooser(transfer)) => {
-                let (message, mut rows) = transfer.choose(call, bits.iter().copied());
+                let (message, mut rows) = transfer.choose(batch, bits.iter().copied());
                 self.link.send(sender, &message)?;
-                pads(&permutation, call, &mut rows);
+                pads(&permutation, batch, &mut rows);
                 let message = self.link.receive(sender, 2 * count.div_ceil(8)).await?;
                 let (zeros, ones) = message.split_at(count.div_ceil(8));
                 let decode = |bytes| wire::unpack_bits(bytes, count);
@@ -40,11 +44,11 @@ impl Joined {
                     .link
                     .receive(chooser, Sender::message_bytes(count))
                     .await?;
-                let rows = transfer.rows(call, &message, count);
+                let rows = transfer.rows(batch, &message, count);
                 let mut zeros = rows.map_err(|source| self.link.invalid(chooser, source))?;
                 let mut ones: Vec<u128> = zeros.iter().map(|row| row ^ transfer.offset()).collect();
-                pads(&permutation, call, &mut zeros);
-                pads(&permutation, call, &mut ones);
+                pads(&permutation, batch, &mut zeros);
+                pads(&permutation, batch, &mut ones);
                 let mut reply = wire::pack_bits(zeros.iter().map(|pad| pad & 1 == 1));
                 let ones = ones
                     .iter()

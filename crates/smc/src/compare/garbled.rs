@@ -18,11 +18,15 @@ use crate::error::Error;
 use crate::network::Site;
 use crate::party::Joined;
 use crate::random::Generator;
-use crate::transfer::{Chooser, Sender, Transfer, pads};
+use crate::transfer::{Batch, Chooser, Sender, Transfer, pads};
 use crate::wire::{self, WireError};
 
 /// Comparisons that go through the hash together.
 const LANES: usize = 16;
+
+/// Comparisons of one part. All parts are under way at once, so they cost no rounds; a part fits
+/// the cache.
+const PART: usize = 2048;
 
 pub(super) async fn compare(
     joined: &mut Joined,
@@ -31,14 +35,18 @@ pub(super) async fn compare(
     answers: &mut [bool],
 ) -> Result<(), Error> {
     let (garbler, evaluator) = (Site::new(0), Site::new(1));
-    let circuit = Circuit::new(question, joined.link.call());
+    let call = joined.link.call();
+    let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, call, part);
     match &joined.transfer {
         Some(Transfer::Sender(transfer)) => {
-            let length = Sender::message_bytes(circuit.gates());
-            let message = joined.link.receive(evaluator, length).await?;
-            let reply = circuit.garble(transfer, generator, &message, question.counts);
-            let reply = reply.map_err(|source| joined.link.invalid(evaluator, source))?;
-            joined.link.send(evaluator, &reply)?;
+            for (part, counts) in question.counts.chunks(PART).enumerate() {
+                let circuit = circuits(part, counts.len());
+                let length = Sender::message_bytes(circuit.gates());
+                let message = joined.link.receive(evaluator, length).await?;
+                let reply = circuit.garble(transfer, generator, &message, counts);
+                let reply = reply.map_err(|source| joined.link.invalid(evaluator, source))?;
+                joined.link.send(evaluator, &reply)?;
+            }
             joined.receive_answers(evaluator, answers).await
         }
         Some(Transfer::Chooser(transfer)) => {
@@ -48,11 +56,19 @@ pub(super) async fn compare(
                 .enumerate()
                 .map(|(index, &count)| question.threshold(index).saturating_sub(count))
                 .collect();
-            let (message, rows) = circuit.choose(transfer, &needs);
-            joined.link.send(garbler, &message)?;
-            let reply = joined.link.receive(garbler, circuit.reply_bytes()).await?;
-            let result = circuit.evaluate(rows, &reply, &needs, answers);
-            result.map_err(|source| joined.link.invalid(garbler, source))?;
+            let mut rows = Vec::with_capacity(needs.len().div_ceil(PART));
+            for (part, needs) in needs.chunks(PART).enumerate() {
+                let (message, own) = circuits(part, needs.len()).choose(transfer, needs);
+                joined.link.send(garbler, &message)?;
+                rows.push(own);
+            }
+            let parts = needs.chunks(PART).zip(answers.chunks_mut(PART)).zip(rows);
+            for (part, ((needs, answers), rows)) in parts.enumerate() {
+                let circuit = circuits(part, needs.len());
+                let reply = joined.link.receive(garbler, circuit.reply_bytes()).await?;
+                let result = circuit.evaluate(rows, &reply, needs, answers);
+                result.map_err(|source| joined.link.invalid(garbler, source))?;
+            }
             joined
                 .link
                 .send(garbler, &wire::pack_bits(answers.iter().copied()))
@@ -65,17 +81,20 @@ pub(super) async fn compare(
 struct Circuit {
     count: usize,
     bits: usize,
-    call: u32,
+    batch: Batch,
     gates: Permutation,
     transfers: Permutation,
 }
 
 impl Circuit {
-    fn new(question: &Question<'_>, call: u32) -> Self {
+    fn new(bits: u32, count: usize, call: u32, part: usize) -> Self {
         Self {
-            count: question.counts.len(),
-            bits: question.bits() as usize,
-            call,
+            count,
+            bits: bits as usize,
+            batch: Batch {
+                call,
+                part: part as u32,
+            },
             gates: Permutation::new(1),
             transfers: Permutation::new(0),
         }
@@ -94,7 +113,7 @@ impl Circuit {
     fn choose(&self, transfer: &Chooser, needs: &[u64]) -> (Vec<u8>, Vec<u128>) {
         let bits = self.bits;
         let choices = (0..self.gates()).map(|gate| needs[gate / bits] >> (gate % bits) & 1 == 1);
-        transfer.choose(self.call, choices)
+        transfer.choose(self.batch, choices)
     }
 
     fn garble(
@@ -104,10 +123,10 @@ impl Circuit {
         message: &[u8],
         counts: &[u64],
     ) -> Result<Vec<u8>, WireError> {
-        let mut zeros = transfer.rows(self.call, message, self.gates())?;
+        let mut zeros = transfer.rows(self.batch, message, self.gates())?;
         let mut ones: Vec<u128> = zeros.iter().map(|row| row ^ transfer.offset()).collect();
-        pads(&self.transfers, self.call, &mut zeros);
-        pads(&self.transfers, self.call, &mut ones);
+        pads(&self.transfers, self.batch, &mut zeros);
+        pads(&self.transfers, self.batch, &mut ones);
         let offset = block(generator) | 1;
         let first = block(generator);
 
@@ -171,7 +190,7 @@ impl Circuit {
         let (transfers, rest) = rest.split_at(self.gates() * 16);
         let (tables, decode) = rest.split_at(self.gates() * 32);
         let first = wire::unpack_blocks(first, 1)?.next().unwrap_or_default();
-        pads(&self.transfers, self.call, &mut labels);
+        pads(&self.transfers, self.batch, &mut labels);
         for (gate, (label, word)) in labels
             .iter_mut()
             .zip(wire::unpack_blocks(transfers, self.gates())?)
@@ -218,7 +237,7 @@ impl Circuit {
         let half = per_lane / 2;
         self.gates.tweaked_hash(blocks, |at| {
             let gate = (start + at / per_lane) * self.bits + place;
-            u128::from(self.call) << 64 | (2 * gate + at % per_lane / half) as u128
+            self.batch.tweak(2 * gate + at % per_lane / half)
         });
     }
 }

@@ -14,6 +14,26 @@ use crate::block::Permutation;
 use crate::random::{Keystream, PairKey, Purpose};
 use crate::wire::{self, WireError};
 
+/// Transfers that are done together; no two of a run have the same name.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch {
+    /// The call.
+    pub(crate) call: u32,
+    /// The part of the call.
+    pub(crate) part: u32,
+}
+
+impl Batch {
+    /// A tweak that no other hash of the same permutation in the run has.
+    pub(crate) fn tweak(self, place: usize) -> u128 {
+        u128::from(self.call) << 96 | u128::from(self.part) << 64 | place as u128
+    }
+
+    fn column(self, key: &PairKey) -> Keystream {
+        key.stream_of_part(Purpose::Column, self.call, self.part)
+    }
+}
+
 /// The side that sends messages in pairs.
 #[derive(ZeroizeOnDrop)]
 pub(crate) struct Sender {
@@ -35,21 +55,13 @@ impl Chooser {
     /// Chooses: the message for the sender, and the rows that the chooser can hash.
     pub(crate) fn choose(
         &self,
-        call: u32,
+        batch: Batch,
         choices: impl ExactSizeIterator<Item = bool>,
     ) -> (Vec<u8>, Vec<u128>) {
         let count = choices.len();
         let packed = pack_words(choices);
-        let mut zero: Vec<Keystream> = self
-            .keys
-            .iter()
-            .map(|[key, _]| key.stream(Purpose::Column, call))
-            .collect();
-        let mut one: Vec<Keystream> = self
-            .keys
-            .iter()
-            .map(|[_, key]| key.stream(Purpose::Column, call))
-            .collect();
+        let mut zero: Vec<Keystream> = self.keys.iter().map(|[key, _]| batch.column(key)).collect();
+        let mut one: Vec<Keystream> = self.keys.iter().map(|[_, key]| batch.column(key)).collect();
         let mut message = Vec::with_capacity(packed.len() * BASE * 16);
         let mut rows = Vec::with_capacity(packed.len() * BASE);
         for word in packed {
@@ -79,17 +91,13 @@ impl Sender {
     /// The rows for the chooser's message; a row's hash hides the message for bit 0.
     pub(crate) fn rows(
         &self,
-        call: u32,
+        batch: Batch,
         message: &[u8],
         count: usize,
     ) -> Result<Vec<u128>, WireError> {
         let squares = count.div_ceil(BASE);
         let mut cells = wire::unpack_blocks(message, squares * BASE)?;
-        let mut streams: Vec<Keystream> = self
-            .keys
-            .iter()
-            .map(|key| key.stream(Purpose::Column, call))
-            .collect();
+        let mut streams: Vec<Keystream> = self.keys.iter().map(|key| batch.column(key)).collect();
         let mut rows = Vec::with_capacity(squares * BASE);
         for _ in 0..squares {
             let mut square = [0; BASE];
@@ -111,8 +119,8 @@ impl Sender {
 }
 
 /// Hashes rows into pads, each with a tweak of its own over the whole run.
-pub(crate) fn pads(permutation: &Permutation, call: u32, rows: &mut [u128]) {
-    permutation.tweaked_hash(rows, |place| u128::from(call) << 64 | place as u128);
+pub(crate) fn pads(permutation: &Permutation, batch: Batch, rows: &mut [u128]) {
+    permutation.tweaked_hash(rows, |place| batch.tweak(place));
 }
 
 fn pack_words(bits: impl ExactSizeIterator<Item = bool>) -> Vec<u128> {
