@@ -1,0 +1,137 @@
+//! Align: which of a site's own records do all sites hold, and in which common order?
+//!
+//! Multi-party set intersection by commutative encryption (Agrawal, Evfimievski and Srikant,
+//! SIGMOD 2003; Vaidya and Clifton 2005 for many sites). Each site's identifiers go once around
+//! the ring, and everyone puts on its key; equal identifiers become equal tags, and the order of
+//! the tags is the common order.
+//!
+//! `published`: with the exponentiation cipher; every site publishes its tags.
+//! `hardened`: on ristretto255. A site's own identifiers travel under a blind that only it can
+//! take off, so nobody else sees its tags; one site, drawn per run, compares them and tells which
+//! are common. That site's own identifiers come back shuffled by its predecessor, so it cannot
+//! tell which of its records another site holds; the predecessor tells it those that are common.
+//!
+//! Guarantee: a single site learns its common records; the comparing site also how many tags any
+//! sets of sites share. The comparing site and its predecessor, colluding, learn which of their
+//! own records each other site holds.
+//!
+//! # Discloses
+//! The number of identifiers of each site to all; the common records to each site about its own;
+//! to the comparing site (published: to all) the sizes of all overlaps.
+
+mod ring;
+
+use std::collections::HashSet;
+
+use crate::error::{Error, OwnData};
+use crate::ledger::{Disclosure, Sealed, To, What};
+use crate::party::{Engine, Party};
+use crate::wire::Primitive;
+
+const SIZES: What = What::new("number of identifiers of each site", "align discloses it");
+const OVERLAPS: What = What::new(
+    "encrypted identifiers, hence sizes of overlaps",
+    "align discloses it",
+);
+
+/// In the ledger of a hardened alignment.
+const COMPARER: &str =
+    "the comparing site and its predecessor can learn together whose records their own meet";
+/// In the ledger of a published alignment.
+const PUBLIC_TAGS: &str = "every site learns which of its records each other site holds";
+
+impl Party {
+    /// Fills `common` with the places of this site's records that all sites hold, in an order
+    /// that is the same at every site. Identifiers must not repeat.
+    pub async fn align(
+        &mut self,
+        what: What,
+        identifiers: &[&[u8]],
+        common: &mut Vec<usize>,
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        common.clear();
+        if self.sites == 1 {
+            common.extend(0..identifiers.len());
+            return Ok(());
+        }
+        let mut seen = HashSet::with_capacity(identifiers.len());
+        if let Some(index) = identifiers
+            .iter()
+            .position(|identifier| !seen.insert(*identifier))
+        {
+            return Err(Error::OwnData(OwnData::Duplicate { index }));
+        }
+        let (published, mut sizes, mut tags) = (self.is_published(), Vec::new(), None);
+        match &mut self.engine {
+            Engine::Alone => {}
+            Engine::Ideal(chair) => {
+                let own: Vec<Vec<u8>> = identifiers
+                    .iter()
+                    .map(|identifier| identifier.to_vec())
+                    .collect();
+                let (counts, ordered) = &*chair.ask(own, intersection).await;
+                sizes.clone_from(counts);
+                let place =
+                    |identifier: &Vec<u8>| identifiers.iter().position(|own| own == identifier);
+                common.extend(ordered.iter().filter_map(place));
+            }
+            Engine::Joined(joined) => {
+                joined.link.begin(Primitive::Align);
+                let aligned = if published {
+                    joined
+                        .align_published(&mut self.generator, identifiers)
+                        .await?
+                } else {
+                    joined
+                        .align_hardened(&mut self.generator, identifiers)
+                        .await?
+                };
+                *common = aligned.common;
+                (sizes, tags) = (aligned.sizes, aligned.tags_to);
+            }
+        }
+        let by = Primitive::Align;
+        self.ledger.open(
+            Disclosure {
+                what: SIZES,
+                by,
+                to: To::All,
+                caveat: None,
+            },
+            Sealed::new(sizes.clone()),
+        );
+        if let Some(to) = tags {
+            let values: Vec<u64> = sizes;
+            self.ledger.open(
+                Disclosure {
+                    what: OVERLAPS,
+                    by,
+                    to,
+                    caveat: None,
+                },
+                Sealed::new(values),
+            );
+        }
+        let caveat = match (published, self.sites) {
+            (_, 2) => None,
+            (true, _) => Some(PUBLIC_TAGS),
+            (false, _) => Some(COMPARER),
+        };
+        let places: Vec<u64> = common.iter().map(|&place| place as u64).collect();
+        self.open(what, by, To::Owner, caveat, Sealed::new(places));
+        Ok(())
+    }
+}
+
+/// The ideal answer: the number of each site's identifiers, and the common ones.
+fn intersection(inputs: &[Vec<Vec<u8>>]) -> (Vec<u64>, Vec<Vec<u8>>) {
+    let sizes = inputs.iter().map(|input| input.len() as u64).collect();
+    let mut common: Vec<Vec<u8>> = inputs[0].clone();
+    for input in &inputs[1..] {
+        let held: HashSet<&Vec<u8>> = input.iter().collect();
+        common.retain(|identifier| held.contains(identifier));
+    }
+    common.sort_unstable();
+    (sizes, common)
+}

@@ -1,0 +1,268 @@
+//! The laps of an alignment, with either cipher.
+//!
+//! # Discloses
+//! See [`crate::align`].
+
+use std::collections::{HashMap, HashSet};
+
+use crate::commutative::{PohligHellmanKey, RistrettoKey};
+use crate::error::{Error, Misbehaviour};
+use crate::ledger::To;
+use crate::network::Site;
+use crate::party::Joined;
+use crate::random::Generator;
+use crate::wire::{self, WireError};
+
+/// A tag as it is compared: BLAKE3 of a ciphertext under all keys, cut to 128 bits.
+type Tag = [u8; TAG];
+const TAG: usize = 16;
+
+/// The most identifiers a site may hold.
+const MOST: u64 = 1 << 32;
+
+/// What an alignment gives a site.
+pub(super) struct Aligned {
+    /// Own common records, in the common order.
+    pub(super) common: Vec<usize>,
+    /// How many identifiers each site holds.
+    pub(super) sizes: Vec<u64>,
+    /// Who saw tags of all sites, if it is this site or all.
+    pub(super) tags_to: Option<To>,
+}
+
+impl Joined {
+    /// How many identifiers each site holds; every site has said so before its first lap.
+    async fn receive_sizes(&mut self, own: usize) -> Result<Vec<u64>, Error> {
+        let mut sizes = Vec::with_capacity(self.sites);
+        for peer in Site::all(self.sites) {
+            if peer == self.me {
+                sizes.push(own as u64);
+                continue;
+            }
+            let message = self.link.receive(peer, 8).await?;
+            let size = wire::unpack(&message, 1, 8).map(|mut words| words.next().unwrap_or(0));
+            let size = size.map_err(|source| self.link.invalid(peer, source))?;
+            if size > MOST {
+                return Err(self.link.invalid(peer, WireError::Range { index: 0 }));
+            }
+            sizes.push(size);
+        }
+        Ok(sizes)
+    }
+
+    /// Sends own ciphertexts around the ring; every other site's pass through `put_on`, which
+    /// gets the owner, the ciphertexts and their number. Own ones return.
+    async fn circulate(
+        &mut self,
+        own: Vec<u8>,
+        bytes: usize,
+        mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
+    ) -> Result<(Vec<u8>, Vec<u64>), Error> {
+        let (next, previous) = (self.next(), self.previous());
+        let held = own.len() / bytes;
+        self.link.broadcast(&(held as u64).to_le_bytes())?;
+        self.link.send(next, &own)?;
+        drop(own);
+        let sizes = self.receive_sizes(held).await?;
+        for hop in 1..=self.sites {
+            let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
+            let count = sizes[owner.index()] as usize;
+            let message = self.link.receive(previous, count * bytes).await?;
+            if owner == self.me {
+                return Ok((message, sizes));
+            }
+            let encrypted = put_on(owner, &message, count);
+            let encrypted = encrypted.map_err(|source| self.link.invalid(previous, source))?;
+            self.link.send(next, &encrypted)?;
+        }
+        unreachable!("after m hops a site's own set has returned")
+    }
+
+    pub(super) async fn align_published(
+        &mut self,
+        generator: &mut Generator,
+        identifiers: &[&[u8]],
+    ) -> Result<Aligned, Error> {
+        let key = PohligHellmanKey::new(generator);
+        let width = PohligHellmanKey::BYTES;
+        let put_on = |_, bytes: &[u8], count| key.encrypt_again(bytes, count);
+        let (own, sizes) = self
+            .circulate(key.encrypt(identifiers), width, put_on)
+            .await?;
+        let tags = tags_of(&own, width);
+        self.link.broadcast(&sorted(&tags).concat())?;
+        let mut common: HashSet<Tag> = tags.iter().copied().collect();
+        for peer in self.peers() {
+            let theirs = self.receive_tags(peer, &sizes).await?;
+            common.retain(|tag| theirs.contains(tag));
+        }
+        let ordered = sorted(&common.into_iter().collect::<Vec<_>>());
+        Ok(Aligned {
+            common: places(&tags, &ordered),
+            sizes,
+            tags_to: Some(To::All),
+        })
+    }
+
+    pub(super) async fn align_hardened(
+        &mut self,
+        generator: &mut Generator,
+        identifiers: &[&[u8]],
+    ) -> Result<Aligned, Error> {
+        let width = RistrettoKey::BYTES;
+        let comparer = self.comparer();
+        let (key, blind) = (RistrettoKey::new(generator), RistrettoKey::new(generator));
+        // The place in the lap at which each of the comparer's identifiers stood.
+        let mut stood: Vec<usize> = Vec::new();
+        let shuffles = self.next() == comparer;
+        let put_on = |owner, bytes: &[u8], count| {
+            let mut encrypted = key.encrypt_again(bytes, count)?;
+            if shuffles && owner == comparer {
+                stood = (0..count).collect();
+                generator.shuffle(&mut stood);
+                encrypted = stood
+                    .iter()
+                    .flat_map(|&at| &encrypted[at * width..(at + 1) * width])
+                    .copied()
+                    .collect();
+            }
+            Ok(encrypted)
+        };
+        let (own, sizes) = self
+            .circulate(blind.encrypt(identifiers), width, put_on)
+            .await?;
+        let own = key
+            .in_place_of(&blind)
+            .encrypt_again(&own, identifiers.len());
+        let own = own.map_err(|source| self.link.invalid(self.previous(), source))?;
+        let tags = tags_of(&own, width);
+        drop(own);
+        if self.me == comparer {
+            let common = self.compare_tags(&tags, &sizes).await?;
+            return Ok(Aligned {
+                common,
+                sizes,
+                tags_to: Some(To::Site(comparer)),
+            });
+        }
+        self.link.send(comparer, &sorted(&tags).concat())?;
+        let ordered = self.receive_common(comparer, &sizes).await?;
+        if shuffles {
+            self.tell_places(comparer, &stood, ordered.len()).await?;
+        }
+        let common = places(&tags, &ordered);
+        if common.len() != ordered.len() {
+            return Err(self.link.misbehaved(comparer, Misbehaviour::Inconsistent));
+        }
+        Ok(Aligned {
+            common,
+            sizes,
+            tags_to: None,
+        })
+    }
+
+    /// The site that compares, drawn from the run's public randomness.
+    fn comparer(&self) -> Site {
+        let word = u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|at| self.session[at]));
+        Site::new((word % self.sites as u64) as u16)
+    }
+
+    /// The comparer's part: it knows its own tags only in its predecessor's order.
+    async fn compare_tags(&mut self, tags: &[Tag], sizes: &[u64]) -> Result<Vec<usize>, Error> {
+        let mut common: HashSet<Tag> = tags.iter().copied().collect();
+        for peer in self.peers() {
+            let theirs = self.receive_tags(peer, sizes).await?;
+            common.retain(|tag| theirs.contains(tag));
+        }
+        let ordered = sorted(&common.into_iter().collect::<Vec<_>>());
+        self.link.broadcast(&(ordered.len() as u64).to_le_bytes())?;
+        self.link.broadcast(&ordered.concat())?;
+        let shuffler = self.previous();
+        let shuffled = places(tags, &ordered);
+        let mut message = Vec::with_capacity(shuffled.len() * 8);
+        wire::pack(shuffled.iter().map(|&place| place as u64), 8, &mut message);
+        self.link.send(shuffler, &message)?;
+        self.receive_places(shuffler, shuffled.len(), tags.len())
+            .await
+    }
+
+    /// The predecessor's part: where the common ones of the comparer's identifiers stood.
+    async fn tell_places(
+        &mut self,
+        comparer: Site,
+        stood: &[usize],
+        count: usize,
+    ) -> Result<(), Error> {
+        let asked = self.receive_places(comparer, count, stood.len()).await?;
+        let mut message = Vec::with_capacity(count * 8);
+        wire::pack(
+            asked.iter().map(|&place| stood[place] as u64),
+            8,
+            &mut message,
+        );
+        self.link.send(comparer, &message)
+    }
+
+    async fn receive_places(
+        &mut self,
+        peer: Site,
+        count: usize,
+        below: usize,
+    ) -> Result<Vec<usize>, Error> {
+        let message = self.link.receive(peer, count * 8).await?;
+        let places =
+            wire::unpack(&message, count, 8).map(|words| words.map(|word| word as usize).collect());
+        let places: Vec<usize> = places.map_err(|source| self.link.invalid(peer, source))?;
+        match places.iter().position(|&place| place >= below) {
+            Some(index) => Err(self.link.invalid(peer, WireError::Range { index })),
+            None => Ok(places),
+        }
+    }
+
+    async fn receive_tags(&mut self, peer: Site, sizes: &[u64]) -> Result<HashSet<Tag>, Error> {
+        let message = self
+            .link
+            .receive(peer, sizes[peer.index()] as usize * TAG)
+            .await?;
+        Ok(message.as_chunks::<TAG>().0.iter().copied().collect())
+    }
+
+    async fn receive_common(&mut self, comparer: Site, sizes: &[u64]) -> Result<Vec<Tag>, Error> {
+        let message = self.link.receive(comparer, 8).await?;
+        let count = wire::unpack(&message, 1, 8).map(|mut words| words.next().unwrap_or(0));
+        let count = count.map_err(|source| self.link.invalid(comparer, source))?;
+        if count > sizes.iter().copied().min().unwrap_or(0) {
+            return Err(self.link.invalid(comparer, WireError::Range { index: 0 }));
+        }
+        let message = self.link.receive(comparer, count as usize * TAG).await?;
+        Ok(message.as_chunks::<TAG>().0.to_vec())
+    }
+}
+
+fn tags_of(ciphertexts: &[u8], width: usize) -> Vec<Tag> {
+    let tag = |ciphertext: &[u8]| {
+        let mut tag = [0; TAG];
+        tag.copy_from_slice(&blake3::hash(ciphertext).as_bytes()[..TAG]);
+        tag
+    };
+    ciphertexts.chunks_exact(width).map(tag).collect()
+}
+
+fn sorted(tags: &[Tag]) -> Vec<Tag> {
+    let mut tags = tags.to_vec();
+    tags.sort_unstable();
+    tags
+}
+
+/// Where the ordered tags stand among a site's own.
+fn places(own: &[Tag], ordered: &[Tag]) -> Vec<usize> {
+    let at: HashMap<&Tag, usize> = own
+        .iter()
+        .enumerate()
+        .map(|(place, tag)| (tag, place))
+        .collect();
+    ordered
+        .iter()
+        .filter_map(|tag| at.get(tag).copied())
+        .collect()
+}

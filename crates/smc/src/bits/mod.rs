@@ -1,0 +1,234 @@
+//! All / any: the conjunction and the disjunction of bit vectors.
+//!
+//! `published`: TG12 Algorithm 2 with hash comparison (section 3.2).
+//! `hardened`: with three sites or more, the masked sum of the bits is kept apart between two
+//! sites and compared with m by a third, which sees the difference through a random affine map
+//! over a prime field: zero, or uniform. With two sites, one oblivious transfer per bit. Three
+//! rounds whatever the length. The disjunction is the conjunction of the opposites, opposed.
+//!
+//! Guarantee: a single site learns the answers and nothing else; in particular not how many bits
+//! were set, and a site that held a 0 learns nothing of the others. Two of the three sites with
+//! roles, colluding, learn how many bits were set; m - 1 sites learn the last one's bits.
+//!
+//! # Discloses
+//! The answers, to all sites. With two sites the answer to a site that held a 1 is the other's
+//! bit, in any protocol.
+
+mod field;
+mod published;
+mod transferred;
+
+pub(crate) use published::{hash, new_key, receive_key};
+
+use crate::error::Error;
+use crate::ideal;
+use crate::ledger::{Sealed, To, What};
+use crate::party::{Engine, Joined, Party};
+use crate::random::{Generator, Purpose};
+use crate::settings::Security;
+use crate::wire::{self, Primitive};
+use field::Element;
+
+/// In the ledger of every conjunction between two sites.
+const TWO_SITES: &str = "with two sites, where one's own bit leaves the answer open, \
+                         the answer is the other's bit";
+/// In the ledger of every published conjunction.
+const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its bits together";
+
+impl Party {
+    /// Replaces each bit by whether it is set at all sites.
+    pub async fn all(&mut self, what: What, bits: &mut [bool]) -> Result<(), Error> {
+        self.join_bits(what, Junction::All, bits).await
+    }
+
+    /// Replaces each bit by whether it is set at any site.
+    pub async fn any(&mut self, what: What, bits: &mut [bool]) -> Result<(), Error> {
+        self.join_bits(what, Junction::Any, bits).await
+    }
+
+    async fn join_bits(
+        &mut self,
+        what: What,
+        junction: Junction,
+        bits: &mut [bool],
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        if self.sites == 1 {
+            return Ok(());
+        }
+        let sealed = self
+            .sealed_junction(Primitive::Bits, junction, bits)
+            .await?;
+        let caveat = self.bits_caveat();
+        self.open(what, Primitive::Bits, To::All, caveat, sealed);
+        Ok(())
+    }
+
+    /// The answers, for a primitive that is built on them and opens them under its own name.
+    pub(crate) async fn sealed_junction<'a>(
+        &mut self,
+        primitive: Primitive,
+        junction: Junction,
+        bits: &'a mut [bool],
+    ) -> Result<Sealed<&'a mut [bool]>, Error> {
+        match &mut self.engine {
+            Engine::Alone => {}
+            Engine::Ideal(chair) => {
+                let function = match junction {
+                    Junction::All => ideal::all,
+                    Junction::Any => ideal::any,
+                };
+                bits.copy_from_slice(&chair.ask(bits.to_vec(), function).await);
+            }
+            Engine::Joined(joined) => {
+                joined.link.begin(primitive);
+                oppose(junction, bits);
+                match (joined.sites, self.settings.security) {
+                    (2, _) => joined.transferred_conjunction(bits).await?,
+                    (_, Security::Hardened) => joined.apart_conjunction(bits).await?,
+                    (_, Security::Published) => {
+                        joined
+                            .published_conjunction(&mut self.generator, bits)
+                            .await?;
+                    }
+                }
+                oppose(junction, bits);
+            }
+        }
+        Ok(Sealed::new(bits))
+    }
+
+    pub(crate) fn bits_caveat(&self) -> Option<&'static str> {
+        match self.settings.security {
+            _ if self.sites == 2 => Some(TWO_SITES),
+            Security::Published => Some(NEIGHBOURS),
+            Security::Hardened => None,
+        }
+    }
+}
+
+/// How bits are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Junction {
+    All,
+    Any,
+}
+
+fn oppose(junction: Junction, bits: &mut [bool]) {
+    if junction == Junction::Any {
+        bits.iter_mut().for_each(|bit| *bit = !*bit);
+    }
+}
+
+impl Joined {
+    /// Three sites or more: holder and keeper hold the masked sum apart, the judge compares.
+    async fn apart_conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
+        let (me, roles, count) = (self.me, self.roles(), bits.len());
+        let mut share = self.masked_bits(bits);
+        if me == roles.holder {
+            for peer in self.peers().filter(|&peer| peer != roles.keeper) {
+                let message = self.link.receive(peer, count).await?;
+                let others = field::decode(&message, count);
+                let others = others.map_err(|source| self.link.invalid(peer, source))?;
+                share
+                    .iter_mut()
+                    .zip(others)
+                    .for_each(|(sum, other)| *sum = *sum + other);
+            }
+            let all = Element::from_count(self.sites);
+            share.iter_mut().for_each(|sum| *sum = *sum - all);
+            self.send_through_affine_map(roles.keeper, roles.judge, false, &share)?;
+        } else if me == roles.keeper {
+            self.send_through_affine_map(roles.holder, roles.judge, true, &share)?;
+        } else {
+            self.link.send(roles.holder, &field::encode(&share))?;
+        }
+        if me == roles.judge {
+            let left = self.receive_elements(roles.holder, count).await?;
+            let right = self.receive_elements(roles.keeper, count).await?;
+            for (bit, pair) in bits.iter_mut().zip(left.iter().zip(&right)) {
+                *bit = pair.0 == pair.1;
+            }
+            self.link
+                .broadcast(&wire::pack_bits(bits.iter().copied()))?;
+        } else {
+            self.receive_answers(roles.judge, bits).await?;
+        }
+        Ok(())
+    }
+
+    /// This site's bits under masks that cancel over all sites.
+    fn masked_bits(&self, bits: &[bool]) -> Vec<Element> {
+        let mut share: Vec<Element> = bits.iter().map(|&bit| Element::from_bit(bit)).collect();
+        for peer in self.peers() {
+            let mut stream = self.pair(peer).stream(Purpose::ApartMask, self.link.call());
+            if self.me < peer {
+                share
+                    .iter_mut()
+                    .for_each(|value| *value = *value + Element::draw(&mut stream));
+            } else {
+                share
+                    .iter_mut()
+                    .for_each(|value| *value = *value - Element::draw(&mut stream));
+            }
+        }
+        share
+    }
+
+    /// Sends a u + b, or b - a u, to the judge: a and b are known to holder and keeper only.
+    fn send_through_affine_map(
+        &mut self,
+        partner: crate::Site,
+        judge: crate::Site,
+        opposite: bool,
+        share: &[Element],
+    ) -> Result<(), Error> {
+        let mut stream = self.pair(partner).stream(Purpose::Affine, self.link.call());
+        let mapped: Vec<Element> = share
+            .iter()
+            .map(|&value| {
+                let slope = Element::draw_nonzero(&mut stream);
+                let offset = Element::draw(&mut stream);
+                if opposite {
+                    offset - slope * value
+                } else {
+                    offset + slope * value
+                }
+            })
+            .collect();
+        self.link.send(judge, &field::encode(&mapped))
+    }
+
+    async fn receive_elements(
+        &mut self,
+        peer: crate::Site,
+        count: usize,
+    ) -> Result<Vec<Element>, Error> {
+        let message = self.link.receive(peer, count).await?;
+        field::decode(&message, count).map_err(|source| self.link.invalid(peer, source))
+    }
+
+    /// Takes the answers from the site that found them.
+    pub(crate) async fn receive_answers(
+        &mut self,
+        peer: crate::Site,
+        answers: &mut [bool],
+    ) -> Result<(), Error> {
+        let message = self.link.receive(peer, answers.len().div_ceil(8)).await?;
+        let bits = wire::unpack_bits(&message, answers.len());
+        let bits = bits.map_err(|source| self.link.invalid(peer, source))?;
+        answers
+            .iter_mut()
+            .zip(bits)
+            .for_each(|(answer, bit)| *answer = bit);
+        Ok(())
+    }
+
+    async fn published_conjunction(
+        &mut self,
+        generator: &mut Generator,
+        bits: &mut [bool],
+    ) -> Result<(), Error> {
+        published::conjunction(self, generator, bits).await
+    }
+}

@@ -1,0 +1,221 @@
+//! What can end a primitive, at which step and by whose fault.
+//!
+//! # Discloses
+//! Errors name sites, steps, lengths and places, never a value.
+
+use std::fmt;
+
+use crate::network::{NetworkError, Site};
+use crate::wire::{Primitive, WireError};
+
+/// Where in a run something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The primitive that was running.
+    pub primitive: Primitive,
+    /// The number of the call within the run.
+    pub call: u32,
+    /// The frame on the link to the peer, within the call.
+    pub frame: u16,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{} (call {}, frame {})",
+            self.primitive.name(),
+            self.call,
+            self.frame
+        )
+    }
+}
+
+/// Why a primitive ended without an answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The line to a peer failed, or the peer is gone.
+    #[error("{peer} {source}, in {step}")]
+    Line {
+        /// The peer.
+        peer: Site,
+        /// Where in the run.
+        step: Step,
+        /// What the network says.
+        source: NetworkError,
+    },
+    /// A peer's bytes do not decode.
+    #[error("invalid message from {peer} in {step}: {source}")]
+    InvalidMessage {
+        /// The peer.
+        peer: Site,
+        /// Where in the run.
+        step: Step,
+        /// What is wrong with the bytes.
+        source: WireError,
+    },
+    /// A peer's message decodes but does not belong here.
+    #[error("{peer} misbehaved in {step}: {problem}")]
+    PeerMisbehaved {
+        /// The peer.
+        peer: Site,
+        /// Where in the run.
+        step: Step,
+        /// What it did.
+        problem: Misbehaviour,
+    },
+    /// This site's own values cannot be used.
+    #[error("own data: {0}")]
+    OwnData(OwnData),
+    /// This site's own settings cannot be used.
+    #[error("own configuration: {0}")]
+    OwnConfig(OwnConfig),
+}
+
+/// What a peer did that no honest site does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misbehaviour {
+    /// A frame that was already taken.
+    #[error("it sent a frame of call {call} again (frame {frame})")]
+    Replayed {
+        /// Call of the frame.
+        call: u32,
+        /// Number of the frame.
+        frame: u16,
+    },
+    /// A frame of another link.
+    #[error("it sent a frame from {sender} to {receiver}")]
+    WrongSite {
+        /// Sender named in the frame.
+        sender: Site,
+        /// Receiver named in the frame.
+        receiver: Site,
+    },
+    /// A frame of another step than the one this site is at.
+    #[error("it sent frame {frame} of {} (call {call})", primitive.name())]
+    WrongStep {
+        /// Primitive of the frame.
+        primitive: Primitive,
+        /// Call of the frame.
+        call: u32,
+        /// Number of the frame.
+        frame: u16,
+    },
+    /// A key agreement to which the peer contributed nothing.
+    #[error("its public key gives a shared secret that anyone knows")]
+    WeakKey,
+    /// Other settings than this site's.
+    #[error("it runs with other settings than this site")]
+    OtherSettings,
+    /// A reply that does not fit what was asked.
+    #[error("its reply does not fit the question")]
+    Inconsistent,
+}
+
+/// What is wrong with this site's own values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnData {
+    /// A value above its public bound.
+    #[error("value {index} is above the public bound")]
+    AboveBound {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// A value outside its public domain.
+    #[error("value {index} is outside its domain")]
+    OutsideDomain {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// A node that the tree does not have.
+    #[error("question {index} names a node that its tree does not have")]
+    NoSuchNode {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// An identifier that this site holds twice.
+    #[error("identifier {index} stands twice")]
+    Duplicate {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// An item of another length than the agreed width.
+    #[error("item {index} is not of the agreed width")]
+    Width {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// More items than the agreed capacity.
+    #[error("{found} items, above the agreed {capacity}")]
+    AboveCapacity {
+        /// Items at this site.
+        found: usize,
+        /// Items agreed.
+        capacity: usize,
+    },
+}
+
+/// What is wrong with this site's own settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnConfig {
+    /// More sites than the field of `all` allows.
+    #[error("{found} sites, above the limit of {MAXIMUM_SITES}")]
+    Sites {
+        /// Sites named.
+        found: usize,
+    },
+    /// Slices that belong together differ in length.
+    #[error("{left} questions but {right} answers or thresholds")]
+    Lengths {
+        /// Length of the one.
+        left: usize,
+        /// Length of the other.
+        right: usize,
+    },
+    /// A bound above 2^62.
+    #[error("the bound {bound} is above 2^62")]
+    Bound {
+        /// The bound.
+        bound: u64,
+    },
+    /// A domain that is empty or holds all 2^64 numbers.
+    #[error("the domain of question {index} is empty or too large")]
+    Domain {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// A fan-out below 2.
+    #[error("a search needs a fan-out of at least 2")]
+    FanOut,
+    /// The published threshold's hash sets would be too long to send.
+    #[error("the published threshold would send {hashes} hashes; it is meant for small bounds")]
+    HashSets {
+        /// Hashes in all.
+        hashes: u64,
+    },
+    /// A list that is no tree in which each parent stands before its children.
+    #[error("node {node} is not preceded by its parent")]
+    Tree {
+        /// The node.
+        node: usize,
+    },
+    /// A question about a tree that was not given.
+    #[error("question {index} asks about a tree that was not given")]
+    NoSuchTree {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// A site that is not in the run.
+    #[error("{site} is not in this run")]
+    NoSuchSite {
+        /// The site.
+        site: Site,
+    },
+}
+
+/// The largest number of sites in a run: sums of one bit per site must stay below 251.
+pub const MAXIMUM_SITES: usize = 250;

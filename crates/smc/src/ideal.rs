@@ -1,0 +1,155 @@
+//! The ideal twin: a trusted third in the same process that answers every primitive.
+//!
+//! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol
+//! is right if it gives what a trusted third would give, and secure if a site learns no more than
+//! from it. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls with the
+//! same ledger; tests compare them with the real ones. Never for production: the third sees all.
+//!
+//! # Discloses
+//! To the sites exactly the answers; to the trusted third everything.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Waker};
+
+use crate::network::Site;
+
+/// The trusted third. Every site of a run takes one of its chairs.
+pub struct Table(Arc<Mutex<State>>);
+
+impl Table {
+    /// A trusted third for `sites` sites, with their chairs.
+    pub fn chairs(sites: usize) -> Vec<Chair> {
+        let state = Arc::new(Mutex::new(State {
+            inputs: (0..sites).map(|_| None).collect(),
+            answer: None,
+            taken: 0,
+            wakers: Vec::new(),
+        }));
+        Site::all(sites)
+            .map(|me| Chair {
+                me,
+                sites,
+                table: Table(Arc::clone(&state)),
+            })
+            .collect()
+    }
+}
+
+/// One site's place at the trusted third.
+pub struct Chair {
+    me: Site,
+    sites: usize,
+    table: Table,
+}
+
+struct State {
+    inputs: Vec<Option<Box<dyn Any + Send>>>,
+    answer: Option<Arc<dyn Any + Send + Sync>>,
+    taken: usize,
+    wakers: Vec<Waker>,
+}
+
+impl Chair {
+    pub(crate) const fn me(&self) -> Site {
+        self.me
+    }
+
+    pub(crate) const fn sites(&self) -> usize {
+        self.sites
+    }
+
+    /// Hands over an input and waits for `function` of all sites' inputs.
+    pub(crate) async fn ask<I: Send + 'static, O: Send + Sync + 'static>(
+        &self,
+        input: I,
+        function: impl Fn(&[I]) -> O,
+    ) -> Arc<O> {
+        let mut input = Some(input);
+        poll_fn(|context| {
+            let mut state = self.table.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = self.me.index();
+            // An answer that others have yet to take belongs to the question before this one.
+            if state.answer.is_none() && state.inputs[place].is_none() && input.is_some() {
+                state.inputs[place] = input
+                    .take()
+                    .map(|input| Box::new(input) as Box<dyn Any + Send>);
+                if state.inputs.iter().all(Option::is_some) {
+                    let inputs: Vec<I> = state
+                        .inputs
+                        .iter_mut()
+                        .filter_map(|input| input.take()?.downcast().ok().map(|input| *input))
+                        .collect();
+                    state.answer = Some(Arc::new(function(&inputs)));
+                    state.wakers.drain(..).for_each(Waker::wake);
+                }
+            }
+            if input.is_none()
+                && let Some(answer) = &state.answer
+                && let Ok(answer) = Arc::clone(answer).downcast::<O>()
+            {
+                state.taken += 1;
+                if state.taken == self.sites {
+                    state.taken = 0;
+                    state.answer = None;
+                    state.wakers.drain(..).for_each(Waker::wake);
+                }
+                return Poll::Ready(answer);
+            }
+            state.wakers.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+/// The sum of vectors in Z_2^64.
+pub fn sum(inputs: &[Vec<u64>]) -> Vec<u64> {
+    let length = inputs.first().map_or(0, Vec::len);
+    let total = |index: usize| {
+        inputs
+            .iter()
+            .fold(0u64, |sum, input| sum.wrapping_add(input[index]))
+    };
+    (0..length).map(total).collect()
+}
+
+/// The conjunction of bit vectors.
+pub fn all(inputs: &[Vec<bool>]) -> Vec<bool> {
+    let length = inputs.first().map_or(0, Vec::len);
+    (0..length)
+        .map(|index| inputs.iter().all(|input| input[index]))
+        .collect()
+}
+
+/// The disjunction of bit vectors.
+pub fn any(inputs: &[Vec<bool>]) -> Vec<bool> {
+    let length = inputs.first().map_or(0, Vec::len);
+    (0..length)
+        .map(|index| inputs.iter().any(|input| input[index]))
+        .collect()
+}
+
+/// The smallest value of each place, where any site has one.
+pub fn minimum(inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
+    let length = inputs.first().map_or(0, Vec::len);
+    (0..length)
+        .map(|index| inputs.iter().filter_map(|input| input[index]).min())
+        .collect()
+}
+
+/// The largest value of each place, where any site has one.
+pub fn maximum(inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
+    let length = inputs.first().map_or(0, Vec::len);
+    (0..length)
+        .map(|index| inputs.iter().filter_map(|input| input[index]).max())
+        .collect()
+}
+
+/// The union of multisets, in the order of the items.
+pub fn union(inputs: &[Vec<Vec<u8>>]) -> Vec<Vec<u8>> {
+    let mut items = inputs.concat();
+    items.sort_unstable();
+    items
+}

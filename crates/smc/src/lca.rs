@@ -1,0 +1,198 @@
+//! Lowest common ancestor: where in public trees the nodes of all sites meet.
+//!
+//! `published`: TG12 section 4.2, a depth-first search with one conjunction per node; many
+//! searches go in step, so that a step is one conjunction for all.
+//! `hardened`: one [`all`](crate::Party::all) over every node of all trees at once: three rounds
+//! for any number of trees. By TG12 Proposition 8.3 the answers for all nodes follow from the
+//! lowest common ancestor, so asking for all of them discloses nothing more.
+//!
+//! A site without a record under a question holds no node; every node is then an ancestor for it.
+//!
+//! # Discloses
+//! For each question the lowest common ancestor, or that no site has a node, to all sites. What
+//! colluding sites learn is said in [`crate::bits`].
+
+use crate::bits::Junction;
+use crate::error::{Error, OwnConfig, OwnData};
+use crate::ledger::{Sealed, To, What};
+use crate::party::Party;
+use crate::wire::Primitive;
+
+/// A public tree: node 0 is the root, and each parent stands before its children.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    parents: Vec<u32>,
+    children: Vec<Vec<u32>>,
+}
+
+impl Tree {
+    /// A tree from the parent of each node; the root's own entry is 0.
+    pub fn new(parents: Vec<u32>) -> Result<Self, Error> {
+        let mut children = vec![Vec::new(); parents.len()];
+        for (node, &parent) in parents.iter().enumerate() {
+            let fits = if node == 0 {
+                parent == 0
+            } else {
+                (parent as usize) < node
+            };
+            if !fits {
+                return Err(Error::OwnConfig(OwnConfig::Tree { node }));
+            }
+            if node > 0 {
+                children[parent as usize].push(node as u32);
+            }
+        }
+        if parents.is_empty() {
+            return Err(Error::OwnConfig(OwnConfig::Tree { node: 0 }));
+        }
+        Ok(Self { parents, children })
+    }
+
+    /// How many nodes.
+    pub const fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether the root is the only node.
+    pub const fn is_empty(&self) -> bool {
+        self.parents.len() == 1
+    }
+
+    fn parent(&self, node: u32) -> Option<u32> {
+        (node != 0).then(|| self.parents[node as usize])
+    }
+
+    /// The node and all above it.
+    fn ancestors(&self, node: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(node), |&node| self.parent(node))
+    }
+}
+
+impl Party {
+    /// Replaces each node by the lowest common ancestor of all sites' nodes for that question;
+    /// question `i` is about `trees[tree_of(i)]`. `None` is a site without a node.
+    pub async fn lca(
+        &mut self,
+        what: What,
+        trees: &[Tree],
+        tree_of: impl Fn(usize) -> usize,
+        nodes: &mut [Option<u32>],
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        for (index, node) in nodes.iter().enumerate() {
+            let tree = trees.get(tree_of(index));
+            let tree = tree.ok_or(Error::OwnConfig(OwnConfig::NoSuchTree { index }))?;
+            if node.is_some_and(|node| node as usize >= tree.len()) {
+                return Err(Error::OwnData(OwnData::NoSuchNode { index }));
+            }
+        }
+        if self.sites == 1 {
+            return Ok(());
+        }
+        let tree = |index: usize| &trees[tree_of(index)];
+        if self.is_published() {
+            self.lca_depth_first(tree, nodes).await?;
+        } else {
+            self.lca_at_once(tree, nodes).await?;
+        }
+        let caveat = self.bits_caveat();
+        self.open(what, Primitive::Lca, To::All, caveat, Sealed::new(nodes));
+        Ok(())
+    }
+
+    /// One conjunction over "I have no node" and every node of every question's tree.
+    async fn lca_at_once<'t>(
+        &mut self,
+        tree: impl Fn(usize) -> &'t Tree,
+        nodes: &mut [Option<u32>],
+    ) -> Result<(), Error> {
+        let mut bits =
+            Vec::with_capacity((0..nodes.len()).map(|index| tree(index).len() + 1).sum());
+        for (index, node) in nodes.iter().enumerate() {
+            bits.push(node.is_none());
+            let start = bits.len();
+            bits.resize(start + tree(index).len(), node.is_none());
+            if let Some(node) = *node {
+                tree(index)
+                    .ancestors(node)
+                    .for_each(|above| bits[start + above as usize] = true);
+            }
+        }
+        let mut answers = bits;
+        self.conjunction(&mut answers).await?;
+        let mut rest = answers.as_slice();
+        for (index, node) in nodes.iter_mut().enumerate() {
+            let (answer, behind) = rest.split_at(tree(index).len() + 1);
+            rest = behind;
+            // Common ancestors form one path from the root, so the last of them is the lowest.
+            *node = if answer[0] {
+                None
+            } else {
+                answer[1..]
+                    .iter()
+                    .rposition(|&bit| bit)
+                    .map(|node| node as u32)
+            };
+        }
+        Ok(())
+    }
+
+    /// All questions search their trees in step, one node each per conjunction.
+    async fn lca_depth_first<'t>(
+        &mut self,
+        tree: impl Fn(usize) -> &'t Tree,
+        nodes: &mut [Option<u32>],
+    ) -> Result<(), Error> {
+        let mut empty: Vec<bool> = nodes.iter().map(Option::is_none).collect();
+        self.conjunction(&mut empty).await?;
+        // The lowest node known to be common, and which of its children comes next.
+        let mut searches: Vec<(usize, u32, usize)> = (0..nodes.len())
+            .filter(|&index| !empty[index])
+            .map(|index| (index, 0, 0))
+            .collect();
+        let own = nodes.to_vec();
+        nodes
+            .iter_mut()
+            .zip(&empty)
+            .for_each(|(node, &empty)| *node = (!empty).then_some(0));
+        loop {
+            searches.retain(|&(index, node, next)| {
+                nodes[index] = Some(node);
+                next < tree(index).children[node as usize].len()
+            });
+            if searches.is_empty() {
+                return Ok(());
+            }
+            let asked = |&(index, node, next): &(usize, u32, usize)| {
+                tree(index).children[node as usize][next]
+            };
+            let mut bits: Vec<bool> = searches
+                .iter()
+                .map(|search| {
+                    own[search.0].is_none_or(|own| {
+                        tree(search.0)
+                            .ancestors(own)
+                            .any(|above| above == asked(search))
+                    })
+                })
+                .collect();
+            self.conjunction(&mut bits).await?;
+            for (search, common) in searches.iter_mut().zip(bits) {
+                *search = if common {
+                    (search.0, asked(search), 0)
+                } else {
+                    (search.0, search.1, search.2 + 1)
+                };
+            }
+        }
+    }
+
+    /// A conjunction whose answers follow from the primitive's own disclosure.
+    async fn conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
+        let sealed = self
+            .sealed_junction(Primitive::Lca, Junction::All, bits)
+            .await?;
+        sealed.implied();
+        Ok(())
+    }
+}

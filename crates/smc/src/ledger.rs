@@ -1,0 +1,379 @@
+//! The ledger: every value that a run disclosed to a site beyond that site's own data.
+//!
+//! A primitive hands its answer over as [`Sealed`]; only [`Ledger::open`] takes the seal off, and
+//! it takes a [`Disclosure`] to do so. So nothing is disclosed without an entry:
+//!
+//! ```compile_fail,E0061
+//! # async fn protocol(mut party: hedgerow_smc::Party) -> Result<(), hedgerow_smc::Error> {
+//! let mut sizes = [10, 20];
+//! party.sum(&mut sizes).await?; // what does it disclose?
+//! # Ok(()) }
+//! ```
+//! ```compile_fail,E0616
+//! fn peek(answer: hedgerow_smc::Sealed<u64>) -> u64 {
+//!     answer.0 // the seal is the ledger's
+//! }
+//! ```
+//!
+//! Entries are chained by BLAKE3, so that an entry taken out or changed later is found.
+//!
+//! # Discloses
+//! The ledger holds names and counts. It holds values only where a test asked for them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::network::Site;
+use crate::settings::Security;
+use crate::wire::Primitive;
+
+/// The name of what a call discloses, and what allows it. Protocols keep theirs as constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct What {
+    name: &'static str,
+    allowed_by: &'static str,
+}
+
+impl What {
+    /// Names something: in the words of the release, with the theorem that allows it.
+    pub const fn new(name: &'static str, allowed_by: &'static str) -> Self {
+        Self { name, allowed_by }
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The theorem or the part of the release that allows it.
+    pub const fn allowed_by(&self) -> &'static str {
+        self.allowed_by
+    }
+}
+
+/// Who learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum To {
+    /// Every site.
+    All,
+    /// One site.
+    Site(Site),
+    /// Each site, about its own records only.
+    Owner,
+    /// The next site on the ring, which sees what passes through.
+    Successor,
+}
+
+impl fmt::Display for To {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            To::All => formatter.write_str("all"),
+            To::Site(site) => site.fmt(formatter),
+            To::Owner => formatter.write_str("each about its own"),
+            To::Successor => formatter.write_str("successor on the ring"),
+        }
+    }
+}
+
+/// What one call discloses: name, means, recipient, and what the level cannot hide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Disclosure {
+    /// What.
+    pub what: What,
+    /// By which primitive.
+    pub by: Primitive,
+    /// To whom.
+    pub to: To,
+    /// What this number of sites or this level cannot hide, in words.
+    pub caveat: Option<&'static str>,
+}
+
+/// An answer that no site has read yet.
+#[must_use = "an answer is read by opening it in the ledger"]
+pub struct Sealed<T>(T);
+
+impl<T> Sealed<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// Takes the seal off inside a primitive whose own disclosure implies the value; that
+    /// primitive's text says why, and it enters its own disclosure.
+    pub(crate) fn implied(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Debug for Sealed<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Sealed")
+    }
+}
+
+/// Values that can be counted, and written down where a test asks for it.
+pub trait Values {
+    /// How many values.
+    fn count(&self) -> usize;
+    /// The values as words, for tests.
+    fn words(&self) -> Vec<u64>;
+}
+
+/// One line of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// What was disclosed, and to whom.
+    #[serde(flatten)]
+    pub disclosure: Disclosure,
+    /// How many values.
+    pub values: usize,
+    /// The values themselves, where a test asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Vec<u64>>,
+    /// BLAKE3 of this entry and the hash before it.
+    #[serde(serialize_with = "as_hex")]
+    pub hash: [u8; 32],
+}
+
+/// Every disclosure of a run to one site, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ledger {
+    security: Security,
+    entries: Vec<Entry>,
+    keeps_values: bool,
+}
+
+/// One row of the summary: entries of the same disclosure taken together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// What was disclosed.
+    pub what: &'static str,
+    /// By which primitive.
+    pub by: &'static str,
+    /// To whom.
+    pub to: String,
+    /// How many calls.
+    pub calls: usize,
+    /// How many values in all.
+    pub values: usize,
+    /// What allows it.
+    pub allowed_by: &'static str,
+    /// What could not be hidden.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caveat: Option<&'static str>,
+}
+
+impl Ledger {
+    pub(crate) const fn new(security: Security) -> Self {
+        Self {
+            security,
+            entries: Vec::new(),
+            keeps_values: false,
+        }
+    }
+
+    /// Writes down the values too, from now on. For tests: a ledger that leaves the house must
+    /// not hold them.
+    pub fn keep_values(&mut self) {
+        self.keeps_values = true;
+    }
+
+    /// Takes the seal off an answer and writes down that it was read.
+    pub fn open<T: Values>(&mut self, disclosure: Disclosure, answer: Sealed<T>) -> T {
+        let recorded = self.keeps_values.then(|| answer.0.words());
+        let values = answer.0.count();
+        let hash = chain(self.head(), &disclosure, values);
+        self.entries.push(Entry {
+            disclosure,
+            values,
+            recorded,
+            hash,
+        });
+        answer.0
+    }
+
+    /// The entries, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The security level of the run.
+    pub const fn security(&self) -> Security {
+        self.security
+    }
+
+    /// The hash of the last entry: names the whole ledger.
+    pub fn head(&self) -> [u8; 32] {
+        self.entries.last().map_or([0; 32], |entry| entry.hash)
+    }
+
+    /// The first entry whose hash does not follow from the entries before it.
+    pub fn first_broken(entries: &[Entry]) -> Option<usize> {
+        let mut head = [0; 32];
+        entries.iter().position(|entry| {
+            head = chain(head, &entry.disclosure, entry.values);
+            head != entry.hash
+        })
+    }
+
+    /// Entries of the same disclosure taken together, in the order of their first appearance.
+    pub fn summary(&self) -> Vec<Line> {
+        let mut lines: Vec<(Disclosure, Line)> = Vec::new();
+        for entry in &self.entries {
+            let found = lines
+                .iter_mut()
+                .find(|(disclosure, _)| *disclosure == entry.disclosure);
+            if let Some((_, line)) = found {
+                line.calls += 1;
+                line.values += entry.values;
+                continue;
+            }
+            let Disclosure {
+                what,
+                by,
+                to,
+                caveat,
+            } = entry.disclosure;
+            let line = Line {
+                what: what.name,
+                by: by.name(),
+                to: to.to_string(),
+                calls: 1,
+                values: entry.values,
+                allowed_by: what.allowed_by,
+                caveat,
+            };
+            lines.push((entry.disclosure, line));
+        }
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// The summary, the entries and the head as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "security": self.security,
+            "summary": self.summary(),
+            "entries": self.entries,
+            "head": blake3::Hash::from(self.head()).to_hex().as_str(),
+        })
+    }
+}
+
+impl fmt::Display for Ledger {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.summary();
+        if lines.is_empty() {
+            return writeln!(formatter, "Nothing was disclosed.");
+        }
+        let width = |title: &str, of: &dyn Fn(&Line) -> usize| {
+            lines.iter().map(of).chain([title.len()]).max().unwrap_or(0)
+        };
+        let what = width("what", &|line| line.what.len());
+        let to = width("to", &|line| line.to.len());
+        let by = width("by", &|line| line.by.len());
+        writeln!(
+            formatter,
+            "{:what$}  {:to$}  {:by$}  {:>6}  {:>9}  allowed by",
+            "what", "to", "by", "calls", "values"
+        )?;
+        for line in &lines {
+            writeln!(
+                formatter,
+                "{:what$}  {:to$}  {:by$}  {:>6}  {:>9}  {}",
+                line.what, line.to, line.by, line.calls, line.values, line.allowed_by
+            )?;
+            if let Some(caveat) = line.caveat {
+                writeln!(formatter, "    note: {caveat}")?;
+            }
+        }
+        writeln!(formatter, "level: {}", self.security)
+    }
+}
+
+impl<T: Word> Values for &mut [T] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn words(&self) -> Vec<u64> {
+        self.iter().map(Word::word).collect()
+    }
+}
+
+impl<T: Word> Values for Vec<T> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn words(&self) -> Vec<u64> {
+        self.iter().map(Word::word).collect()
+    }
+}
+
+/// A value that fits a word of the ledger.
+pub trait Word {
+    /// The value as a word.
+    fn word(&self) -> u64;
+}
+
+impl Word for u64 {
+    fn word(&self) -> u64 {
+        *self
+    }
+}
+
+impl Word for bool {
+    fn word(&self) -> u64 {
+        u64::from(*self)
+    }
+}
+
+impl Word for Option<u64> {
+    fn word(&self) -> u64 {
+        self.unwrap_or(u64::MAX)
+    }
+}
+
+impl Word for Option<u32> {
+    fn word(&self) -> u64 {
+        self.map_or(u64::MAX, u64::from)
+    }
+}
+
+impl Word for Vec<u8> {
+    fn word(&self) -> u64 {
+        let hash = blake3::hash(self);
+        let mut word = [0; 8];
+        word.copy_from_slice(&hash.as_bytes()[..8]);
+        u64::from_le_bytes(word)
+    }
+}
+
+fn chain(head: [u8; 32], disclosure: &Disclosure, values: usize) -> [u8; 32] {
+    let Disclosure {
+        what,
+        by,
+        to,
+        caveat,
+    } = disclosure;
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow ledger entry v1");
+    hasher.update(&head);
+    for text in [
+        what.name,
+        what.allowed_by,
+        by.name(),
+        &to.to_string(),
+        caveat.unwrap_or(""),
+    ] {
+        hasher
+            .update(&(text.len() as u64).to_le_bytes())
+            .update(text.as_bytes());
+    }
+    hasher.update(&(values as u64).to_le_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+fn as_hex<S: serde::Serializer>(hash: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(blake3::Hash::from(*hash).to_hex().as_str())
+}

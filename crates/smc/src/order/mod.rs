@@ -1,0 +1,300 @@
+//! Minimum, maximum and kth element: a search of public domains by comparisons alone.
+//!
+//! `published`: JX08 Algorithm 3 (probabilistic laps on a ring) for extremes, and Algorithm 4
+//! (halving with revealed counts) for the kth element. The paper's search may not end with
+//! ties; here the kth element is the smallest value with at least k records at or below it, and
+//! the search ends at a single value.
+//! `hardened`: JX09 section 3 after Aggarwal, Mishra and Pinkas (EUROCRYPT 2004): in each step
+//! what is left of the domain is cut into `fan_out` parts and one bit per cut is opened. The bits
+//! are monotone, so they say where the answer lies and nothing more. Steps are log M to the base
+//! of the fan-out, three rounds each, for any number of questions at once.
+//!
+//! # Discloses
+//! For each question its answer, to all sites; at the published level also running values to the
+//! successor on the ring and counts at each candidate to all. What colluding sites learn is said
+//! in [`crate::bits`] (extremes) and [`crate::compare`] (kth).
+
+mod probabilistic;
+mod search;
+
+use std::ops::RangeInclusive;
+
+use crate::bits::Junction;
+use crate::compare::Question;
+use crate::error::{Error, OwnConfig, OwnData};
+use crate::ledger::{Sealed, To, What};
+use crate::party::{Engine, Party};
+use crate::wire::Primitive;
+use search::Search;
+
+/// In the ledger of every extreme between two sites.
+const TWO_SITES: &str = "with two sites an extreme that is not one's own is the other's";
+/// What JX08 Algorithm 4 shows on its way.
+const CANDIDATES: What = What::new(
+    "records at or below each candidate of the search",
+    "JX08 Algorithm 4",
+);
+
+/// A question for the kth element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rank {
+    /// k: the answer is the smallest value with at least this many records at or below it.
+    pub rank: u64,
+    /// The public domain of the values.
+    pub domain: RangeInclusive<u64>,
+}
+
+/// Which end of a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Low,
+    High,
+}
+
+impl Party {
+    /// Replaces each value by the smallest of all sites' values for that question. `None` is a
+    /// site without a value, and the answer where no site has one.
+    pub async fn minimum(
+        &mut self,
+        what: What,
+        domain_of: impl Fn(usize) -> RangeInclusive<u64>,
+        values: &mut [Option<u64>],
+    ) -> Result<(), Error> {
+        self.extremes(what, |index| (End::Low, domain_of(index)), values)
+            .await
+    }
+
+    /// As [`Party::minimum`], with the largest value.
+    pub async fn maximum(
+        &mut self,
+        what: What,
+        domain_of: impl Fn(usize) -> RangeInclusive<u64>,
+        values: &mut [Option<u64>],
+    ) -> Result<(), Error> {
+        self.extremes(what, |index| (End::High, domain_of(index)), values)
+            .await
+    }
+
+    /// Replaces each pair by the smallest and the largest of all sites' values, in the rounds of
+    /// one search.
+    pub async fn ranges(
+        &mut self,
+        what: What,
+        domain_of: impl Fn(usize) -> RangeInclusive<u64>,
+        ranges: &mut [Option<(u64, u64)>],
+    ) -> Result<(), Error> {
+        if self.sites == 1 {
+            self.calls += 1;
+            return check_ranges(ranges, domain_of);
+        }
+        let mut ends: Vec<Option<u64>> = ranges
+            .iter()
+            .flat_map(|range| [range.map(|(low, _)| low), range.map(|(_, high)| high)])
+            .collect();
+        let end = |index: usize| {
+            if index.is_multiple_of(2) {
+                End::Low
+            } else {
+                End::High
+            }
+        };
+        self.extremes(what, |index| (end(index), domain_of(index / 2)), &mut ends)
+            .await?;
+        for (range, ends) in ranges.iter_mut().zip(ends.chunks_exact(2)) {
+            *range = ends[0].zip(ends[1]);
+        }
+        Ok(())
+    }
+
+    /// Sets each answer to the kth element of all sites' records for that question, or to `None`
+    /// where there are fewer than k.
+    ///
+    /// `at_most(question, value)` counts this site's records at or below a value; over all sites
+    /// no count is above the public `records`.
+    pub async fn kth(
+        &mut self,
+        what: What,
+        records: u64,
+        questions: &[Rank],
+        mut at_most: impl FnMut(usize, u64) -> u64,
+        answers: &mut [Option<u64>],
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        if questions.len() != answers.len() {
+            let (left, right) = (questions.len(), answers.len());
+            return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
+        }
+        if self.sites == 1 {
+            return kth_alone(questions, at_most, answers);
+        }
+        let fan_out = if self.is_published() {
+            2
+        } else {
+            self.settings.fan_out
+        };
+        let mut search = Search::new(fan_out, answers.len(), |index| {
+            questions[index].domain.clone()
+        })?;
+        while search.ask() {
+            let counts: Vec<u64> = search
+                .asked()
+                .map(|(index, value)| at_most(index, value))
+                .collect();
+            let thresholds: Vec<u64> = search
+                .asked()
+                .map(|(index, _)| questions[index].rank)
+                .collect();
+            let bits = self.reach(records, counts, &thresholds).await?;
+            search.answer(&bits);
+        }
+        search.write(answers);
+        let caveat = self.compare_caveat();
+        self.open(what, Primitive::Kth, To::All, caveat, Sealed::new(answers));
+        Ok(())
+    }
+
+    /// One step of the kth element: whether the counts reach the ranks.
+    async fn reach(
+        &mut self,
+        records: u64,
+        mut counts: Vec<u64>,
+        thresholds: &[u64],
+    ) -> Result<Vec<bool>, Error> {
+        if self.is_published() {
+            let caveat = self.sum_caveat();
+            let sealed = self.sealed_sum(Primitive::Kth, None, &mut counts).await?;
+            let sums = self.ledger.open(
+                crate::ledger::Disclosure {
+                    what: CANDIDATES,
+                    by: Primitive::Kth,
+                    to: To::All,
+                    caveat,
+                },
+                sealed,
+            );
+            return Ok(sums
+                .iter()
+                .zip(thresholds)
+                .map(|(sum, least)| sum >= least)
+                .collect());
+        }
+        let mut bits = vec![false; counts.len()];
+        let question = Question {
+            bound: records,
+            counts: &counts,
+            thresholds,
+        };
+        question.check(bits.len())?;
+        // Monotone bits: they follow from the kth element.
+        self.sealed_at_least(Primitive::Kth, &question, &mut bits)
+            .await?
+            .implied();
+        Ok(bits)
+    }
+
+    async fn extremes(
+        &mut self,
+        what: What,
+        question: impl Fn(usize) -> (End, RangeInclusive<u64>),
+        values: &mut [Option<u64>],
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        for (index, value) in values.iter().enumerate() {
+            if value.is_some_and(|value| !question(index).1.contains(&value)) {
+                return Err(Error::OwnData(OwnData::OutsideDomain { index }));
+            }
+        }
+        if self.sites == 1 {
+            return Ok(());
+        }
+        if self.is_published() && matches!(self.engine, Engine::Joined(_)) {
+            self.probabilistic_extremes(question, values).await?;
+        } else {
+            self.searched_extremes(question, values).await?;
+        }
+        let caveat = (self.sites == 2).then_some(TWO_SITES);
+        self.open(
+            what,
+            Primitive::Extremum,
+            To::All,
+            caveat,
+            Sealed::new(values),
+        );
+        Ok(())
+    }
+
+    /// Places are counted from the end that is asked for, so that every question is a minimum.
+    async fn searched_extremes(
+        &mut self,
+        question: impl Fn(usize) -> (End, RangeInclusive<u64>),
+        values: &mut [Option<u64>],
+    ) -> Result<(), Error> {
+        let domain = |index: usize| question(index).1;
+        let mut search = Search::new(self.settings.fan_out, values.len(), domain)?;
+        let from_end = |index: usize, value: u64| {
+            let (end, domain) = question(index);
+            match end {
+                End::Low => value,
+                End::High => domain.start() + (domain.end() - value),
+            }
+        };
+        while search.ask() {
+            let mut bits: Vec<bool> = search
+                .asked()
+                .map(|(index, cut)| {
+                    values[index].is_some_and(|value| from_end(index, value) <= cut)
+                })
+                .collect();
+            // Monotone bits: they follow from the extreme.
+            self.sealed_junction(Primitive::Extremum, Junction::Any, &mut bits)
+                .await?
+                .implied();
+            search.answer(&bits);
+        }
+        search.write(values);
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = value.map(|value| from_end(index, value));
+        }
+        Ok(())
+    }
+}
+
+fn check_ranges(
+    ranges: &[Option<(u64, u64)>],
+    domain_of: impl Fn(usize) -> RangeInclusive<u64>,
+) -> Result<(), Error> {
+    let outside = |(index, range): (usize, &Option<(u64, u64)>)| {
+        let domain = domain_of(index);
+        range.is_some_and(|(low, high)| !domain.contains(&low) || !domain.contains(&high))
+    };
+    match ranges.iter().enumerate().position(outside) {
+        Some(index) => Err(Error::OwnData(OwnData::OutsideDomain { index })),
+        None => Ok(()),
+    }
+}
+
+/// A party of one halves its own domain; nothing is allocated.
+fn kth_alone(
+    questions: &[Rank],
+    mut at_most: impl FnMut(usize, u64) -> u64,
+    answers: &mut [Option<u64>],
+) -> Result<(), Error> {
+    for (index, (question, answer)) in questions.iter().zip(answers).enumerate() {
+        let (mut low, mut high) = (*question.domain.start(), *question.domain.end());
+        if low > high {
+            return Err(Error::OwnConfig(OwnConfig::Domain { index }));
+        }
+        *answer = (at_most(index, high) >= question.rank).then(|| {
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if at_most(index, middle) >= question.rank {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            low
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! The published extremes: JX08 Algorithm 3 after Xiong, Chitti and Liu (ICDCS 2005).
+//!
+//! A running value goes around the ring. A site whose own value is larger puts in a random value
+//! between the two with probability p0 d^(r - 1) in lap r, else its own. In the last lap nobody
+//! lies, so the answer is exact; the paper leaves a probability of error.
+//!
+//! # Discloses
+//! The extreme to all; the running values of every lap to the successor on the ring.
+
+use std::ops::RangeInclusive;
+
+use super::End;
+use crate::error::{Error, OwnConfig};
+use crate::ledger::{Disclosure, Sealed, To, What};
+use crate::network::Site;
+use crate::party::{Engine, Joined, Party};
+use crate::random::Generator;
+use crate::settings::Probabilistic;
+use crate::wire::{self, Primitive, WireError};
+
+/// What a site sees of its predecessors on the way.
+const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 3");
+
+impl Party {
+    pub(crate) async fn probabilistic_extremes(
+        &mut self,
+        question: impl Fn(usize) -> (End, RangeInclusive<u64>),
+        values: &mut [Option<u64>],
+    ) -> Result<(), Error> {
+        let mut own = Vec::with_capacity(values.len());
+        let mut sizes = Vec::with_capacity(values.len());
+        for (index, value) in values.iter().enumerate() {
+            let (end, domain) = question(index);
+            let size = domain
+                .end()
+                .checked_sub(*domain.start())
+                .and_then(|last| last.checked_add(1));
+            let size = size.ok_or(Error::OwnConfig(OwnConfig::Domain { index }))?;
+            sizes.push(size);
+            // 0 is "none"; the wanted end of the domain is the largest.
+            own.push(value.map_or(0, |value| match end {
+                End::Low => size - (value - domain.start()),
+                End::High => value - domain.start() + 1,
+            }));
+        }
+        let laps = self.settings.probabilistic;
+        let mut seen = Vec::new();
+        if let Engine::Joined(joined) = &mut self.engine {
+            joined.link.begin(Primitive::Extremum);
+            laps_of_maximum(
+                joined,
+                &mut self.generator,
+                laps,
+                &sizes,
+                &mut own,
+                &mut seen,
+            )
+            .await?;
+        }
+        let disclosure = Disclosure {
+            what: RUNNING,
+            by: Primitive::Extremum,
+            to: To::Successor,
+            caveat: None,
+        };
+        self.ledger.open(disclosure, Sealed::new(seen));
+        for (index, (value, found)) in values.iter_mut().zip(own).enumerate() {
+            let (end, domain) = question(index);
+            let from_start = |place: u64| match end {
+                End::Low => domain.end() - (place - 1),
+                End::High => domain.start() + (place - 1),
+            };
+            *value = (found > 0).then(|| from_start(found));
+        }
+        Ok(())
+    }
+}
+
+/// Leaves the maximum of all sites in `own`, and what this site saw in `seen`.
+async fn laps_of_maximum(
+    joined: &mut Joined,
+    generator: &mut Generator,
+    laps: Probabilistic,
+    sizes: &[u64],
+    own: &mut [u64],
+    seen: &mut Vec<u64>,
+) -> Result<(), Error> {
+    let last = Site::new(joined.sites as u16 - 1);
+    let (count, first_site) = (own.len(), joined.me.index() == 0);
+    let mut running = vec![0; count];
+    let mut probability = laps.start;
+    for lap in 1..=laps.laps.max(1) {
+        if !(first_site && lap == 1) {
+            running = receive(joined, joined.previous(), sizes).await?;
+            seen.extend_from_slice(&running);
+        }
+        if lap == laps.laps.max(1) {
+            probability = 0.0;
+        }
+        for (running, &own) in running.iter_mut().zip(&*own) {
+            if *running < own {
+                let lies = (generator.next_u64() as f64) < probability * 2f64.powi(64);
+                *running = if lies {
+                    *running + generator.below(own - *running)
+                } else {
+                    own
+                };
+            }
+        }
+        probability *= laps.dampening;
+        if !(joined.me == last && lap == laps.laps.max(1)) {
+            send(joined, &running)?;
+        }
+    }
+    if joined.me == last {
+        let mut message = Vec::with_capacity(count * 8);
+        wire::pack(running.iter().copied(), 8, &mut message);
+        joined.link.broadcast(&message)?;
+    } else {
+        running = receive(joined, last, sizes).await?;
+    }
+    own.copy_from_slice(&running);
+    Ok(())
+}
+
+fn send(joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
+    let mut message = Vec::with_capacity(values.len() * 8);
+    wire::pack(values.iter().copied(), 8, &mut message);
+    joined.link.send(joined.next(), &message)
+}
+
+async fn receive(joined: &mut Joined, from: Site, sizes: &[u64]) -> Result<Vec<u64>, Error> {
+    let message = joined.link.receive(from, sizes.len() * 8).await?;
+    let values = wire::unpack(&message, sizes.len(), 8).map(Iterator::collect::<Vec<u64>>);
+    let values = values.map_err(|source| joined.link.invalid(from, source))?;
+    match values
+        .iter()
+        .zip(sizes)
+        .position(|(value, size)| value > size)
+    {
+        Some(index) => Err(joined.link.invalid(from, WireError::Range { index })),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,360 @@
+//! A site's seat in a run: who I am, who the others are, randomness, network, ledger.
+//!
+//! Every algorithm is written once, against [`Party`]; a centralized run is the same code with a
+//! party of one ([`Party::alone`]), whose calls return at once: no copies, no masks, no
+//! allocation, no entry in the ledger, since nobody learns anything. [`crate::ideal`] gives
+//! parties that ask a trusted third instead of each other, for tests.
+//!
+//! Joining agrees on a key for each pair of sites, once per run: one round, or two with two
+//! sites, which also prepare their oblivious transfers. The public keys of all sites together
+//! give the run's public randomness, from which three sites with roles are drawn.
+//!
+//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn.
+//!
+//! # Discloses
+//! Nothing: fresh public keys.
+
+use crate::error::{Error, MAXIMUM_SITES, Misbehaviour, OwnConfig};
+use crate::ideal::Chair;
+use crate::ledger::{Disclosure, Ledger, Sealed, To, Values, What};
+use crate::link::{Link, Traffic};
+use crate::network::{Network, Site};
+use crate::random::{Agreement, Generator, PairKey, Seed};
+use crate::settings::{Security, Settings};
+use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender, Transfer};
+use crate::wire::Primitive;
+
+/// A site's seat in a run.
+pub struct Party {
+    pub(crate) me: Site,
+    pub(crate) sites: usize,
+    pub(crate) settings: Settings,
+    pub(crate) generator: Generator,
+    pub(crate) ledger: Ledger,
+    pub(crate) engine: Engine,
+    pub(crate) calls: u64,
+}
+
+/// By whom a party's questions are answered.
+pub(crate) enum Engine {
+    /// By itself: a party of one.
+    Alone,
+    /// By a trusted third.
+    Ideal(Chair),
+    /// By the sites together.
+    Joined(Box<Joined>),
+}
+
+/// What a site shares with its peers during a run.
+pub(crate) struct Joined {
+    pub(crate) me: Site,
+    pub(crate) sites: usize,
+    pub(crate) link: Link,
+    /// One key per peer; `None` at the own place.
+    pub(crate) pairs: Vec<Option<PairKey>>,
+    /// The run's public randomness.
+    pub(crate) session: [u8; 32],
+    /// For the layers of the mixing union.
+    pub(crate) mixing: Agreement,
+    pub(crate) mixing_publics: Vec<[u8; 32]>,
+    /// With two sites: oblivious transfers from site 0 to site 1.
+    pub(crate) transfer: Option<Transfer>,
+}
+
+/// Everything a site needs to take its place in a run.
+pub struct Seat {
+    /// Who I am.
+    pub me: Site,
+    /// How many sites there are.
+    pub sites: usize,
+    /// What the sites agreed on.
+    pub settings: Settings,
+    /// From which all own randomness follows.
+    pub seed: Seed,
+    /// The lines to the others.
+    pub network: Box<dyn Network>,
+}
+
+impl Party {
+    /// A party of one: the centralized run.
+    pub fn alone(settings: Settings, seed: &Seed) -> Self {
+        Self {
+            me: Site::new(0),
+            sites: 1,
+            settings,
+            generator: Generator::new(seed),
+            ledger: Ledger::new(settings.security),
+            engine: Engine::Alone,
+            calls: 0,
+        }
+    }
+
+    /// A party whose questions a trusted third answers; see [`crate::ideal`].
+    pub fn ideal(chair: Chair, settings: Settings, seed: &Seed) -> Self {
+        let (me, sites) = (chair.me(), chair.sites());
+        let engine = if sites == 1 {
+            Engine::Alone
+        } else {
+            Engine::Ideal(chair)
+        };
+        Self {
+            me,
+            sites,
+            engine,
+            ..Self::alone(settings, seed)
+        }
+    }
+
+    /// Takes a seat: agrees on keys with all other sites.
+    pub async fn join(seat: Seat) -> Result<Self, Error> {
+        let Seat {
+            me,
+            sites,
+            settings,
+            seed,
+            network,
+        } = seat;
+        if sites > MAXIMUM_SITES {
+            return Err(Error::OwnConfig(OwnConfig::Sites { found: sites }));
+        }
+        if me.index() >= sites {
+            return Err(Error::OwnConfig(OwnConfig::NoSuchSite { site: me }));
+        }
+        let mut party = Self::alone(settings, &seed);
+        if sites > 1 {
+            let link = Link::new(network, me, sites);
+            let joined = Joined::agree(link, me, sites, &settings, &mut party.generator).await?;
+            party.engine = Engine::Joined(Box::new(joined));
+        }
+        Ok(Self { me, sites, ..party })
+    }
+
+    /// Who I am.
+    pub const fn me(&self) -> Site {
+        self.me
+    }
+
+    /// How many sites there are.
+    pub const fn sites(&self) -> usize {
+        self.sites
+    }
+
+    /// What the sites agreed on.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// This site's own randomness.
+    pub const fn generator(&mut self) -> &mut Generator {
+        &mut self.generator
+    }
+
+    /// What was disclosed to this site, and by it.
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The ledger, to have it keep values in tests.
+    pub const fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// How many questions were asked.
+    pub const fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// What this site sent; `None` where nothing ever is.
+    pub fn traffic(&self) -> Option<&Traffic> {
+        match &self.engine {
+            Engine::Joined(joined) => Some(joined.link.traffic()),
+            Engine::Alone | Engine::Ideal(_) => None,
+        }
+    }
+
+    /// Opens an answer and writes it into the ledger.
+    pub(crate) fn open<T: Values>(
+        &mut self,
+        what: What,
+        by: Primitive,
+        to: To,
+        caveat: Option<&'static str>,
+        answer: Sealed<T>,
+    ) -> T {
+        self.ledger.open(
+            Disclosure {
+                what,
+                by,
+                to,
+                caveat,
+            },
+            answer,
+        )
+    }
+
+    pub(crate) fn is_published(&self) -> bool {
+        self.settings.security == Security::Published
+    }
+}
+
+impl Joined {
+    async fn agree(
+        mut link: Link,
+        me: Site,
+        sites: usize,
+        settings: &Settings,
+        generator: &mut Generator,
+    ) -> Result<Self, Error> {
+        let agreed = agreed_digest(sites, settings);
+        let (masking, mixing) = (Agreement::new(generator), Agreement::new(generator));
+        let base_sender = (sites == 2 && me.index() == 1).then(|| BaseSender::new(generator));
+
+        let own = Hello {
+            agreed,
+            masking: masking.public(),
+            mixing: mixing.public(),
+        };
+        link.broadcast(&own.encode())?;
+        if let (Some(base), 2) = (&base_sender, sites) {
+            link.send(Site::new(0), &base.public())?;
+        }
+        let mut hellos = Vec::with_capacity(sites);
+        for peer in Site::all(sites) {
+            if peer == me {
+                hellos.push(own.clone());
+                continue;
+            }
+            let bytes = link.receive(peer, Hello::BYTES).await?;
+            let hello = Hello::decode(&bytes);
+            if hello.agreed != agreed {
+                return Err(link.misbehaved(peer, Misbehaviour::OtherSettings));
+            }
+            hellos.push(hello);
+        }
+
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow session v1");
+        for hello in &hellos {
+            hasher.update(&hello.encode());
+        }
+        let session = *hasher.finalize().as_bytes();
+        let mut pairs = Vec::with_capacity(sites);
+        for (peer, hello) in Site::all(sites).zip(&hellos) {
+            pairs.push(if peer == me {
+                None
+            } else {
+                let key = masking.derive(&hello.masking, &session, b"hedgerow pair v1");
+                // A key that is weak for one secret is weak for every secret.
+                let layer = mixing.derive(&hello.mixing, &session, b"hedgerow pair v1");
+                let strong = key.filter(|_| layer.is_some());
+                Some(strong.ok_or_else(|| link.misbehaved(peer, Misbehaviour::WeakKey))?)
+            });
+        }
+        let transfer = match base_sender {
+            _ if sites != 2 => None,
+            Some(base) => {
+                let bytes = link.receive(Site::new(0), BASE_BYTES).await?;
+                let answer = base.finish(&bytes);
+                Some(answer.map_err(|source| link.invalid(Site::new(0), source))?)
+            }
+            None => {
+                let peer = Site::new(1);
+                let public = link.receive(peer, 32).await?;
+                let (base, reply) = BaseReceiver::answer(&public, generator)
+                    .map_err(|source| link.invalid(peer, source))?;
+                link.send(peer, &reply)?;
+                Some(base)
+            }
+        };
+        let mixing_publics = hellos.iter().map(|hello| hello.mixing).collect();
+        Ok(Self {
+            me,
+            sites,
+            link,
+            pairs,
+            session,
+            mixing,
+            mixing_publics,
+            transfer,
+        })
+    }
+
+    /// Three sites for the roles of a comparison, drawn from the run's public randomness.
+    pub(crate) fn roles(&self) -> Roles {
+        let mut public = Generator::new(&Seed::new(self.session));
+        let mut order: Vec<Site> = Site::all(self.sites).collect();
+        public.shuffle(&mut order);
+        Roles {
+            holder: order[0],
+            keeper: order[1],
+            judge: order[2],
+        }
+    }
+
+    /// The other sites.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = Site> + use<> {
+        let me = self.me;
+        Site::all(self.sites).filter(move |&peer| peer != me)
+    }
+
+    /// The key shared with a peer.
+    pub(crate) fn pair(&self, peer: Site) -> &PairKey {
+        match &self.pairs[peer.index()] {
+            Some(key) => key,
+            // Only the own place is empty, and no caller asks for the key with itself.
+            None => unreachable!("a site shares no key with itself"),
+        }
+    }
+}
+
+/// Three sites that must not collude pairwise while a sum is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Roles {
+    /// Holds the masked sum of all sites but the keeper.
+    pub(crate) holder: Site,
+    /// Keeps its own masked summand apart from it.
+    pub(crate) keeper: Site,
+    /// Compares through the affine map, or deals the keys of a comparison.
+    pub(crate) judge: Site,
+}
+
+/// The first message of a run, to every peer.
+#[derive(Clone)]
+struct Hello {
+    agreed: [u8; 32],
+    masking: [u8; 32],
+    mixing: [u8; 32],
+}
+
+impl Hello {
+    const BYTES: usize = 96;
+
+    fn encode(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..32].copy_from_slice(&self.agreed);
+        bytes[32..64].copy_from_slice(&self.masking);
+        bytes[64..].copy_from_slice(&self.mixing);
+        bytes
+    }
+
+    /// Decodes a message whose length the link has checked.
+    fn decode(bytes: &[u8]) -> Self {
+        let mut hello = Self {
+            agreed: [0; 32],
+            masking: [0; 32],
+            mixing: [0; 32],
+        };
+        let (agreed, keys) = bytes.split_at(32);
+        let (masking, mixing) = keys.split_at(32);
+        hello.agreed.copy_from_slice(agreed);
+        hello.masking.copy_from_slice(masking);
+        hello.mixing.copy_from_slice(mixing);
+        hello
+    }
+}
+
+/// Names the settings that all sites must share.
+fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v1");
+    hasher.update(format!("{sites} {settings:?}").as_bytes());
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,226 @@
+//! Randomness of a site: its own generator, and the streams it shares with one peer each.
+//!
+//! Own randomness is ChaCha20 from a 32-byte seed, so a run is a pure function of own values,
+//! seed and inbound messages. Pair keys come from X25519 and HKDF-SHA256 (RFC 5869) once per
+//! run; a pair's streams are ChaCha20 (RFC 8439) under that key, with the purpose and the number
+//! of the call as nonce, so that no two calls share a stream.
+//!
+//! # Discloses
+//! Nothing. A pair's streams are known to its two sites and pseudorandom to all others.
+
+use chacha20::ChaCha20;
+use chacha20::cipher::{KeyIvInit, StreamCipher};
+use hkdf::Hkdf;
+use rand_core::{CryptoRng, Rng, SeedableRng};
+use sha2::Sha256;
+use x25519_dalek::{PublicKey, StaticSecret};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// The 32 bytes from which all randomness of one site in one run follows.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Seed([u8; 32]);
+
+impl Seed {
+    /// Takes a seed: from the operating system in production, fixed in tests.
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The seed of one site in a simulation with a number as seed.
+    pub fn for_site(seed: u64, site: usize) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow simulation seed v1");
+        hasher
+            .update(&seed.to_le_bytes())
+            .update(&(site as u64).to_le_bytes());
+        Self(*hasher.finalize().as_bytes())
+    }
+}
+
+/// A site's own cryptographic generator.
+#[derive(ZeroizeOnDrop)]
+pub struct Generator(chacha20::ChaCha20Rng);
+
+impl Generator {
+    /// The generator that a seed determines.
+    pub fn new(seed: &Seed) -> Self {
+        Self(chacha20::ChaCha20Rng::from_seed(seed.0))
+    }
+
+    /// A uniform word.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Uniform bytes.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill_bytes(bytes);
+    }
+
+    /// A uniform number below `bound`, which must not be 0 (Lemire 2019, without bias).
+    pub fn below(&mut self, bound: u64) -> u64 {
+        let threshold = bound.wrapping_neg() % bound;
+        loop {
+            let product = u128::from(self.next_u64()) * u128::from(bound);
+            if product as u64 >= threshold {
+                return (product >> 64) as u64;
+            }
+        }
+    }
+
+    /// A uniform permutation of a slice (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+
+    /// As the generator that the curve crates take.
+    pub(crate) fn inner(&mut self) -> &mut impl CryptoRng {
+        &mut self.0
+    }
+}
+
+/// A secret for key agreement with every peer, fresh per run.
+pub(crate) struct Agreement(StaticSecret);
+
+impl Agreement {
+    pub(crate) fn new(generator: &mut Generator) -> Self {
+        Self(StaticSecret::random_from_rng(generator.inner()))
+    }
+
+    pub(crate) fn public(&self) -> [u8; 32] {
+        PublicKey::from(&self.0).to_bytes()
+    }
+
+    /// The key shared with the owner of `public`; `None` if anyone could compute it.
+    pub(crate) fn derive(&self, public: &[u8; 32], salt: &[u8], label: &[u8]) -> Option<PairKey> {
+        let shared = self.0.diffie_hellman(&PublicKey::from(*public));
+        if !shared.was_contributory() {
+            return None;
+        }
+        let mut key = [0; 32];
+        // 32 bytes are within the 255 hash lengths that HKDF can give.
+        Hkdf::<Sha256>::new(Some(salt), shared.as_bytes())
+            .expand(label, &mut key)
+            .ok()?;
+        Some(PairKey(key))
+    }
+}
+
+/// A key that two sites share for one run.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(crate) struct PairKey([u8; 32]);
+
+impl PairKey {
+    pub(crate) const fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    pub(crate) const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The stream for one purpose in one call.
+    pub(crate) fn stream(&self, purpose: Purpose, call: u32) -> Keystream {
+        self.stream_of_part(purpose, call, 0)
+    }
+
+    /// The stream for one part of a call that is done in parts.
+    pub(crate) fn stream_of_part(&self, purpose: Purpose, call: u32, part: u32) -> Keystream {
+        let mut nonce = [0; 12];
+        nonce[0] = purpose as u8;
+        nonce[4..8].copy_from_slice(&call.to_le_bytes());
+        nonce[8..12].copy_from_slice(&part.to_le_bytes());
+        Keystream::new(&self.0, nonce)
+    }
+}
+
+/// What a pair's stream is for; each has streams of its own.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    /// Masks that cancel in a sum.
+    SumMask = 1,
+    /// Masks that cancel in a sum kept apart.
+    ApartMask = 2,
+    /// The affine map of `all`.
+    Affine = 3,
+    /// A comparison dealer's mask and root seeds.
+    Dealer = 4,
+    /// The bit that hides the opened shares from the dealer.
+    Opening = 5,
+    /// A column of the oblivious transfer extension.
+    Column = 6,
+    /// The single use of a key made for one item.
+    Item = 7,
+}
+
+/// A ChaCha20 key stream, read in words or bytes.
+pub(crate) struct Keystream {
+    cipher: ChaCha20,
+    buffer: [u8; BUFFER],
+    used: usize,
+}
+
+const BUFFER: usize = 1024;
+
+impl Keystream {
+    fn new(key: &[u8; 32], nonce: [u8; 12]) -> Self {
+        Self {
+            cipher: ChaCha20::new(&(*key).into(), &nonce.into()),
+            buffer: [0; BUFFER],
+            used: BUFFER,
+        }
+    }
+
+    fn refill(&mut self) {
+        self.buffer.fill(0);
+        self.cipher.apply_keystream(&mut self.buffer);
+        self.used = 0;
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        if self.used == BUFFER {
+            self.refill();
+        }
+        let byte = self.buffer[self.used];
+        self.used += 1;
+        byte
+    }
+
+    pub(crate) fn word(&mut self) -> u64 {
+        if self.used + 8 > BUFFER {
+            self.refill();
+        }
+        let mut word = [0; 8];
+        word.copy_from_slice(&self.buffer[self.used..self.used + 8]);
+        self.used += 8;
+        u64::from_le_bytes(word)
+    }
+
+    pub(crate) fn block(&mut self) -> u128 {
+        u128::from(self.word()) | u128::from(self.word()) << 64
+    }
+
+    /// Combines each value with a word of its own; uses up the stream.
+    pub(crate) fn over(mut self, values: &mut [u64], combine: impl Fn(u64, u64) -> u64) {
+        for chunk in values.chunks_mut(BUFFER / 8) {
+            self.refill();
+            for (value, word) in chunk.iter_mut().zip(self.buffer.as_chunks::<8>().0) {
+                *value = combine(*value, u64::from_le_bytes(*word));
+            }
+        }
+    }
+
+    /// The exclusive or of `bytes` with the stream, for streams read in bytes only.
+    pub(crate) fn apply(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            *byte ^= self.byte();
+        }
+    }
+}
+
+impl Drop for Keystream {
+    fn drop(&mut self) {
+        self.buffer.zeroize();
+    }
+}

@@ -1,0 +1,118 @@
+//! How a run goes: the security level, and the knobs that change cost but not answers.
+//!
+//! # Discloses
+//! Nothing by itself; the level decides what the primitives disclose.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Which form of each primitive a run uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Security {
+    /// Each primitive as its paper prints it, with its known attacks; for reproduction.
+    Published,
+    /// Pairwise-masked sums, comparisons that open one bit, union by mixing.
+    #[default]
+    Hardened,
+}
+
+impl fmt::Display for Security {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Security::Published => "published",
+            Security::Hardened => "hardened",
+        })
+    }
+}
+
+/// The paths that masked vectors take in a hardened sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Topology {
+    /// Each site to each other: one round.
+    #[default]
+    AllToAll,
+    /// To one site and back: two rounds, 2 (m - 1) messages.
+    Star,
+    /// Up a binary tree and down again: 2 log2 m rounds, 2 (m - 1) messages, no site with more
+    /// than three neighbours.
+    Tree,
+}
+
+/// Which ring sum the published level uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ring {
+    /// TG12 Algorithm 1: every site masks, a second lap takes the masks off.
+    #[default]
+    TwoPasses,
+    /// JX08 section 4.2: the first site masks, one lap.
+    OneMask,
+}
+
+/// JX08 Algorithm 3: the probability of a false value in lap r is `start * dampening^(r - 1)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probabilistic {
+    /// p0 of the paper.
+    pub start: f64,
+    /// d of the paper.
+    pub dampening: f64,
+    /// Laps in all. In the last one nobody lies, so the answer is exact: the paper leaves a
+    /// remaining probability of error, which a release cannot carry.
+    pub laps: u32,
+}
+
+impl Default for Probabilistic {
+    fn default() -> Self {
+        Self {
+            start: 1.0,
+            dampening: 0.5,
+            laps: 8,
+        }
+    }
+}
+
+/// What the sites of a run agree on beforehand; the same at every site.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// Which form of each primitive.
+    pub security: Security,
+    /// Paths of the hardened sum.
+    pub topology: Topology,
+    /// Which published sum.
+    pub ring: Ring,
+    /// Laps of the published minimum and maximum.
+    pub probabilistic: Probabilistic,
+    /// Parts into which one step of the comparison-only search cuts what is left of the domain.
+    pub fan_out: usize,
+    /// Random items that the leader of the published union adds; see [`crate::union::loss`].
+    pub decoys: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            security: Security::default(),
+            topology: Topology::default(),
+            ring: Ring::default(),
+            probabilistic: Probabilistic::default(),
+            fan_out: 16,
+            decoys: 100,
+        }
+    }
+}
+
+impl Settings {
+    /// The published level, all else by default.
+    pub fn published() -> Self {
+        Self {
+            security: Security::Published,
+            ..Self::default()
+        }
+    }
+
+    /// The hardened level, all else by default.
+    pub fn hardened() -> Self {
+        Self::default()
+    }
+}

@@ -1,0 +1,100 @@
+//! The attack of colluding sites on the hardened sum, written out.
+//!
+//! Colluders pool every mask they share with a victim and take them off what it sent. With m - 1
+//! of them that leaves the victim's values; with m - 2 the mask between the two honest sites
+//! stays on, and what is left is uniform whatever the honest sites hold.
+
+use crate::memory::Simulation;
+use crate::network::Site;
+use crate::party::{Engine, Party};
+use crate::random::Purpose;
+use crate::wire::{HEADER_BYTES, unpack};
+use crate::{Error, What};
+
+const COUNT: usize = 4_000;
+const TEST: What = What::new("sums", "the test");
+
+/// The masks that a site shares with `victim` in the call that comes next, as the victim adds them.
+fn masks_with(party: &Party, victim: Site) -> Vec<u64> {
+    let Engine::Joined(joined) = &party.engine else {
+        panic!("a joined party")
+    };
+    let mut stream = joined
+        .pair(victim)
+        .stream(Purpose::SumMask, joined.link.call() + 1);
+    let adds = victim < party.me();
+    (0..COUNT)
+        .map(|_| {
+            if adds {
+                stream.word()
+            } else {
+                stream.word().wrapping_neg()
+            }
+        })
+        .collect()
+}
+
+/// What the colluders are left with of the victim's vector, with these inputs at the honest sites.
+fn residue(colluders: &[usize], inputs: [u64; 5]) -> Vec<u64> {
+    let victim = Site::new(1);
+    let outcome = Simulation::new(5, 11)
+        .recording()
+        .run(|mut party| async move {
+            let known = (party.me() != victim).then(|| masks_with(&party, victim));
+            let mut values = vec![inputs[party.me().index()]; COUNT];
+            party.sum(TEST, &mut values).await?;
+            Ok::<_, Error>(known)
+        });
+    let witness = Site::new(colluders[0] as u16);
+    let view = outcome.view(witness);
+    let sent = view
+        .iter()
+        .rfind(|frame| frame.from == victim)
+        .expect("a masked vector");
+    let vector = sent.bytes[HEADER_BYTES..].to_vec();
+    let mut left: Vec<u64> = unpack(&vector, COUNT, 8).expect("words").collect();
+    for (site, known) in outcome
+        .into_values()
+        .expect("no fault")
+        .into_iter()
+        .enumerate()
+    {
+        if let Some(known) = known.filter(|_| colluders.contains(&site)) {
+            left.iter_mut()
+                .zip(known)
+                .for_each(|(word, mask)| *word = word.wrapping_sub(mask));
+        }
+    }
+    left
+}
+
+/// Chi-square of the bytes against the uniform distribution; 255 degrees of freedom.
+fn chi_square(words: &[u64]) -> f64 {
+    let mut counts = [0u32; 256];
+    words
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .for_each(|byte| counts[usize::from(byte)] += 1);
+    let expected = words.len() as f64 * 8.0 / 256.0;
+    counts
+        .iter()
+        .map(|&count| (f64::from(count) - expected).powi(2) / expected)
+        .sum()
+}
+
+#[test]
+fn all_others_together_recover_the_victim() {
+    let left = residue(&[0, 2, 3, 4], [5, 77, 1, 2, 3]);
+    assert!(left.iter().all(|&word| word == 77));
+}
+
+#[test]
+fn all_others_but_one_are_left_with_noise() {
+    // The honest sites 1 and 4 hold 77 and 3, or 3 and 77: the sum, hence the output, is the same.
+    for inputs in [[5, 77, 1, 2, 3], [5, 3, 1, 2, 77]] {
+        let left = residue(&[0, 2, 3], inputs);
+        assert!(left.iter().all(|&word| word != 77 && word != 3));
+        // 255 + 5 standard deviations.
+        assert!(chi_square(&left) < 368.0, "{}", chi_square(&left));
+    }
+}

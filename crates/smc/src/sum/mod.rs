@@ -1,0 +1,116 @@
+//! Sum of vectors in Z_2^64.
+//!
+//! `published`: the ring sums of TG12 Algorithm 1 (two passes, every site masks) and of JX08
+//! section 4.2 (one mask), in [`ring`](self). Two colluding neighbours on the ring learn the site
+//! between them.
+//! `hardened`: vectors masked pairwise so that the masks cancel in the sum (Bonawitz et al., CCS
+//! 2017, without dropouts), one round: any m - 2 colluding sites learn nothing beyond the sum.
+//!
+//! # Discloses
+//! The sums, to all sites or to one. With two sites a sum tells each the other's summand; no
+//! protocol can hide it, and the ledger says so.
+
+#[cfg(test)]
+mod attack;
+mod masked;
+mod ring;
+
+pub(crate) use masked::add_masks;
+pub(crate) use ring::apart;
+
+use crate::error::{Error, OwnConfig};
+use crate::ideal;
+use crate::ledger::{Sealed, To, What};
+use crate::network::Site;
+use crate::party::{Engine, Party};
+use crate::settings::{Ring, Security, Settings};
+use crate::wire::Primitive;
+
+/// In the ledger of every sum between two sites.
+const TWO_SITES: &str = "with two sites a sum tells each site the other's summand";
+/// In the ledger of every published sum.
+const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its summand together";
+
+impl Party {
+    /// Replaces `values` by their sums over all sites, modulo 2^64; every site learns them.
+    pub async fn sum(&mut self, what: What, values: &mut [u64]) -> Result<(), Error> {
+        self.sum_for(what, None, values).await
+    }
+
+    /// As [`Party::sum`], but only `pivot` learns the sums; at the others `values` becomes zero.
+    pub async fn sum_to(
+        &mut self,
+        what: What,
+        pivot: Site,
+        values: &mut [u64],
+    ) -> Result<(), Error> {
+        if pivot.index() >= self.sites {
+            return Err(Error::OwnConfig(OwnConfig::NoSuchSite { site: pivot }));
+        }
+        self.sum_for(what, Some(pivot), values).await
+    }
+
+    async fn sum_for(
+        &mut self,
+        what: What,
+        pivot: Option<Site>,
+        values: &mut [u64],
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        if self.sites == 1 {
+            return Ok(());
+        }
+        let sealed = self.sealed_sum(Primitive::Sum, pivot, values).await?;
+        let to = pivot.map_or(To::All, To::Site);
+        let caveat = self.sum_caveat();
+        self.open(what, Primitive::Sum, to, caveat, sealed);
+        Ok(())
+    }
+
+    /// The sums, for a primitive that is built on them and opens them under its own name.
+    pub(crate) async fn sealed_sum<'a>(
+        &mut self,
+        primitive: Primitive,
+        pivot: Option<Site>,
+        values: &'a mut [u64],
+    ) -> Result<Sealed<&'a mut [u64]>, Error> {
+        match &mut self.engine {
+            Engine::Alone => Ok(Sealed::new(values)),
+            Engine::Ideal(chair) => {
+                let answer = chair.ask(values.to_vec(), ideal::sum).await;
+                if pivot.is_none_or(|pivot| pivot == self.me) {
+                    values.copy_from_slice(&answer);
+                } else {
+                    values.fill(0);
+                }
+                Ok(Sealed::new(values))
+            }
+            Engine::Joined(joined) => {
+                joined.link.begin(primitive);
+                let Settings {
+                    security,
+                    topology,
+                    ring,
+                    ..
+                } = self.settings;
+                match security {
+                    Security::Hardened => joined.masked_sum(topology, pivot, values).await,
+                    Security::Published => {
+                        let two_passes = ring == Ring::TwoPasses;
+                        joined
+                            .ring_sum(&mut self.generator, two_passes, pivot, values)
+                            .await
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn sum_caveat(&self) -> Option<&'static str> {
+        match self.settings.security {
+            _ if self.sites == 2 => Some(TWO_SITES),
+            Security::Published => Some(NEIGHBOURS),
+            Security::Hardened => None,
+        }
+    }
+}

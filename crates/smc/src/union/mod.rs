@@ -1,0 +1,93 @@
+//! Union of multisets, without telling whose items are whose.
+//!
+//! `published`: JX08 Algorithm 5: a leader found by the secure maximum adds random items, the
+//! list goes once around the ring, the leader takes them out again. [`loss`] has the paper's
+//! bounds on the loss of privacy and the numbers of random items that keep them.
+//! `hardened`: mixing (Chaum 1981; Brickell and Shmatikov, KDD 2006): items travel under a layer
+//! for each site; every site takes its layer off and shuffles. All items have one width, and every
+//! site sends as many as the agreed capacity, so that neither length nor number tells anything.
+//!
+//! Guarantee of mixing: ownership is hidden from any m - 2 colluding sites; m - 1 colluding sites
+//! know the last one's items by subtraction, in any protocol.
+//!
+//! # Discloses
+//! The items of the union, in their own order, to all sites; at the published level also the
+//! lists on their way to the successor on the ring.
+
+pub mod loss;
+mod mixing;
+mod published;
+
+use crate::error::{Error, OwnData};
+use crate::ideal;
+use crate::ledger::{Disclosure, Sealed, To, What};
+use crate::party::{Engine, Party};
+use crate::random::Generator;
+use crate::wire::Primitive;
+
+/// In the ledger of every union of two sites.
+const TWO_SITES: &str = "with two sites an item that is not one's own is the other's";
+/// What the ring shows on its way.
+const ON_THE_WAY: What = What::new(
+    "items on their way around the ring",
+    "JX08 equations 5 and 8",
+);
+
+/// What is public about the items of a union.
+pub struct Items<'d> {
+    /// Bytes of every item.
+    pub width: usize,
+    /// The most items that one site may have.
+    pub capacity: usize,
+    /// Draws a random item of the domain, for the published level.
+    pub decoy: &'d (dyn Fn(&mut Generator) -> Vec<u8> + Sync),
+}
+
+impl Party {
+    /// Replaces `items` by the union of all sites' items, repeated ones kept, in their own order.
+    pub async fn union(
+        &mut self,
+        what: What,
+        shape: &Items<'_>,
+        items: &mut Vec<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.calls += 1;
+        if let Some(index) = items.iter().position(|item| item.len() != shape.width) {
+            return Err(Error::OwnData(OwnData::Width { index }));
+        }
+        if items.len() > shape.capacity {
+            let (found, capacity) = (items.len(), shape.capacity);
+            return Err(Error::OwnData(OwnData::AboveCapacity { found, capacity }));
+        }
+        if self.sites == 1 {
+            items.sort_unstable();
+            return Ok(());
+        }
+        let published = self.is_published() && matches!(self.engine, Engine::Joined(_));
+        let own = std::mem::take(items);
+        let united = if published {
+            let (united, seen) = self.union_on_a_ring(shape, own).await?;
+            let by = Primitive::Union;
+            let disclosure = Disclosure {
+                what: ON_THE_WAY,
+                by,
+                to: To::Successor,
+                caveat: None,
+            };
+            self.ledger.open(disclosure, Sealed::new(seen));
+            united
+        } else {
+            match &mut self.engine {
+                Engine::Alone => own,
+                Engine::Ideal(chair) => chair.ask(own, ideal::union).await.to_vec(),
+                Engine::Joined(joined) => {
+                    joined.link.begin(Primitive::Union);
+                    joined.mix(&mut self.generator, shape, own).await?
+                }
+            }
+        };
+        let caveat = (self.sites == 2).then_some(TWO_SITES);
+        *items = self.open(what, Primitive::Union, To::All, caveat, Sealed::new(united));
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The published union: JX08 Algorithm 5.
+//!
+//! The leader is the site with the largest of random numbers, found by the secure maximum. It
+//! adds random items and starts the lap; after the lap it takes them out and sends the result
+//! around once more, so that nobody but itself knows who led.
+//!
+//! # Discloses
+//! The union to all; to each site the list as it left its predecessor: see [`super::loss`].
+
+use super::Items;
+use crate::error::Error;
+use crate::order::End;
+use crate::party::{Engine, Joined, Party};
+use crate::wire::{self, Primitive, WireError};
+
+/// Random numbers among which a leader is found: so many that two do not meet.
+const TICKETS: u64 = 1 << 62;
+
+type List = Vec<Vec<u8>>;
+
+impl Party {
+    /// The union, and the list as it came from the predecessor.
+    pub(super) async fn union_on_a_ring(
+        &mut self,
+        shape: &Items<'_>,
+        own: List,
+    ) -> Result<(List, List), Error> {
+        let ticket = self.generator.below(TICKETS);
+        let mut highest = [Some(ticket)];
+        self.probabilistic_extremes(|_| (End::High, 0..=TICKETS - 1), &mut highest)
+            .await?;
+        let leads = highest[0] == Some(ticket);
+        let decoys: List = if leads {
+            (0..self.settings.decoys)
+                .map(|_| (shape.decoy)(&mut self.generator))
+                .collect()
+        } else {
+            List::new()
+        };
+        let longest = self.sites * shape.capacity + self.settings.decoys;
+        let Engine::Joined(joined) = &mut self.engine else {
+            return Ok((own, List::new()));
+        };
+        joined.link.begin(Primitive::Union);
+        if leads {
+            let start = sorted(own.into_iter().chain(decoys.iter().cloned()));
+            joined.send_list(&start)?;
+            let seen = joined.receive_list(shape.width, longest).await?;
+            let mut united = seen.clone();
+            for decoy in &decoys {
+                if let Ok(place) = united.binary_search(decoy) {
+                    united.remove(place);
+                }
+            }
+            joined.send_list(&united)?;
+            joined.receive_list(shape.width, longest).await?;
+            Ok((united, seen))
+        } else {
+            let seen = joined.receive_list(shape.width, longest).await?;
+            joined.send_list(&sorted(seen.iter().cloned().chain(own)))?;
+            let united = joined.receive_list(shape.width, longest).await?;
+            joined.send_list(&united)?;
+            Ok((united, seen))
+        }
+    }
+}
+
+impl Joined {
+    fn send_list(&mut self, list: &List) -> Result<(), Error> {
+        let next = self.next();
+        self.link.send(next, &(list.len() as u64).to_le_bytes())?;
+        self.link.send(next, &list.concat())
+    }
+
+    async fn receive_list(&mut self, width: usize, longest: usize) -> Result<List, Error> {
+        let previous = self.previous();
+        let message = self.link.receive(previous, 8).await?;
+        let count = wire::unpack(&message, 1, 8).map(|mut words| words.next().unwrap_or(0));
+        let count = count.map_err(|source| self.link.invalid(previous, source))?;
+        if count > longest as u64 {
+            return Err(self.link.invalid(previous, WireError::Range { index: 0 }));
+        }
+        let message = self.link.receive(previous, count as usize * width).await?;
+        if width == 0 {
+            return Ok(vec![Vec::new(); count as usize]);
+        }
+        Ok(sorted(message.chunks_exact(width).map(<[u8]>::to_vec)))
+    }
+}
+
+fn sorted(items: impl Iterator<Item = Vec<u8>>) -> List {
+    let mut items: List = items.collect();
+    items.sort_unstable();
+    items
+}

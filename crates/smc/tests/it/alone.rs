@@ -1,0 +1,77 @@
+//! A party of one costs nothing: no allocation, no entry in the ledger.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use hedgerow_smc::{Error, Items, Party, Rank, Seed, Settings, Site, Tree};
+
+use crate::harness::TEST;
+
+/// A party of one never waits.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("a party of one waits for nobody"),
+    }
+}
+
+#[test]
+fn a_party_of_one_allocates_nothing() {
+    for settings in [Settings::hardened(), Settings::published()] {
+        let mut party = Party::alone(settings, &Seed::new([1; 32]));
+        let trees = [Tree::new(vec![0, 0, 0, 1]).unwrap()];
+        let questions = [Rank {
+            rank: 2,
+            domain: 0..=9,
+        }];
+        let decoy = |_: &mut _| Vec::new();
+        let shape = Items {
+            width: 1,
+            capacity: 3,
+            decoy: &decoy,
+        };
+        let (mut sums, mut bits, mut answers) = ([1, 2, 3], [true, false], [false; 3]);
+        let mut nodes = [Some(3), None];
+        let (mut low, mut ranges, mut kth) = ([Some(4)], [Some((2, 5))], [None]);
+        let mut items = vec![vec![3], vec![1], vec![2]];
+        let identifiers: [&[u8]; 2] = [b"a", b"b"];
+        let mut common = Vec::with_capacity(2);
+        let counted = allocation_counter::measure(|| {
+            let result: Result<(), Error> = at_once(async {
+                party.sum(TEST, &mut sums).await?;
+                party.sum_to(TEST, Site::new(0), &mut sums).await?;
+                party.all(TEST, &mut bits).await?;
+                party.any(TEST, &mut bits).await?;
+                party
+                    .at_least(TEST, 10, &sums, &[2, 2, 2], &mut answers)
+                    .await?;
+                party.lca(TEST, &trees, |_| 0, &mut nodes).await?;
+                party.minimum(TEST, |_| 0..=9, &mut low).await?;
+                party.maximum(TEST, |_| 0..=9, &mut low).await?;
+                party.ranges(TEST, |_| 0..=9, &mut ranges).await?;
+                party
+                    .kth(TEST, 3, &questions, |_, value| value.min(3), &mut kth)
+                    .await?;
+                party.union(TEST, &shape, &mut items).await?;
+                party.align(TEST, &identifiers, &mut common).await
+            });
+            result.unwrap();
+        });
+        assert_eq!(counted.count_total, 0, "allocations");
+        assert_eq!(
+            (sums, bits, answers),
+            ([1, 2, 3], [true, false], [false, true, true])
+        );
+        assert_eq!(
+            (nodes, low, ranges, kth),
+            ([Some(3), None], [Some(4)], [Some((2, 5))], [Some(2)])
+        );
+        assert_eq!(
+            (items, common),
+            (vec![vec![1], vec![2], vec![3]], vec![0, 1])
+        );
+        assert!(party.ledger().entries().is_empty());
+        assert_eq!((party.calls(), party.traffic()), (12, None));
+    }
+}

@@ -1,0 +1,313 @@
+//! Hostile peers and broken lines: each an error that names the peer, never a panic or a hang.
+
+use std::time::Duration;
+
+use hedgerow_smc::error::Misbehaviour;
+use hedgerow_smc::memory::{Fault, Faults, Simulation};
+use hedgerow_smc::network::NetworkError;
+use hedgerow_smc::wire::{HEADER_BYTES, Header, Primitive, WireError};
+use hedgerow_smc::{Error, Settings, Site};
+use proptest::prelude::*;
+
+use crate::harness::{TEST, levels};
+
+const LIAR: Site = Site::new(1);
+const VICTIM: Site = Site::new(0);
+/// The frame after the join, on any link of three sites or more.
+const FIRST: u32 = 1;
+
+/// What the victim says of a sum in which one frame was struck.
+fn struck(frame: u32, fault: Fault) -> Error {
+    let faults = Faults::default().strike(LIAR, VICTIM, frame, fault);
+    let outcome = Simulation::new(3, 1)
+        .faults(faults)
+        .run(|mut party| async move {
+            let mut values = [1, 2, 3];
+            party.sum(TEST, &mut values).await?;
+            party.sum(TEST, &mut values).await
+        });
+    outcome.results.into_iter().next().unwrap().unwrap_err()
+}
+
+fn invalid(error: Error) -> WireError {
+    match error {
+        Error::InvalidMessage { peer, source, .. } => {
+            assert_eq!(peer, LIAR);
+            source
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn misbehaved(error: Error) -> Misbehaviour {
+    match error {
+        Error::PeerMisbehaved { peer, problem, .. } => {
+            assert_eq!(peer, LIAR);
+            problem
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_frame_that_claims_4_gigabytes() {
+    // The high byte of the length.
+    let error = struck(FIRST, Fault::Corrupt { at: 15, mask: 0xff });
+    assert!(matches!(invalid(error), WireError::TooLong { claimed } if claimed > 4_000_000_000));
+}
+
+#[test]
+fn a_vector_of_the_wrong_length() {
+    for length in [0, 7, 23, 25, 4_000] {
+        let source = invalid(struck(FIRST, Fault::Replace(vec![9; length])));
+        assert_eq!(
+            source,
+            WireError::Length {
+                expected: 24,
+                found: length
+            }
+        );
+    }
+}
+
+#[test]
+fn a_frame_cut_short() {
+    for length in [0, 1, HEADER_BYTES - 1] {
+        let source = invalid(struck(FIRST, Fault::Truncate(length)));
+        assert_eq!(
+            source,
+            WireError::Short {
+                expected: HEADER_BYTES,
+                found: length
+            }
+        );
+    }
+    let source = invalid(struck(FIRST, Fault::Truncate(HEADER_BYTES + 5)));
+    assert_eq!(
+        source,
+        WireError::Length {
+            expected: 24,
+            found: 5
+        }
+    );
+}
+
+#[test]
+fn a_changed_byte_anywhere() {
+    for at in 0..HEADER_BYTES + 24 {
+        let error = struck(FIRST, Fault::Corrupt { at, mask: 0x10 });
+        assert!(
+            matches!(error, Error::InvalidMessage { peer: LIAR, .. }),
+            "byte {at}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_frame_from_the_wrong_site() {
+    let problem = misbehaved(struck(FIRST, Fault::Impersonate(Site::new(2))));
+    assert_eq!(
+        problem,
+        Misbehaviour::WrongSite {
+            sender: Site::new(2),
+            receiver: VICTIM
+        }
+    );
+}
+
+#[test]
+fn a_frame_of_the_wrong_step() {
+    let problem = misbehaved(struck(FIRST, Fault::Drop));
+    assert_eq!(
+        problem,
+        Misbehaviour::WrongStep {
+            primitive: Primitive::Sum,
+            call: 2,
+            frame: 0
+        }
+    );
+    let problem = misbehaved(struck(FIRST, Fault::Reorder));
+    assert!(matches!(problem, Misbehaviour::WrongStep { call: 2, .. }));
+}
+
+#[test]
+fn a_replayed_frame() {
+    let problem = misbehaved(struck(FIRST, Fault::Duplicate));
+    assert_eq!(problem, Misbehaviour::Replayed { call: 1, frame: 0 });
+}
+
+#[test]
+fn other_settings() {
+    let error = struck(0, Fault::Lie([&[1][..], &[0; 95]].concat()));
+    assert_eq!(misbehaved(error), Misbehaviour::OtherSettings);
+}
+
+#[test]
+fn a_public_key_that_everyone_can_use() {
+    // What the liar would have said, so that it can say zero instead.
+    let honest = Simulation::new(3, 1)
+        .recording()
+        .run(|_| async { Ok::<_, Error>(()) });
+    let hello = honest.view(VICTIM)[0].bytes[HEADER_BYTES..].to_vec();
+    for key in [32..64, 64..96] {
+        let mask: Vec<u8> = (0..96)
+            .map(|at| if key.contains(&at) { hello[at] } else { 0 })
+            .collect();
+        assert_eq!(
+            misbehaved(struck(0, Fault::Lie(mask))),
+            Misbehaviour::WeakKey
+        );
+    }
+}
+
+#[test]
+fn points_that_are_none() {
+    let align = |sites: usize, frame: u32, payload: Vec<u8>, settings: Settings| {
+        let last = Site::new(sites as u16 - 1);
+        let faults = Faults::default().strike(last, VICTIM, frame, Fault::Replace(payload));
+        let outcome = Simulation::new(sites, 1)
+            .settings(settings)
+            .faults(faults)
+            .run(|mut party| async move {
+                let mut common = Vec::new();
+                party.align(TEST, &[b"one", b"two"], &mut common).await
+            });
+        match outcome.results.into_iter().next().unwrap().unwrap_err() {
+            Error::InvalidMessage { peer, source, .. } => {
+                assert_eq!(peer, last);
+                source
+            }
+            other => panic!("{other}"),
+        }
+    };
+    let good = {
+        let mut generator = hedgerow_smc::Generator::new(&hedgerow_smc::Seed::new([1; 32]));
+        hedgerow_smc::commutative::RistrettoKey::new(&mut generator).encrypt(&[b"x"])
+    };
+    let hardened = Settings::hardened();
+    // Frame 0 is the hello, 1 the number of identifiers, 2 the identifiers.
+    let identity = [good.as_slice(), &[0; 32]].concat();
+    assert_eq!(
+        align(3, 2, identity, hardened),
+        WireError::Identity { index: 1 }
+    );
+    let no_point = [good.as_slice(), &[0xff; 32]].concat();
+    assert_eq!(
+        align(3, 2, no_point, hardened),
+        WireError::NotAPoint { index: 1 }
+    );
+    assert_eq!(
+        align(3, 1, u64::MAX.to_le_bytes().to_vec(), hardened),
+        WireError::Range { index: 0 }
+    );
+
+    let published = Settings::published();
+    assert_eq!(
+        align(3, 2, vec![0; 512], published),
+        WireError::NotAPoint { index: 0 }
+    );
+    assert_eq!(
+        align(3, 2, vec![0xff; 512], published),
+        WireError::NotAPoint { index: 0 }
+    );
+    let one = [&[1][..], &[0; 511]].concat();
+    assert_eq!(
+        align(3, 2, one, published),
+        WireError::Identity { index: 0 }
+    );
+
+    // With two sites the second frame is the base transfers' first message.
+    assert_eq!(
+        align(2, 1, vec![0; 32], hardened),
+        WireError::Identity { index: 0 }
+    );
+    assert_eq!(
+        align(2, 1, vec![0xff; 32], hardened),
+        WireError::NotAPoint { index: 0 }
+    );
+}
+
+#[test]
+fn a_dead_peer_is_named_with_the_step_in_time() {
+    let patience = Duration::from_secs(5);
+    for sites in [2, 3, 5] {
+        for settings in levels() {
+            // Cut off at once, in the join, or after it.
+            for frames in [0, 3] {
+                let faults = Faults::default().cut(LIAR, frames);
+                let simulation = Simulation::new(sites, 1)
+                    .settings(settings)
+                    .patience(patience)
+                    .faults(faults);
+                let outcome = simulation.run(|mut party| async move {
+                    loop {
+                        let mut bits = [true; 4];
+                        party.all(TEST, &mut bits).await?;
+                        party.sum(TEST, &mut [1]).await?;
+                    }
+                    #[allow(unreachable_code)]
+                    Ok::<(), Error>(())
+                });
+                assert!(outcome.elapsed <= patience * sites as u32);
+                let mut named = false;
+                for result in outcome.results {
+                    match result.unwrap_err() {
+                        Error::Line {
+                            peer,
+                            source: NetworkError::Silent { waited },
+                            ..
+                        } => {
+                            assert_eq!(waited, patience);
+                            named |= peer == LIAR;
+                        }
+                        Error::Line {
+                            source: NetworkError::Closed,
+                            ..
+                        } => {}
+                        other => panic!("{other}"),
+                    }
+                }
+                assert!(named, "somebody names the dead site");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn random_faults_end_right_or_with_an_error(
+        sites in 2..=5usize, seed: u64, one_in in 2..60u64, level in 0..5usize,
+    ) {
+        let faults = Faults::default().random(seed, one_in);
+        let simulation = Simulation::new(sites, seed).settings(levels()[level]).faults(faults);
+        let outcome = simulation.run(|mut party| async move {
+            let me = party.me().index() as u64;
+            let mut sums = [me, 1];
+            party.sum(TEST, &mut sums).await?;
+            let mut bits = [me < 9, me == 0];
+            party.all(TEST, &mut bits).await?;
+            let mut reached = [false; 2];
+            party.at_least(TEST, 20, &[2, me], &[sites as u64, 20], &mut reached).await?;
+            let mut highest = [Some(me)];
+            party.maximum(TEST, |_| 0..=9, &mut highest).await?;
+            Ok::<_, Error>((sums, bits, reached, highest))
+        });
+        let last = sites as u64 - 1;
+        let right = ([last * sites as u64 / 2, sites as u64], [true, false], [true, false], [Some(last)]);
+        for result in outcome.results {
+            match result {
+                Ok(found) => prop_assert_eq!(found, right),
+                Err(error) => prop_assert!(error.to_string().contains("site "), "{}", error),
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        if let Ok((header, payload)) = Header::open(bytes) {
+            prop_assert_eq!(header.length as usize, payload.len());
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The integration tests of `hedgerow-smc`, as one binary.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod agreement;
+mod alone;
+mod corpus;
+mod harness;
+mod hostile;
+mod ledger;
+mod loss;
+mod network;
+mod security;
+mod vectors;
