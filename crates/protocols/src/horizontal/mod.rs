@@ -1,3 +1,8 @@
 //! Sites hold different people and the same columns.
 
-pub mod m_privacy;
+
+
+pub mod mondrian;
+mod rows;
+
+pub use rows::{Owner, OwnRows, SensitiveCodes};

@@ -1,0 +1,30 @@
+//! What can stop a protocol, and whose fault it is.
+
+/// Why a run ended without a release.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A peer, the line, or this site's own configuration.
+    #[error(transparent)]
+    Party(#[from] hedgerow_smc::Error),
+    /// The whole table does not satisfy the requirement, so no part of it can be asked to.
+    #[error(
+        "the requirement cannot be met: all {records} records together do not satisfy {model}\nhint: the largest value that could be met is {best}"
+    )]
+    Unmeetable {
+        /// Records of all sites.
+        records: u64,
+        /// The model that fails, in words.
+        model: String,
+        /// What the whole table achieves.
+        best: String,
+    },
+    /// A model that the secure form cannot decide.
+    #[error("{model} cannot be decided without revealing counts\nhint: {instead}")]
+    Undecidable {
+        /// The model, in words.
+        model: String,
+        /// What to ask for instead.
+        instead: &'static str,
+    },
+}
