@@ -66,6 +66,7 @@ fn read(study: &Path, table: &Path) {
         peak_megabytes(),
         allowed
     );
+    assert!(peak_megabytes() <= allowed, "more memory than allowed");
 }
 
 /// Peak resident memory of this process, from the kernel.

@@ -471,16 +471,18 @@ impl Progress for InTheWay<'_> {
 #[test]
 fn what_was_written_before_a_failure_is_removed() {
     let folder = tempfile::tempdir().unwrap();
+    let (target, unfinished) = (folder.path().join("h"), folder.path().join(".h.unfinished"));
     let plan = plan(Kind::Hospital, 1000, 3);
-    let error = generate(&plan, folder.path(), &InTheWay(folder.path())).unwrap_err();
-    let start = format!("{}/south.csv: cannot be written: ", folder.path().display());
-    assert!(error.to_string().starts_with(&start), "{error}");
-    let left: Vec<_> = std::fs::read_dir(folder.path())
-        .unwrap()
-        .flatten()
-        .collect();
-    assert_eq!(left.len(), 1);
-    assert_eq!(left[0].file_name(), "south.csv");
+    let error = generate(&plan, &target, &InTheWay(&unfinished)).unwrap_err();
+    assert!(
+        error.to_string().contains("south.csv: cannot be written: "),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    // What a killed run left is in nobody's way.
+    std::fs::create_dir_all(unfinished.join("taxonomies")).unwrap();
+    let written = generate(&plan, &target, &()).unwrap();
+    assert!(written.study.is_file() && !unfinished.exists());
 }
 
 /// Counts rows.
