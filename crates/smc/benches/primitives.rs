@@ -352,7 +352,11 @@ impl Table {
                 let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
                 let mut common = Vec::new();
                 guest
-                    .ask(async |party| party.align(BENCH, &identifiers, &mut common).await)
+                    .ask(async |party| {
+                        party
+                            .align(BENCH, count as usize, &identifiers, &mut common)
+                            .await
+                    })
                     .await
             }
         };

@@ -3,7 +3,8 @@
 //! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol
 //! is right if it gives what a trusted third would give, and secure if a site learns no more than
 //! from it. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls with the
-//! same ledger; tests compare them with the real ones. Never for production: the third sees all.
+//! same ledger; tests compare them with the real ones. The kth element is searched with the
+//! third's comparisons, since its input is a way to count and not a vector. Never for production: the third sees all.
 //!
 //! # Discloses
 //! To the sites exactly the answers; to the trusted third everything.
@@ -128,22 +129,6 @@ pub fn any(inputs: &[Vec<bool>]) -> Vec<bool> {
     let length = inputs.first().map_or(0, Vec::len);
     (0..length)
         .map(|index| inputs.iter().any(|input| input[index]))
-        .collect()
-}
-
-/// The smallest value of each place, where any site has one.
-pub fn minimum(inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
-    let length = inputs.first().map_or(0, Vec::len);
-    (0..length)
-        .map(|index| inputs.iter().filter_map(|input| input[index]).min())
-        .collect()
-}
-
-/// The largest value of each place, where any site has one.
-pub fn maximum(inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
-    let length = inputs.first().map_or(0, Vec::len);
-    (0..length)
-        .map(|index| inputs.iter().filter_map(|input| input[index]).max())
         .collect()
 }
 

@@ -42,10 +42,12 @@ const PUBLIC_TAGS: &str = "every site learns which of its records each other sit
 
 impl Party {
     /// Fills `common` with the places of this site's records that all sites hold, in an order
-    /// that is the same at every site. Identifiers must not repeat.
+    /// that is the same at every site. Identifiers must not repeat, and no site has more of them
+    /// than the agreed capacity.
     pub async fn align(
         &mut self,
         what: What,
+        capacity: usize,
         identifiers: &[&[u8]],
         common: &mut Vec<usize>,
     ) -> Result<(), Error> {
@@ -54,6 +56,10 @@ impl Party {
         if self.sites == 1 {
             common.extend(0..identifiers.len());
             return Ok(());
+        }
+        if identifiers.len() > capacity {
+            let found = identifiers.len();
+            return Err(Error::OwnData(OwnData::AboveCapacity { found, capacity }));
         }
         let mut seen = HashSet::with_capacity(identifiers.len());
         if let Some(index) = identifiers
@@ -80,11 +86,11 @@ impl Party {
                 joined.link.begin(Primitive::Align);
                 let aligned = if published {
                     joined
-                        .align_published(&mut self.generator, identifiers)
+                        .align_published(&mut self.generator, capacity, identifiers)
                         .await?
                 } else {
                     joined
-                        .align_hardened(&mut self.generator, identifiers)
+                        .align_hardened(&mut self.generator, capacity, identifiers)
                         .await?
                 };
                 *common = aligned.common;

@@ -17,9 +17,6 @@ use crate::wire::{self, WireError};
 type Tag = [u8; TAG];
 const TAG: usize = 16;
 
-/// The most identifiers a site may hold.
-const MOST: u64 = 1 << 32;
-
 /// What an alignment gives a site.
 pub(super) struct Aligned {
     /// Own common records, in the common order.
@@ -32,7 +29,7 @@ pub(super) struct Aligned {
 
 impl Joined {
     /// How many identifiers each site holds; every site has said so before its first lap.
-    async fn receive_sizes(&mut self, own: usize) -> Result<Vec<u64>, Error> {
+    async fn receive_sizes(&mut self, own: usize, capacity: usize) -> Result<Vec<u64>, Error> {
         let mut sizes = Vec::with_capacity(self.sites);
         for peer in Site::all(self.sites) {
             if peer == self.me {
@@ -42,7 +39,7 @@ impl Joined {
             let message = self.link.receive(peer, 8).await?;
             let size = wire::unpack(&message, 1, 8).map(|mut words| words.next().unwrap_or(0));
             let size = size.map_err(|source| self.link.invalid(peer, source))?;
-            if size > MOST {
+            if size > capacity as u64 {
                 return Err(self.link.invalid(peer, WireError::Range { index: 0 }));
             }
             sizes.push(size);
@@ -56,6 +53,7 @@ impl Joined {
         &mut self,
         own: Vec<u8>,
         bytes: usize,
+        capacity: usize,
         mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
     ) -> Result<(Vec<u8>, Vec<u64>), Error> {
         let (next, previous) = (self.next(), self.previous());
@@ -63,7 +61,7 @@ impl Joined {
         self.link.broadcast(&(held as u64).to_le_bytes())?;
         self.link.send(next, &own)?;
         drop(own);
-        let sizes = self.receive_sizes(held).await?;
+        let sizes = self.receive_sizes(held, capacity).await?;
         for hop in 1..=self.sites {
             let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
             let count = sizes[owner.index()] as usize;
@@ -81,13 +79,14 @@ impl Joined {
     pub(super) async fn align_published(
         &mut self,
         generator: &mut Generator,
+        capacity: usize,
         identifiers: &[&[u8]],
     ) -> Result<Aligned, Error> {
         let key = PohligHellmanKey::new(generator);
         let width = PohligHellmanKey::BYTES;
         let put_on = |_, bytes: &[u8], count| key.encrypt_again(bytes, count);
         let (own, sizes) = self
-            .circulate(key.encrypt(identifiers), width, put_on)
+            .circulate(key.encrypt(identifiers), width, capacity, put_on)
             .await?;
         let tags = tags_of(&own, width);
         self.link.broadcast(&sorted(&tags).concat())?;
@@ -107,6 +106,7 @@ impl Joined {
     pub(super) async fn align_hardened(
         &mut self,
         generator: &mut Generator,
+        capacity: usize,
         identifiers: &[&[u8]],
     ) -> Result<Aligned, Error> {
         let width = RistrettoKey::BYTES;
@@ -129,7 +129,7 @@ impl Joined {
             Ok(encrypted)
         };
         let (own, sizes) = self
-            .circulate(blind.encrypt(identifiers), width, put_on)
+            .circulate(blind.encrypt(identifiers), width, capacity, put_on)
             .await?;
         let own = key
             .in_place_of(&blind)

@@ -4,6 +4,7 @@
 
 mod agreement;
 mod alone;
+mod corners;
 mod corpus;
 mod harness;
 mod hostile;

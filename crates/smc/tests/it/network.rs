@@ -208,7 +208,9 @@ async fn everything(mut party: Party) -> Result<String, Error> {
         .await?;
     let mut common = Vec::new();
     let own = me.to_le_bytes();
-    party.align(TEST, &[b"both", &own], &mut common).await?;
+    party
+        .align(TEST, 100, &[b"both", &own], &mut common)
+        .await?;
     Ok(format!(
         "{sums:?} {bits:?} {reached:?} {nodes:?} {range:?} {kth:?} {items:?} {common:?}"
     ))
