@@ -33,7 +33,7 @@ fn main() {
     let table = Table { filter };
     println!(
         "{:<44} {:<10} {:>6} {:>9} {:>13} {:>12} {:>12} {:>9} {:>9}",
-        "primitive", "level", "rounds", "messages", "bytes", "bytes/item", "items/s", "LAN", "WAN"
+        "primitive", "level", "rounds", "messages", "bytes", "B/item/link", "items/s", "LAN", "WAN"
     );
     table.join();
     table.sum();

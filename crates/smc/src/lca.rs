@@ -92,8 +92,8 @@ impl Party {
         let tree = |index: usize| &trees[tree_of(index)];
         if let Engine::Ideal(chair) = &self.engine {
             let answer = chair
-                .ask(nodes.to_vec(), |inputs| meet(&tree, inputs))
-                .await;
+                .ask(Primitive::Lca, nodes.to_vec(), |inputs| meet(tree, inputs))
+                .await?;
             nodes.copy_from_slice(&answer);
         } else if self.is_published() {
             self.lca_depth_first(tree, nodes).await?;

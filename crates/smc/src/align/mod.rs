@@ -76,7 +76,7 @@ impl Party {
                     .iter()
                     .map(|identifier| identifier.to_vec())
                     .collect();
-                let (counts, ordered) = &*chair.ask(own, intersection).await;
+                let (counts, ordered) = &*chair.ask(Primitive::Align, own, intersection).await?;
                 sizes.clone_from(counts);
                 let place =
                     |identifier: &Vec<u8>| identifiers.iter().position(|own| own == identifier);

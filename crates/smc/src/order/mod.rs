@@ -203,8 +203,10 @@ impl Party {
         if let Engine::Ideal(chair) = &self.engine {
             let ends: Vec<End> = (0..values.len()).map(|index| question(index).0).collect();
             let answer = chair
-                .ask(values.to_vec(), |inputs| ideal_extremes(&ends, inputs))
-                .await;
+                .ask(Primitive::Extremum, values.to_vec(), |inputs| {
+                    ideal_extremes(&ends, inputs)
+                })
+                .await?;
             values.copy_from_slice(&answer);
         } else if self.is_published() {
             self.probabilistic_extremes(question, values).await?;

@@ -218,6 +218,24 @@ fn own_faults_are_said_before_anything_is_sent() {
 }
 
 #[test]
+fn a_site_that_leaves_the_ideal_twin_is_named() {
+    let results = Simulation::new(3, 1).run_ideal(|mut party| async move {
+        party.sum(TEST, &mut [1]).await?;
+        if party.me() == Site::new(1) {
+            return Ok(());
+        }
+        party.sum(TEST, &mut [1]).await
+    });
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    for error in results.into_iter().filter_map(Result::err) {
+        assert!(
+            error.to_string().contains("closed the line, in sum"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn the_published_threshold_refuses_long_hash_sets() {
     let outcome =
         Simulation::new(3, 1)
