@@ -6,6 +6,7 @@ mod agreement;
 mod alone;
 mod corners;
 mod corpus;
+mod exposure;
 mod harness;
 mod hostile;
 mod ledger;
