@@ -172,6 +172,22 @@ impl Party {
         }
     }
 
+    /// The three sites with roles in this run's comparisons: no two of them may collude. `None`
+    /// with fewer than three sites, where there are no roles.
+    pub fn roles(&self) -> Option<[Site; 3]> {
+        match &self.engine {
+            Engine::Joined(joined) if self.sites > 2 => {
+                let Roles {
+                    holder,
+                    keeper,
+                    judge,
+                } = joined.roles();
+                Some([holder, keeper, judge])
+            }
+            Engine::Joined(_) | Engine::Alone | Engine::Ideal(_) => None,
+        }
+    }
+
     /// Opens an answer and writes it into the ledger.
     pub(crate) fn open<T: Values>(
         &mut self,

@@ -28,10 +28,13 @@ use crate::ledger::{Disclosure, Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::wire::Primitive;
 
-const SIZES: What = What::new("number of identifiers of each site", "align discloses it");
+const SIZES: What = What::new(
+    "number of identifiers of each site",
+    "every alignment shows it",
+);
 const OVERLAPS: What = What::new(
     "encrypted identifiers, hence sizes of overlaps",
-    "align discloses it",
+    "every alignment shows it",
 );
 
 /// In the ledger of a hardened alignment.
@@ -94,7 +97,7 @@ impl Party {
                         .await?
                 };
                 *common = aligned.common;
-                (sizes, tags) = (aligned.sizes, aligned.tags_to);
+                (sizes, tags) = (aligned.sizes, Some(aligned.tags_to));
             }
         }
         let by = Primitive::Align;

@@ -23,8 +23,8 @@ pub(super) struct Aligned {
     pub(super) common: Vec<usize>,
     /// How many identifiers each site holds.
     pub(super) sizes: Vec<u64>,
-    /// Who saw tags of all sites, if it is this site or all.
-    pub(super) tags_to: Option<To>,
+    /// Who saw the tags of all sites.
+    pub(super) tags_to: To,
 }
 
 impl Joined {
@@ -99,7 +99,7 @@ impl Joined {
         Ok(Aligned {
             common: places(&tags, &ordered),
             sizes,
-            tags_to: Some(To::All),
+            tags_to: To::All,
         })
     }
 
@@ -142,7 +142,7 @@ impl Joined {
             return Ok(Aligned {
                 common,
                 sizes,
-                tags_to: Some(To::Site(comparer)),
+                tags_to: To::Site(comparer),
             });
         }
         self.link.send(comparer, &sorted(&tags).concat())?;
@@ -157,7 +157,7 @@ impl Joined {
         Ok(Aligned {
             common,
             sizes,
-            tags_to: None,
+            tags_to: To::Site(comparer),
         })
     }
 

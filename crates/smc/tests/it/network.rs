@@ -312,6 +312,29 @@ fn a_site_is_replayed_from_its_inbound_frames() {
 }
 
 #[test]
+fn roles_are_drawn_per_run() {
+    let roles = |sites, seed| {
+        let outcome =
+            Simulation::new(sites, seed).run(|party| async move { Ok::<_, Error>(party.roles()) });
+        let roles = outcome.into_values().unwrap();
+        assert!(
+            roles.iter().all(|seen| *seen == roles[0]),
+            "every site knows the same roles"
+        );
+        roles[0]
+    };
+    assert_eq!(roles(1, 1), None);
+    assert_eq!(roles(2, 1), None);
+    let mut holders = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let [holder, keeper, judge] = roles(4, seed).unwrap();
+        assert!(holder != keeper && keeper != judge && holder != judge);
+        holders.insert(holder);
+    }
+    assert_eq!(holders.len(), 4, "everyone has a turn");
+}
+
+#[test]
 fn a_hundred_sites() {
     let outcome = Simulation::new(100, 1).run(|mut party| async move {
         let mut values = [party.me().index() as u64];
