@@ -9,7 +9,9 @@
 //! sites, which also prepare their oblivious transfers. The public keys of all sites together
 //! give the run's public randomness, from which three sites with roles are drawn.
 //!
-//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn.
+//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn. A
+//! site that waited for the others' keys before it chose its own could choose who has roles; the
+//! semi-honest model leaves that out.
 //!
 //! # Discloses
 //! Nothing: fresh public keys.

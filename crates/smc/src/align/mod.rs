@@ -12,8 +12,8 @@
 //! tell which of its records another site holds; the predecessor tells it those that are common.
 //!
 //! Guarantee: a single site learns its common records; the comparing site also how many tags any
-//! sets of sites share. The comparing site and its predecessor, colluding, learn which of their
-//! own records each other site holds.
+//! sets of sites share. The comparing site together with another learns which of that other's
+//! records each site holds, and together with its predecessor the same of its own.
 //!
 //! # Discloses
 //! The number of identifiers of each site to all; the common records to each site about its own;
@@ -38,8 +38,7 @@ const OVERLAPS: What = What::new(
 );
 
 /// In the ledger of a hardened alignment.
-const COMPARER: &str =
-    "the comparing site and its predecessor can learn together whose records their own meet";
+const COMPARER: &str = "the comparing site and another can learn together which of that other's records each site holds";
 /// In the ledger of a published alignment.
 const PUBLIC_TAGS: &str = "every site learns which of its records each other site holds";
 

@@ -112,6 +112,10 @@ impl Joined {
         let width = RistrettoKey::BYTES;
         let comparer = self.comparer();
         let (key, blind) = (RistrettoKey::new(generator), RistrettoKey::new(generator));
+        // In an order of its own, so that places in the lap say nothing of places in the table.
+        let mut order: Vec<usize> = (0..identifiers.len()).collect();
+        generator.shuffle(&mut order);
+        let shuffled: Vec<&[u8]> = order.iter().map(|&place| identifiers[place]).collect();
         // The place in the lap at which each of the comparer's identifiers stood.
         let mut stood: Vec<usize> = Vec::new();
         let shuffles = self.next() == comparer;
@@ -129,7 +133,7 @@ impl Joined {
             Ok(encrypted)
         };
         let (own, sizes) = self
-            .circulate(blind.encrypt(identifiers), width, capacity, put_on)
+            .circulate(blind.encrypt(&shuffled), width, capacity, put_on)
             .await?;
         let own = key
             .in_place_of(&blind)
@@ -139,6 +143,7 @@ impl Joined {
         drop(own);
         if self.me == comparer {
             let common = self.compare_tags(&tags, &sizes).await?;
+            let common = common.iter().map(|&place| order[place]).collect();
             return Ok(Aligned {
                 common,
                 sizes,
@@ -154,6 +159,7 @@ impl Joined {
         if common.len() != ordered.len() {
             return Err(self.link.misbehaved(comparer, Misbehaviour::Inconsistent));
         }
+        let common = common.iter().map(|&place| order[place]).collect();
         Ok(Aligned {
             common,
             sizes,
