@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
 if [ "$what" = all ] || [ "$what" = read ]; then
     cargo bench --quiet -p hedgerow-data --bench read
+fi
+if [ "$what" = all ] || [ "$what" = smc ]; then
+    cargo bench --quiet -p hedgerow-smc
 fi
 if [ "$what" = all ] || [ "$what" = verify ]; then
     cargo build --quiet --release --bin hedgerow

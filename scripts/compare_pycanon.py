@@ -38,7 +38,7 @@ def hedgerow(binary, table):
     with tempfile.TemporaryDirectory() as folder:
         release, study = table.write(pathlib.Path(folder))
         done = subprocess.run(
-            [binary, "verify", release, "--study", study, "--json"], capture_output=True, text=True
+            [binary, "verify", release, "--study", study, "--against", table.against, "--json"], capture_output=True, text=True
         )
         if done.returncode != 0:
             raise AssertionError(f"{table.name}: exit {done.returncode}: {done.stderr}")
@@ -46,24 +46,21 @@ def hedgerow(binary, table):
 
 
 def by_hand(table):
-    """Recursive c for the common l, and the least enhanced beta, from the definitions."""
+    """Entropy l, recursive c for the common l, and the least enhanced beta, from the definitions."""
     quasi = [table.header.index(name) for name in table.quasi]
-    worst_c, worst_beta = [], []
-    common_l = None
+    histograms = []
     for name in table.sensitive:
         place = table.header.index(name)
         classes = collections.defaultdict(collections.Counter)
         for row in table.rows:
             classes[tuple(row[q] for q in quasi)][row[place]] += 1
-        least = min(len(counts) for counts in classes.values())
-        common_l = least if common_l is None else min(common_l, least)
-    for name in table.sensitive:
-        place = table.header.index(name)
-        classes = collections.defaultdict(collections.Counter)
-        whole = collections.Counter(row[place] for row in table.rows)
-        for row in table.rows:
-            classes[tuple(row[q] for q in quasi)][row[place]] += 1
+        histograms.append((collections.Counter(row[place] for row in table.rows), classes))
+    common_l = min(len(counts) for _, classes in histograms for counts in classes.values())
+    least_entropy, worst_c, worst_beta = [], [], []
+    for whole, classes in histograms:
         for counts in classes.values():
+            shares = [count / sum(counts.values()) for count in counts.values()]
+            least_entropy.append(math.prod(share**-share for share in shares))
             descending = sorted(counts.values(), reverse=True)
             worst_c.append(fractions.Fraction(descending[0], sum(descending[common_l - 1 :])))
             size = sum(counts.values())
@@ -72,7 +69,7 @@ def by_hand(table):
                 gain = fractions.Fraction(count, size) / p - 1
                 over = float(gain) > -math.log(p) * (1 + 1e-9)
                 worst_beta.append(math.inf if over else float(gain))
-    return common_l, float(max(worst_c)), max(worst_beta)
+    return min(least_entropy), common_l, float(max(worst_c)), max(worst_beta)
 
 
 def compare(binary, table):
@@ -101,7 +98,9 @@ def compare(binary, table):
     is_lost = floor == theirs + 1 and abs(achieved["l_entropy"] - floor) < 1e-9
     if not is_lost:
         same("entropy l, floor", floor, theirs)
-    common_l, c, beta = by_hand(table)
+    entropy_l, common_l, c, beta = by_hand(table)
+    same("entropy l (by hand)", achieved["l_entropy"], entropy_l)
+    same("entropy l, floor as reported", ours["l_entropy"]["floor"], math.floor(entropy_l + 1e-9))
     same("recursive l", ours["l_recursive"]["l"], common_l)
     same("recursive c (by hand)", achieved["l_recursive"], c)
     if math.isinf(beta):
@@ -125,6 +124,7 @@ def main():
     warnings.filterwarnings("ignore")
     binary = sys.argv[1]
     chosen = [tables.random_table(seed) for seed in range(TABLES)]
+    chosen.append(tables.census_table(binary, 1500))
     if tables.shared_data():
         levels = dict.fromkeys(tables.ADULT, 1) | {"age": 3, "education": 2}
         chosen.append(tables.adult_table(1500, levels))

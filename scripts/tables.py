@@ -4,6 +4,9 @@ import csv
 import os
 import pathlib
 import random
+import re
+import subprocess
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -16,6 +19,9 @@ def shared_data():
 
 class Table:
     """A release with its study, as files in a folder."""
+
+    # Something that always holds, where the distance of t must be said.
+    against = "k = 1"
 
     def __init__(self, name, header, rows, quasi, sensitive, study, taxonomies):
         self.name, self.header, self.rows = name, header, rows
@@ -79,6 +85,35 @@ def random_table(seed):
         columns.append(column)
         header.append(name)
     return Table(f"random {seed}", header, list(zip(*columns)), ["age", "zip"], sensitive, study, {"zip.csv": taxonomy})
+
+
+def census_table(binary, rows):
+    """A synthetic census: ages in intervals of 20, sex and race as they are, the rest suppressed."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "census"
+        command = [binary, "generate", "census", "--rows", str(rows), "--out", out]
+        subprocess.run(command, check=True, capture_output=True)
+        study = (out / "study.toml").read_text(encoding="utf-8")
+        taxonomies = {
+            path.name: path.read_text(encoding="utf-8") for path in (out / "taxonomies").iterdir()
+        }
+        with open(out / "north.csv", encoding="utf-8") as file:
+            records = list(csv.DictReader(file))
+    # Files lie beside the study here, and nothing is demanded: all is measured.
+    study = study.replace("taxonomies/", "").split("[require]")[0]
+    least, greatest = map(int, re.search(r'name = "age".*?range = \[(\d+), (\d+)\]', study, re.S).groups())
+    header = list(records[0])
+    sensitive = ["salary-class"]
+    quasi = [name for name in header if name not in sensitive]
+    out_rows = []
+    for record in records:
+        age = int(record["age"]) // 20 * 20
+        cells = {"age": f"[{max(age, least)}-{min(age + 19, greatest)}]", "sex": record["sex"], "race": record["race"]}
+        out_rows.append([record[name] if name in sensitive else cells.get(name, "*") for name in header])
+    table = Table("census", header, out_rows, quasi, sensitive, study, taxonomies)
+    # Salary classes have an order, which pyCANON cannot know of text.
+    table.against = 't = { at_most = 1, distance = "equal" }'
+    return table
 
 
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

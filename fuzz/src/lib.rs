@@ -142,7 +142,9 @@ async fn ask(primitive: &str, mut party: Party) -> Result<(), Error> {
         }
         "align" => {
             let own = me.to_le_bytes();
-            party.align(FUZZ, &[b"both", &own], &mut Vec::new()).await
+            party
+                .align(FUZZ, 100, &[b"both", &own], &mut Vec::new())
+                .await
         }
         _ => Ok(()),
     }

@@ -58,11 +58,15 @@ fn main() -> ExitCode {
     let result = std::panic::catch_unwind(|| run(&arguments));
     match result {
         Ok(Ok(answer)) => {
-            output::print(if arguments.json {
+            let text = if arguments.json {
                 &answer.json
             } else {
                 &answer.text
-            });
+            };
+            if let Err(error) = output::print(text) {
+                output::talk(&format!("error: the result cannot be printed: {error}"));
+                return ExitCode::from(2);
+            }
             if answer.holds {
                 ExitCode::SUCCESS
             } else {

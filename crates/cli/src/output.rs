@@ -22,13 +22,14 @@ impl Answer {
 }
 
 /// Prints a result on stdout. A reader that has gone away (`| head`) is no error.
-pub(crate) fn print(text: &str) {
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = stdout.write_all(b"\n");
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written = write!(stdout, "{text}{end}").and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
-    let _ = stdout.flush();
 }
 
 /// Says something on stderr.

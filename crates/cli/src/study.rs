@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hedgerow_data::files::read_table;
+use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::study::{Algorithm, Partition, Security};
 use hedgerow_data::{Attribute, Role, Study};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
@@ -48,7 +48,7 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         let table = read_table(
             path,
             &study.schema,
-            arguments.provider_column.as_deref(),
+            &Others::but(arguments.provider_column.as_deref()),
             &bar,
         )?;
         tables.push((path.display().to_string(), table.rows() as u64));
@@ -95,7 +95,7 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
         })
         .collect();
     text.push_str(&aligned(&rows));
-    let demands: Vec<String> = requirement.models.iter().map(demand).collect();
+    let demands: Vec<String> = requirement.models.iter().map(Model::to_string).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {
         text.push_str(&format!(
@@ -131,11 +131,8 @@ fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> s
         "algorithm": algorithm(study.algorithm),
         "sites": study.sites.len(),
         "attributes": attributes,
-        "requires": requirement.models.iter().map(demand).collect::<Vec<_>>(),
+        "requires": requirement,
     });
-    if let Some(m) = requirement.m {
-        value["m"] = json!(m);
-    }
     if !tables.is_empty() {
         let tables = tables
             .iter()
@@ -185,28 +182,4 @@ fn domain(attribute: &Attribute) -> String {
         text.push_str(&format!(", taxonomy of height {}", tree.height()));
     }
     text
-}
-
-/// A demand in words.
-fn demand(model: &Model) -> String {
-    match model {
-        Model::KAnonymity { k } => format!("k = {k}"),
-        Model::Alpha { alpha } => format!("alpha <= {alpha}"),
-        Model::DistinctDiversity { l } => format!("distinct l = {l}"),
-        Model::FrequencyDiversity { l } => format!("frequency l = {l}"),
-        Model::EntropyDiversity { l } => format!("entropy l = {l}"),
-        Model::RecursiveDiversity { c, l } => format!("recursive (c,l) = ({c}, {l})"),
-        Model::Closeness { t, .. } => format!("t <= {t}"),
-        Model::Likeness {
-            beta,
-            enhanced: false,
-        } => format!("basic beta <= {beta}"),
-        Model::Likeness {
-            beta,
-            enhanced: true,
-        } => format!("enhanced beta <= {beta}"),
-        Model::DeltaDisclosure { delta } => format!("delta < {delta}"),
-        Model::SiteDiversity { l, .. } => format!("site diversity {l}"),
-        _ => String::from("another model"),
-    }
 }

@@ -173,7 +173,7 @@ fn uncovered(tree: &Taxonomy, path: &Path, column: &str) -> Result<Vec<String>, 
 
 fn distinct(path: &Path, column: &str) -> Result<Vec<String>, CliError> {
     format_of(path)?;
-    let table = read_text(path, &Bar::reading(path))?;
+    let table = read_text(path, &[column.to_owned()], &Bar::reading(path))?;
     let found = table.column(column).ok_or_else(|| {
         let names = quoted_list(&table.names);
         CliError::Usage(format!(
@@ -193,7 +193,7 @@ fn read_file(path: &Path) -> Result<String, CliError> {
         file: path.display().to_string(),
         reason: error.to_string(),
     })?;
-    Ok(text)
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 fn write(path: &Path, tree: &Taxonomy) -> Result<(), CliError> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{read_table, read_text};
+use hedgerow_data::files::{Others, read_table, read_text};
 use hedgerow_data::{Cell, Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::{Queries, query_error};
@@ -65,9 +65,36 @@ pub(crate) struct Arguments {
     /// Random queries to ask of the original and the release, for the query error.
     #[arg(long, value_name = "COUNT", default_value_t = 0, requires = "original")]
     queries: usize,
+    /// How the queries are drawn.
+    #[arg(long, value_enum, default_value = "jx09", requires = "queries")]
+    query_kind: QueryKind,
     /// A table of the population that the release is a sample of, for journalist risk.
     #[arg(long, value_name = "TABLE", requires = "study")]
     population: Option<PathBuf>,
+}
+
+/// How random queries are drawn.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum QueryKind {
+    /// Two attributes, ranges of 0.3 of the domain (JX09).
+    Jx09,
+    /// Two to half of the attributes, ranges of 0.3 of the domain (MPRIV).
+    Mpriv,
+}
+
+impl QueryKind {
+    fn queries(self, count: usize, attributes: usize) -> Queries {
+        let attributes = match self {
+            Self::Jx09 => (2, 2),
+            Self::Mpriv => (2, (attributes / 2).max(2)),
+        };
+        Queries {
+            count,
+            attributes,
+            width: 0.3,
+            seed: 1,
+        }
+    }
 }
 
 /// Everything that is said, as JSON.
@@ -81,27 +108,60 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let path = release_file(&arguments.release);
-    let table = read_text(&path, &Bar::reading(&path))?;
+    let path = release_file(&arguments.release)?;
     let report = match &arguments.study {
-        Some(study) => with_study(arguments, &Study::open(study)?, &table)?,
-        None => without_study(arguments, &table)?,
+        Some(study) => {
+            let study = Study::open(study)?;
+            let attributes = study.schema.attributes().iter();
+            let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+            let table = read_text(&path, &names, &Bar::reading(&path))?;
+            with_study(arguments, &study, &table)?
+        }
+        None => {
+            refuse_double_roles(arguments)?;
+            let names = [arguments.quasi.as_slice(), &arguments.sensitive].concat();
+            without_study(arguments, &read_text(&path, &names, &Bar::reading(&path))?)?
+        }
     };
     let holds = report.verdict.holds.unwrap_or(true);
     Ok(Answer::new(text::text(&path, &report), &report, holds))
 }
 
 /// A release folder holds `release.parquet` and `release.csv`.
-fn release_file(path: &Path) -> PathBuf {
-    if path.is_dir() {
-        let parquet = path.join("release.parquet");
-        return if parquet.exists() {
-            parquet
-        } else {
-            path.join("release.csv")
-        };
+fn release_file(path: &Path) -> Result<PathBuf, CliError> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
     }
-    path.to_owned()
+    let names = ["release.parquet", "release.csv"];
+    let found = names
+        .iter()
+        .map(|name| path.join(name))
+        .find(|file| file.exists());
+    found.ok_or_else(|| {
+        CliError::Usage(format!(
+            "{}: no release.parquet or release.csv in this folder\nhint: name the file itself",
+            path.display()
+        ))
+    })
+}
+
+/// A column has one role.
+fn refuse_double_roles(arguments: &Arguments) -> Result<(), CliError> {
+    let provider = arguments.provider_column.iter();
+    let mut named: Vec<&String> = arguments
+        .quasi
+        .iter()
+        .chain(&arguments.sensitive)
+        .chain(provider)
+        .collect();
+    named.sort_unstable();
+    match named.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(CliError::Usage(format!(
+            "column `{}` is named twice\nhint: a column has one role",
+            pair[0]
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result<Report, CliError> {
@@ -124,11 +184,10 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
     let evidence = in_view(evidence, requirement.as_ref());
     let verdict = verify(&evidence, requirement.as_ref());
 
-    let original = arguments
-        .original
-        .as_deref()
-        .map(|path| original(path, study, provider))
-        .transpose()?;
+    let original = match &arguments.original {
+        Some(path) => Some(original(path, study, provider, &release)?),
+        None => None,
+    };
     let mut risk = risk::risk(&classes);
     let mut utility = losses(
         study,
@@ -147,12 +206,7 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
         let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
         risk.uniqueness.before = Some(risk::uniqueness(&Classes::group(&slices, original.rows())));
         if arguments.queries > 0 {
-            let queries = Queries {
-                count: arguments.queries,
-                attributes: (2, 2),
-                width: 0.3,
-                seed: 1,
-            };
+            let queries = arguments.query_kind.queries(arguments.queries, quasi.len());
             utility.query_error = query_error(original, &release, &classes, &quasi, &queries);
         }
     }
@@ -171,9 +225,9 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
             })
             .collect();
         let sizes: Vec<u64> = classes.sizes().collect();
-        let (journalist, marketer) = risk::against_population(&closures, &sizes, &slices);
+        let journalist = risk::against_population(&closures, &sizes, &slices);
+        risk.marketer = journalist.mean.unwrap_or(risk.marketer);
         risk.journalist = Some(journalist);
-        risk.marketer = marketer;
     }
     Ok(Report {
         verdict,
@@ -226,13 +280,40 @@ fn stated(against: &str, scope: &Scope) -> Result<Requirement, CliError> {
     Ok(Requirement::of_line(against, scope)?)
 }
 
-fn original(path: &Path, study: &Study, provider: Option<&str>) -> Result<Table, CliError> {
-    Ok(read_table(
+/// The original table; every cell of the release must stand for something in it.
+fn original(
+    path: &Path,
+    study: &Study,
+    provider: Option<&str>,
+    release: &Release,
+) -> Result<Table, CliError> {
+    let table = read_table(
         path,
         &study.schema,
-        provider,
+        &Others::but(provider),
         &Bar::reading(path),
-    )?)
+    )?;
+    for attribute in study.schema.with_role(Role::Quasi) {
+        let declared = &study.schema.attributes()[attribute];
+        let (Some(codes), Some(column)) = (table.codes(attribute), release.generalized(attribute))
+        else {
+            continue;
+        };
+        let counts = histogram(codes, declared.domain.size());
+        let is_empty = |cell: &&Cell| {
+            let (least, greatest) = cell.bounds();
+            !(least..=greatest).any(|code| counts[code as usize] > 0 && cell.contains(code))
+        };
+        if let Some(cell) = column.cells.iter().find(is_empty) {
+            return Err(CliError::Usage(format!(
+                "{}: no record has a `{}` in `{}`, which the release has\nhint: is this the original of that release?",
+                path.display(),
+                declared.name,
+                declared.domain.write_cell(cell)
+            )));
+        }
+    }
+    Ok(table)
 }
 
 fn losses(
@@ -281,24 +362,7 @@ fn population(path: &Path, study: &Study, quasi: &[usize]) -> Result<Vec<Vec<u32
         .map(|index| study.schema.attributes()[*index].clone())
         .collect();
     let people = std::sync::Arc::new(hedgerow_data::Schema::new(attributes));
-    let text = read_text(path, &Bar::reading(path))?;
-    let others: Vec<&str> = text
-        .names
-        .iter()
-        .map(String::as_str)
-        .filter(|name| people.position(name).is_none())
-        .collect();
-    // A table of people is a release in which nothing is generalized.
-    let table = Release::from_text(&text, &people, &others)?;
-    let columns = (0..quasi.len()).filter_map(|attribute| {
-        let column = table.generalized(attribute)?;
-        Some(
-            column
-                .codes
-                .iter()
-                .map(|code| column.cells[*code as usize].bounds().0)
-                .collect(),
-        )
-    });
-    Ok(columns.collect())
+    let table = read_table(path, &people, &Others::PassOverAll, &Bar::reading(path))?;
+    let columns = (0..quasi.len()).filter_map(|attribute| table.codes(attribute));
+    Ok(columns.map(|codes| codes.iter().collect()).collect())
 }

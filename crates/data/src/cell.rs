@@ -7,7 +7,7 @@
 //! higher one is written as a range. Members are quoted where they could be misread.
 
 use crate::domain::Domain;
-use crate::nearest::{nearest, quoted_list};
+use crate::nearest::{nearest, quoted_list, shorten};
 use crate::taxonomy::ROOT;
 
 /// A generalized value: the codes it covers.
@@ -151,7 +151,7 @@ impl Domain {
             };
             if least > greatest {
                 return Err(CellError::Backwards {
-                    text: text.to_owned(),
+                    text: shorten(text),
                 });
             }
             return Ok(Cell::Interval(least, greatest));
@@ -162,7 +162,7 @@ impl Domain {
                 let code = self.encode(label.as_bytes()).ok_or_else(unknown)?;
                 if codes.contains(&code) {
                     return Err(CellError::Twice {
-                        text: text.to_owned(),
+                        text: shorten(text),
                         value: label,
                     });
                 }
@@ -267,7 +267,7 @@ impl Domain {
             (true, _) => format!("\nhint: the domain is {}", self.describe()),
         };
         CellError::Unknown {
-            text: text.to_owned(),
+            text: shorten(text),
             hint,
         }
     }

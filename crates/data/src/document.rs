@@ -147,6 +147,15 @@ impl<'a> Section<'a> {
         self.string(key)?.ok_or_else(|| self.missing(key))
     }
 
+    /// The section's `name`, which must be there and not be empty.
+    pub fn required_name(&self) -> Result<String, DocumentError> {
+        let name = self.required_string("name")?;
+        if name.trim().is_empty() {
+            return Err(self.wrong("name", format!("`{}` is empty", self.path("name"))));
+        }
+        Ok(name)
+    }
+
     /// One of several words, if the key is there.
     pub fn word<T: Copy>(
         &self,

@@ -12,6 +12,9 @@ use jiff::civil::Date;
 use crate::nearest::nearest;
 use crate::taxonomy::Taxonomy;
 
+/// The most values an attribute may have: tables of counts are as long.
+pub const MOST_VALUES: u32 = 10_000_000;
+
 /// The values of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Domain {
@@ -70,7 +73,7 @@ impl Domain {
     }
 
     /// Integers `least`, `least + step`, … up to `greatest`; none if there is no such value, or
-    /// more than a `u32` of them.
+    /// more than [`MOST_VALUES`] of them.
     pub fn integer(least: i64, greatest: i64, step: i64) -> Option<Self> {
         if step < 1 || greatest < least {
             return None;
@@ -81,7 +84,7 @@ impl Domain {
             step,
             count: u32::try_from(count)
                 .ok()
-                .filter(|count| *count < u32::MAX)?,
+                .filter(|count| *count <= MOST_VALUES)?,
             missing: None,
             taxonomy: None,
         }))
@@ -254,22 +257,24 @@ impl Domain {
 impl IntegerDomain {
     /// The integer of a code that is not the missing value's.
     pub fn value(&self, code: u32) -> i64 {
-        self.least + i64::from(code) * self.step
+        // The sum lies in the domain and so fits; the product alone may not.
+        (i128::from(self.least) + i128::from(code) * i128::from(self.step)) as i64
     }
 
     fn encode(&self, text: &[u8]) -> Option<u32> {
         let Some(number) = parse_integer(text) else {
             return self.encode_missing(text);
         };
-        let offset = number.checked_sub(self.least)?;
-        let code = if self.step == 1 {
-            offset
-        } else if offset % self.step == 0 {
-            offset / self.step
-        } else {
+        let offset = i128::from(number) - i128::from(self.least);
+        let step = i128::from(self.step);
+        if self.step != 1 && offset % step != 0 {
             return self.encode_missing(text);
-        };
-        match u32::try_from(code) {
+        }
+        match u32::try_from(if self.step == 1 {
+            offset
+        } else {
+            offset / step
+        }) {
             Ok(code) if code < self.count => Some(code),
             _ => self.encode_missing(text),
         }
@@ -286,11 +291,10 @@ impl IntegerDomain {
             Ok(number) if number < self.least => vec![self.least.to_string()],
             Ok(number) if number > greatest => vec![greatest.to_string()],
             Ok(number) => {
-                let below = number - (number - self.least) % self.step;
-                vec![
-                    below.to_string(),
-                    (below + self.step).min(greatest).to_string(),
-                ]
+                let below = i128::from(number)
+                    - (i128::from(number) - i128::from(self.least)) % i128::from(self.step);
+                let above = (below + i128::from(self.step)).min(i128::from(greatest));
+                vec![below.to_string(), above.to_string()]
             }
             Err(_) => vec![self.least.to_string(), greatest.to_string()],
         }
@@ -354,7 +358,13 @@ fn parse_integer(text: &[u8]) -> Option<i64> {
         digits => (false, digits),
     };
     if digits.is_empty() || digits.len() > 18 {
-        return None;
+        // As many digits as fit without a check at each of them; the rare rest the long way.
+        let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        return std::str::from_utf8(text)
+            .ok()
+            .filter(|_| is_number)?
+            .parse()
+            .ok();
     }
     let mut number = 0i64;
     for digit in digits {
@@ -382,6 +392,11 @@ mod tests {
             .map(|text| domain.encode(text.as_bytes()))
             .collect();
         assert_eq!(codes, [Some(0), Some(1), Some(2), Some(3), Some(4)]);
+        let extremes = Domain::integer(i64::MIN, i64::MAX, 1 << 62).unwrap();
+        assert_eq!(extremes.encode(i64::MIN.to_string().as_bytes()), Some(0));
+        assert_eq!(extremes.label(3), (1_i64 << 62).to_string());
+        let large = Domain::integer(i64::MAX - 7, i64::MAX, 1).unwrap();
+        assert_eq!(large.encode(b"9223372036854775801"), Some(1));
         for text in [
             "-3",
             "8",

@@ -34,7 +34,7 @@ mod text;
 
 pub use attribute::{Attribute, Recode, Role, Schema};
 pub use cell::{Cell, CellError};
-pub use domain::{DateDomain, Domain, IntegerDomain};
+pub use domain::{DateDomain, Domain, IntegerDomain, MOST_VALUES};
 pub use nearest::{nearest, quoted_list};
 pub use release::{GeneralizedColumn, Release, ReleaseColumn, ReleaseError};
 pub use study::Study;

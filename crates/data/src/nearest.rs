@@ -7,7 +7,7 @@ pub fn nearest<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<String> {
-    let folded = word.to_lowercase();
+    let folded = shorten(word).to_lowercase();
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
         .map(|candidate| {
@@ -35,6 +35,17 @@ pub fn quoted_list<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String 
         .map(|word| format!("`{}`", word.as_ref()))
         .collect();
     quoted.join(", ")
+}
+
+/// A value short enough for a message.
+pub(crate) fn shorten(value: &str) -> String {
+    const MOST: usize = 60;
+    if value.chars().count() <= MOST {
+        return value.to_owned();
+    }
+    let mut short: String = value.chars().take(MOST).collect();
+    short.push('…');
+    short
 }
 
 #[cfg(test)]

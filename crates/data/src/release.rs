@@ -7,8 +7,8 @@ use crate::attribute::{Role, Schema};
 use crate::cell::Cell;
 use crate::domain::Domain;
 use crate::files::FileError;
-use crate::nearest::quoted_list;
-use crate::table::{Codes, Column, Table};
+use crate::nearest::{quoted_list, shorten};
+use crate::table::{Codes, Column};
 use crate::text::{TextColumn, TextTable};
 
 /// A generalized column: its distinct cells, and each row's place among them.
@@ -69,27 +69,6 @@ impl Release {
         }
     }
 
-    /// The trivial release of a table: every quasi-identifier as it is.
-    pub fn ungeneralized(table: &Table) -> Self {
-        let columns = table.schema().attributes().iter().enumerate();
-        let columns = columns.map(|(position, attribute)| {
-            let column = table.column(position);
-            match (attribute.role, column) {
-                (Role::Identifier, _) => ReleaseColumn::Absent,
-                (Role::Quasi, Column::Coded(codes)) => {
-                    ReleaseColumn::Generalized(GeneralizedColumn {
-                        cells: (0..attribute.domain.size())
-                            .map(|code| Cell::Interval(code, code))
-                            .collect(),
-                        codes: codes.iter().collect(),
-                    })
-                }
-                _ => ReleaseColumn::Verbatim(column.clone()),
-            }
-        });
-        Self::new(table.schema().clone(), columns.collect(), table.rows())
-    }
-
     /// Understands a table of text as a release of a study; identifiers in it are passed over, and
     /// it is the verifier's to complain about them. `ignore` names columns that may be
     /// there beside the study's, such as the provider's.
@@ -119,7 +98,7 @@ impl Release {
                 ReleaseColumn::Generalized(generalized(column, &attribute.domain).map_err(
                     |(entry, source)| FileError::Cell {
                         file: text.file.clone(),
-                        line: column.first_place[entry],
+                        line: text.line(column.first_place[entry]),
                         column: attribute.name.clone(),
                         source,
                     },
@@ -173,7 +152,13 @@ fn generalized(
     domain: &Domain,
 ) -> Result<GeneralizedColumn, (usize, crate::cell::CellError)> {
     let cells = column.dictionary.iter().enumerate();
-    let cells = cells.map(|(entry, text)| domain.read_cell(text).map_err(|error| (entry, error)));
+    let cells = cells.map(
+        |(entry, text)| match (domain.read_cell(text), domain.missing_code()) {
+            // A null of a Parquet file is read as empty text.
+            (Err(_), Some(missing)) if text.is_empty() => Ok(Cell::Interval(missing, missing)),
+            (cell, _) => cell.map_err(|error| (entry, error)),
+        },
+    );
     Ok(GeneralizedColumn {
         cells: cells.collect::<Result<_, _>>()?,
         codes: column.codes.clone(),
@@ -200,9 +185,9 @@ fn verbatim(
             None => {
                 return Err(FileError::OutsideDomain {
                     file: text.file.clone(),
-                    line: column.first_place[entry],
+                    line: text.line(column.first_place[entry]),
                     column: name.to_owned(),
-                    value: crate::files::shorten(value),
+                    value: shorten(value),
                     domain: domain.describe(),
                     hint: format!(
                         "\nhint: nearest valid values are {}",

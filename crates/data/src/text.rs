@@ -2,6 +2,7 @@
 //! of first appearance. Releases are read this way before their cells are understood.
 
 use std::hash::BuildHasher as _;
+use std::path::Path;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -10,7 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 pub struct TextColumn {
     /// The distinct texts, in order of first appearance.
     pub dictionary: Vec<Box<str>>,
-    /// Where each distinct text first stands: a line of a CSV file, a row of a Parquet file.
+    /// The record at which each distinct text first stands, from 1.
     pub first_place: Vec<u64>,
     /// For each row, its text's place in the dictionary.
     pub codes: Vec<u32>,
@@ -57,7 +58,7 @@ impl TextColumn {
         &self.dictionary[self.codes[row] as usize]
     }
 
-    /// The codes of several rows as a column of its own dictionary.
+    /// The texts, row by row.
     pub fn iter(&self) -> impl Iterator<Item = &str> + '_ {
         self.codes
             .iter()
@@ -75,6 +76,11 @@ impl TextTable {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.codes.len())
+    }
+
+    /// The line at which a record stands, for errors; its number where the file has no lines.
+    pub fn line(&self, record: u64) -> u64 {
+        crate::files::line_of(Path::new(&self.file), record).unwrap_or(record)
     }
 
     /// A column by its name.

@@ -74,6 +74,7 @@ impl Members {
             members: self,
             models,
             table,
+            is_monotone: models.iter().all(Model::is_monotone),
             size: self.sizes.iter().sum(),
             sites: self.sites() as u64,
             left: self
@@ -117,6 +118,18 @@ impl Attribute {
         totals
     }
 
+    /// Values that remain whichever `more` of the sites from `from` on are taken out: held by more
+    /// of these than that, or by an earlier site that stays.
+    fn must_remain(&self, left: &[u64], from: usize, more: u64) -> u64 {
+        let sites = self.counts.len() / self.values.len().max(1);
+        let remains = |value: &usize| {
+            let later = (from..sites).map(|site| self.site(site)[*value]);
+            let holders = later.clone().filter(|count| *count > 0).count() as u64;
+            holders > more || left[*value] > later.sum::<u64>()
+        };
+        (0..self.values.len()).filter(remains).count() as u64
+    }
+
     fn site(&self, site: usize) -> &[u64] {
         &self.counts[site * self.values.len()..(site + 1) * self.values.len()]
     }
@@ -127,6 +140,7 @@ struct Search<'a> {
     members: &'a Members,
     models: &'a [Model],
     table: &'a TableView<'a>,
+    is_monotone: bool,
     size: u64,
     sites: u64,
     left: Vec<Vec<u64>>,
@@ -138,6 +152,9 @@ impl Search<'_> {
         if more == 0 {
             return self.is_broken();
         }
+        if self.is_monotone && !self.can_break(from, more) {
+            return false;
+        }
         for site in from..=self.members.sites() - more as usize {
             self.take(site);
             let is_broken = self.breaks(site + 1, more - 1);
@@ -147,6 +164,26 @@ impl Search<'_> {
             }
         }
         false
+    }
+
+    /// Whether taking out any `more` of the sites from `from` on could break a monotone model, by
+    /// what must be left: the least that can remain of records, of values and of sites.
+    fn can_break(&self, from: usize, more: u64) -> bool {
+        self.models.iter().any(|model| match model {
+            Model::KAnonymity { k } => {
+                let mut largest = self.members.sizes[from..].to_vec();
+                largest.sort_unstable_by(|a, b| b.cmp(a));
+                let taken: u64 = largest.iter().take(more as usize).sum();
+                self.size - taken < *k
+            }
+            Model::DistinctDiversity { l } => {
+                let mut attributes = self.members.attributes.iter().zip(&self.left);
+                attributes.any(|(attribute, left)| attribute.must_remain(left, from, more) < *l)
+            }
+            Model::SiteDiversity { l, .. } => self.sites - more < *l,
+            // No other model is monotone.
+            _ => true,
+        })
     }
 
     fn is_broken(&self) -> bool {
@@ -258,6 +295,25 @@ mod tests {
         };
         let model = [Model::EntropyDiversity { l: Ratio::whole(2) }];
         assert_eq!(members.least_breaking(&model, &table, 2), Some(1));
+    }
+
+    #[test]
+    fn monotone_models_need_not_try_every_coalition() {
+        // 60 sites with one record each of 30 values: eight of them are 2.5 thousand million
+        // coalitions, and not one can bring two values below two.
+        let sites: Vec<u32> = (0..60).collect();
+        let codes: Vec<u32> = (0..60).map(|record| record % 30).collect();
+        let members = Members::new(&sites, [codes.as_slice()]);
+        let references = [Reference::new(vec![2; 30])];
+        let table = TableView {
+            references: &references,
+            movers: vec![EarthMover::new(&references[0], Distance::Equal, None)],
+        };
+        let models = [
+            Model::KAnonymity { k: 2 },
+            Model::DistinctDiversity { l: 2 },
+        ];
+        assert_eq!(members.least_breaking(&models, &table, 8), None);
     }
 
     #[test]

@@ -17,7 +17,6 @@ pub mod classes;
 pub mod closeness;
 pub mod collusion;
 mod counts;
-pub mod exposure;
 pub mod measure;
 mod model;
 pub mod query_error;
@@ -26,8 +25,9 @@ mod requirement;
 pub mod risk;
 pub mod utility;
 pub mod verify;
+mod words;
 
 pub use counts::{Counts, Reference};
 pub use model::{ClassView, Model, SiteSupport, TableView};
 pub use ratio::Ratio;
-pub use requirement::{Requirement, RequirementError, Scope, Sensitive};
+pub use requirement::{Requirement, RequirementError, Scope, ScopeAttribute, Sensitive};

@@ -141,7 +141,10 @@ impl Model {
             Self::DeltaDisclosure { delta } => each_with_table(&|counts, reference| {
                 measure::disclosure(counts, reference) < *delta
             }),
-            Self::SiteDiversity { l, .. } => class.sites.is_none_or(|sites| sites >= *l),
+            // Sites that nobody knows of are not there.
+            Self::SiteDiversity { l, .. } => {
+                *l <= 1 || class.sites.is_some_and(|sites| sites >= *l)
+            }
         }
     }
 

@@ -175,9 +175,13 @@ mod tests {
     #[test]
     fn an_ungeneralized_release_has_no_error() {
         let table = table(&[1, 2, 3, 4, 5, 5, 5, 9]);
-        let release = Release::ungeneralized(&table);
-        let codes = &release.generalized(0).unwrap().codes;
-        let classes = Classes::group(&[codes], table.rows());
+        let column = GeneralizedColumn {
+            cells: (0..10).map(|code| Cell::Interval(code, code)).collect(),
+            codes: table.codes(0).unwrap().iter().collect(),
+        };
+        let classes = Classes::group(&[&column.codes], table.rows());
+        let columns = vec![ReleaseColumn::Generalized(column)];
+        let release = Release::new(table.schema().clone(), columns, table.rows());
         let queries = Queries {
             count: 200,
             attributes: (1, 2),

@@ -44,7 +44,7 @@ impl Ratio {
         // The shortest decimal that reads back as this number is the one that was written.
         let text = format!("{number}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        if fraction.len() > 18 || whole.len() > 18 {
+        if fraction.len() + whole.len() > 36 {
             return None;
         }
         let numerator = format!("{whole}{fraction}").parse().ok()?;
@@ -110,11 +110,12 @@ impl fmt::Display for Ratio {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rounded = format!("{:.4}", self.to_f64());
         let trimmed = rounded.trim_end_matches('0').trim_end_matches('.');
-        formatter.write_str(if self.denominator == 0 {
-            "none"
-        } else {
-            trimmed
-        })
+        match trimmed {
+            _ if self.denominator == 0 => formatter.write_str("none"),
+            // Small, but not nothing.
+            "0" if self.numerator > 0 => write!(formatter, "{}", self.to_f64()),
+            _ => formatter.write_str(trimmed),
+        }
     }
 }
 

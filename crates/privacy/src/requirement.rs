@@ -52,12 +52,25 @@ pub struct Requirement {
 /// What a requirement is checked against: the attributes it may speak of, and the sites.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Names and numbers of values of the sensitive attributes.
-    pub sensitive: Vec<(String, u64)>,
+    /// The sensitive attributes.
+    pub sensitive: Vec<ScopeAttribute>,
     /// Names of the quasi-identifiers.
     pub quasi: Vec<String>,
     /// Number of sites, where the study names them.
     pub sites: Option<u64>,
+}
+
+/// A sensitive attribute that a requirement may speak of.
+#[derive(Debug, Clone)]
+pub struct ScopeAttribute {
+    /// Its name.
+    pub name: String,
+    /// Number of its values.
+    pub values: u64,
+    /// Whether they have an order.
+    pub is_ordered: bool,
+    /// Whether they have a taxonomy.
+    pub has_taxonomy: bool,
 }
 
 impl Scope {
@@ -80,7 +93,12 @@ impl Scope {
         };
         Self {
             sensitive: named(Role::Sensitive)
-                .map(|attribute| (attribute.name.clone(), u64::from(attribute.domain.size())))
+                .map(|attribute| ScopeAttribute {
+                    name: attribute.name.clone(),
+                    values: u64::from(attribute.domain.size()),
+                    is_ordered: attribute.domain.is_ordered(),
+                    has_taxonomy: attribute.domain.taxonomy().is_some(),
+                })
                 .collect(),
             quasi: named(Role::Quasi)
                 .map(|attribute| attribute.name.clone())
@@ -109,6 +127,9 @@ impl Requirement {
     pub fn of_line(line: &str, scope: &Scope) -> Result<Self, RequirementError> {
         let text = format!("require = {{ {line} }}");
         let document = Document::parse(text, Path::new("--against"))?;
+        let root = document.root();
+        root.has("require");
+        root.finish()?;
         Self::of_document(&document, scope)
     }
 
@@ -123,6 +144,10 @@ impl Requirement {
 }
 
 fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, RequirementError> {
+    let words = [("each", Sensitive::Each), ("product", Sensitive::Product)];
+    let sensitive = section
+        .word("sensitive", &words)?
+        .unwrap_or(Sensitive::Each);
     let mut models = Vec::new();
     if let Some(k) = section.integer("k")? {
         models.push(Model::KAnonymity {
@@ -136,10 +161,10 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
         models.push(Model::Alpha { alpha });
     }
     if section.has("l") {
-        models.push(diversity(section, scope)?);
+        models.push(diversity(section, scope, sensitive)?);
     }
     if section.has("t") {
-        models.push(closeness(section)?);
+        models.push(closeness(section, scope, sensitive)?);
     }
     if section.has("beta") {
         models.push(likeness(section)?);
@@ -157,10 +182,6 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
         None => None,
         Some(m) => Some(colluders(section, m, scope)?),
     };
-    let words = [("each", Sensitive::Each), ("product", Sensitive::Product)];
-    let sensitive = section
-        .word("sensitive", &words)?
-        .unwrap_or(Sensitive::Each);
     section.finish()?;
 
     if models.is_empty() {
@@ -178,13 +199,6 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
             "the requirement speaks of sensitive values, but no attribute has role = \"sensitive\"";
         return Err(section.wrong_section(message).into());
     }
-    let has_other_distance = models.iter().any(|model| {
-        matches!(model, Model::Closeness { distance: Some(distance), .. } if *distance != Distance::Equal)
-    });
-    if sensitive == Sensitive::Product && scope.sensitive.len() > 1 && has_other_distance {
-        let message = "a product of sensitive attributes has neither an order nor a taxonomy\nhint: use t = { at_most = …, distance = \"equal\" } with sensitive = \"product\"";
-        return Err(section.wrong("t", message).into());
-    }
     Ok(Requirement {
         models,
         m,
@@ -192,7 +206,11 @@ fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, Requirement
     })
 }
 
-fn diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentError> {
+fn diversity(
+    section: &Section<'_>,
+    scope: &Scope,
+    sensitive: Sensitive,
+) -> Result<Model, DocumentError> {
     let wanted = match section.section_if_table("l")? {
         None => Diversity {
             l: section.number("l")?.unwrap_or(0.0),
@@ -205,12 +223,28 @@ fn diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentErro
     let exact = Ratio::from_decimal(l)
         .filter(|value| *value >= Ratio::whole(1))
         .ok_or_else(|| outside(section, "l", l, "1 or more"))?;
-    for (name, values) in &scope.sensitive {
-        if *values > 0 && exact > Ratio::whole(*values) {
-            let message = format!(
-                "`require.l` is {l}, but `{name}` has only {values} values\nhint: the largest l that can be met is {values}"
-            );
-            return Err(section.wrong("l", message));
+    let most = |name: String, values: u64| {
+        if values == 0 || exact <= Ratio::whole(values) {
+            return Ok(());
+        }
+        let message = format!(
+            "`require.l` is {l}, but `{name}` has only {values} values\nhint: the largest l that can be met is {values}"
+        );
+        Err(section.wrong("l", message))
+    };
+    match sensitive {
+        Sensitive::Each => {
+            let mut attributes = scope.sensitive.iter();
+            attributes.try_for_each(|attribute| most(attribute.name.clone(), attribute.values))?;
+        }
+        Sensitive::Product => {
+            let names: Vec<&str> = scope
+                .sensitive
+                .iter()
+                .map(|attribute| attribute.name.as_str())
+                .collect();
+            let values = scope.sensitive.iter().map(|attribute| attribute.values);
+            most(names.join(" × "), values.fold(1, u64::saturating_mul))?;
         }
     }
     let whole = || {
@@ -272,7 +306,11 @@ fn long_diversity(table: &Section<'_>) -> Result<Diversity, DocumentError> {
     Ok(Diversity { l, kind, c })
 }
 
-fn closeness(section: &Section<'_>) -> Result<Model, DocumentError> {
+fn closeness(
+    section: &Section<'_>,
+    scope: &Scope,
+    sensitive: Sensitive,
+) -> Result<Model, DocumentError> {
     let (t, distance) = match section.section_if_table("t")? {
         None => (section.number("t")?, None),
         Some(table) => {
@@ -293,6 +331,22 @@ fn closeness(section: &Section<'_>) -> Result<Model, DocumentError> {
     let exact = Ratio::from_decimal(t)
         .filter(|value| *value <= Ratio::whole(1))
         .ok_or_else(|| outside(section, "t", t, "from 0 to 1"))?;
+    let is_product = sensitive == Sensitive::Product && scope.sensitive.len() > 1;
+    for attribute in &scope.sensitive {
+        let lacks = match distance {
+            Some(Distance::Ordered) if is_product || !attribute.is_ordered => "no order",
+            Some(Distance::Hierarchical) if is_product || !attribute.has_taxonomy => "no taxonomy",
+            _ => continue,
+        };
+        let whose = match is_product {
+            true => String::from("a product of sensitive attributes"),
+            false => format!("`{}`", attribute.name),
+        };
+        let message = format!(
+            "`require.t.distance` does not fit: {whose} has {lacks}\nhint: leave the distance out to have each attribute's own, or use \"equal\""
+        );
+        return Err(section.wrong("t", message));
+    }
     Ok(Model::Closeness { t: exact, distance })
 }
 
@@ -331,6 +385,10 @@ fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, Documen
                 .ok_or_else(|| table.missing("at_least"))?;
             let support = table.word("kind", &kinds)?.unwrap_or(SiteSupport::Class);
             let attributes = table.strings("attributes")?;
+            if attributes.as_ref().is_some_and(Vec::is_empty) {
+                let message = "`require.site_diversity.attributes` is empty\nhint: name the attributes that may betray a site, or leave it out for all";
+                return Err(table.wrong("attributes", message));
+            }
             for name in attributes.iter().flatten() {
                 if !scope.quasi.contains(name) {
                     let message =
@@ -398,7 +456,12 @@ mod tests {
 
     fn scope() -> Scope {
         Scope {
-            sensitive: vec![("disease".into(), 3)],
+            sensitive: vec![ScopeAttribute {
+                name: "disease".into(),
+                values: 3,
+                is_ordered: false,
+                has_taxonomy: true,
+            }],
             quasi: vec!["age".into(), "zip".into()],
             sites: Some(3),
         }

@@ -50,11 +50,11 @@ pub struct Above {
 /// Risk of a person drawn from a population.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Journalist {
-    /// Of the person most at risk.
-    pub max: f64,
-    /// Of an average person of the release.
-    pub mean: f64,
-    /// Records whose class covers nobody in the population: the population is not one.
+    /// Of the person most at risk; none if some class covers nobody in the population.
+    pub max: Option<f64>,
+    /// Of an average person of the release; none likewise.
+    pub mean: Option<f64>,
+    /// Records whose class covers nobody: this is not the population of the release.
     pub uncovered: u64,
 }
 
@@ -105,50 +105,95 @@ pub fn uniqueness(classes: &Classes) -> f64 {
     alone as f64 / classes.records() as f64
 }
 
-/// Journalist and marketer risk against a population: for each class its closure (a cell for each
-/// quasi-identifier) and size; the population's codes, column by column.
+/// Journalist risk against a population: for each class its closure (a cell for each
+/// quasi-identifier) and size; the population's codes, column by column. Its mean is the marketer
+/// risk too.
 pub fn against_population(
     closures: &[Vec<&Cell>],
     sizes: &[u64],
     population: &[&[u32]],
-) -> (Journalist, f64) {
-    let people = population.first().map_or(0, |column| column.len());
-    // The same combination of values is looked at once.
-    let groups = Classes::group(population, people);
+) -> Journalist {
+    let people = People::new(population);
     let covered: Vec<u64> = closures
         .par_iter()
-        .map(|closure| {
-            (0..groups.count())
-                .filter(|group| {
-                    let row = groups.rows(*group)[0] as usize;
-                    let mut cells = closure.iter().zip(population);
-                    cells.all(|(cell, column)| cell.contains(column[row]))
-                })
-                .map(|group| groups.size(group))
-                .sum()
-        })
+        .map(|closure| people.covered(closure))
         .collect();
     let records: u64 = sizes.iter().sum();
-    let mut max: f64 = 0.0;
-    let mut expected = 0.0;
-    let mut uncovered = 0;
-    for (size, people) in sizes.iter().zip(&covered) {
-        if *people == 0 {
-            uncovered += size;
-            continue;
-        }
-        max = max.max(1.0 / *people as f64);
-        expected += *size as f64 / *people as f64;
-    }
-    let mean = expected / records as f64;
-    (
-        Journalist {
-            max,
-            mean,
+    let uncovered = sizes
+        .iter()
+        .zip(&covered)
+        .filter(|(_, people)| **people == 0);
+    let uncovered: u64 = uncovered.map(|(size, _)| *size).sum();
+    if uncovered > 0 || sizes.is_empty() {
+        return Journalist {
+            max: None,
+            mean: None,
             uncovered,
-        },
-        mean,
-    )
+        };
+    }
+    let fewest = covered.iter().min().map_or(1, |people| *people);
+    let expected: f64 = sizes
+        .iter()
+        .zip(&covered)
+        .map(|(size, people)| *size as f64 / *people as f64)
+        .sum();
+    Journalist {
+        max: Some(1.0 / fewest as f64),
+        mean: Some(expected / records as f64),
+        uncovered: 0,
+    }
+}
+
+/// A population, the same combination of values once, sorted by the attribute that has most.
+struct People<'a> {
+    columns: &'a [&'a [u32]],
+    sorted_by: usize,
+    /// A row of each combination, how many people have it, and its value of that attribute.
+    combinations: Vec<(u32, u32, u64)>,
+}
+
+impl<'a> People<'a> {
+    fn new(columns: &'a [&'a [u32]]) -> Self {
+        let people = columns.first().map_or(0, |column| column.len());
+        let distinct = |column: &&[u32]| Classes::group(&[*column], people).count();
+        let widest = (0..columns.len()).max_by_key(|index| distinct(&columns[*index]));
+        let sorted_by = widest.unwrap_or(0);
+        let groups = Classes::group(columns, people);
+        let mut combinations: Vec<(u32, u32, u64)> = (0..groups.count())
+            .map(|group| {
+                let row = groups.rows(group)[0];
+                (columns[sorted_by][row as usize], row, groups.size(group))
+            })
+            .collect();
+        combinations.sort_unstable();
+        Self {
+            columns,
+            sorted_by,
+            combinations,
+        }
+    }
+
+    /// The people that a closure covers.
+    fn covered(&self, closure: &[&Cell]) -> u64 {
+        let Some(cell) = closure.get(self.sorted_by) else {
+            return self.combinations.iter().map(|(.., count)| count).sum();
+        };
+        let (least, greatest) = cell.bounds();
+        let from = self
+            .combinations
+            .partition_point(|(value, ..)| *value < least);
+        let to = self
+            .combinations
+            .partition_point(|(value, ..)| *value <= greatest);
+        self.combinations[from..to]
+            .iter()
+            .filter(|(_, row, _)| {
+                let mut cells = closure.iter().zip(self.columns);
+                cells.all(|(cell, column)| cell.contains(column[*row as usize]))
+            })
+            .map(|(.., count)| count)
+            .sum()
+    }
 }
 
 #[cfg(test)]
@@ -178,11 +223,17 @@ mod tests {
         let young = Cell::Interval(0, 4);
         let old = Cell::Interval(5, 9);
         let ages: Vec<u32> = (0..10).chain(0..5).collect();
-        let (journalist, marketer) =
-            against_population(&[vec![&young], vec![&old]], &[2, 3], &[&ages]);
+        let journalist = against_population(&[vec![&young], vec![&old]], &[2, 3], &[&ages]);
         // Ten young people, five old ones.
-        assert_eq!(journalist.max, 0.2);
-        assert!((marketer - (0.2 + 0.6) / 5.0).abs() < 1e-12);
+        assert_eq!(journalist.max, Some(0.2));
+        assert!((journalist.mean.unwrap() - (0.2 + 0.6) / 5.0).abs() < 1e-12);
         assert_eq!(journalist.uncovered, 0);
+        // Nobody is over 20: this is not the population, and no number would be true.
+        let nobody = Cell::Interval(20, 30);
+        let journalist = against_population(&[vec![&nobody]], &[2], &[&ages]);
+        assert_eq!(
+            (journalist.max, journalist.mean, journalist.uncovered),
+            (None, None, 2)
+        );
     }
 }

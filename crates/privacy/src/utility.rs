@@ -4,7 +4,7 @@
 //! classes), average class size. All are means over cells; each is also given by attribute.
 
 use hedgerow_data::{Cell, Domain, GeneralizedColumn};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::classes::Classes;
 
@@ -32,14 +32,16 @@ pub struct Utility {
     /// Relative query error, where it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_error: Option<crate::query_error::QueryError>,
-    /// Losses of each quasi-identifier.
+    /// Losses of each quasi-identifier, by name in JSON.
+    #[serde(serialize_with = "by_name")]
     pub attributes: Vec<AttributeUtility>,
 }
 
 /// Losses of one quasi-identifier.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttributeUtility {
-    /// Its name.
+    /// Its name, the key in JSON.
+    #[serde(skip)]
     pub name: String,
     /// LM.
     pub lm: f64,
@@ -51,6 +53,17 @@ pub struct AttributeUtility {
     /// NCP over the values present, where the original table is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ncp_present: Option<f64>,
+}
+
+fn by_name<S: Serializer>(
+    attributes: &[AttributeUtility],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(
+        attributes
+            .iter()
+            .map(|attribute| (&attribute.name, attribute)),
+    )
 }
 
 /// A quasi-identifier of a release and, where it is known, how often each value occurs in the
@@ -213,17 +226,17 @@ impl<'a> Present<'a> {
     }
 }
 
-/// The value as a number, for domains of numbers: integers, days, and categories that are
-/// integers in ascending order, as in hierarchy files for ages.
+/// The value as a number, for domains of numbers: integers, days, and ordered categories that are
+/// integers, as in hierarchy files for ages.
 fn number(domain: &Domain, code: u32) -> Option<f64> {
     match domain {
         Domain::Integer(integers) => Some(integers.value(code) as f64),
         Domain::Date(_) => Some(f64::from(code)),
-        _ => domain
-            .label(code)
-            .parse::<i64>()
-            .ok()
-            .map(|number| number as f64),
+        _ if !domain.is_ordered() => None,
+        _ => {
+            let number = domain.label(code).parse::<i64>();
+            number.ok().map(|number| number as f64)
+        }
     }
 }
 

@@ -16,7 +16,11 @@ use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::scalar::Scalar;
 use hedgerow_smc::commutative::{PohligHellmanKey, RistrettoKey};
 use hedgerow_smc::memory::{LinkModel, Simulation};
+use hedgerow_smc::union::loss::Setting;
 use hedgerow_smc::{Error, Generator, Items, Party, Rank, Seed, Settings, Tree, What};
+
+#[path = "../tests/it/exposure.rs"]
+mod exposure;
 
 const BENCH: What = What::new("benchmark", "the benchmark");
 
@@ -33,7 +37,7 @@ fn main() {
     let table = Table { filter };
     println!(
         "{:<44} {:<10} {:>6} {:>9} {:>13} {:>12} {:>12} {:>9} {:>9}",
-        "primitive", "level", "rounds", "messages", "bytes", "bytes/item", "items/s", "LAN", "WAN"
+        "primitive", "level", "rounds", "messages", "bytes", "B/item/link", "items/s", "LAN", "WAN"
     );
     table.join();
     table.sum();
@@ -44,6 +48,7 @@ fn main() {
     table.union();
     table.encryption();
     table.align();
+    table.loss_of_privacy();
 }
 
 struct Table {
@@ -352,7 +357,11 @@ impl Table {
                 let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
                 let mut common = Vec::new();
                 guest
-                    .ask(async |party| party.align(BENCH, &identifiers, &mut common).await)
+                    .ask(async |party| {
+                        party
+                            .align(BENCH, count as usize, &identifiers, &mut common)
+                            .await
+                    })
                     .await
             }
         };
@@ -377,6 +386,44 @@ impl Table {
             400_000,
             align(100_000),
         );
+    }
+}
+
+impl Table {
+    /// The published union's loss of privacy, measured beside the paper's bounds.
+    fn loss_of_privacy(&self) {
+        if !"loss of privacy".contains(&self.filter) {
+            return;
+        }
+        let (sites, domain, share) = (exposure::SITES, exposure::DOMAIN, exposure::SHARE);
+        let setting = Setting::even(sites as u32, domain as f64, (sites * share) as f64);
+        let by_chance = 1.0 / (sites as f64 - 1.0);
+        println!(
+            "loss of privacy of the published union, {sites} sites, domain {domain}, {} items",
+            sites * share
+        );
+        println!(
+            "{:>8} {:>13} {:>11} {:>13} {:>11} {:>14} {:>11}",
+            "decoys",
+            "set, leader",
+            "equation 4",
+            "set, any",
+            "equation 5",
+            "item, leader",
+            "equation 7"
+        );
+        for decoys in [0, 50, 100, 200, 1_000, 10_000] {
+            let measured = exposure::measure(decoys, 200);
+            println!(
+                "{decoys:>8} {:>13.4} {:>11.4} {:>13.4} {:>11.4} {:>14.4} {:>11.4}",
+                measured.whole_sets,
+                setting.set_exposure_known_leader(decoys),
+                measured.whole_sets * by_chance,
+                setting.set_exposure(decoys),
+                measured.items - by_chance,
+                setting.item_exposure_worst(decoys),
+            );
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol
 //! is right if it gives what a trusted third would give, and secure if a site learns no more than
 //! from it. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls with the
-//! same ledger; tests compare them with the real ones. Never for production: the third sees all.
+//! same ledger; tests compare them with the real ones. The kth element is searched with the
+//! third's comparisons, since its input is a way to count and not a vector. Never for production: the third sees all.
 //!
 //! # Discloses
 //! To the sites exactly the answers; to the trusted third everything.
@@ -13,7 +14,9 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::network::Site;
+use crate::error::{Error, Step};
+use crate::network::{NetworkError, Site};
+use crate::wire::Primitive;
 
 /// The trusted third. Every site of a run takes one of its chairs.
 pub struct Table(Arc<Mutex<State>>);
@@ -25,6 +28,7 @@ impl Table {
             inputs: (0..sites).map(|_| None).collect(),
             answer: None,
             taken: 0,
+            left: None,
             wakers: Vec::new(),
         }));
         Site::all(sites)
@@ -48,6 +52,8 @@ struct State {
     inputs: Vec<Option<Box<dyn Any + Send>>>,
     answer: Option<Arc<dyn Any + Send + Sync>>,
     taken: usize,
+    /// A site that has ended its part; questions it was not asked can have no answer.
+    left: Option<Site>,
     wakers: Vec<Waker>,
 }
 
@@ -63,9 +69,10 @@ impl Chair {
     /// Hands over an input and waits for `function` of all sites' inputs.
     pub(crate) async fn ask<I: Send + 'static, O: Send + Sync + 'static>(
         &self,
+        primitive: Primitive,
         input: I,
         function: impl Fn(&[I]) -> O,
-    ) -> Arc<O> {
+    ) -> Result<Arc<O>, Error> {
         let mut input = Some(input);
         poll_fn(|context| {
             let mut state = self.table.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,12 +102,29 @@ impl Chair {
                     state.answer = None;
                     state.wakers.drain(..).for_each(Waker::wake);
                 }
-                return Poll::Ready(answer);
+                return Poll::Ready(Ok(answer));
+            }
+            if let (Some(peer), None) = (state.left, &state.answer) {
+                let step = Step {
+                    primitive,
+                    call: 0,
+                    frame: 0,
+                };
+                let source = NetworkError::Closed;
+                return Poll::Ready(Err(Error::Line { peer, step, source }));
             }
             state.wakers.push(context.waker().clone());
             Poll::Pending
         })
         .await
+    }
+}
+
+impl Drop for Chair {
+    fn drop(&mut self) {
+        let mut state = self.table.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.left = Some(self.me);
+        state.wakers.drain(..).for_each(Waker::wake);
     }
 }
 
@@ -128,22 +152,6 @@ pub fn any(inputs: &[Vec<bool>]) -> Vec<bool> {
     let length = inputs.first().map_or(0, Vec::len);
     (0..length)
         .map(|index| inputs.iter().any(|input| input[index]))
-        .collect()
-}
-
-/// The smallest value of each place, where any site has one.
-pub fn minimum(inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
-    let length = inputs.first().map_or(0, Vec::len);
-    (0..length)
-        .map(|index| inputs.iter().filter_map(|input| input[index]).min())
-        .collect()
-}
-
-/// The largest value of each place, where any site has one.
-pub fn maximum(inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
-    let length = inputs.first().map_or(0, Vec::len);
-    (0..length)
-        .map(|index| inputs.iter().filter_map(|input| input[index]).max())
         .collect()
 }
 

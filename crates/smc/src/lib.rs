@@ -21,10 +21,14 @@
 //! (semi-honest); each module says what colluding sites learn. A peer's bytes are not trusted:
 //! whatever it sends, a run ends with an answer or with an error that names the peer.
 //!
+//! # Discloses
+//! What each primitive's module says, and the ledger writes down.
+//!
+//! # Papers
 //! JX08 is Jurczyk and Xiong, Emory TR-2008-013; JX09 their DBSec 2009 paper; TG12 is Tassa and
 //! Gudes, "Secure distributed computation of anonymized views of shared databases" (2012).
 //!
-//! Three sites in one process:
+//! # Three sites in one process
 //!
 //! ```
 //! use hedgerow_smc::memory::{LinkModel, Simulation};

@@ -2,8 +2,8 @@
 //!
 //! Every frame says to which call of which primitive it belongs and which frame of the link it
 //! is; anything else than the one frame that is due ends the call with an error that names the
-//! peer. Rounds are counted as the paper does not: as the longest chain of dependent messages.
-//! A message's depth is one more than the largest depth its sender had received before.
+//! peer. Rounds are the length of the longest chain of dependent messages: a message's depth is one
+//! more than the largest depth that its sender had received before.
 //!
 //! # Discloses
 //! The depth in a header tells the receiver how many messages its sender had waited for, which

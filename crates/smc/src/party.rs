@@ -9,7 +9,9 @@
 //! sites, which also prepare their oblivious transfers. The public keys of all sites together
 //! give the run's public randomness, from which three sites with roles are drawn.
 //!
-//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn.
+//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn. A
+//! site that waited for the others' keys before it chose its own could choose who has roles; the
+//! semi-honest model leaves that out.
 //!
 //! # Discloses
 //! Nothing: fresh public keys.
@@ -169,6 +171,22 @@ impl Party {
         match &self.engine {
             Engine::Joined(joined) => Some(joined.link.traffic()),
             Engine::Alone | Engine::Ideal(_) => None,
+        }
+    }
+
+    /// The three sites with roles in this run's comparisons: no two of them may collude. `None`
+    /// with fewer than three sites, where there are no roles.
+    pub fn roles(&self) -> Option<[Site; 3]> {
+        match &self.engine {
+            Engine::Joined(joined) if self.sites > 2 => {
+                let Roles {
+                    holder,
+                    keeper,
+                    judge,
+                } = joined.roles();
+                Some([holder, keeper, judge])
+            }
+            Engine::Joined(_) | Engine::Alone | Engine::Ideal(_) => None,
         }
     }
 

@@ -84,6 +84,7 @@ pub struct Settings {
     /// Laps of the published minimum and maximum.
     pub probabilistic: Probabilistic,
     /// Parts into which one step of the comparison-only search cuts what is left of the domain.
+    /// A fan-out above the size of a domain answers in one step, with one comparison per value.
     pub fan_out: usize,
     /// Random items that the leader of the published union adds; see [`crate::union::loss`].
     pub decoys: usize,

@@ -280,7 +280,7 @@ pub fn unpack(
     width: usize,
 ) -> Result<impl ExactSizeIterator<Item = u64>, WireError> {
     exactly(bytes, count.saturating_mul(width))?;
-    Ok(bytes.chunks_exact(width).map(|chunk| {
+    Ok(bytes.chunks_exact(width.max(1)).map(|chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
         u64::from_le_bytes(word)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_privacy::verify::{ModelVerdict, WorstClass};
+use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 
 use super::Report;
 use crate::output::{aligned, count};
@@ -66,10 +66,17 @@ fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
         "l_recursive" | "delta" => "<",
         _ => "<=",
     };
-    let required = model
-        .required
-        .map_or(String::new(), |required| format!("{sign} {required}"));
-    let mut achieved = model.achieved.to_string();
+    // Where rounding would make a failure look like none, all digits are shown.
+    let is_close = model.holds == Some(false)
+        && model.required.map(|required| required.to_string()) == Some(model.achieved.to_string());
+    let show = |measure: Measure| match is_close {
+        true => measure.exact(),
+        false => measure.to_string(),
+    };
+    let required = model.required.map_or(String::new(), |required| {
+        format!("{sign} {}", show(required))
+    });
+    let mut achieved = show(model.achieved);
     if model.at_least {
         achieved.push_str(" or more");
     }
@@ -169,20 +176,19 @@ fn risk(report: &Report) -> Vec<Vec<String>> {
         let name = format!("  records above {}", above.threshold);
         rows.push(words([&name, "", &percent(above.share), ""]));
     }
-    if let Some(journalist) = &risk.journalist {
+    if let Some(journalist) = &risk.journalist
+        && let Some(max) = journalist.max
+    {
         rows.push(words([
             "  journalist, highest",
             "",
-            &format!("{:.4}", journalist.max),
+            &format!("{max:.4}"),
             "",
         ]));
-        if journalist.uncovered > 0 {
-            let note = format!(
-                "{} not in the population",
-                count(journalist.uncovered, "record", "records")
-            );
-            rows.push(words(["  warning", "", &note, ""]));
-        }
+    } else if let Some(journalist) = &risk.journalist {
+        let uncovered = count(journalist.uncovered, "record", "records");
+        let note = format!("cannot be told: {uncovered} not in the population");
+        rows.push(words(["  journalist", "", &note, ""]));
     }
     if let Some(before) = risk.uniqueness.before {
         rows.push(words(["  unique before", "", &percent(before), ""]));

@@ -12,8 +12,15 @@ fn the_example_study_is_sound() {
     assert!(done.stdout.starts_with(
         "study `stroke-registry` is sound: horizontal, mondrian, hardened, 3 sites\n"
     ));
+    let report = json(&hedgerow(
+        &examples,
+        &["study", "check", "study.toml", "--json"],
+    ));
+    assert_eq!(report["requires"]["l"]["kind"], "distinct");
+    assert_eq!(report["requires"]["t"]["distance"], "hierarchical");
+    assert_eq!(report["requires"]["m"], 1);
     assert!(done.stdout.contains(
-        "requires k = 10, distinct l = 3, t <= 0.2, site diversity 2, against any 1 site colluding"
+        "requires k = 10, distinct l = 3, t <= 0.2 (hierarchical), site diversity 2, against any 1 site colluding"
     ));
 }
 

@@ -131,14 +131,120 @@ fn the_original_and_a_population() {
         "--json",
     ];
     let report = json(&hedgerow(folder.path(), &arguments));
-    // Age: {20, 39} of a pair is one bit; zip: 1** holds two 101 and one 102; * all.
-    assert!(report["utility"]["em"].as_f64().unwrap() > 0.0);
-    assert!(report["utility"]["ncp_present"].as_f64().unwrap() > 0.0);
+    // EM: ages 20 and 39 are one bit, for two of five records; zip 1** holds 101 twice and 102 once,
+    // * holds 101, 102 and 201 two, one and two times.
+    let entropy = |shares: &[f64]| shares.iter().map(|p| -p * p.log2()).sum::<f64>();
+    let zip = 2.0 * entropy(&[2.0 / 3.0, 1.0 / 3.0]) + 3.0 * entropy(&[0.4, 0.2, 0.4]);
+    let em = (2.0 / 5.0 + zip / 5.0) / 2.0;
+    assert!((report["utility"]["em"].as_f64().unwrap() - em).abs() < 1e-12);
+    // Present ages are 20, 39, 40: (39 - 20) / 20. Present zips are three, 1** holds two of them.
+    let present = (2.0 * 19.0 / 20.0 / 5.0 + (2.0 * 0.5 + 3.0) / 5.0) / 2.0;
+    assert!((report["utility"]["ncp_present"].as_f64().unwrap() - present).abs() < 1e-12);
     assert_eq!(report["utility"]["query_error"]["queries"], 50);
     assert_eq!(report["risk"]["uniqueness"]["before"], 0.6);
     // Three people are 20 to 39 in 1**; two are 40.
     assert_eq!(report["risk"]["journalist"]["max"], 0.5);
     assert_eq!(report["risk"]["journalist"]["uncovered"], 0);
+
+    // A population that is not one, and an original that is not this release's.
+    std::fs::write(folder.path().join("people.csv"), "zip,age\n201,20\n").unwrap();
+    let done = hedgerow(
+        folder.path(),
+        &[
+            "verify",
+            "release.csv",
+            "--study",
+            "study.toml",
+            "--population",
+            "people.csv",
+        ],
+    );
+    assert!(
+        done.stdout
+            .contains("cannot be told: 5 records not in the population"),
+        "{}",
+        done.stdout
+    );
+    std::fs::write(folder.path().join("people.csv"), "zip,age\n201,[20-30]\n").unwrap();
+    let done = hedgerow(
+        folder.path(),
+        &[
+            "verify",
+            "release.csv",
+            "--study",
+            "study.toml",
+            "--population",
+            "people.csv",
+        ],
+    );
+    assert!(
+        done.stderr
+            .contains("people.csv:2: column `age`: value `[20-30]` is outside"),
+        "{}",
+        done.stderr
+    );
+    std::fs::write(
+        folder.path().join("original.csv"),
+        "age,zip,disease\n99,201,flu\n",
+    )
+    .unwrap();
+    let done = hedgerow(
+        folder.path(),
+        &[
+            "verify",
+            "release.csv",
+            "--study",
+            "study.toml",
+            "--original",
+            "original.csv",
+        ],
+    );
+    assert_refused(
+        &done,
+        "original.csv: no record has a `age` in `[20-39]`, which the release has\nhint: is this the original of that release?",
+    );
+}
+
+#[test]
+fn a_close_failure_shows_all_digits() {
+    let folder = small();
+    let done = hedgerow(
+        folder.path(),
+        &[
+            "verify",
+            "release.csv",
+            "--study",
+            "study.toml",
+            "--against",
+            "alpha = 0.66666",
+        ],
+    );
+    assert!(done.stdout.contains("<= 0.66666"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("0.6666666666666666"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn a_column_has_one_role() {
+    let folder = small();
+    let done = hedgerow(
+        folder.path(),
+        &[
+            "verify",
+            "release.csv",
+            "--quasi",
+            "age,zip",
+            "--sensitive",
+            "zip",
+        ],
+    );
+    assert_refused(
+        &done,
+        "column `zip` is named twice\nhint: a column has one role",
+    );
 }
 
 #[test]
@@ -231,9 +337,14 @@ fn an_identifier_in_a_release_is_never_anonymous() {
 }
 
 #[test]
-fn a_release_folder_and_parquet() {
+fn a_release_folder() {
     let folder = small();
     std::fs::create_dir(folder.path().join("out")).unwrap();
+    let done = hedgerow(folder.path(), &["verify", "out", "--study", "study.toml"]);
+    assert_refused(
+        &done,
+        "out: no release.parquet or release.csv in this folder\nhint: name the file itself",
+    );
     std::fs::rename(
         folder.path().join("release.csv"),
         folder.path().join("out/release.csv"),
@@ -251,6 +362,25 @@ fn a_release_folder_and_parquet() {
         &done,
         "nowhere.csv: cannot be read: No such file or directory (os error 2)",
     );
+}
+
+#[test]
+fn a_parquet_release() {
+    // A pooled census as Parquet, verified as it is: every record its own class, or nearly.
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "generate", "census", "--rows", "300", "--format", "parquet", "--out", "c",
+    ];
+    assert_eq!(hedgerow(folder.path(), &arguments).code, 0);
+    let table = "c/north.parquet";
+    let done = hedgerow(
+        folder.path(),
+        &["verify", table, "--study", "c/study.toml", "--json"],
+    );
+    assert_eq!((done.code, json(&done)["records"].as_u64()), (1, Some(300)));
+    // The other way into the same column types: as a table of the study.
+    let done = hedgerow(folder.path(), &["study", "check", "c/study.toml", table]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
 }
 
 #[test]

@@ -1,9 +1,14 @@
-//! CSV in: any of the usual delimiters, found from the header; exact line numbers; one pass.
+//! CSV in: any of the usual delimiters, found from the header; one pass; exact line numbers.
+//!
+//! While reading, a record's place is its number. The line is found only for an error, by going
+//! through the file again: the `csv` crate reports a record's position before it has skipped the
+//! rest of a CRLF or blank lines, so lines cannot be had from it directly.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::FileError;
+use super::blank_lines::BlankLines;
 use super::open::{Compression, Progress, open};
 use super::sink::Sink;
 
@@ -23,9 +28,14 @@ pub(super) fn read<S: Sink>(
     let start = input
         .fill_buf()
         .map_err(|error| unreadable(&file, &error))?;
-    let delimiter =
-        delimiter(start, sink).ok_or_else(|| FileError::Empty { file: file.clone() })?;
-    read_rows(input, delimiter, &file, sink)
+    let header = header(start).ok_or_else(|| FileError::Empty { file: file.clone() })?;
+    let delimiter = delimiter(header, &sink.expected());
+    let done = if fields(header, delimiter).count() == 1 {
+        read_rows(BlankLines::new(input), delimiter, &file, sink)
+    } else {
+        read_rows(input, delimiter, &file, sink)
+    };
+    done.map_err(|error| error.at_line(|record| line_of(path, record).unwrap_or(record)))
 }
 
 fn read_rows<R: Read, S: Sink>(
@@ -34,12 +44,7 @@ fn read_rows<R: Read, S: Sink>(
     file: &str,
     sink: &mut S,
 ) -> Result<(), FileError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .buffer_capacity(BUFFER)
-        .from_reader(input);
+    let mut reader = reader(input, delimiter);
     let mut record = csv::ByteRecord::new();
     let mut next = |record: &mut csv::ByteRecord| {
         reader
@@ -56,7 +61,7 @@ fn read_rows<R: Read, S: Sink>(
     for (position, name) in record.iter().enumerate() {
         let name = std::str::from_utf8(name).map_err(|_| FileError::NotUtf8 {
             file: file.to_owned(),
-            line: 1,
+            line: 0,
             column: (position + 1).to_string(),
         })?;
         names.push(name.to_owned());
@@ -64,47 +69,131 @@ fn read_rows<R: Read, S: Sink>(
     let columns = names.len();
     sink.header(file, names)?;
 
+    let mut place = 0;
     while next(&mut record)? {
-        let line = record.position().map_or(0, csv::Position::line);
+        place += 1;
         if record.len() != columns {
             return Err(FileError::Ragged {
                 file: file.to_owned(),
-                line,
+                line: place,
                 found: record.len(),
                 expected: columns,
             });
         }
         for (column, text) in record.iter().enumerate() {
-            sink.cell(column, text, line)?;
+            sink.cell(column, text, place)?;
         }
     }
     Ok(())
 }
 
-/// The delimiter under which the header holds most names that the sink expects, then the one that
-/// stands in it most often. None for an empty file.
-fn delimiter<S: Sink>(start: &[u8], sink: &S) -> Option<u8> {
-    let header = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    let header = header
-        .split(|byte| *byte == b'\n' || *byte == b'\r')
-        .next()?;
-    if start.is_empty() {
+fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
+    csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .buffer_capacity(BUFFER)
+        .from_reader(input)
+}
+
+/// The line at which a record stands, the header being record 0. Goes through the file again.
+pub(crate) fn line_of(path: &Path, record: u64) -> Option<u64> {
+    let Ok(super::Format::Csv(compression)) = super::format_of(path) else {
+        // Other formats have rows.
         return None;
+    };
+    let input = || {
+        open(path, compression, &())
+            .ok()
+            .map(|input| BufReader::with_capacity(BUFFER, input))
+    };
+    let mut start = input()?;
+    let header = header(start.fill_buf().ok()?)?;
+    // Which delimiter it is does not matter to where records end, but for quotes at its side.
+    let delimiter = delimiter(header, &[]);
+    if fields(header, delimiter).count() == 1 {
+        // Blank lines are records there, so records are lines, but for quoted line ends.
+        return line_of_field(start, record);
     }
-    let text = String::from_utf8_lossy(header);
-    let mut best = DELIMITERS[0];
-    let mut best_score = (0, 0);
-    for delimiter in DELIMITERS {
-        let parts = text.split(char::from(delimiter));
-        let known = parts
-            .filter(|name| sink.expects(name.trim_matches('"')))
-            .count();
-        let count = header.iter().filter(|byte| **byte == delimiter).count();
-        if (known, count) > best_score {
-            (best, best_score) = (delimiter, (known, count));
+    let mut reader = reader(start, delimiter);
+    let mut found = csv::ByteRecord::new();
+    for _ in 0..=record {
+        reader
+            .read_byte_record(&mut found)
+            .ok()
+            .filter(|is_there| *is_there)?;
+    }
+    let offset = found.position()?.byte();
+    let mut line = 1;
+    let mut previous = 0;
+    for (place, byte) in input()?.bytes().enumerate() {
+        let byte = byte.ok()?;
+        // A line ends with LF, CRLF, or CR alone.
+        line += u64::from(previous == b'\r' && byte != b'\n');
+        if place as u64 >= offset && !matches!(byte, b'\n' | b'\r') {
+            break;
+        }
+        line += u64::from(byte == b'\n');
+        previous = byte;
+    }
+    Some(line)
+}
+
+/// The line of a record in a file of one column.
+fn line_of_field(input: impl BufRead, record: u64) -> Option<u64> {
+    let (mut line, mut records, mut in_quotes) = (1, 0, false);
+    for byte in input.bytes() {
+        if records == record {
+            break;
+        }
+        match byte.ok()? {
+            b'"' => in_quotes = !in_quotes,
+            b'\n' => {
+                line += 1;
+                records += u64::from(!in_quotes);
+            }
+            _ => {}
         }
     }
-    Some(best)
+    Some(line)
+}
+
+/// The first line of a file, its byte-order mark left out; none for an empty file.
+fn header(start: &[u8]) -> Option<&[u8]> {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    if text.is_empty() {
+        return None;
+    }
+    text.split(|byte| matches!(byte, b'\n' | b'\r'))
+        .find(|line| !line.is_empty())
+}
+
+/// The fields of a header line, split outside quotes.
+fn fields(header: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+    let mut in_quotes = false;
+    header.split(move |byte| {
+        in_quotes ^= *byte == b'"';
+        *byte == delimiter && !in_quotes
+    })
+}
+
+/// The delimiter under which the header holds most names that are expected, then the one that
+/// makes most fields of it.
+fn delimiter(header: &[u8], expected: &[String]) -> u8 {
+    let mut best = DELIMITERS[0];
+    let mut best_score = (0, 1);
+    for delimiter in DELIMITERS {
+        let known = fields(header, delimiter).filter(|name| {
+            let name = String::from_utf8_lossy(name);
+            let name = name.trim_matches('"');
+            expected.iter().any(|expected| expected == name)
+        });
+        let score = (known.count(), fields(header, delimiter).count());
+        if score > best_score {
+            (best, best_score) = (delimiter, score);
+        }
+    }
+    best
 }
 
 fn unreadable(file: &str, error: &dyn std::fmt::Display) -> FileError {

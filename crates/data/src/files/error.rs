@@ -129,3 +129,17 @@ pub enum FileError {
         kind: String,
     },
 }
+
+impl FileError {
+    /// The same error with its record's number turned into the line it stands at.
+    pub(crate) fn at_line(mut self, line_of: impl Fn(u64) -> u64) -> Self {
+        match &mut self {
+            Self::Ragged { line, .. }
+            | Self::NotUtf8 { line, .. }
+            | Self::OutsideDomain { line, .. }
+            | Self::Cell { line, .. } => *line = line_of(*line),
+            _ => {}
+        }
+        self
+    }
+}

@@ -3,6 +3,7 @@
 //! Reading is one pass, each cell coded as it is met, so that memory is the coded table and a
 //! buffer. Writing goes to a temporary name beside the target and is renamed when complete.
 
+mod blank_lines;
 mod csv;
 mod error;
 mod open;
@@ -17,27 +18,57 @@ use crate::attribute::Schema;
 use crate::table::Table;
 use crate::text::TextTable;
 
+pub(crate) use csv::line_of;
 pub use error::FileError;
 pub use open::{Format, OutputFile, Progress, format_of};
-pub(crate) use sink::{missing_column, shorten, unknown_column};
+pub(crate) use sink::{missing_column, unknown_column};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
 
-/// Reads a table of a study's attributes. `ignore` names a column outside the study that may be
-/// there, such as the provider's.
+/// What is done with columns that are not the study's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Others {
+    /// They are an error: nothing is read that nobody declared.
+    Refuse,
+    /// One of them, such as the provider's, may be there and is passed over.
+    PassOver(String),
+    /// All of them are passed over.
+    PassOverAll,
+}
+
+impl Others {
+    /// All but a column that somebody named.
+    pub fn but(name: Option<&str>) -> Self {
+        name.map_or(Self::Refuse, |name| Self::PassOver(name.to_owned()))
+    }
+
+    fn allow(&self, name: &str) -> bool {
+        match self {
+            Self::Refuse => false,
+            Self::PassOver(known) => known == name,
+            Self::PassOverAll => true,
+        }
+    }
+}
+
+/// Reads a table of a study's attributes.
 pub fn read_table(
     path: &Path,
     schema: &Arc<Schema>,
-    ignore: Option<&str>,
+    others: &Others,
     progress: &dyn Progress,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), ignore.map(str::to_owned));
+    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
     read(path, &mut sink, progress)?;
     Ok(sink.finish())
 }
 
-/// Reads any table as text.
-pub fn read_text(path: &Path, progress: &dyn Progress) -> Result<TextTable, FileError> {
-    let mut sink = sink::TextSink::default();
+/// Reads any table as text; `expected` are names its header is likely to hold, if any are known.
+pub fn read_text(
+    path: &Path,
+    expected: &[String],
+    progress: &dyn Progress,
+) -> Result<TextTable, FileError> {
+    let mut sink = sink::TextSink::new(expected);
     read(path, &mut sink, progress)?;
     Ok(sink.finish(path.display().to_string()))
 }

@@ -93,13 +93,26 @@ fn read_column<S: Sink>(
                 .enumerate()
                 .try_for_each(|(row, text)| each(row, text.map(str::as_bytes)))
         }
-        DataType::Dictionary(_, value) if **value == DataType::Utf8 => {
+        DataType::Dictionary(_, value)
+            if matches!(**value, DataType::Utf8 | DataType::LargeUtf8) =>
+        {
             let dictionary = array.as_any_dictionary();
-            let texts = dictionary.values().as_string::<i32>();
-            let keys = dictionary.normalized_keys();
+            let values = dictionary.values();
+            // Without values there are no keys to look at: all is null.
+            let keys = if values.is_empty() {
+                Vec::new()
+            } else {
+                dictionary.normalized_keys()
+            };
+            let text = |key: usize| match values.as_string_opt::<i32>() {
+                Some(texts) => texts.value(key),
+                None => values.as_string::<i64>().value(key),
+            };
             (0..array.len()).try_for_each(|row| {
-                let text = (!array.is_null(row)).then(|| texts.value(keys[row]).as_bytes());
-                each(row, text)
+                each(
+                    row,
+                    (!array.is_null(row)).then(|| text(keys[row]).as_bytes()),
+                )
             })
         }
         DataType::Boolean => {

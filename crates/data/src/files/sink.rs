@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::FileError;
+use hashbrown::HashMap;
+
+use super::{FileError, Others};
 use crate::attribute::Schema;
 use crate::domain::Domain;
-use crate::nearest::{nearest, quoted_list};
+use crate::nearest::{nearest, quoted_list, shorten};
 use crate::table::{Column, Table};
 use crate::text::{TextColumn, TextTable};
 
@@ -15,7 +17,7 @@ pub(super) trait Sink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError>;
 
     /// Names that a header is likely to hold, to tell delimiters apart.
-    fn expects(&self, name: &str) -> bool;
+    fn expected(&self) -> Vec<String>;
 
     /// A cell; `line` is where it stands.
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError>;
@@ -27,7 +29,7 @@ pub(super) trait Sink {
 /// Codes cells by the domains of a schema.
 pub(super) struct TableSink {
     schema: Arc<Schema>,
-    ignore: Option<String>,
+    others: Others,
     file: String,
     /// For each column of the file, its attribute.
     targets: Vec<Option<usize>>,
@@ -35,7 +37,7 @@ pub(super) struct TableSink {
 }
 
 impl TableSink {
-    pub(super) fn new(schema: Arc<Schema>, ignore: Option<String>) -> Self {
+    pub(super) fn new(schema: Arc<Schema>, others: Others) -> Self {
         let columns = schema
             .attributes()
             .iter()
@@ -43,7 +45,7 @@ impl TableSink {
             .collect();
         Self {
             schema,
-            ignore,
+            others,
             file: String::new(),
             targets: Vec::new(),
             columns,
@@ -94,7 +96,7 @@ impl Sink for TableSink {
         refuse_duplicates(file, &names)?;
         for name in &names {
             let target = self.schema.position(name);
-            if target.is_none() && self.ignore.as_ref() != Some(name) {
+            if target.is_none() && !self.others.allow(name) {
                 return Err(unknown_column(file, name, &self.schema));
             }
             self.targets.push(target);
@@ -107,8 +109,9 @@ impl Sink for TableSink {
         Ok(())
     }
 
-    fn expects(&self, name: &str) -> bool {
-        self.schema.position(name).is_some()
+    fn expected(&self) -> Vec<String> {
+        let attributes = self.schema.attributes().iter();
+        attributes.map(|attribute| attribute.name.clone()).collect()
     }
 
     #[inline]
@@ -144,12 +147,20 @@ impl Sink for TableSink {
 /// Keeps cells as text.
 #[derive(Default)]
 pub(super) struct TextSink {
+    expected: Vec<String>,
     file: String,
     names: Vec<String>,
     columns: Vec<TextColumn>,
 }
 
 impl TextSink {
+    pub(super) fn new(expected: &[String]) -> Self {
+        Self {
+            expected: expected.to_vec(),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn finish(self, file: String) -> TextTable {
         TextTable {
             file,
@@ -168,8 +179,8 @@ impl Sink for TextSink {
         Ok(())
     }
 
-    fn expects(&self, _: &str) -> bool {
-        false
+    fn expected(&self) -> Vec<String> {
+        self.expected.clone()
     }
 
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
@@ -190,8 +201,9 @@ impl Sink for TextSink {
 }
 
 fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), FileError> {
+    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(names.len());
     for (second, name) in names.iter().enumerate() {
-        if let Some(first) = names[..second].iter().position(|earlier| earlier == name) {
+        if let Some(first) = seen.insert(name, second) {
             return Err(FileError::DuplicateColumn {
                 file: file.to_owned(),
                 column: name.clone(),
@@ -229,15 +241,4 @@ pub(crate) fn missing_column(file: &str, column: &str, names: &[String]) -> File
         column: column.to_owned(),
         hint: format!("\nhint: the file has {}", quoted_list(names)),
     }
-}
-
-/// A value short enough for a message.
-pub(crate) fn shorten(value: &str) -> String {
-    const MOST: usize = 60;
-    if value.chars().count() <= MOST {
-        return value.to_owned();
-    }
-    let mut short: String = value.chars().take(MOST).collect();
-    short.push('…');
-    short
 }

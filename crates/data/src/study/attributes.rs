@@ -7,9 +7,9 @@ use jiff::civil::Date;
 use super::{StudyError, recode};
 use crate::attribute::{Attribute, Role, Schema};
 use crate::document::{DocumentError, Section};
-use crate::domain::Domain;
+use crate::domain::{Domain, MOST_VALUES};
 use crate::nearest::quoted_list;
-use crate::taxonomy::{Taxonomy, integer_widths};
+use crate::taxonomy::{Taxonomy, TaxonomyError, integer_widths};
 
 pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyError> {
     let mut attributes: Vec<Attribute> = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyE
             section.has(key);
         });
         section.finish()?;
-        let name = section.required_string("name")?;
+        let name = section.required_name()?;
         if attributes.iter().any(|attribute| attribute.name == name) {
             let message = format!("two attributes are named `{name}`");
             return Err(section.wrong("name", message).into());
@@ -75,6 +75,7 @@ fn domain(
     ];
     let kind = section.word("type", &kinds)?;
     let missing = section.string("missing")?;
+    refuse_other_forms(section, kind)?;
     let domain = match kind {
         Some(Kind::Integer) => integers(section, folder, missing.is_some())?,
         Some(Kind::Date) => dates(section)?,
@@ -99,6 +100,34 @@ fn domain(
     Ok(domain.with_missing(missing))
 }
 
+/// A key of another form is a mistake that must not pass in silence.
+fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), DocumentError> {
+    let (form, fitting): (&str, &[&str]) = match kind {
+        Some(Kind::Integer) => (
+            "type = \"integer\"",
+            &["range", "step", "widths", "taxonomy", "missing"],
+        ),
+        Some(Kind::Date) => ("type = \"date\"", &["range", "missing"]),
+        Some(Kind::Text) => ("type = \"text\"", &[]),
+        None if section.has("taxonomy") => {
+            ("a taxonomy", &["taxonomy", "values", "ordered", "missing"])
+        }
+        None if section.has("values") => ("values", &["values", "ordered", "missing"]),
+        None => return Ok(()),
+    };
+    let always = ["name", "role", "type", "recode"];
+    let stranger = KEYS
+        .iter()
+        .find(|key| section.has(key) && !always.contains(key) && !fitting.contains(key));
+    match stranger {
+        None => Ok(()),
+        Some(key) => {
+            let message = format!("`attribute.{key}` does not go with {form}");
+            Err(section.wrong(key, message))
+        }
+    }
+}
+
 fn integers(section: &Section<'_>, folder: &Path, has_missing: bool) -> Result<Domain, StudyError> {
     let range = section
         .integers("range")?
@@ -114,7 +143,7 @@ fn integers(section: &Section<'_>, folder: &Path, has_missing: bool) -> Result<D
     let step = section.integer("step")?.unwrap_or(1);
     let domain = Domain::integer(*least, *greatest, step).ok_or_else(|| {
         let message = format!(
-            "`attribute.range` [{least}, {greatest}] in steps of {step} is no range\nhint: the first number is the least, a step is 1 or more"
+            "`attribute.range` [{least}, {greatest}] in steps of {step} is no range of 1 to {MOST_VALUES} values\nhint: the first number is the least, a step is 1 or more; a larger step makes fewer values"
         );
         section.wrong("range", message)
     })?;
@@ -151,36 +180,58 @@ fn refuse_gaps(
     tree: &Taxonomy,
     file: &str,
 ) -> Result<(), DocumentError> {
-    let gaps: Vec<String> = (0..domain.size())
-        .map(|code| domain.label(code).into_owned())
-        .filter(|label| tree.value(label).is_none())
-        .collect();
-    let strangers: Vec<&str> = tree
-        .values()
-        .filter(|label| domain.encode(label.as_bytes()).is_none())
-        .collect();
-    if gaps.is_empty() && strangers.is_empty() {
-        return Ok(());
-    }
-    let first = |labels: &[&str]| {
-        let more = if labels.len() > 3 { ", …" } else { "" };
-        format!("{}{more}", quoted_list(labels.iter().take(3)))
-    };
-    let message = if gaps.is_empty() {
+    let gaps = FirstFew::of(
+        (0..domain.size())
+            .map(|code| domain.label(code))
+            .filter(|label| tree.value(label).is_none()),
+    );
+    let strangers = FirstFew::of(
+        tree.values()
+            .filter(|label| domain.encode(label.as_bytes()).is_none()),
+    );
+    let message = if gaps.count > 0 {
         format!(
-            "{file} has {} values outside the range: {}\nhint: widen the range or remove them",
-            strangers.len(),
-            first(&strangers)
+            "{file} misses {} values of the range: {gaps}\nhint: add a row for each, or narrow the range",
+            gaps.count
+        )
+    } else if strangers.count > 0 {
+        format!(
+            "{file} has {} values outside the range: {strangers}\nhint: widen the range or remove them",
+            strangers.count
         )
     } else {
-        let gaps: Vec<&str> = gaps.iter().map(String::as_str).collect();
-        format!(
-            "{file} misses {} values of the range: {}\nhint: add a row for each, or narrow the range",
-            gaps.len(),
-            first(&gaps)
-        )
+        return Ok(());
     };
     Err(section.wrong("taxonomy", message))
+}
+
+/// How many there are, and the first few to show.
+struct FirstFew {
+    count: u64,
+    shown: Vec<String>,
+}
+
+impl FirstFew {
+    fn of<S: AsRef<str>>(labels: impl Iterator<Item = S>) -> Self {
+        let mut few = Self {
+            count: 0,
+            shown: Vec::new(),
+        };
+        for label in labels {
+            few.count += 1;
+            if few.shown.len() < 3 {
+                few.shown.push(label.as_ref().to_owned());
+            }
+        }
+        few
+    }
+}
+
+impl std::fmt::Display for FirstFew {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let more = if self.count > 3 { ", …" } else { "" };
+        write!(formatter, "{}{more}", quoted_list(&self.shown))
+    }
 }
 
 fn dates(section: &Section<'_>) -> Result<Domain, StudyError> {
@@ -195,8 +246,9 @@ fn dates(section: &Section<'_>) -> Result<Domain, StudyError> {
         return Err(wrong("`attribute.range` needs two days: [first, last]").into());
     };
     let day = |text: &String| {
-        text.parse::<Date>()
-            .map_err(|_| wrong(&format!("`{text}` is no day")))
+        // A time of day would be dropped: a day is ten characters.
+        let parsed = text.parse::<Date>().ok().filter(|_| text.len() == 10);
+        parsed.ok_or_else(|| wrong(&format!("`{text}` is no day")))
     };
     Domain::date(day(first)?, day(last)?).ok_or_else(|| {
         wrong(&format!(
@@ -226,8 +278,12 @@ fn categories(section: &Section<'_>, name: &str, folder: &Path) -> Result<Domain
                     return Err(section.wrong("values", message).into());
                 }
             }
-            Taxonomy::flat(&values, name)
-                .map_err(|_| section.wrong("values", "`attribute.values` is empty or not usable"))?
+            Taxonomy::flat(&values, "values").map_err(|error| match error {
+                TaxonomyError::Empty { .. } => {
+                    section.wrong("values", "`attribute.values` is empty")
+                }
+                other => section.wrong("values", format!("`attribute.values`: {other}")),
+            })?
         }
         (None, Some(file)) => Taxonomy::open(&folder.join(&file), &file)?,
         (None, None) => return Err(section.missing("values").into()),

@@ -102,7 +102,7 @@ impl Study {
                 "there is no [study] table\nhint: begin with [study], name = \"…\", partition = \"horizontal\"",
             )
         })?;
-        let name = head.required_string("name")?;
+        let name = head.required_name()?;
         let partition = head
             .word(
                 "partition",
@@ -154,7 +154,7 @@ impl Study {
 fn sites(root: &Section<'_>) -> Result<Vec<Site>, DocumentError> {
     let mut sites: Vec<Site> = Vec::new();
     for section in root.sections("site")? {
-        let name = section.required_string("name")?;
+        let name = section.required_name()?;
         if sites.iter().any(|site| site.name == name) {
             return Err(section.wrong("name", format!("two sites are named `{name}`")));
         }

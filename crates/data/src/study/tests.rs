@@ -1,3 +1,5 @@
+//! Studies: every form of an attribute, and what is refused.
+
 use std::path::Path;
 
 use super::*;
@@ -110,7 +112,7 @@ fn what_an_attribute_may_not_be() {
     );
     assert_eq!(
         attribute("type = \"integer\"\nrange = [9, 1]\n"),
-        "study.toml:8: `attribute.range` [9, 1] in steps of 1 is no range\nhint: the first number is the least, a step is 1 or more"
+        "study.toml:8: `attribute.range` [9, 1] in steps of 1 is no range of 1 to 10000000 values\nhint: the first number is the least, a step is 1 or more; a larger step makes fewer values"
     );
     assert_eq!(
         attribute("type = \"integer\"\nrange = [1, 4]\ntaxonomy = \"age.csv\"\n"),
@@ -128,10 +130,45 @@ fn what_an_attribute_may_not_be() {
         attribute("values = [\"x\"]\nmissing = \"?\"\n"),
         "study.toml:8: `attribute.missing` is for integers and dates\nhint: list the missing value among the values or in the taxonomy"
     );
-    assert!(attribute("taxonomy = \"nowhere.csv\"\n").starts_with("nowhere.csv:1: cannot be read"));
+    assert!(attribute("taxonomy = \"nowhere.csv\"\n").starts_with("nowhere.csv: cannot be read: "));
     assert!(
         attribute("type = \"date\"\nrange = [\"2024-13-01\", \"2024-01-01\"]\n")
             .contains("`2024-13-01` is no day")
+    );
+}
+
+#[test]
+fn keys_of_another_form_are_refused() {
+    let attribute = |body: &str| {
+        refusal(&format!(
+            "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\n{body}"
+        ))
+    };
+    assert_eq!(
+        attribute(
+            "type = \"date\"\nrange = [\"2024-01-01\", \"2024-01-02\"]\ntaxonomy = \"zip.csv\"\n"
+        ),
+        "study.toml:9: `attribute.taxonomy` does not go with type = \"date\""
+    );
+    assert_eq!(
+        attribute("type = \"integer\"\nrange = [1, 2]\nvalues = [\"x\"]\n"),
+        "study.toml:9: `attribute.values` does not go with type = \"integer\""
+    );
+    assert_eq!(
+        attribute("values = [\"x\"]\nstep = 2\n"),
+        "study.toml:8: `attribute.step` does not go with values"
+    );
+    assert_eq!(
+        attribute("values = []\n"),
+        "study.toml:7: `attribute.values` is empty"
+    );
+    assert!(
+        attribute("type = \"date\"\nrange = [\"2024-01-01T10:00\", \"2024-01-02\"]\n")
+            .contains("`2024-01-01T10:00` is no day")
+    );
+    assert_eq!(
+        refusal("[[attribute]]\nname = \"\"\nrole = \"quasi\"\n"),
+        "study.toml:5: `attribute.name` is empty"
     );
 }
 

@@ -26,7 +26,7 @@
 //! let study = Study::open(&written.study)?;
 //! let (site, table, _) = &written.tables[0];
 //! assert_eq!(site, "north");
-//! let table = hedgerow_data::files::read_table(table, &study.schema, None, &())?;
+//! let table = hedgerow_data::files::read_table(table, &study.schema, &hedgerow_data::files::Others::Refuse, &())?;
 //! assert!(table.rows() > 500);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -143,20 +143,47 @@ pub fn study_text(kind: Kind) -> String {
     }
 }
 
-/// Writes tables, taxonomies and, when all else is there, the study. The folder is made if needed
-/// and must be empty; if something goes wrong, what was written is removed.
+/// Writes tables, taxonomies and a study. All is written to a hidden folder beside the target and
+/// renamed when complete, so that there is never half of it; the target may exist if it is empty.
 pub fn generate(
     plan: &Plan,
     folder: &Path,
     progress: &dyn Progress,
 ) -> Result<Written, SyntheticError> {
     let sizes = sites::sizes(plan.rows, plan.sites)?;
-    let is_new = prepare(folder)?;
-    let result = write_all(plan, &sizes, folder, progress);
+    refuse_used(folder)?;
+    let unfinished = unfinished(folder)?;
+    // What a run that was killed left there is ours.
+    let _ = std::fs::remove_dir_all(&unfinished);
+    make_folder(&unfinished)?;
+    let result = write_all(plan, &sizes, &unfinished, progress).and_then(|written| {
+        std::fs::rename(&unfinished, folder).map_err(|error| error::folder(folder, &error))?;
+        Ok(written.moved(&unfinished, folder))
+    });
     if result.is_err() {
-        clean_up(plan, folder, is_new);
+        // What cannot be removed stays: the error that led here is the one to report.
+        let _ = std::fs::remove_dir_all(&unfinished);
     }
     result
+}
+
+impl Written {
+    /// The same files after their folder was renamed.
+    fn moved(self, from: &Path, to: &Path) -> Self {
+        let moved = |path: PathBuf| {
+            path.strip_prefix(from)
+                .map_or(path.clone(), |rest| to.join(rest))
+        };
+        Self {
+            study: moved(self.study),
+            tables: self
+                .tables
+                .into_iter()
+                .map(|(site, path, rows)| (site, moved(path), rows))
+                .collect(),
+            taxonomies: self.taxonomies.into_iter().map(moved).collect(),
+        }
+    }
 }
 
 fn write_all(
@@ -246,41 +273,33 @@ fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     file.finish()
 }
 
-/// Makes the folder, or sees that it is empty; says whether it was made.
-fn prepare(folder: &Path) -> Result<bool, SyntheticError> {
+/// A folder that holds anything is left alone.
+fn refuse_used(folder: &Path) -> Result<(), SyntheticError> {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
-            None => Ok(false),
+            None => Ok(()),
             Some(_) => Err(SyntheticError::NotEmpty {
                 folder: folder.display().to_string(),
             }),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            make_folder(folder)?;
-            Ok(true)
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error::folder(folder, &error)),
     }
 }
 
-fn make_folder(folder: &Path) -> Result<(), SyntheticError> {
-    std::fs::create_dir_all(folder).map_err(|error| error::folder(folder, &error))
+/// The hidden folder beside the target, whose parents are made.
+fn unfinished(folder: &Path) -> Result<PathBuf, SyntheticError> {
+    let whole = std::path::absolute(folder).map_err(|error| error::folder(folder, &error))?;
+    let (Some(parent), Some(name)) = (whole.parent(), whole.file_name()) else {
+        let error = std::io::Error::from(std::io::ErrorKind::InvalidInput);
+        return Err(error::folder(folder, &error));
+    };
+    make_folder(parent)?;
+    Ok(parent.join(format!(".{}.unfinished", name.to_string_lossy())))
 }
 
-/// Removes the files that this plan writes, and the folders it made if nothing else is in them.
-/// What cannot be removed stays: the error that led here is the one to report.
-fn clean_up(plan: &Plan, folder: &Path, is_new: bool) {
-    for site in 0..plan.sites {
-        let _ = std::fs::remove_file(table_path(plan, folder, &site_name(site)));
-    }
-    let _ = std::fs::remove_file(table_path(plan, folder, plan.kind.name()));
-    for (name, _) in plan.kind.taxonomies().into_iter().flatten() {
-        let _ = std::fs::remove_file(taxonomy_path(folder, name));
-    }
-    let _ = std::fs::remove_dir(folder.join("taxonomies"));
-    if is_new {
-        let _ = std::fs::remove_dir(folder);
-    }
+fn make_folder(folder: &Path) -> Result<(), SyntheticError> {
+    std::fs::create_dir_all(folder).map_err(|error| error::folder(folder, &error))
 }
 
 fn table_path(plan: &Plan, folder: &Path, name: &str) -> PathBuf {

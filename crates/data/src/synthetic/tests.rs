@@ -1,3 +1,5 @@
+//! Synthetic tables: sizes, names, weighted draws.
+
 use super::random::{Choice, Random};
 use super::sites::sizes;
 use super::*;

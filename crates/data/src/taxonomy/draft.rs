@@ -141,11 +141,6 @@ impl Draft {
             let place = nodes.len() as NodeId;
             place_of[index] = place;
             let parent = place_of[draft.parent];
-            let depth = if place == 0 {
-                0
-            } else {
-                nodes[parent as usize].depth + 1
-            };
             let first_leaf = leaves.len() as u32;
             if draft.is_value {
                 leaves.push(place);
@@ -156,7 +151,6 @@ impl Draft {
                 end: place + 1,
                 first_leaf,
                 last_leaf: first_leaf,
-                depth,
                 height: 0,
             });
             lines.push(draft.line);

@@ -10,6 +10,16 @@ pub enum TaxonomyError {
         /// The file.
         file: String,
     },
+    /// The file cannot be opened.
+    #[error(
+        "{file}: cannot be read: {reason}\nhint: file names are relative to the study's folder"
+    )]
+    NoFile {
+        /// The file.
+        file: String,
+        /// What the operating system said.
+        reason: String,
+    },
     /// The file cannot be read as text.
     #[error("{file}:{line}: {reason}")]
     Unreadable {

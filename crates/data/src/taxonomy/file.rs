@@ -12,8 +12,10 @@ impl Taxonomy {
             line,
             reason,
         };
-        let bytes = std::fs::read(path)
-            .map_err(|error| unreadable(1, format!("cannot be read: {error}")))?;
+        let bytes = std::fs::read(path).map_err(|error| TaxonomyError::NoFile {
+            file: name.to_owned(),
+            reason: error.to_string(),
+        })?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let before = &bytes[..error.valid_up_to()];
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64;
@@ -44,19 +46,30 @@ pub(super) fn for_each_row(
     name: &str,
     mut each: impl FnMut(u64, &[&str]) -> Result<(), TaxonomyError>,
 ) -> Result<(), TaxonomyError> {
+    let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .delimiter(b';')
         .flexible(true)
-        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+        .from_reader(text.as_bytes());
     let mut record = csv::StringRecord::new();
     loop {
-        let line = reader.position().line();
-        match reader.read_record(&mut record) {
+        let read = reader.read_record(&mut record);
+        // Where the record begins, past what is left of a CRLF and blank lines before it.
+        let from = record.position().map_or(0, csv::Position::byte) as usize;
+        let skipped = text[from.min(text.len())..].bytes();
+        let start = from
+            + skipped
+                .take_while(|byte| matches!(byte, b'\n' | b'\r'))
+                .count();
+        let line = 1 + text.as_bytes()[..start.min(text.len())]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count() as u64;
+        match read {
             Ok(false) => return Ok(()),
             Ok(true) => {
                 let fields: Vec<&str> = record.iter().collect();
-                let line = record.position().map_or(line, csv::Position::line);
                 each(line, &fields)?;
             }
             Err(error) => {

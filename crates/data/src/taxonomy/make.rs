@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::{ROOT, Taxonomy, TaxonomyError};
+use crate::domain::MOST_VALUES;
 
 /// Why a taxonomy could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -40,9 +41,6 @@ pub enum MakeError {
     Taxonomy(#[from] TaxonomyError),
 }
 
-/// The most values an attribute may have.
-pub(crate) const MOST_VALUES: u32 = 100_000_000;
-
 /// Integers from `least` to `greatest` in steps of `step`, grouped into intervals of each width.
 pub fn integer_widths(
     least: i64,
@@ -73,13 +71,14 @@ pub fn integer_widths(
         previous = *width;
     }
     // The last value of the steps, which may lie below `greatest`. It fits: it is at most that.
-    let last = least + (count - 1) as i64 * step;
+    let last = nth(least, step, count as i64 - 1);
     let mut draft = Draft::new("integers");
     draft.set_root(ROOT, 1)?;
     for index in 0..count as i64 {
-        let value = least + index * step;
+        let value = nth(least, step, index);
         let groups = widths.iter().rev().map(|width| {
-            let start = least + (value - least) / width * width;
+            let from_least = i128::from(value) - i128::from(least);
+            let start = nth(least, *width, (from_least / i128::from(*width)) as i64);
             let end = start.saturating_add(width - step).min(last);
             if start == end {
                 start.to_string()
@@ -92,6 +91,11 @@ pub fn integer_widths(
         draft.add_path(path.iter().map(String::as_str), index as u64 + 1)?;
     }
     Ok(draft.lay_out()?)
+}
+
+/// `least + index * step`, which fits though the product may not.
+fn nth(least: i64, step: i64, index: i64) -> i64 {
+    (i128::from(least) + i128::from(step) * i128::from(index)) as i64
 }
 
 /// Codes such as ZIP or ICD, grouped by ever shorter prefixes, `step` characters a level. Where

@@ -46,7 +46,6 @@ struct Node {
     end: NodeId,
     first_leaf: u32,
     last_leaf: u32,
-    depth: u16,
     height: u16,
 }
 
@@ -105,11 +104,6 @@ impl Taxonomy {
             next = self.nodes[child as usize].end;
             Some(child)
         })
-    }
-
-    /// Steps from the root down to the node.
-    pub fn depth(&self, node: NodeId) -> u16 {
-        self.nodes[node as usize].depth
     }
 
     /// Steps from the node down to its deepest value: 0 for a value.

@@ -50,6 +50,7 @@ impl Taxonomy {
             Ok(())
         })?;
 
+        refuse_cycles(&order, &parent_of, name)?;
         let mut draft = Draft::new(name);
         for (child, line) in &order {
             if is_parent.contains_key(child) {
@@ -71,7 +72,6 @@ impl Taxonomy {
             draft.set_root(root, is_parent[root])?;
             draft.add_path(path[..path.len() - 1].iter().rev().copied(), *line)?;
         }
-        refuse_cycles(&order, &parent_of, name)?;
         draft.lay_out()
     }
 }

@@ -30,9 +30,15 @@ impl Taxonomy {
                 return Err(TaxonomyError::Unreadable {
                     file: name.to_owned(),
                     line,
-                    reason: format!(
-                        "`{root}` has no parent\nhint: write at least value;root, e.g. {root};*"
-                    ),
+                    reason: if root.contains(',') {
+                        format!(
+                            "`{root}` has no parent\nhint: columns are separated by semicolons, not commas"
+                        )
+                    } else {
+                        format!(
+                            "`{root}` has no parent\nhint: write at least value;root, e.g. {root};*"
+                        )
+                    },
                 });
             }
             draft.set_root(root, line)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{read_table, read_text};
+use hedgerow_data::files::{Others, read_table, read_text};
 use hedgerow_data::{Release, Schema, Study};
 
 fn schema() -> Arc<Schema> {
@@ -38,7 +38,7 @@ fn refusal(name: &str, bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
-    let error = read_table(&path, &schema(), None, &()).unwrap_err();
+    let error = read_table(&path, &schema(), &Others::Refuse, &()).unwrap_err();
     error
         .to_string()
         .replace(&format!("{}/", folder.path().display()), "")
@@ -48,7 +48,7 @@ fn release_refusal(bytes: &[u8]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.csv");
     std::fs::write(&path, bytes).unwrap();
-    let text = read_text(&path, &()).unwrap();
+    let text = read_text(&path, &[], &()).unwrap();
     let error = Release::from_text(&text, &schema(), &[]).unwrap_err();
     error
         .to_string()
@@ -114,6 +114,71 @@ fn lines_are_counted_through_quoted_newlines() {
 }
 
 #[test]
+fn lines_are_right_with_crlf_and_blank_lines() {
+    let plague = |text: &[u8]| refusal("t.csv", text);
+    assert!(
+        plague(b"age,sex,name,disease\r\n1,Male,A,flu\r\n2,Male,B,flu\r\n3,Male,C,plague\r\n")
+            .starts_with("t.csv:4: column `disease`: value `plague`")
+    );
+    assert!(
+        plague(b"age,sex,name,disease\n\n1,Male,A,flu\n\n\n3,Male,C,plague\n")
+            .starts_with("t.csv:6: column `disease`: value `plague`")
+    );
+    assert!(
+        release_refusal(b"age,sex,disease\r\n*,*,flu\r\n*,*,flu\r\n*,*,lung\r\n")
+            .starts_with("r.csv:4: column `disease`: value `lung`")
+    );
+}
+
+#[test]
+fn a_blank_line_of_one_column_is_a_value() {
+    let text = "[study]\nname = \"s\"\npartition = \"horizontal\"\n\
+                [[attribute]]\nname = \"disease\"\nrole = \"quasi\"\nvalues = [\"flu\", \"\"]\n";
+    let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, Path::new("")).unwrap().schema;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    for text in [
+        "disease\nflu\n\nflu\n\n",
+        "disease\r\nflu\r\n\r\nflu\r\n\r\n",
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let table = read_table(&path, &schema, &Others::Refuse, &()).unwrap();
+        assert_eq!(
+            table.codes(0).unwrap().iter().collect::<Vec<_>>(),
+            [0, 1, 0, 1]
+        );
+    }
+    std::fs::write(&path, "disease\nflu\n\nplague\n").unwrap();
+    let error = read_table(&path, &schema, &Others::Refuse, &())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("t.csv:4: column `disease`: value `plague`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_delimiter_inside_quotes_is_none() {
+    let text = "[study]\nname = \"s\"\npartition = \"horizontal\"\n\
+                [[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n\
+                [[attribute]]\nname = \"zip; home; now\"\nrole = \"quasi\"\nvalues = [\"x\"]\n";
+    let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, Path::new("")).unwrap().schema;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "age,\"zip; home; now\"\n1,x\n").unwrap();
+    assert_eq!(
+        read_table(&path, &schema, &Others::Refuse, &())
+            .unwrap()
+            .rows(),
+        1
+    );
+    assert_eq!(read_text(&path, &[], &()).unwrap().names.len(), 2);
+}
+
+#[test]
 fn ragged_rows() {
     assert_eq!(
         refusal("t.csv", b"age,sex,name,disease\n1,Male,A,flu\n2,Male\n"),
@@ -152,7 +217,12 @@ fn a_header_alone_is_a_table_without_records() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     std::fs::write(&path, "\u{feff}age,sex,name,disease\r\n").unwrap();
-    assert_eq!(read_table(&path, &schema(), None, &()).unwrap().rows(), 0);
+    assert_eq!(
+        read_table(&path, &schema(), &Others::Refuse, &())
+            .unwrap()
+            .rows(),
+        0
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{read_table, read_text, write_release, write_table};
+use hedgerow_data::files::{Others, read_table, read_text, write_release, write_table};
 use hedgerow_data::{
     Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema, Study, Table,
     TextColumn,
@@ -101,7 +101,7 @@ proptest! {
         for name in FORMATS {
             let path = folder.path().join(name);
             write_table(&path, &table, &()).unwrap();
-            let again = read_table(&path, table.schema(), None, &()).unwrap();
+            let again = read_table(&path, table.schema(), &Others::Refuse, &()).unwrap();
             prop_assert_eq!(&again, &table, "{}", name);
         }
         // Nothing but the four files is left behind.
@@ -144,7 +144,7 @@ proptest! {
         for name in FORMATS {
             let path = folder.path().join(name);
             write_release(&path, &release, &()).unwrap();
-            let text = read_text(&path, &()).unwrap();
+            let text = read_text(&path, &[], &()).unwrap();
             let again = Release::from_text(&text, &schema, &[]).unwrap();
             prop_assert_eq!(&again, &release, "{}", name);
         }
@@ -160,7 +160,7 @@ fn a_table_larger_than_a_chunk() {
         let path = folder.path().join(name);
         write_table(&path, &table, &()).unwrap();
         assert_eq!(
-            read_table(&path, table.schema(), None, &()).unwrap(),
+            read_table(&path, table.schema(), &Others::Refuse, &()).unwrap(),
             table,
             "{name}"
         );

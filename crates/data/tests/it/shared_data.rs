@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::read_table;
+use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Study, Taxonomy};
 
 fn folder() -> Option<PathBuf> {
@@ -48,7 +48,13 @@ fn adult_with_its_hierarchies() {
         &folder,
     )
     .unwrap();
-    let table = read_table(&folder.join("adult.csv"), &study.schema, None, &()).unwrap();
+    let table = read_table(
+        &folder.join("adult.csv"),
+        &study.schema,
+        &Others::Refuse,
+        &(),
+    )
+    .unwrap();
     assert_eq!(table.rows(), 30_162);
     assert_eq!(table.coded_bytes(), 9 * 30_162);
     for name in names {

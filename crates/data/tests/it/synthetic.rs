@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{Progress, read_table, read_text};
+use hedgerow_data::files::{Others, Progress, read_table, read_text};
 use hedgerow_data::synthetic::{
     Kind, Plan, SITE_COLUMN, SyntheticError, TableFormat, Written, generate, study_text,
 };
@@ -33,7 +33,7 @@ fn tables(plan: &Plan) -> Vec<Table> {
     let study = Study::open(&written.study).unwrap();
     let paths = written.tables.iter().map(|(_, path, _)| path);
     paths
-        .map(|path| read_table(path, &study.schema, None, &()).unwrap())
+        .map(|path| read_table(path, &study.schema, &Others::Refuse, &()).unwrap())
         .collect()
 }
 
@@ -114,7 +114,7 @@ fn study_and_tables_read_in_every_format() {
             for (site, path, rows) in &written.tables {
                 let name = format!("{site}.{}", format.extension());
                 assert_eq!(path.file_name().unwrap().to_str().unwrap(), name);
-                let table = read_table(path, &study.schema, None, &()).unwrap();
+                let table = read_table(path, &study.schema, &Others::Refuse, &()).unwrap();
                 assert_eq!(table.rows() as u64, *rows);
                 tables.push(table);
             }
@@ -226,7 +226,7 @@ fn a_pooled_table_is_the_site_tables_one_after_the_other() {
         }
         assert_eq!(lines.next(), None);
         let study = Study::open(&pooled.study).unwrap();
-        let table = read_table(path, &study.schema, Some(SITE_COLUMN), &()).unwrap();
+        let table = read_table(path, &study.schema, &Others::but(Some(SITE_COLUMN)), &()).unwrap();
         assert_eq!(table.rows(), 50_000);
     }
 }
@@ -237,7 +237,7 @@ fn patients_are_distinct_over_all_sites() {
         pooled: true,
         ..plan(Kind::Hospital, 40_000, 5)
     });
-    let text: TextTable = read_text(&written.tables[0].1, &()).unwrap();
+    let text: TextTable = read_text(&written.tables[0].1, &[], &()).unwrap();
     assert_eq!(text.column("patient").unwrap().dictionary.len(), 40_000);
     assert_eq!(text.column(SITE_COLUMN).unwrap().dictionary.len(), 5);
 }
@@ -471,16 +471,18 @@ impl Progress for InTheWay<'_> {
 #[test]
 fn what_was_written_before_a_failure_is_removed() {
     let folder = tempfile::tempdir().unwrap();
+    let (target, unfinished) = (folder.path().join("h"), folder.path().join(".h.unfinished"));
     let plan = plan(Kind::Hospital, 1000, 3);
-    let error = generate(&plan, folder.path(), &InTheWay(folder.path())).unwrap_err();
-    let start = format!("{}/south.csv: cannot be written: ", folder.path().display());
-    assert!(error.to_string().starts_with(&start), "{error}");
-    let left: Vec<_> = std::fs::read_dir(folder.path())
-        .unwrap()
-        .flatten()
-        .collect();
-    assert_eq!(left.len(), 1);
-    assert_eq!(left[0].file_name(), "south.csv");
+    let error = generate(&plan, &target, &InTheWay(&unfinished)).unwrap_err();
+    assert!(
+        error.to_string().contains("south.csv: cannot be written: "),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    // What a killed run left is in nobody's way.
+    std::fs::create_dir_all(unfinished.join("taxonomies")).unwrap();
+    let written = generate(&plan, &target, &()).unwrap();
+    assert!(written.study.is_file() && !unfinished.exists());
 }
 
 /// Counts rows.

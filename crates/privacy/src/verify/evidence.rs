@@ -1,14 +1,12 @@
 //! What the verifier looks at: the columns of a release, with or without a study that explains
 //! them.
 
-use std::borrow::Cow;
-
-use hedgerow_data::{Domain, Release, Role, Taxonomy, TextColumn, TextTable, quoted_list};
+use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable, quoted_list};
 
 use crate::classes::Classes;
 use crate::closeness::Distance;
 use crate::counts::Reference;
-use crate::requirement::Scope;
+use crate::requirement::{Scope, ScopeAttribute};
 
 use super::verdict::WorstClass;
 
@@ -17,8 +15,8 @@ use super::verdict::WorstClass;
 pub struct Evidence<'a> {
     /// Number of records.
     pub records: usize,
-    /// Quasi-identifiers as text.
-    pub quasi: Vec<(&'a str, &'a TextColumn)>,
+    /// Quasi-identifiers.
+    pub quasi: Vec<QuasiColumn<'a>>,
     /// Sensitive attributes as codes.
     pub sensitive: Vec<SensitiveColumn<'a>>,
     /// The site of each record, where it is known.
@@ -27,17 +25,31 @@ pub struct Evidence<'a> {
     pub identifiers: Vec<String>,
 }
 
+/// A quasi-identifier: its text and, where a study explains them, the cells that the distinct texts
+/// stand for.
+#[derive(Debug, Clone, Copy)]
+pub struct QuasiColumn<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a TextColumn,
+    /// The cell of each distinct text.
+    pub cells: Option<&'a [Cell]>,
+}
+
 /// A sensitive attribute as codes whose order and taxonomy are known.
 #[derive(Debug, Clone)]
 pub struct SensitiveColumn<'a> {
     /// Its name.
     pub name: String,
     /// Code of each record.
-    pub codes: Cow<'a, [u32]>,
+    pub codes: Vec<u32>,
     /// Number of codes.
     pub size: usize,
     /// The distance that suits it.
     pub distance: Distance,
+    /// Whether the order of its codes means something.
+    pub is_ordered: bool,
     /// The taxonomy over the codes, for the hierarchical distance.
     pub tree: Option<&'a Taxonomy>,
 }
@@ -78,19 +90,23 @@ impl<'a> Evidence<'a> {
         for (position, attribute) in attributes.iter().enumerate() {
             match attribute.role {
                 Role::Quasi => {
-                    quasi.push((attribute.name.as_str(), find(text, &attribute.name)?));
+                    quasi.push(QuasiColumn {
+                        name: &attribute.name,
+                        text: find(text, &attribute.name)?,
+                        cells: release
+                            .generalized(position)
+                            .map(|column| column.cells.as_slice()),
+                    });
                 }
                 Role::Sensitive => {
                     let codes = release
                         .verbatim(position)
                         .map(|codes| codes.iter().collect());
-                    sensitive.push(SensitiveColumn {
-                        name: attribute.name.clone(),
-                        codes: Cow::Owned(codes.unwrap_or_default()),
-                        size: attribute.domain.size() as usize,
-                        distance: natural_distance(&attribute.domain),
-                        tree: attribute.domain.taxonomy(),
-                    });
+                    sensitive.push(SensitiveColumn::of_domain(
+                        &attribute.name,
+                        codes.unwrap_or_default(),
+                        &attribute.domain,
+                    ));
                 }
                 Role::Identifier if text.column(&attribute.name).is_some() => {
                     identifiers.push(attribute.name.clone());
@@ -123,7 +139,13 @@ impl<'a> Evidence<'a> {
         }
         let quasi = quasi
             .iter()
-            .map(|name| Ok((name.as_str(), find(text, name)?)))
+            .map(|name| {
+                Ok(QuasiColumn {
+                    name,
+                    text: find(text, name)?,
+                    cells: None,
+                })
+            })
             .collect::<Result<_, EvidenceError>>()?;
         let sensitive = sensitive
             .iter()
@@ -145,7 +167,11 @@ impl<'a> Evidence<'a> {
         if self.sensitive.len() < 2 {
             return self;
         }
-        let columns: Vec<&[u32]> = self.sensitive.iter().map(|column| &*column.codes).collect();
+        let columns: Vec<&[u32]> = self
+            .sensitive
+            .iter()
+            .map(|column| column.codes.as_slice())
+            .collect();
         let combined = Classes::group(&columns, self.records);
         let names: Vec<&str> = self
             .sensitive
@@ -159,6 +185,7 @@ impl<'a> Evidence<'a> {
                 .collect(),
             size: combined.count(),
             distance: Distance::Equal,
+            is_ordered: false,
             tree: None,
         }];
         self
@@ -170,12 +197,17 @@ impl<'a> Evidence<'a> {
             sensitive: self
                 .sensitive
                 .iter()
-                .map(|column| (column.name.clone(), column.size as u64))
+                .map(|column| ScopeAttribute {
+                    name: column.name.clone(),
+                    values: column.size as u64,
+                    is_ordered: column.is_ordered,
+                    has_taxonomy: column.tree.is_some(),
+                })
                 .collect(),
             quasi: self
                 .quasi
                 .iter()
-                .map(|(name, _)| (*name).to_owned())
+                .map(|column| column.name.to_owned())
                 .collect(),
             sites: self.provider.map(|column| column.dictionary.len() as u64),
         }
@@ -191,19 +223,24 @@ impl<'a> Evidence<'a> {
         let columns: Vec<&[u32]> = self
             .quasi
             .iter()
-            .filter(|(name, _)| is_seen(name))
-            .map(|(_, column)| column.codes.as_slice())
+            .filter(|column| is_seen(column.name))
+            .map(|column| column.text.codes.as_slice())
             .collect();
         Classes::group(&columns, self.records)
     }
 
-    /// A class as a reader sees it.
-    pub(super) fn describe(&self, classes: &Classes, class: usize) -> WorstClass {
+    /// A class as a reader who sees some quasi-identifiers sees it.
+    pub(super) fn describe(
+        &self,
+        classes: &Classes,
+        class: usize,
+        is_seen: impl Fn(&str) -> bool,
+    ) -> WorstClass {
         let row = classes.rows(class)[0] as usize;
-        let cells = self.quasi.iter();
+        let seen = self.quasi.iter().filter(|column| is_seen(column.name));
         WorstClass {
-            quasi: cells
-                .map(|(name, column)| ((*name).to_owned(), column.get(row).to_owned()))
+            quasi: seen
+                .map(|column| (column.name.to_owned(), column.text.get(row).to_owned()))
                 .collect(),
             size: classes.size(class),
             first_record: row as u64 + 1,
@@ -211,36 +248,52 @@ impl<'a> Evidence<'a> {
     }
 }
 
-impl SensitiveColumn<'_> {
+impl<'a> SensitiveColumn<'a> {
+    /// Codes of a domain. Where only their order matters they are made dense, so that what is
+    /// counted is as long as the values that occur, not as the domain.
+    fn of_domain(name: &str, mut codes: Vec<u32>, domain: &'a Domain) -> Self {
+        let mut size = domain.size() as usize;
+        if domain.taxonomy().is_none() {
+            let mut present = codes.clone();
+            present.sort_unstable();
+            present.dedup();
+            size = present.len();
+            for code in &mut codes {
+                *code = present.partition_point(|other| *other < *code) as u32;
+            }
+        }
+        Self {
+            name: name.to_owned(),
+            codes,
+            size,
+            distance: natural_distance(domain),
+            is_ordered: domain.is_ordered(),
+            tree: domain.taxonomy(),
+        }
+    }
+
+    /// Codes of text. Different texts are different values, whatever numbers they spell; where all
+    /// are numbers, they are ordered by number.
     fn of_text(name: &str, column: &TextColumn) -> Self {
-        let numbers: Option<Vec<f64>> = column
-            .dictionary
-            .iter()
-            .map(|text| {
-                text.trim()
-                    .parse()
-                    .ok()
-                    .filter(|number: &f64| number.is_finite())
-            })
-            .collect();
-        let size = column.dictionary.len();
-        let Some(numbers) = numbers else {
-            return Self {
-                name: name.to_owned(),
-                codes: Cow::Owned(column.codes.clone()),
-                size,
-                distance: Distance::Equal,
-                tree: None,
-            };
+        let number = |text: &str| {
+            text.trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite())
         };
-        // Codes in ascending order of the numbers; `1` and `1.0` are one value.
-        let mut order: Vec<f64> = numbers.clone();
-        order.sort_by(f64::total_cmp);
-        order.dedup();
-        let code_of: Vec<u32> = numbers
-            .iter()
-            .map(|number| order.partition_point(|other| other < number) as u32)
-            .collect();
+        let numbers: Option<Vec<f64>> = column.dictionary.iter().map(|text| number(text)).collect();
+        let mut order: Vec<usize> = (0..column.dictionary.len()).collect();
+        if let Some(numbers) = &numbers {
+            order.sort_by(|a, b| {
+                numbers[*a]
+                    .total_cmp(&numbers[*b])
+                    .then_with(|| column.dictionary[*a].cmp(&column.dictionary[*b]))
+            });
+        }
+        let mut code_of = vec![0; order.len()];
+        for (code, entry) in order.iter().enumerate() {
+            code_of[*entry] = code as u32;
+        }
         Self {
             name: name.to_owned(),
             codes: column
@@ -249,14 +302,19 @@ impl SensitiveColumn<'_> {
                 .map(|code| code_of[*code as usize])
                 .collect(),
             size: order.len(),
-            distance: Distance::Ordered,
+            distance: if numbers.is_some() {
+                Distance::Ordered
+            } else {
+                Distance::Equal
+            },
+            is_ordered: numbers.is_some(),
             tree: None,
         }
     }
 
     pub(super) fn reference(&self) -> Reference {
         let mut counts = vec![0; self.size];
-        for code in &*self.codes {
+        for code in &self.codes {
             counts[*code as usize] += 1;
         }
         Reference::new(counts)

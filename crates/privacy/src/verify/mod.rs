@@ -13,14 +13,14 @@ use crate::classes::{Classes, Histograms};
 use crate::closeness::{Distance, EarthMover};
 use crate::counts::{Counts, Reference};
 use crate::measure;
-use crate::model::{Model, TableView};
+use crate::model::{ClassView, Model, TableView};
 use crate::ratio::Ratio;
 use crate::requirement::{Requirement, Sensitive};
 
-pub use evidence::{Evidence, EvidenceError, SensitiveColumn};
+pub use evidence::{Evidence, EvidenceError, QuasiColumn, SensitiveColumn};
 pub use verdict::{AttributeVerdict, Measure, ModelVerdict, Models, Verdict, WorstClass};
 
-use scan::{Scan, Worse, scan};
+use scan::{Failing, Worse, worst};
 
 /// Measures everything and, where there is a requirement, decides.
 pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Verdict {
@@ -35,11 +35,10 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         .iter()
         .map(SensitiveColumn::reference)
         .collect();
-    let wanted_distance = requirement.and_then(|requirement| {
-        requirement.models.iter().find_map(|model| match model {
-            Model::Closeness { distance, .. } => *distance,
-            _ => None,
-        })
+    let demands = requirement.map_or(&[][..], |requirement| requirement.models.as_slice());
+    let wanted_distance = demands.iter().find_map(|model| match model {
+        Model::Closeness { distance, .. } => *distance,
+        _ => None,
     });
     let distances: Vec<Distance> = evidence
         .sensitive
@@ -62,9 +61,10 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         classes: &classes,
         histograms: &histograms,
         table: &table,
+        demands,
     };
 
-    let mut models = look.models(requirement, &distances);
+    let mut models = look.models(&distances);
     sites::judge(&look, requirement, &mut models);
     Verdict {
         holds: match (evidence.identifiers.is_empty(), requirement) {
@@ -86,225 +86,217 @@ struct Look<'a> {
     classes: &'a Classes,
     histograms: &'a [Histograms],
     table: &'a TableView<'a>,
+    demands: &'a [Model],
 }
 
 impl Look<'_> {
-    fn models(&self, requirement: Option<&Requirement>, distances: &[Distance]) -> Models {
-        let demands = requirement.map_or(&[][..], |requirement| requirement.models.as_slice());
-        let mut models = Models::default();
-
-        let k = demands.iter().find_map(|model| match model {
-            Model::KAnonymity { k } => Some(*k),
-            _ => None,
-        });
-        let sizes = scan(
-            self.classes,
-            Worse::Less,
-            |class| self.classes.size(class),
-            |size| k.is_none_or(|k| *size >= k),
-        );
-        models.k = self.verdict(k.map(Measure::Whole), sizes, |size| Measure::Whole(*size));
+    fn models(&self, distances: &[Distance]) -> Models {
+        let mut models = Models {
+            k: self.k(),
+            ..Models::default()
+        };
         if self.histograms.is_empty() {
             return models;
         }
-
-        let alpha = demands.iter().find_map(|model| match model {
-            Model::Alpha { alpha } => Some(*alpha),
-            _ => None,
-        });
+        let tables = self.table.references;
         models.alpha = self.each(
-            alpha.map(Measure::Fraction),
+            self.demand(|model| match model {
+                Model::Alpha { alpha } => Some(Measure::Fraction(*alpha)),
+                _ => None,
+            }),
             Worse::Greater,
             |counts, _| measure::max_frequency(counts),
-            |value| alpha.is_none_or(|alpha| *value <= alpha),
-            |value| Measure::Fraction(*value),
+            Measure::Fraction,
         );
-
-        let l = demands.iter().find_map(|model| match model {
-            Model::DistinctDiversity { l } => Some(*l),
-            _ => None,
-        });
         models.l_distinct = self.each(
-            l.map(Measure::Whole),
+            self.demand(|model| match model {
+                Model::DistinctDiversity { l } => Some(Measure::Whole(*l)),
+                _ => None,
+            }),
             Worse::Less,
             |counts, _| measure::distinct(counts),
-            |value| l.is_none_or(|l| *value >= l),
-            |value| Measure::Whole(*value),
+            Measure::Whole,
         );
-
-        let l = demands.iter().find_map(|model| match model {
-            Model::FrequencyDiversity { l } => Some(*l),
-            _ => None,
-        });
         models.l_frequency = self.each(
-            l.map(Measure::Fraction),
+            self.demand(|model| match model {
+                Model::FrequencyDiversity { l } => Some(Measure::Fraction(*l)),
+                _ => None,
+            }),
             Worse::Less,
             |counts, _| measure::frequency_diversity(counts),
-            |value| l.is_none_or(|l| *value >= l),
-            |value| Measure::Fraction(*value),
+            Measure::Fraction,
         );
-
-        let l = demands.iter().find_map(|model| match model {
-            Model::EntropyDiversity { l } => Some(*l),
-            _ => None,
-        });
         models.l_entropy = self.each(
-            l.map(Measure::Fraction),
+            self.demand(|model| match model {
+                Model::EntropyDiversity { l } => Some(Measure::Fraction(*l)),
+                _ => None,
+            }),
             Worse::Less,
             |counts, _| measure::entropy_diversity(counts),
-            |value| l.is_none_or(|l| *value >= l.to_f64() * (1.0 - measure::EPSILON)),
-            |value| Measure::Real(*value),
+            Measure::Real,
         );
-
-        let demanded = demands.iter().find_map(|model| match model {
-            Model::RecursiveDiversity { c, l } => Some((*c, *l)),
-            _ => None,
-        });
-        // Without a demand, the smallest c is given for the l that every class has.
-        let common_l = match models.l_distinct.as_ref().map(|verdict| verdict.achieved) {
-            Some(Measure::Whole(l)) => l,
-            _ => 1,
-        };
-        let l = demanded.map_or(common_l, |(_, l)| l);
-        models.l_recursive = self.each(
-            demanded.map(|(c, _)| Measure::Fraction(c)),
-            Worse::Greater,
-            |counts, _| measure::recursive_bound(counts, l),
-            |value| demanded.is_none_or(|(c, _)| *value < c),
-            |value| Measure::Fraction(*value),
-        );
-        if let Some(verdict) = &mut models.l_recursive {
-            verdict.l = Some(l);
+        if let Some(verdict) = &mut models.l_entropy
+            && let Measure::Real(exact) = verdict.achieved
+        {
+            verdict.floor = Some(exact.floor() as u64);
         }
-
-        let t = demands.iter().find_map(|model| match model {
-            Model::Closeness { t, .. } => Some(*t),
-            _ => None,
-        });
+        models.l_recursive = self.recursive(models.l_distinct.as_ref());
         models.t = self.each(
-            t.map(Measure::Fraction),
+            self.demand(|model| match model {
+                Model::Closeness { t, .. } => Some(Measure::Fraction(*t)),
+                _ => None,
+            }),
             Worse::Greater,
             |counts, attribute| self.table.movers[attribute].distance(counts),
-            |value| t.is_none_or(|t| *value <= t),
-            |value| Measure::Fraction(*value),
+            Measure::Fraction,
         );
         if let Some(verdict) = &mut models.t {
             for (attribute, distance) in verdict.attributes.iter_mut().zip(distances) {
                 attribute.distance = Some(*distance);
             }
         }
-
-        self.beta(demands, &mut models);
-
-        let delta = demands.iter().find_map(|model| match model {
-            Model::DeltaDisclosure { delta } => Some(*delta),
-            _ => None,
-        });
-        models.delta = self.each(
-            delta.map(Measure::Real),
+        models.beta_basic = self.each(
+            self.demand(|model| match model {
+                Model::Likeness { beta, enhanced } if !enhanced => Some(Measure::Fraction(*beta)),
+                _ => None,
+            }),
             Worse::Greater,
-            |counts, attribute| measure::disclosure(counts, &self.table.references[attribute]),
-            |value| delta.is_none_or(|delta| *value < delta),
-            |value| Measure::Real(*value),
+            |counts, attribute| measure::greatest_gain(counts, &tables[attribute]),
+            Measure::Fraction,
+        );
+        models.beta_enhanced = self.each(
+            self.demand(|model| match model {
+                Model::Likeness { beta, enhanced } if *enhanced => Some(Measure::Fraction(*beta)),
+                _ => None,
+            }),
+            Worse::Greater,
+            |counts, attribute| match measure::gains_within_cap(counts, &tables[attribute]) {
+                true => measure::greatest_gain(counts, &tables[attribute]),
+                // A gain above -ln p: no beta would do.
+                false => Ratio::new(1, 0),
+            },
+            Measure::Fraction,
+        );
+        models.delta = self.each(
+            self.demand(|model| match model {
+                Model::DeltaDisclosure { delta } => Some(Measure::Real(*delta)),
+                _ => None,
+            }),
+            Worse::Greater,
+            |counts, attribute| measure::disclosure(counts, &tables[attribute]),
+            Measure::Real,
         );
         models
     }
 
-    fn beta(&self, demands: &[Model], models: &mut Models) {
-        let demanded = |wanted: bool| {
-            demands.iter().find_map(|model| match model {
-                Model::Likeness { beta, enhanced } if *enhanced == wanted => Some(*beta),
-                _ => None,
-            })
+    fn k(&self) -> Option<ModelVerdict> {
+        let demand = self.demand(|model| match model {
+            Model::KAnonymity { k } => Some(Measure::Whole(*k)),
+            _ => None,
+        });
+        let (size, class) = worst(self.classes, Worse::Less, |class| self.classes.size(class))?;
+        Some(self.verdict(demand, Measure::Whole(size), class))
+    }
+
+    /// Without a demand, the smallest c is given for the l that every class has.
+    fn recursive(&self, l_distinct: Option<&ModelVerdict>) -> Option<ModelVerdict> {
+        let demand = self.demand(|model| match model {
+            Model::RecursiveDiversity { c, .. } => Some(Measure::Fraction(*c)),
+            _ => None,
+        });
+        let l = match (demand, l_distinct.map(|verdict| verdict.achieved)) {
+            (Some((Model::RecursiveDiversity { l, .. }, _)), _) => *l,
+            (_, Some(Measure::Whole(common))) => common,
+            _ => 1,
         };
-        let basic = demanded(false);
-        models.beta_basic = self.each(
-            basic.map(Measure::Fraction),
+        let mut verdict = self.each(
+            demand,
             Worse::Greater,
-            |counts, attribute| measure::greatest_gain(counts, &self.table.references[attribute]),
-            |value| basic.is_none_or(|beta| *value <= beta),
-            |value| Measure::Fraction(*value),
-        );
-        let enhanced = demanded(true);
-        models.beta_enhanced = self.each(
-            enhanced.map(Measure::Fraction),
-            Worse::Greater,
-            |counts, attribute| {
-                let reference = &self.table.references[attribute];
-                if measure::gains_within_cap(counts, reference) {
-                    measure::greatest_gain(counts, reference)
-                } else {
-                    // A gain above -ln p: no beta would do.
-                    Ratio::new(1, 0)
-                }
-            },
-            |value| enhanced.is_none_or(|beta| *value <= beta),
-            |value| Measure::Fraction(*value),
-        );
+            |counts, _| measure::recursive_bound(counts, l),
+            Measure::Fraction,
+        )?;
+        verdict.l = Some(l);
+        Some(verdict)
+    }
+
+    /// The demand of this kind, and its threshold.
+    fn demand(&self, threshold: impl Fn(&Model) -> Option<Measure>) -> Option<(&Model, Measure)> {
+        let mut demands = self.demands.iter();
+        demands.find_map(|model| Some((model, threshold(model)?)))
     }
 
     /// Measures each sensitive attribute on its own; the worst of them stands for the model.
     fn each<V: Copy + PartialOrd + Send + Sync>(
         &self,
-        required: Option<Measure>,
+        demand: Option<(&Model, Measure)>,
         worse: Worse,
         measure: impl Fn(Counts<'_>, usize) -> V + Sync,
-        holds: impl Fn(&V) -> bool + Sync,
-        show: impl Fn(&V) -> Measure,
+        show: impl Fn(V) -> Measure,
     ) -> Option<ModelVerdict> {
-        let scans: Vec<Scan<V>> = self
+        let found: Vec<(V, usize)> = self
             .histograms
             .iter()
             .enumerate()
-            .map(|(attribute, histograms)| {
-                scan(
-                    self.classes,
-                    worse,
-                    |class| measure(histograms.class(class), attribute),
-                    &holds,
-                )
-            })
-            .collect();
-        let attributes = scans
-            .iter()
-            .zip(&self.evidence.sensitive)
-            .filter_map(|(scan, column)| {
-                Some(AttributeVerdict {
-                    name: column.name.clone(),
-                    achieved: show(&scan.worst?.0),
-                    distance: None,
-                    holds: required.map(|_| scan.failing_classes == 0),
-                    worst_class: self.worst_class(scan.worst?.1),
+            .filter_map(|(attribute, histograms)| {
+                worst(self.classes, worse, |class| {
+                    measure(histograms.class(class), attribute)
                 })
             })
             .collect();
-        let worst = scans
-            .into_iter()
-            .reduce(|best, next| best.worse_of(next, worse))?;
-        let mut verdict = self.verdict(required, worst, show)?;
+        let attributes = found.iter().zip(&self.evidence.sensitive).enumerate();
+        let attributes = attributes.map(|(attribute, ((value, class), column))| AttributeVerdict {
+            name: column.name.clone(),
+            achieved: show(*value),
+            distance: None,
+            holds: demand.map(|(model, _)| self.failing(model, Some(attribute)).classes == 0),
+            worst_class: self.evidence.describe(self.classes, *class, |_| true),
+        });
+        let attributes = attributes.collect();
+        let (value, class) = found.into_iter().reduce(|a, b| worse.pick(a, b))?;
+        let mut verdict = self.verdict(demand, show(value), class);
         verdict.attributes = attributes;
         Some(verdict)
     }
 
-    fn verdict<V: Copy>(
+    fn verdict(
         &self,
-        required: Option<Measure>,
-        scan: Scan<V>,
-        show: impl Fn(&V) -> Measure,
-    ) -> Option<ModelVerdict> {
-        let (value, class) = scan.worst?;
-        Some(ModelVerdict {
-            required,
-            achieved: show(&value),
-            holds: required.map(|_| scan.failing_classes == 0),
-            failing_classes: required.map(|_| scan.failing_classes),
-            failing_records: required.map(|_| scan.failing_records),
-            worst_class: Some(self.worst_class(class)),
+        demand: Option<(&Model, Measure)>,
+        achieved: Measure,
+        class: usize,
+    ) -> ModelVerdict {
+        let failing = demand.map(|(model, _)| self.failing(model, None));
+        ModelVerdict {
+            required: demand.map(|(_, threshold)| threshold),
+            achieved,
+            holds: failing.map(|failing| failing.classes == 0),
+            failing_classes: failing.map(|failing| failing.classes),
+            failing_records: failing.map(|failing| failing.records),
+            worst_class: Some(self.evidence.describe(self.classes, class, |_| true)),
             ..ModelVerdict::default()
-        })
+        }
     }
 
-    fn worst_class(&self, class: usize) -> WorstClass {
-        self.evidence.describe(self.classes, class)
+    /// The classes that do not satisfy a model, on all sensitive attributes or on one.
+    fn failing(&self, model: &Model, attribute: Option<usize>) -> Failing {
+        let seen = match attribute {
+            Some(one) => one..one + 1,
+            None => 0..self.histograms.len(),
+        };
+        let table = TableView {
+            references: &self.table.references[seen.clone()],
+            movers: self.table.movers[seen.clone()].to_vec(),
+        };
+        Failing::count(self.classes, |class| {
+            let counts: Vec<Counts<'_>> = self.histograms[seen.clone()]
+                .iter()
+                .map(|histograms| histograms.class(class))
+                .collect();
+            let view = ClassView {
+                size: self.classes.size(class),
+                sensitive: &counts,
+                sites: None,
+            };
+            model.holds(&view, &table)
+        })
     }
 }

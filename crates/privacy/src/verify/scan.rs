@@ -1,4 +1,4 @@
-//! One pass over all classes for one measure: its worst value, and how many classes fail.
+//! Passes over all classes: the worst value of a measure, and the classes that fail a model.
 
 use rayon::prelude::*;
 
@@ -13,76 +13,55 @@ pub(super) enum Worse {
     Greater,
 }
 
-/// What a pass found.
-pub(super) struct Scan<V> {
-    /// The worst value and the first class that has it.
-    pub(super) worst: Option<(V, usize)>,
-    pub(super) failing_classes: u64,
-    pub(super) failing_records: u64,
-}
-
-impl<V: PartialOrd> Scan<V> {
-    /// Passes over two different parts of the classes.
-    fn merge(self, next: Self, worse: Worse) -> Self {
-        Self {
-            worst: pick(self.worst, next.worst, worse),
-            failing_classes: self.failing_classes + next.failing_classes,
-            failing_records: self.failing_records + next.failing_records,
-        }
-    }
-
-    /// The worse of two passes over the same classes (two attributes).
-    pub(super) fn worse_of(self, next: Self, worse: Worse) -> Self {
-        Self {
-            worst: pick(self.worst, next.worst, worse),
-            failing_classes: self.failing_classes.max(next.failing_classes),
-            failing_records: self.failing_records.max(next.failing_records),
+impl Worse {
+    /// The worse of two values; of equals the first class, whatever the order of asking.
+    pub(super) fn pick<V: PartialOrd>(self, a: (V, usize), b: (V, usize)) -> (V, usize) {
+        let is_b = match self {
+            Self::Less => b.0 < a.0,
+            Self::Greater => b.0 > a.0,
+        };
+        if is_b || (b.0 == a.0 && b.1 < a.1) {
+            b
+        } else {
+            a
         }
     }
 }
 
-fn pick<V: PartialOrd>(
-    a: Option<(V, usize)>,
-    b: Option<(V, usize)>,
-    worse: Worse,
-) -> Option<(V, usize)> {
-    match (a, b) {
-        (Some(a), Some(b)) => {
-            let is_b = match worse {
-                Worse::Less => b.0 < a.0,
-                Worse::Greater => b.0 > a.0,
-            };
-            // Of equals the first class, whatever the order of merging.
-            let is_b = is_b || (b.0 == a.0 && b.1 < a.1);
-            Some(if is_b { b } else { a })
-        }
-        (a, b) => a.or(b),
-    }
-}
-
-/// Measures every class.
-pub(super) fn scan<V: Copy + PartialOrd + Send + Sync>(
+/// The worst value of all classes and the first class that has it; none without classes.
+pub(super) fn worst<V: Copy + PartialOrd + Send + Sync>(
     classes: &Classes,
     worse: Worse,
     measure: impl Fn(usize) -> V + Sync,
-    holds: impl Fn(&V) -> bool + Sync,
-) -> Scan<V> {
-    let nothing = || Scan {
-        worst: None,
-        failing_classes: 0,
-        failing_records: 0,
-    };
+) -> Option<(V, usize)> {
     (0..classes.count())
         .into_par_iter()
         .with_min_len(512)
-        .map(|class| {
-            let value = measure(class);
-            let fails = !holds(&value);
-            Scan {
-                worst: Some((value, class)),
-                failing_classes: u64::from(fails),
-                failing_records: if fails { classes.size(class) } else { 0 },
-            }
-        })
-        .reduce(nothing, |a, b| a.merge(b, worse))
+        .map(|class| (measure(class), class))
+        .reduce_with(|a, b| worse.pick(a, b))
+}
+
+/// How many classes fail, and how many records are in them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Failing {
+    pub(super) classes: u64,
+    pub(super) records: u64,
+}
+
+impl Failing {
+    /// Counts the classes that do not hold.
+    pub(super) fn count(classes: &Classes, holds: impl Fn(usize) -> bool + Sync) -> Self {
+        (0..classes.count())
+            .into_par_iter()
+            .with_min_len(512)
+            .filter(|class| !holds(*class))
+            .map(|class| Self {
+                classes: 1,
+                records: classes.size(class),
+            })
+            .reduce(Self::default, |a, b| Self {
+                classes: a.classes + b.classes,
+                records: a.records + b.records,
+            })
+    }
 }

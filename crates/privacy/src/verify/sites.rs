@@ -1,6 +1,7 @@
 //! What the verifier says about sites, where it knows whose each record is: l-site-diversity as
 //! JX09 section 3 and TG12 section 6.2 define it, and m-privacy (MPRIV).
 
+use hedgerow_data::Cell;
 use rayon::prelude::*;
 
 use crate::classes::{Classes, Histograms};
@@ -9,21 +10,19 @@ use crate::model::{Model, SiteSupport};
 use crate::ratio::Ratio;
 use crate::requirement::Requirement;
 
-use super::Look;
-use super::scan::{Scan, Worse, scan};
-use super::verdict::{Measure, ModelVerdict, Models};
+use super::scan::{Failing, Worse, worst};
+use super::verdict::{Measure, ModelVerdict, Models, WorstClass};
+use super::{Look, QuasiColumn};
 
 /// Adds the verdicts that need the provider column; demands that need it and lack it fail.
 pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: &mut Models) {
-    let demand = requirement.and_then(|requirement| {
-        requirement.models.iter().find_map(|model| match model {
-            Model::SiteDiversity {
-                l,
-                support,
-                attributes,
-            } => Some((*l, *support, attributes)),
-            _ => None,
-        })
+    let demand = look.demands.iter().find_map(|model| match model {
+        Model::SiteDiversity {
+            l,
+            support,
+            attributes,
+        } => Some((*l, *support, attributes)),
+        _ => None,
     });
     let m = requirement.and_then(|requirement| requirement.m);
     let Some(provider) = look.evidence.provider else {
@@ -39,21 +38,31 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
     };
     let is_seen = |name: &str| attributes.is_none_or(|names| names.iter().any(|seen| seen == name));
     let groups = look.evidence.classes_by(is_seen);
-    let found = match support {
-        SiteSupport::Class => by_class(&groups, &provider.codes, l),
-        SiteSupport::Taxonomy => by_taxonomy(look, &groups, &provider.codes, l, &is_seen),
+    let sites: Vec<u64> = match support {
+        SiteSupport::Class => by_class(&groups, &provider.codes),
+        SiteSupport::Taxonomy => by_taxonomy(look, &groups, &provider.codes, &is_seen),
     };
-    models.site_diversity = found.worst.map(|(achieved, class)| ModelVerdict {
+    let Some((achieved, group)) = worst(&groups, Worse::Less, |group| sites[group]) else {
+        return;
+    };
+    let describe = |group| look.evidence.describe(&groups, group, is_seen);
+    let failing = l.map(|l| Failing::count(&groups, |group| sites[group] >= l));
+    models.site_diversity = Some(ModelVerdict {
         required: l.map(Measure::Whole),
         achieved: Measure::Whole(achieved),
-        holds: l.map(|_| found.failing_classes == 0),
-        failing_classes: l.map(|_| found.failing_classes),
-        failing_records: l.map(|_| found.failing_records),
-        worst_class: Some(look.evidence.describe(&groups, class)),
+        holds: failing.map(|failing| failing.classes == 0),
+        failing_classes: failing.map(|failing| failing.classes),
+        failing_records: failing.map(|failing| failing.records),
+        worst_class: Some(describe(group)),
         ..ModelVerdict::default()
     });
     if let Some(requirement) = requirement {
-        models.m = Some(collusion(look, requirement, &provider.codes));
+        // Site diversity of other groups than the classes is lost to the coalition that takes all
+        // sites of the thinnest group but l - 1.
+        let of_groups =
+            l.filter(|l| *l > 1 && (support == SiteSupport::Taxonomy || attributes.is_some()));
+        let breaking = of_groups.map(|l| ((achieved + 1).saturating_sub(l), describe(group)));
+        models.m = Some(collusion(look, requirement, &provider.codes, breaking));
     }
 }
 
@@ -66,76 +75,92 @@ fn unseen(required: u64) -> ModelVerdict {
     }
 }
 
-fn by_class(groups: &Classes, providers: &[u32], l: Option<u64>) -> Scan<u64> {
+/// JX09: the sites with records in each group.
+fn by_class(groups: &Classes, providers: &[u32]) -> Vec<u64> {
     let histograms = Histograms::new(groups, providers);
-    scan(
-        groups,
-        Worse::Less,
-        |class| crate::measure::distinct(histograms.class(class)),
-        |sites| l.is_none_or(|l| *sites >= l),
-    )
+    let distinct = |group| crate::measure::distinct(histograms.class(group));
+    (0..groups.count()).map(distinct).collect()
 }
 
-/// TG12 6.2: a generalized value is supported by the sites that have records with it; a class, by
-/// the sites that support each of its values. A site need not have a record in the class itself.
+/// TG12 6.2: a generalized value is supported by the sites that have records under it; a group, by
+/// the sites that support each of its values. A site need not have a record in the group itself.
 fn by_taxonomy(
     look: &Look<'_>,
     groups: &Classes,
     providers: &[u32],
-    l: Option<u64>,
     is_seen: &dyn Fn(&str) -> bool,
-) -> Scan<u64> {
-    // For each quasi-identifier and each of its cells, the sites with it, ascending.
-    let columns = look.evidence.quasi.iter().filter(|(name, _)| is_seen(name));
-    let supports: Vec<(&[u32], Vec<Vec<u32>>)> = columns
-        .map(|(_, column)| {
-            let cells = Classes::from_assignment(column.codes.clone(), column.dictionary.len());
-            let sites = Histograms::new(&cells, providers);
-            let by_cell = (0..cells.count())
-                .map(|cell| sites.class(cell).iter().map(|(site, _)| site).collect())
-                .collect();
-            (column.codes.as_slice(), by_cell)
-        })
+) -> Vec<u64> {
+    let quasi = look.evidence.quasi.iter();
+    let columns: Vec<&QuasiColumn<'_>> = quasi.filter(|column| is_seen(column.name)).collect();
+    let supports: Vec<Vec<Vec<u32>>> = columns
+        .iter()
+        .map(|column| support(column, providers))
         .collect();
-    scan(
-        groups,
-        Worse::Less,
-        |class| {
-            let row = groups.rows(class)[0] as usize;
-            let mut common: Option<Vec<u32>> = None;
-            for (codes, by_cell) in &supports {
-                let sites = &by_cell[codes[row] as usize];
-                common = Some(match common {
-                    None => sites.clone(),
-                    Some(mut common) => {
-                        common.retain(|site| sites.binary_search(site).is_ok());
-                        common
-                    }
-                });
-            }
-            common.map_or(0, |common| common.len() as u64)
-        },
-        |sites| l.is_none_or(|l| *sites >= l),
-    )
+    let common = |group: usize| {
+        let row = groups.rows(group)[0] as usize;
+        let mut sets = columns
+            .iter()
+            .zip(&supports)
+            .map(|(column, supports)| &supports[column.text.codes[row] as usize]);
+        let mut common = sets.next().cloned().unwrap_or_default();
+        for sites in sets {
+            common.retain(|site| sites.binary_search(site).is_ok());
+        }
+        common.len() as u64
+    };
+    (0..groups.count()).map(common).collect()
 }
 
-fn collusion(look: &Look<'_>, requirement: &Requirement, providers: &[u32]) -> ModelVerdict {
-    // Site diversity over other attributes than the class's own is not the class's to lose.
+/// For each cell of a column, the sites with records whose value lies in it, ascending.
+fn support(column: &QuasiColumn<'_>, providers: &[u32]) -> Vec<Vec<u32>> {
+    let texts = &column.text.dictionary;
+    let rows = Classes::from_assignment(column.text.codes.clone(), texts.len());
+    let histograms = Histograms::new(&rows, providers);
+    let covers = |above: usize, below: usize| match column.cells {
+        Some(cells) => is_within(&cells[below], &cells[above]),
+        // Without a study a cell is its text, and a star is everything.
+        None => above == below || &*texts[above] == "*",
+    };
+    (0..texts.len())
+        .into_par_iter()
+        .map(|above| {
+            let mut sites: Vec<u32> = (0..texts.len())
+                .filter(|below| covers(above, *below))
+                .flat_map(|below| histograms.class(below).iter().map(|(site, _)| site))
+                .collect();
+            sites.sort_unstable();
+            sites.dedup();
+            sites
+        })
+        .collect()
+}
+
+fn is_within(cell: &Cell, cover: &Cell) -> bool {
+    match cell {
+        Cell::Interval(least, greatest) => cover.overlap(*least, *greatest) == cell.count(),
+        Cell::Set(codes) => codes.iter().all(|code| cover.contains(*code)),
+    }
+}
+
+/// What was found about one class.
+struct Found {
+    least_breaking: Option<u64>,
+    sites: u64,
+    tried: u64,
+}
+
+fn collusion(
+    look: &Look<'_>,
+    requirement: &Requirement,
+    providers: &[u32],
+    of_groups: Option<(u64, WorstClass)>,
+) -> ModelVerdict {
+    let is_of_groups =
+        |model: &Model| matches!(model, Model::SiteDiversity { .. }) && of_groups.is_some();
     let models: Vec<Model> = requirement
         .models
         .iter()
-        .filter(|model| {
-            !matches!(
-                model,
-                Model::SiteDiversity {
-                    support: SiteSupport::Taxonomy,
-                    ..
-                } | Model::SiteDiversity {
-                    attributes: Some(_),
-                    ..
-                }
-            )
-        })
+        .filter(|model| !is_of_groups(model))
         .cloned()
         .collect();
     let all = look
@@ -144,6 +169,7 @@ fn collusion(look: &Look<'_>, requirement: &Requirement, providers: &[u32]) -> M
         .map_or(0, |column| column.dictionary.len() as u64);
     // No more than all sites but one can collude against somebody.
     let most = all.saturating_sub(1);
+    let required = requirement.m;
     let found: Vec<Found> = (0..look.classes.count())
         .into_par_iter()
         .map(|class| {
@@ -161,7 +187,7 @@ fn collusion(look: &Look<'_>, requirement: &Requirement, providers: &[u32]) -> M
                 .collect();
             let members = Members::new(&pick(providers), columns.iter().map(Vec::as_slice));
             let sites = members.sites() as u64;
-            let limit = requirement.m.unwrap_or_else(|| affordable(members.sites()));
+            let limit = required.unwrap_or_else(|| affordable(members.sites()));
             Found {
                 least_breaking: members.least_breaking(&models, look.table, limit),
                 sites,
@@ -170,41 +196,41 @@ fn collusion(look: &Look<'_>, requirement: &Requirement, providers: &[u32]) -> M
             }
         })
         .collect();
-    let breaking = found.iter().enumerate();
-    let worst = breaking
+    let of_groups = of_groups.filter(|(breaking, _)| *breaking <= required.unwrap_or(most));
+    let in_classes = found
+        .iter()
+        .enumerate()
         .filter_map(|(class, found)| Some((found.least_breaking?, class)))
         .min();
+    let worst = match (in_classes, of_groups) {
+        (Some((breaking, class)), Some((of_groups, _))) if breaking <= of_groups => Some((
+            breaking,
+            look.evidence.describe(look.classes, class, |_| true),
+        )),
+        (_, Some(of_groups)) => Some(of_groups),
+        (Some((breaking, class)), None) => Some((
+            breaking,
+            look.evidence.describe(look.classes, class, |_| true),
+        )),
+        (None, None) => None,
+    };
     let tried = found.iter().map(|found| found.tried).min().unwrap_or(most);
-    let achieved = match worst {
+    let achieved = match &worst {
         Some((0, _)) => None,
         Some((least, _)) => Some(least - 1),
-        None => Some(requirement.m.map_or(tried, |m| m.min(most))),
+        None => Some(required.map_or(tried, |m| m.min(most))),
     };
-    let failing = || {
-        found
-            .iter()
-            .enumerate()
-            .filter(|(_, found)| found.least_breaking.is_some())
-    };
-    let required = requirement.m;
+    let failing = Failing::count(look.classes, |class| found[class].least_breaking.is_none());
     ModelVerdict {
         required: required.map(Measure::Whole),
         achieved: achieved.map_or(Measure::Fraction(Ratio::new(1, 0)), Measure::Whole),
         holds: required.map(|_| worst.is_none()),
-        failing_classes: required.map(|_| failing().count() as u64),
-        failing_records: required
-            .map(|_| failing().map(|(class, _)| look.classes.size(class)).sum()),
+        failing_classes: required.map(|_| failing.classes),
+        failing_records: required.map(|_| failing.records),
         emptied_classes: achieved
             .map(|m| found.iter().filter(|found| found.sites <= m).count() as u64),
         at_least: worst.is_none() && achieved.is_some_and(|m| m < most),
-        worst_class: worst.map(|(_, class)| look.worst_class(class)),
+        worst_class: worst.map(|(_, class)| class),
         ..ModelVerdict::default()
     }
-}
-
-/// What was found about one class.
-struct Found {
-    least_breaking: Option<u64>,
-    sites: u64,
-    tried: u64,
 }

@@ -1,6 +1,5 @@
 //! What the verifier says, for people and as JSON. The keys are a contract.
 
-use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::closeness::Distance;
@@ -98,6 +97,9 @@ pub struct ModelVerdict {
     /// For recursive diversity, the l that c is given for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub l: Option<u64>,
+    /// For entropy diversity, the whole number below the achieved value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<u64>,
     /// For m-privacy, classes that some coalition owns whole: nobody is left to protect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emptied_classes: Option<u64>,
@@ -172,6 +174,17 @@ impl Models {
     }
 }
 
+impl Measure {
+    /// All digits that a floating-point number holds.
+    pub fn exact(self) -> String {
+        match self {
+            Self::Whole(number) => number.to_string(),
+            Self::Fraction(ratio) => ratio.to_f64().to_string(),
+            Self::Real(number) => number.to_string(),
+        }
+    }
+}
+
 impl Default for Measure {
     fn default() -> Self {
         Self::Whole(0)
@@ -202,20 +215,16 @@ fn by_name<S: Serializer>(
     attributes: &[AttributeVerdict],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(attributes.len()))?;
-    for attribute in attributes {
-        map.serialize_entry(&attribute.name, attribute)?;
-    }
-    map.end()
+    serializer.collect_map(
+        attributes
+            .iter()
+            .map(|attribute| (&attribute.name, attribute)),
+    )
 }
 
 fn cells_by_name<S: Serializer>(
     cells: &[(String, String)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(cells.len()))?;
-    for (name, cell) in cells {
-        map.serialize_entry(name, cell)?;
-    }
-    map.end()
+    serializer.collect_map(cells.iter().map(|(name, cell)| (name, cell)))
 }

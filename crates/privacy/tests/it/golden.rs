@@ -96,8 +96,19 @@ fn d2pt_claim_of_0_57_closeness_misses_the_moves_within_a_branch() {
     assert_eq!(disease.worst_class.quasi[1].1, "[20-29]");
     assert_eq!(t.holds, Some(false));
     assert_eq!(verdict.holds, Some(false));
-    // Exactly 9/14 would do; four sevenths is what the paper rounds to 0.57.
-    assert!(Ratio::new(9, 14) > Ratio::new(4, 7));
+    // 0.642857142857142857 is just below 9/14, and so not enough.
+    let near = Requirement::of_line("t = 0.6428571428571428", &evidence.scope()).unwrap();
+    assert_eq!(verify(&evidence, Some(&near)).holds, Some(false));
+    let enough = Requirement::of_line("t = 0.6428571428571429", &evidence.scope()).unwrap();
+    assert_eq!(
+        verify(&evidence, Some(&enough))
+            .models
+            .t
+            .unwrap()
+            .attributes[0]
+            .holds,
+        Some(true)
+    );
 }
 
 /// MPRIV Table I's idea: 3-anonymous and 2-diverse, but the first hospital, having taken out its

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod golden;
+mod mistakes;
 mod models;
 
 use hedgerow_data::{TextColumn, TextTable};

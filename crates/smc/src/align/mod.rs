@@ -12,8 +12,8 @@
 //! tell which of its records another site holds; the predecessor tells it those that are common.
 //!
 //! Guarantee: a single site learns its common records; the comparing site also how many tags any
-//! sets of sites share. The comparing site and its predecessor, colluding, learn which of their
-//! own records each other site holds.
+//! sets of sites share. The comparing site together with another learns which of that other's
+//! records each site holds, and together with its predecessor the same of its own.
 //!
 //! # Discloses
 //! The number of identifiers of each site to all; the common records to each site about its own;
@@ -28,24 +28,28 @@ use crate::ledger::{Disclosure, Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::wire::Primitive;
 
-const SIZES: What = What::new("number of identifiers of each site", "align discloses it");
+const SIZES: What = What::new(
+    "number of identifiers of each site",
+    "every alignment shows it",
+);
 const OVERLAPS: What = What::new(
     "encrypted identifiers, hence sizes of overlaps",
-    "align discloses it",
+    "every alignment shows it",
 );
 
 /// In the ledger of a hardened alignment.
-const COMPARER: &str =
-    "the comparing site and its predecessor can learn together whose records their own meet";
+const COMPARER: &str = "the comparing site and another can learn together which of that other's records each site holds";
 /// In the ledger of a published alignment.
 const PUBLIC_TAGS: &str = "every site learns which of its records each other site holds";
 
 impl Party {
     /// Fills `common` with the places of this site's records that all sites hold, in an order
-    /// that is the same at every site. Identifiers must not repeat.
+    /// that is the same at every site. Identifiers must not repeat, and no site has more of them
+    /// than the agreed capacity.
     pub async fn align(
         &mut self,
         what: What,
+        capacity: usize,
         identifiers: &[&[u8]],
         common: &mut Vec<usize>,
     ) -> Result<(), Error> {
@@ -54,6 +58,10 @@ impl Party {
         if self.sites == 1 {
             common.extend(0..identifiers.len());
             return Ok(());
+        }
+        if identifiers.len() > capacity {
+            let found = identifiers.len();
+            return Err(Error::OwnData(OwnData::AboveCapacity { found, capacity }));
         }
         let mut seen = HashSet::with_capacity(identifiers.len());
         if let Some(index) = identifiers
@@ -70,7 +78,7 @@ impl Party {
                     .iter()
                     .map(|identifier| identifier.to_vec())
                     .collect();
-                let (counts, ordered) = &*chair.ask(own, intersection).await;
+                let (counts, ordered) = &*chair.ask(Primitive::Align, own, intersection).await?;
                 sizes.clone_from(counts);
                 let place =
                     |identifier: &Vec<u8>| identifiers.iter().position(|own| own == identifier);
@@ -80,15 +88,15 @@ impl Party {
                 joined.link.begin(Primitive::Align);
                 let aligned = if published {
                     joined
-                        .align_published(&mut self.generator, identifiers)
+                        .align_published(&mut self.generator, capacity, identifiers)
                         .await?
                 } else {
                     joined
-                        .align_hardened(&mut self.generator, identifiers)
+                        .align_hardened(&mut self.generator, capacity, identifiers)
                         .await?
                 };
                 *common = aligned.common;
-                (sizes, tags) = (aligned.sizes, aligned.tags_to);
+                (sizes, tags) = (aligned.sizes, Some(aligned.tags_to));
             }
         }
         let by = Primitive::Align;

@@ -17,22 +17,19 @@ use crate::wire::{self, WireError};
 type Tag = [u8; TAG];
 const TAG: usize = 16;
 
-/// The most identifiers a site may hold.
-const MOST: u64 = 1 << 32;
-
 /// What an alignment gives a site.
 pub(super) struct Aligned {
     /// Own common records, in the common order.
     pub(super) common: Vec<usize>,
     /// How many identifiers each site holds.
     pub(super) sizes: Vec<u64>,
-    /// Who saw tags of all sites, if it is this site or all.
-    pub(super) tags_to: Option<To>,
+    /// Who saw the tags of all sites.
+    pub(super) tags_to: To,
 }
 
 impl Joined {
     /// How many identifiers each site holds; every site has said so before its first lap.
-    async fn receive_sizes(&mut self, own: usize) -> Result<Vec<u64>, Error> {
+    async fn receive_sizes(&mut self, own: usize, capacity: usize) -> Result<Vec<u64>, Error> {
         let mut sizes = Vec::with_capacity(self.sites);
         for peer in Site::all(self.sites) {
             if peer == self.me {
@@ -42,7 +39,7 @@ impl Joined {
             let message = self.link.receive(peer, 8).await?;
             let size = wire::unpack(&message, 1, 8).map(|mut words| words.next().unwrap_or(0));
             let size = size.map_err(|source| self.link.invalid(peer, source))?;
-            if size > MOST {
+            if size > capacity as u64 {
                 return Err(self.link.invalid(peer, WireError::Range { index: 0 }));
             }
             sizes.push(size);
@@ -56,6 +53,7 @@ impl Joined {
         &mut self,
         own: Vec<u8>,
         bytes: usize,
+        capacity: usize,
         mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
     ) -> Result<(Vec<u8>, Vec<u64>), Error> {
         let (next, previous) = (self.next(), self.previous());
@@ -63,7 +61,7 @@ impl Joined {
         self.link.broadcast(&(held as u64).to_le_bytes())?;
         self.link.send(next, &own)?;
         drop(own);
-        let sizes = self.receive_sizes(held).await?;
+        let sizes = self.receive_sizes(held, capacity).await?;
         for hop in 1..=self.sites {
             let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
             let count = sizes[owner.index()] as usize;
@@ -81,13 +79,14 @@ impl Joined {
     pub(super) async fn align_published(
         &mut self,
         generator: &mut Generator,
+        capacity: usize,
         identifiers: &[&[u8]],
     ) -> Result<Aligned, Error> {
         let key = PohligHellmanKey::new(generator);
         let width = PohligHellmanKey::BYTES;
         let put_on = |_, bytes: &[u8], count| key.encrypt_again(bytes, count);
         let (own, sizes) = self
-            .circulate(key.encrypt(identifiers), width, put_on)
+            .circulate(key.encrypt(identifiers), width, capacity, put_on)
             .await?;
         let tags = tags_of(&own, width);
         self.link.broadcast(&sorted(&tags).concat())?;
@@ -100,18 +99,23 @@ impl Joined {
         Ok(Aligned {
             common: places(&tags, &ordered),
             sizes,
-            tags_to: Some(To::All),
+            tags_to: To::All,
         })
     }
 
     pub(super) async fn align_hardened(
         &mut self,
         generator: &mut Generator,
+        capacity: usize,
         identifiers: &[&[u8]],
     ) -> Result<Aligned, Error> {
         let width = RistrettoKey::BYTES;
         let comparer = self.comparer();
         let (key, blind) = (RistrettoKey::new(generator), RistrettoKey::new(generator));
+        // In an order of its own, so that places in the lap say nothing of places in the table.
+        let mut order: Vec<usize> = (0..identifiers.len()).collect();
+        generator.shuffle(&mut order);
+        let shuffled: Vec<&[u8]> = order.iter().map(|&place| identifiers[place]).collect();
         // The place in the lap at which each of the comparer's identifiers stood.
         let mut stood: Vec<usize> = Vec::new();
         let shuffles = self.next() == comparer;
@@ -129,7 +133,7 @@ impl Joined {
             Ok(encrypted)
         };
         let (own, sizes) = self
-            .circulate(blind.encrypt(identifiers), width, put_on)
+            .circulate(blind.encrypt(&shuffled), width, capacity, put_on)
             .await?;
         let own = key
             .in_place_of(&blind)
@@ -139,10 +143,11 @@ impl Joined {
         drop(own);
         if self.me == comparer {
             let common = self.compare_tags(&tags, &sizes).await?;
+            let common = common.iter().map(|&place| order[place]).collect();
             return Ok(Aligned {
                 common,
                 sizes,
-                tags_to: Some(To::Site(comparer)),
+                tags_to: To::Site(comparer),
             });
         }
         self.link.send(comparer, &sorted(&tags).concat())?;
@@ -154,10 +159,11 @@ impl Joined {
         if common.len() != ordered.len() {
             return Err(self.link.misbehaved(comparer, Misbehaviour::Inconsistent));
         }
+        let common = common.iter().map(|&place| order[place]).collect();
         Ok(Aligned {
             common,
             sizes,
-            tags_to: None,
+            tags_to: To::Site(comparer),
         })
     }
 

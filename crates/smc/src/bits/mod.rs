@@ -78,7 +78,7 @@ impl Party {
                     Junction::All => ideal::all,
                     Junction::Any => ideal::any,
                 };
-                bits.copy_from_slice(&chair.ask(bits.to_vec(), function).await);
+                bits.copy_from_slice(&chair.ask(primitive, bits.to_vec(), function).await?);
             }
             Engine::Joined(joined) => {
                 joined.link.begin(primitive);

@@ -108,10 +108,18 @@ impl Table {
 
     /// The judge's part: keys from streams it shares with each of the two, and corrections.
     fn deal(&self, joined: &mut Joined, count: usize) -> Result<(), Error> {
-        let call = joined.link.call();
+        let secrets = self.secrets(joined, joined.link.call(), count);
+        let mut message = Vec::with_capacity(count * self.comparison.words() * 16);
+        wire::pack_blocks(self.comparison.deal(&secrets), &mut message);
+        joined.link.send(self.roles.holder, &message)?;
+        joined.link.send(self.roles.keeper, &message)
+    }
+
+    /// What the judge shares with holder and keeper for one call, without a message.
+    fn secrets(&self, joined: &Joined, call: u32, count: usize) -> Vec<Secret> {
         let mut left = joined.pair(self.roles.holder).stream(Purpose::Dealer, call);
         let mut right = joined.pair(self.roles.keeper).stream(Purpose::Dealer, call);
-        let secrets: Vec<Secret> = (0..count)
+        (0..count)
             .map(|_| {
                 let mask = left.word().wrapping_add(right.word()) & self.mask();
                 Secret {
@@ -120,11 +128,7 @@ impl Table {
                     flip: mask >> self.bits == 1,
                 }
             })
-            .collect();
-        let mut message = Vec::with_capacity(count * self.comparison.words() * 16);
-        wire::pack_blocks(self.comparison.deal(&secrets), &mut message);
-        joined.link.send(self.roles.holder, &message)?;
-        joined.link.send(self.roles.keeper, &message)
+            .collect()
     }
 
     /// Holder's and keeper's part: z is opened between them, then evaluated.
@@ -200,3 +204,7 @@ impl Table {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "attack.rs"]
+mod attack;

@@ -71,7 +71,9 @@ impl Party {
         match &mut self.engine {
             Engine::Alone => question.answer_alone(answers),
             Engine::Ideal(chair) => {
-                let sums = chair.ask(question.counts.to_vec(), ideal::sum).await;
+                let sums = chair
+                    .ask(primitive, question.counts.to_vec(), ideal::sum)
+                    .await?;
                 let pairs = sums.iter().zip(question.thresholds);
                 answers
                     .iter_mut()

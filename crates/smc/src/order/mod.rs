@@ -3,7 +3,8 @@
 //! `published`: JX08 Algorithm 3 (probabilistic laps on a ring) for extremes, and Algorithm 4
 //! (halving with revealed counts) for the kth element. The paper's search may not end with
 //! ties; here the kth element is the smallest value with at least k records at or below it, and
-//! the search ends at a single value.
+//! the search ends at a single value. It searches the public domain; the paper narrows it first
+//! by a minimum and a maximum, which a caller may do by asking for [`ranges`](Party::ranges).
 //! `hardened`: JX09 section 3 after Aggarwal, Mishra and Pinkas (EUROCRYPT 2004): in each step
 //! what is left of the domain is cut into `fan_out` parts and one bit per cut is opened. The bits
 //! are monotone, so they say where the answer lies and nothing more. Steps are log M to the base
@@ -163,15 +164,7 @@ impl Party {
         if self.is_published() {
             let caveat = self.sum_caveat();
             let sealed = self.sealed_sum(Primitive::Kth, None, &mut counts).await?;
-            let sums = self.ledger.open(
-                crate::ledger::Disclosure {
-                    what: CANDIDATES,
-                    by: Primitive::Kth,
-                    to: To::All,
-                    caveat,
-                },
-                sealed,
-            );
+            let sums = self.open(CANDIDATES, Primitive::Kth, To::All, caveat, sealed);
             return Ok(sums
                 .iter()
                 .zip(thresholds)
@@ -207,7 +200,15 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
-        if self.is_published() && matches!(self.engine, Engine::Joined(_)) {
+        if let Engine::Ideal(chair) = &self.engine {
+            let ends: Vec<End> = (0..values.len()).map(|index| question(index).0).collect();
+            let answer = chair
+                .ask(Primitive::Extremum, values.to_vec(), |inputs| {
+                    ideal_extremes(&ends, inputs)
+                })
+                .await?;
+            values.copy_from_slice(&answer);
+        } else if self.is_published() {
             self.probabilistic_extremes(question, values).await?;
         } else {
             self.searched_extremes(question, values).await?;
@@ -257,6 +258,18 @@ impl Party {
         }
         Ok(())
     }
+}
+
+/// The ideal answer: the wanted end of all sites' values.
+fn ideal_extremes(ends: &[End], inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>> {
+    let extreme = |(index, end): (usize, &End)| {
+        let held = inputs.iter().filter_map(|input| input[index]);
+        match end {
+            End::Low => held.min(),
+            End::High => held.max(),
+        }
+    };
+    ends.iter().enumerate().map(extreme).collect()
 }
 
 fn check_ranges(

@@ -3,6 +3,9 @@
 //! Colluders pool every mask they share with a victim and take them off what it sent. With m - 1
 //! of them that leaves the victim's values; with m - 2 the mask between the two honest sites
 //! stays on, and what is left is uniform whatever the honest sites hold.
+//!
+//! # Discloses
+//! Nothing: a test.
 
 use crate::memory::Simulation;
 use crate::network::Site;

@@ -77,7 +77,7 @@ impl Party {
         match &mut self.engine {
             Engine::Alone => Ok(Sealed::new(values)),
             Engine::Ideal(chair) => {
-                let answer = chair.ask(values.to_vec(), ideal::sum).await;
+                let answer = chair.ask(primitive, values.to_vec(), ideal::sum).await?;
                 if pivot.is_none_or(|pivot| pivot == self.me) {
                     values.copy_from_slice(&answer);
                 } else {

@@ -1,6 +1,6 @@
 //! The published ring sums: TG12 Algorithm 1, and JX08 section 4.2.
 //!
-//! Sites pass a running total along the ring 0, 1, ..., m - 1. In TG12 every site adds a random
+//! Sites pass a running total along the ring, from site 0 or the pivot on. In TG12 every site adds a random
 //! mask in a first lap and takes it off in a second; in JX08 only the first site masks. Both
 //! are safe against one site (TG12 Proposition 8.1) and fall to the two neighbours of a site,
 //! who subtract what went in from what came out: `tests/it/security.rs` does it.
@@ -24,7 +24,9 @@ impl Joined {
         pivot: Option<Site>,
         values: &'a mut [u64],
     ) -> Result<Sealed<&'a mut [u64]>, Error> {
-        let first = self.me.index() == 0;
+        // Who starts is who learns, so a pivot starts its own ring.
+        let starter = pivot.unwrap_or(Site::new(0));
+        let first = self.me == starter;
         let masks = masks(generator, values.len(), u64::MAX, first || two_passes);
         let shift = |values: &mut [u64], sign: fn(u64, u64) -> u64| {
             values
@@ -54,26 +56,13 @@ impl Joined {
                 self.receive_into(self.previous(), values).await?;
             }
         }
-        self.announce(pivot, values).await?;
-        Ok(Sealed::new(values))
-    }
-
-    /// Site 0 tells the others, or the pivot, what it has found.
-    async fn announce(&mut self, pivot: Option<Site>, values: &mut [u64]) -> Result<(), Error> {
-        let finder = Site::new(0);
         match pivot {
-            None if self.me == finder => self.link.broadcast(&encode(values))?,
-            None => self.receive_into(finder, values).await?,
-            Some(pivot) if pivot == finder && self.me == finder => {}
-            Some(pivot) if self.me == pivot => self.receive_into(finder, values).await?,
-            Some(pivot) => {
-                if self.me == finder {
-                    self.link.send(pivot, &encode(values))?;
-                }
-                values.fill(0);
-            }
+            None if first => self.link.broadcast(&encode(values))?,
+            None => self.receive_into(starter, values).await?,
+            Some(_) if first => {}
+            Some(_) => values.fill(0),
         }
-        Ok(())
+        Ok(Sealed::new(values))
     }
 
     pub(crate) fn next(&self) -> Site {
@@ -94,7 +83,7 @@ pub(crate) async fn apart(
     values: &mut [u64],
 ) -> Result<(), Error> {
     let (place, sites) = (joined.me.index(), joined.sites);
-    let width = bytes_for(u64::BITS - (modulus - 1).leading_zeros());
+    let width = bytes_for(u64::BITS - (modulus - 1).leading_zeros()).max(1);
     let masks = masks(generator, values.len(), modulus - 1, true);
     let add = |left: u64, right: u64| {
         ((u128::from(left) + u128::from(right)) % u128::from(modulus)) as u64

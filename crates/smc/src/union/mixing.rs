@@ -12,6 +12,7 @@
 
 use rayon::prelude::*;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroize;
 
 use super::Items;
 use crate::error::{Error, Misbehaviour};
@@ -155,6 +156,7 @@ impl Mixer<'_> {
             for public in self.publics.iter().rev() {
                 self.add_layer(public, &mut fresh, onion);
             }
+            seed.zeroize();
         });
         onions.into_iter().map(|(onion, _)| onion).collect()
     }

@@ -79,7 +79,10 @@ impl Party {
         } else {
             match &mut self.engine {
                 Engine::Alone => own,
-                Engine::Ideal(chair) => chair.ask(own, ideal::union).await.to_vec(),
+                Engine::Ideal(chair) => chair
+                    .ask(Primitive::Union, own, ideal::union)
+                    .await?
+                    .to_vec(),
                 Engine::Joined(joined) => {
                     joined.link.begin(Primitive::Union);
                     joined.mix(&mut self.generator, shape, own).await?

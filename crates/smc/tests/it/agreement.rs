@@ -315,7 +315,7 @@ proptest! {
             async move {
                 let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
                 let mut common = Vec::new();
-                party.align(TEST, &identifiers, &mut common).await?;
+                party.align(TEST, 100, &identifiers, &mut common).await?;
                 Ok::<_, Error>(common.iter().map(|&place| own[place].clone()).collect::<Vec<_>>())
             }
         };
@@ -329,7 +329,7 @@ proptest! {
             async move {
                 let identifiers: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
                 let mut common = Vec::new();
-                party.align(TEST, &identifiers, &mut common).await?;
+                party.align(TEST, 100, &identifiers, &mut common).await?;
                 common.sort_unstable();
                 Ok::<_, Error>(common)
             }

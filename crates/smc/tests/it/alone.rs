@@ -54,7 +54,7 @@ fn a_party_of_one_allocates_nothing() {
                     .kth(TEST, 3, &questions, |_, value| value.min(3), &mut kth)
                     .await?;
                 party.union(TEST, &shape, &mut items).await?;
-                party.align(TEST, &identifiers, &mut common).await
+                party.align(TEST, 100, &identifiers, &mut common).await
             });
             result.unwrap();
         });

@@ -170,7 +170,7 @@ fn points_that_are_none() {
             .faults(faults)
             .run(|mut party| async move {
                 let mut common = Vec::new();
-                party.align(TEST, &[b"one", b"two"], &mut common).await
+                party.align(TEST, 100, &[b"one", b"two"], &mut common).await
             });
         match outcome.results.into_iter().next().unwrap().unwrap_err() {
             Error::InvalidMessage { peer, source, .. } => {

@@ -1,7 +1,7 @@
 //! The ledger: complete, chained, readable.
 
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Error, Ledger, Party, Settings, Site, To, What};
+use hedgerow_smc::{Error, Items, Ledger, Party, Rank, Settings, Site, To, Tree, What};
 
 const SIZES: What = What::new("class sizes", "JX09 Theorem 1");
 const COSTS: What = What::new("cost changes", "TG12 section 8.3");
@@ -23,6 +23,91 @@ fn ledgers(sites: usize, settings: Settings) -> Vec<Ledger> {
         .run(protocol)
         .into_values()
         .unwrap()
+}
+
+/// Every primitive once, with its answers in the ledger.
+async fn everything(mut party: Party) -> Result<Ledger, Error> {
+    party.ledger_mut().keep_values();
+    let me = party.me().index() as u64;
+    let mut entries = 0;
+    let mut grows = |party: &Party| {
+        assert!(
+            party.ledger().entries().len() > entries,
+            "an entry per call"
+        );
+        entries = party.ledger().entries().len();
+    };
+    party.sum(SIZES, &mut [me]).await?;
+    grows(&party);
+    party.sum_to(SIZES, Site::new(0), &mut [me]).await?;
+    grows(&party);
+    party.all(SIZES, &mut [me == 0, true]).await?;
+    grows(&party);
+    party.any(SIZES, &mut [me == 0, false]).await?;
+    grows(&party);
+    party
+        .at_least(SIZES, 30, &[me, 3], &[1, 30], &mut [false; 2])
+        .await?;
+    grows(&party);
+    let tree = [Tree::new(vec![0, 0, 1, 1])?];
+    party
+        .lca(
+            SIZES,
+            &tree,
+            |_| 0,
+            &mut [Some(2), Some(2 + me as u32 % 2), None],
+        )
+        .await?;
+    grows(&party);
+    party
+        .minimum(SIZES, |_| 0..=99, &mut [Some(me + 40), None])
+        .await?;
+    grows(&party);
+    party
+        .maximum(SIZES, |_| 0..=99, &mut [Some(me + 40), None])
+        .await?;
+    grows(&party);
+    party
+        .ranges(SIZES, |_| 0..=99, &mut [Some((me, 50 + me)), None])
+        .await?;
+    grows(&party);
+    let questions = [1, 2, 99].map(|rank| Rank {
+        rank,
+        domain: 0..=9,
+    });
+    party
+        .kth(
+            SIZES,
+            30,
+            &questions,
+            |_, value| u64::from(value >= me),
+            &mut [None; 3],
+        )
+        .await?;
+    grows(&party);
+    let shape = Items {
+        width: 1,
+        capacity: 2,
+        decoy: &|_| vec![9],
+    };
+    party
+        .union(SIZES, &shape, &mut vec![vec![me as u8]])
+        .await?;
+    grows(&party);
+    Ok(party.ledger().clone())
+}
+
+/// What a site reads in the real run is what it reads from a trusted third, value by value.
+#[test]
+fn every_opened_value_is_the_ideal_one() {
+    for sites in [2, 3, 5] {
+        let simulation = Simulation::new(sites, 3);
+        let ideal: Result<Vec<Ledger>, Error> =
+            simulation.run_ideal(everything).into_iter().collect();
+        assert_eq!(simulation.run(everything).into_values(), ideal);
+        let published = simulation.settings(Settings::published());
+        assert!(published.run(everything).into_values().is_ok());
+    }
 }
 
 #[test]

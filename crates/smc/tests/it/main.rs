@@ -4,7 +4,9 @@
 
 mod agreement;
 mod alone;
+mod corners;
 mod corpus;
+mod exposure;
 mod harness;
 mod hostile;
 mod ledger;

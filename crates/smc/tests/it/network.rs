@@ -208,7 +208,9 @@ async fn everything(mut party: Party) -> Result<String, Error> {
         .await?;
     let mut common = Vec::new();
     let own = me.to_le_bytes();
-    party.align(TEST, &[b"both", &own], &mut common).await?;
+    party
+        .align(TEST, 100, &[b"both", &own], &mut common)
+        .await?;
     Ok(format!(
         "{sums:?} {bits:?} {reached:?} {nodes:?} {range:?} {kth:?} {items:?} {common:?}"
     ))
@@ -307,6 +309,29 @@ fn a_site_is_replayed_from_its_inbound_frames() {
             }
         }
     }
+}
+
+#[test]
+fn roles_are_drawn_per_run() {
+    let roles = |sites, seed| {
+        let outcome =
+            Simulation::new(sites, seed).run(|party| async move { Ok::<_, Error>(party.roles()) });
+        let roles = outcome.into_values().unwrap();
+        assert!(
+            roles.iter().all(|seen| *seen == roles[0]),
+            "every site knows the same roles"
+        );
+        roles[0]
+    };
+    assert_eq!(roles(1, 1), None);
+    assert_eq!(roles(2, 1), None);
+    let mut holders = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let [holder, keeper, judge] = roles(4, seed).unwrap();
+        assert!(holder != keeper && keeper != judge && holder != judge);
+        holders.insert(holder);
+    }
+    assert_eq!(holders.len(), 4, "everyone has a turn");
 }
 
 #[test]

@@ -201,6 +201,61 @@ fn a_conjunction_s_transcript_is_simulated_from_input_and_output() {
     }
 }
 
+#[test]
+fn a_comparison_s_transcript_is_simulated_from_the_answers() {
+    const COUNT: usize = 40_000;
+    let outcome = Simulation::new(5, 12)
+        .recording()
+        .run(|mut party| async move {
+            let counts: Vec<u64> = (0..COUNT as u64).map(|index| index % 7).collect();
+            let mut answers = vec![false; COUNT];
+            party
+                .at_least(TEST, 100, &counts, &vec![15; COUNT], &mut answers)
+                .await?;
+            Ok::<_, Error>(answers)
+        });
+    let views: Vec<Vec<Vec<u8>>> = Site::all(5)
+        .map(|site| {
+            let view = outcome.view(site);
+            payloads(&view)
+                .into_iter()
+                .map(|(_, bytes)| bytes.to_vec())
+                .collect()
+        })
+        .collect();
+    let answers = outcome.into_values().unwrap().swap_remove(0);
+    let packed: Vec<u8> = answers
+        .chunks(8)
+        .map(|bits| {
+            bits.iter()
+                .rev()
+                .fold(0, |byte, &bit| byte << 1 | u8::from(bit))
+        })
+        .collect();
+    // The simulator draws one share and gets the other from the answers.
+    let mut share = vec![0; packed.len()];
+    Generator::new(&Seed::new([4; 32])).fill(&mut share);
+    let other = share
+        .iter()
+        .zip(&packed)
+        .map(|(share, bits)| share ^ bits)
+        .collect();
+    let simulated = vec![share, other];
+    // Sites without a part in the opening, the dealer among them, see these two and no more.
+    let watchers: Vec<_> = views.iter().filter(|view| view.len() == 2).collect();
+    assert_eq!(watchers.len(), 3);
+    for view in watchers.into_iter().chain([&simulated]) {
+        view.iter()
+            .for_each(|share| assert_uniform(share.iter().copied(), 256, "shares"));
+        let opened: Vec<u8> = view[0]
+            .iter()
+            .zip(&view[1])
+            .map(|(left, right)| left ^ right)
+            .collect();
+        assert_eq!(opened, packed);
+    }
+}
+
 // (b) A site that held 0 learns nothing about the others.
 
 #[test]
@@ -345,5 +400,32 @@ fn a_comparison_opens_one_bit_only() {
             ledgers[0], ledgers[1],
             "the ledgers of both worlds are the same"
         );
+    }
+}
+
+// Alignment tells a site about its common records only.
+
+#[test]
+fn whose_uncommon_records_meet_is_hidden() {
+    for seed in 0..6 {
+        let mut ledgers = Vec::new();
+        // Site 1 shares one uncommon record with site 0: "left" in one world, "right" in the other.
+        for shared in ["left", "right"] {
+            let outcome = Simulation::new(3, seed).run(|mut party| async move {
+                let own: [&[u8]; 3] = match party.me().index() {
+                    0 => [b"common", b"left", b"right"],
+                    1 => [b"common", shared.as_bytes(), b"mine"],
+                    _ => [b"common", b"else", b"other"],
+                };
+                party.ledger_mut().keep_values();
+                let mut common = Vec::new();
+                party.align(TEST, 3, &own, &mut common).await?;
+                Ok::<_, Error>((common, party.ledger().clone()))
+            });
+            let values = outcome.into_values().unwrap();
+            assert!(values.iter().all(|(common, _)| *common == [0]));
+            ledgers.push(values);
+        }
+        assert_eq!(ledgers[0], ledgers[1]);
     }
 }

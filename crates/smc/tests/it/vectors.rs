@@ -114,7 +114,7 @@ async fn ask(primitive: &str, mut party: Party, own: Vec<u64>) -> Result<Value, 
             own.dedup();
             let identifiers: Vec<&[u8]> = own.iter().map(|own| own.as_slice()).collect();
             let mut common = Vec::new();
-            party.align(TEST, &identifiers, &mut common).await?;
+            party.align(TEST, 100, &identifiers, &mut common).await?;
             json!(
                 common
                     .iter()

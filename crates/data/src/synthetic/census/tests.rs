@@ -1,3 +1,5 @@
+//! The census: its taxonomies and its joint structure.
+
 use super::*;
 
 /// The model counts values in the order of its lists, the study in leaf order: they agree only if

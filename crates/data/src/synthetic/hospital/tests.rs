@@ -1,3 +1,5 @@
+//! The hospital: its taxonomies and its joint structure.
+
 use jiff::civil::date;
 
 use super::*;
