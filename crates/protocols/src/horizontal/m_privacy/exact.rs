@@ -5,6 +5,9 @@
 //! For k the worst coalition is that of the m largest sites, for site diversity any: one check.
 //! For distinct l a branch and bound looks for n_G - m sites that have fewer than l values among
 //! them: the coalition of all others breaches. No such sites, no breach; then nothing is checked.
+//! To find such sites is hard in general (it is the minimum union problem), so the search may grow
+//! with the number of coalitions, as every strategy does; the bounds keep it small on classes that
+//! are clearly safe or clearly not.
 //!
 //! Each node of the branch and bound is counted, cut or not, so that the cost can be compared with
 //! that of strategies that only check.
@@ -97,13 +100,15 @@ impl Course for Exact {
         loop {
             match self.stage {
                 Stage::Breached(coalition) => return Step::Breached(coalition),
-                Stage::Largest if self.bounds.counts_records => {
+                // With m = 0 there is one coalition, and this is it.
+                Stage::Largest if self.bounds.counts_records || self.m == 0 => {
                     let largest = self.bounds.largest.iter().take(self.m);
                     return Step::Check(vec![largest.copied().collect()]);
                 }
                 Stage::Largest => self.stage = Stage::Diversity(0),
                 Stage::Diversity(attribute) => {
-                    if self.bounds.l == 0 || attribute == self.bounds.values.len() {
+                    let is_last = attribute == self.bounds.values.len();
+                    if self.bounds.l == 0 || self.m == 0 || is_last {
                         return Step::Private;
                     }
                     if let Some(coalition) = self.against_diversity(attribute) {
@@ -211,6 +216,6 @@ impl FewValues<'_> {
 
 /// How many of the values are not in the union; both ascend.
 fn new_values(values: &[u32], union: &[u32]) -> usize {
-    let known = |value: &&u32| union.binary_search(value).is_err();
-    values.iter().filter(known).count()
+    let is_new = |value: &&u32| union.binary_search(value).is_err();
+    values.iter().filter(is_new).count()
 }

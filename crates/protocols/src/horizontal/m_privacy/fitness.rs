@@ -11,7 +11,8 @@ use hedgerow_privacy::{Model, TableView};
 
 use super::Coalition;
 
-/// The weight a of diversity in the score when coalitions are ordered.
+/// The weight a of diversity in the score when coalitions are ordered. Our choice: the paper's
+/// default is lost in print.
 pub const WEIGHT_OF_DIVERSITY: f64 = 0.3;
 
 /// Average fitness below which the adaptive strategy searches from both ends (MPRIV section V.B).

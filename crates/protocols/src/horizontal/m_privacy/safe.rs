@@ -17,10 +17,8 @@ impl Safe {
     /// Whether a coalition is pruned.
     pub(super) fn covers(&self, coalition: Coalition) -> bool {
         // Coalitions asked about in a row are alike: the latest is the likeliest to cover them.
-        let latest_first = self.coalitions.iter().rev();
-        latest_first
-            .into_iter()
-            .any(|safe| coalition.is_within(*safe))
+        let mut latest_first = self.coalitions.iter().rev();
+        latest_first.any(|safe| coalition.is_within(*safe))
     }
 
     /// Whether all coalitions of `m` sites within one are pruned: the condition under which
