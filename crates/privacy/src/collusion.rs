@@ -58,6 +58,50 @@ impl Members {
         self.sizes.len()
     }
 
+    /// Records of each site.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// Number of sensitive attributes.
+    pub fn attributes(&self) -> usize {
+        self.attributes.len()
+    }
+
+    /// The values of one sensitive attribute that occur in one site's records, ascending.
+    pub fn values(&self, attribute: usize, site: usize) -> impl Iterator<Item = u32> {
+        let attribute = &self.attributes[attribute];
+        let pairs = attribute.values.iter().zip(attribute.site(site));
+        pairs
+            .filter(|(_, count)| **count > 0)
+            .map(|(value, _)| *value)
+    }
+
+    /// Whether the records of these sites alone satisfy the models. Without records there is
+    /// nobody to protect.
+    pub fn hold(
+        &self,
+        sites: impl Iterator<Item = usize>,
+        models: &[Model],
+        table: &TableView<'_>,
+    ) -> bool {
+        let mut search = Search {
+            members: self,
+            models,
+            table,
+            is_monotone: false,
+            size: 0,
+            sites: 0,
+            left: self
+                .attributes
+                .iter()
+                .map(|attribute| vec![0; attribute.values.len()])
+                .collect(),
+        };
+        sites.for_each(|site| search.put_back(site));
+        !search.is_broken()
+    }
+
     /// The smallest coalition, of at most `limit` sites, whose records' removal breaks one of the
     /// models: 0 if the class breaks it as it is, none if no coalition does.
     pub fn least_breaking(

@@ -1,8 +1,7 @@
 //! Sites hold different people and the same columns.
 
-
-
+pub mod m_privacy;
 pub mod mondrian;
 mod rows;
 
-pub use rows::{Owner, OwnRows, SensitiveCodes};
+pub use rows::{OwnRows, Owner, SensitiveCodes};

@@ -68,7 +68,13 @@ impl<'a> Arranged<'a> {
     }
 
     /// Counts the codes `low..=high` of an attribute in a class.
-    pub(super) fn histogram(&self, attribute: usize, stretch: &Stretch, low: u32, high: u32) -> Vec<u64> {
+    pub(super) fn histogram(
+        &self,
+        attribute: usize,
+        stretch: &Stretch,
+        low: u32,
+        high: u32,
+    ) -> Vec<u64> {
         let mut counts = vec![0; (high - low + 1) as usize];
         let range = stretch.start..stretch.end;
         match &self.quasi[attribute] {
@@ -99,7 +105,12 @@ impl<'a> Arranged<'a> {
     }
 
     /// For each part of a cut, the rows of each site in it.
-    pub(super) fn owners_in_parts(&self, attribute: usize, stretch: &Stretch, ends: &[u32]) -> Vec<u64> {
+    pub(super) fn owners_in_parts(
+        &self,
+        attribute: usize,
+        stretch: &Stretch,
+        ends: &[u32],
+    ) -> Vec<u64> {
         let sites = self.rows.sites;
         let mut counts = vec![0; ends.len() * sites];
         for row in stretch.start..stretch.end {
@@ -115,7 +126,8 @@ impl<'a> Arranged<'a> {
 
     /// The least and greatest code of an attribute in a class, if it has rows here.
     pub(super) fn range(&self, attribute: usize, stretch: &Stretch) -> Option<(u64, u64)> {
-        let codes = (stretch.start..stretch.end).map(|row| u64::from(self.quasi[attribute].get(row)));
+        let codes =
+            (stretch.start..stretch.end).map(|row| u64::from(self.quasi[attribute].get(row)));
         let (least, greatest) = codes.fold((u64::MAX, 0), |(least, greatest), code| {
             (least.min(code), greatest.max(code))
         });
@@ -130,7 +142,9 @@ impl<'a> Arranged<'a> {
             .with_min_len(64)
             .map(|(stretch, attribute, ends)| {
                 let column = &self.quasi[*attribute];
-                (stretch.start..stretch.end).map(|row| part_of(column.get(row), ends) as u32).collect()
+                (stretch.start..stretch.end)
+                    .map(|row| part_of(column.get(row), ends) as u32)
+                    .collect()
             })
             .collect();
         let arrange = |column: &mut Codes| match column {

@@ -12,7 +12,7 @@ use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, SiteSup
 use hedgerow_smc::Party;
 
 use super::wave::Open;
-use super::{Plan, SENSITIVE, SITES, words};
+use super::{Plan, SENSITIVE, SITES};
 use crate::Error;
 use crate::horizontal::rows::{Arranged, OwnRows};
 
@@ -42,13 +42,18 @@ pub(super) fn refuse_undecidable(requirement: &Requirement) -> Result<(), Error>
     let is_other = |model: &Model| {
         matches!(
             model,
-            Model::SiteDiversity { support: SiteSupport::Taxonomy, .. }
-                | Model::SiteDiversity { attributes: Some(_), .. }
+            Model::SiteDiversity {
+                support: SiteSupport::Taxonomy,
+                ..
+            } | Model::SiteDiversity {
+                attributes: Some(_),
+                ..
+            }
         )
     };
     match requirement.models.iter().find(|model| is_other(model)) {
         Some(model) => Err(Error::Undecidable {
-            model: words(model),
+            model: model.to_string(),
             instead: "ask for site diversity of the class, over all quasi-identifiers",
         }),
         None => Ok(()),
@@ -70,11 +75,18 @@ impl<'a> Table<'a> {
             .filter(|model| !matches!(model, Model::SiteDiversity { .. }))
             .cloned()
             .collect();
-        let needs_counts = by_counts.iter().any(|model| !matches!(model, Model::KAnonymity { .. }));
-        let sensitive: Vec<usize> =
-            if needs_counts { (0..rows.sensitive.len()).collect() } else { Vec::new() };
-        let sizes: Vec<usize> =
-            sensitive.iter().map(|index| rows.sensitive[*index].size as usize).collect();
+        let needs_counts = by_counts
+            .iter()
+            .any(|model| !matches!(model, Model::KAnonymity { .. }));
+        let sensitive: Vec<usize> = if needs_counts {
+            (0..rows.sensitive.len()).collect()
+        } else {
+            Vec::new()
+        };
+        let sizes: Vec<usize> = sensitive
+            .iter()
+            .map(|index| rows.sensitive[*index].size as usize)
+            .collect();
         let mut counts: Vec<u64> = Vec::new();
         for (index, size) in sensitive.iter().zip(&sizes) {
             let mut own = vec![0; *size];
@@ -92,12 +104,25 @@ impl<'a> Table<'a> {
             references.push(Reference::new(counts[from..from + size].to_vec()));
             from += size;
         }
-        let site_diversity = plan.requirement.models.iter().find_map(|model| match model {
-            Model::SiteDiversity { l, .. } if *l > 1 => Some(*l),
-            _ => None,
-        });
+        let site_diversity = plan
+            .requirement
+            .models
+            .iter()
+            .find_map(|model| match model {
+                Model::SiteDiversity { l, .. } if *l > 1 => Some(*l),
+                _ => None,
+            });
         let sites = rows.sites as u64;
-        Ok(Self { records, sites, by_counts, site_diversity, sensitive, sizes, references, plan })
+        Ok(Self {
+            records,
+            sites,
+            by_counts,
+            site_diversity,
+            sensitive,
+            sizes,
+            references,
+            plan,
+        })
     }
 
     /// Records of the whole table.
@@ -107,7 +132,10 @@ impl<'a> Table<'a> {
 
     /// Sensitive counts of the whole table, one attribute after the other.
     pub(super) fn whole(&self) -> Vec<u64> {
-        self.references.iter().flat_map(|reference| reference.counts().to_vec()).collect()
+        self.references
+            .iter()
+            .flat_map(|reference| reference.counts().to_vec())
+            .collect()
     }
 
     /// Positions of the sensitive attributes whose counts are needed.
@@ -140,19 +168,27 @@ impl<'a> Table<'a> {
     ) -> Result<(), Error> {
         let view = self.view();
         for model in &self.by_counts {
-            if !self.holds(std::slice::from_ref(model), &view, root.size, &root.sensitive) {
+            if !self.holds(
+                std::slice::from_ref(model),
+                &view,
+                root.size,
+                &root.sensitive,
+            ) {
                 return Err(self.unmeetable(model, root.size));
             }
         }
         let mut wanted = [root.size];
         let whole = [(0, &[u32::MAX][..])];
-        let enough = self.enough_sites(party, arranged, &[root], &whole, &mut wanted).await?;
+        let enough = self
+            .enough_sites(party, arranged, &[root], &whole, &mut wanted)
+            .await?;
         if enough != [true] {
             let model = self.plan.requirement.models.iter();
-            let model = model.filter(|model| matches!(model, Model::SiteDiversity { .. })).next();
+            let mut model = model.filter(|model| matches!(model, Model::SiteDiversity { .. }));
+            let model = model.next();
             return Err(Error::Unmeetable {
                 records: self.records,
-                model: model.map_or_else(String::new, words),
+                model: model.map_or_else(String::new, Model::to_string),
                 best: format!("at most {}, the number of sites with records", self.sites),
             });
         }
@@ -189,9 +225,13 @@ impl<'a> Table<'a> {
         let asked: Vec<usize> = (0..cuts.len()).filter(|index| allowed[*index]).collect();
         let classes: Vec<&Open> = asked.iter().map(|index| &open[*index]).collect();
         let their_cuts: Vec<(usize, &[u32])> = asked.iter().map(|index| cuts[*index]).collect();
-        let mut sizes: Vec<u64> =
-            asked.iter().flat_map(|index| counts[*index][..cuts[*index].1.len()].to_vec()).collect();
-        let enough = self.enough_sites(party, arranged, &classes, &their_cuts, &mut sizes).await?;
+        let mut sizes: Vec<u64> = asked
+            .iter()
+            .flat_map(|index| counts[*index][..cuts[*index].1.len()].to_vec())
+            .collect();
+        let enough = self
+            .enough_sites(party, arranged, &classes, &their_cuts, &mut sizes)
+            .await?;
         for (index, enough) in asked.into_iter().zip(enough) {
             allowed[index] = enough;
         }
@@ -214,14 +254,21 @@ impl<'a> Table<'a> {
         for (class, (attribute, ends)) in classes.iter().zip(cuts) {
             let owners = arranged.owners_in_parts(*attribute, &class.stretch, ends);
             let parts = owners.chunks(self.sites.max(1) as usize);
-            present.extend(parts.map(|part| part.iter().filter(|count| **count > 0).count() as u64));
+            present
+                .extend(parts.map(|part| part.iter().filter(|count| **count > 0).count() as u64));
         }
         let thresholds = vec![least; present.len()];
         let mut bits = vec![false; present.len()];
-        party.at_least(SITES, self.sites, &present, &thresholds, &mut bits).await?;
+        party
+            .at_least(SITES, self.sites, &present, &thresholds, &mut bits)
+            .await?;
         let mut next = bits.into_iter().zip(sizes.iter());
         let enough = cuts.iter().map(|(_, ends)| {
-            let parts: Vec<bool> = next.by_ref().take(ends.len()).map(|(bit, size)| bit || *size == 0).collect();
+            let parts: Vec<bool> = next
+                .by_ref()
+                .take(ends.len())
+                .map(|(bit, size)| bit || *size == 0)
+                .collect();
             parts.into_iter().all(|is_fine| is_fine)
         });
         Ok(enough.collect())
@@ -233,11 +280,18 @@ impl<'a> Table<'a> {
             let attribute = self.plan.sensitive[*index];
             EarthMover::new(reference, attribute.distance, attribute.tree)
         });
-        TableView { references: &self.references, movers: movers.collect() }
+        TableView {
+            references: &self.references,
+            movers: movers.collect(),
+        }
     }
 
     fn holds(&self, models: &[Model], view: &TableView<'_>, size: u64, sensitive: &[u64]) -> bool {
-        let values: Vec<Vec<u32>> = self.sizes.iter().map(|size| (0..*size as u32).collect()).collect();
+        let values: Vec<Vec<u32>> = self
+            .sizes
+            .iter()
+            .map(|size| (0..*size as u32).collect())
+            .collect();
         let mut from = 0;
         let counts: Vec<Counts<'_>> = values
             .iter()
@@ -247,13 +301,21 @@ impl<'a> Table<'a> {
                 counts
             })
             .collect();
-        let class = ClassView { size, sensitive: &counts, sites: None };
+        let class = ClassView {
+            size,
+            sensitive: &counts,
+            sites: None,
+        };
         models.iter().all(|model| model.holds(&class, view))
     }
 
     fn unmeetable(&self, model: &Model, size: u64) -> Error {
         use hedgerow_privacy::measure;
-        let values: Vec<Vec<u32>> = self.sizes.iter().map(|size| (0..*size as u32).collect()).collect();
+        let values: Vec<Vec<u32>> = self
+            .sizes
+            .iter()
+            .map(|size| (0..*size as u32).collect())
+            .collect();
         let of_each = |measured: &dyn Fn(Counts<'_>) -> f64| {
             let counts = values.iter().zip(&self.references);
             counts
@@ -265,12 +327,21 @@ impl<'a> Table<'a> {
             Model::DistinctDiversity { .. } => {
                 of_each(&|counts| measure::distinct(counts) as f64).to_string()
             }
-            Model::EntropyDiversity { .. } => format!("{:.4}", of_each(&measure::entropy_diversity)),
+            Model::EntropyDiversity { .. } => {
+                format!("{:.4}", of_each(&measure::entropy_diversity))
+            }
             Model::FrequencyDiversity { .. } => {
-                format!("{:.4}", of_each(&|counts| measure::frequency_diversity(counts).to_f64()))
+                format!(
+                    "{:.4}",
+                    of_each(&|counts| measure::frequency_diversity(counts).to_f64())
+                )
             }
             _ => String::from("not a matter of size: the sensitive values are too unequal"),
         };
-        Error::Unmeetable { records: self.records, model: words(model), best }
+        Error::Unmeetable {
+            records: self.records,
+            model: model.to_string(),
+            best,
+        }
     }
 }

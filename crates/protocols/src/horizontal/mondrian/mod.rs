@@ -21,8 +21,8 @@ mod check;
 mod wave;
 
 use hedgerow_data::Taxonomy;
+use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
-use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Party, What};
 
 use crate::Error;
@@ -112,7 +112,10 @@ pub async fn partition(
 ) -> Result<Partition, Error> {
     check::refuse_undecidable(plan.requirement)?;
     let mut arranged = Arranged::new(rows);
-    let whole = Stretch { start: 0, end: rows.count };
+    let whole = Stretch {
+        start: 0,
+        end: rows.count,
+    };
     let mut records = [rows.count as u64];
     party.sum(RECORDS, &mut records).await?;
     let [records] = records;
@@ -122,10 +125,17 @@ pub async fn partition(
     let root = Open::new(whole, records, table.whole(), bounds.clone());
     table.refuse_unmeetable(party, &arranged, &root).await?;
 
-    let spread: Vec<u32> = bounds.iter().map(|(least, greatest)| greatest - least).collect();
+    let spread: Vec<u32> = bounds
+        .iter()
+        .map(|(least, greatest)| greatest - least)
+        .collect();
     let mut open = vec![root];
     let mut closed: Vec<Open> = Vec::new();
-    let mut partition = Partition { classes: Vec::new(), waves: 0, refused: 0 };
+    let mut partition = Partition {
+        classes: Vec::new(),
+        waves: 0,
+        refused: 0,
+    };
     loop {
         let smallest = 2 * plan.requirement.k();
         let (going, done) = open
@@ -149,7 +159,11 @@ pub async fn partition(
         .map(|class| {
             let mut rows = arranged.places(&class.stretch).to_vec();
             rows.sort_unstable();
-            Class { bounds: class.bounds, size: class.size, rows }
+            Class {
+                bounds: class.bounds,
+                size: class.size,
+                rows,
+            }
         })
         .collect();
     Ok(partition)
@@ -164,9 +178,12 @@ async fn whole_ranges(
     whole: &Stretch,
 ) -> Result<Vec<(u32, u32)>, Error> {
     let last = |attribute: usize| u64::from(plan.quasi[attribute].size - 1);
-    let mut ranges: Vec<Option<(u64, u64)>> =
-        (0..plan.quasi.len()).map(|attribute| arranged.range(attribute, whole)).collect();
-    party.ranges(RANGES, |attribute| 0..=last(attribute), &mut ranges).await?;
+    let mut ranges: Vec<Option<(u64, u64)>> = (0..plan.quasi.len())
+        .map(|attribute| arranged.range(attribute, whole))
+        .collect();
+    party
+        .ranges(RANGES, |attribute| 0..=last(attribute), &mut ranges)
+        .await?;
     let bounds = ranges.into_iter().enumerate().map(|(attribute, range)| {
         let (least, greatest) = range.unwrap_or((0, last(attribute)));
         // Codes are below the size of the domain, which is a u32.
@@ -180,21 +197,4 @@ async fn whole_ranges(
             Cutting::Children(tree) => tree.interval(tree.lowest_common_ancestor(least, greatest)),
         })
         .collect())
-}
-
-/// The models in words, for messages.
-pub(crate) fn words(model: &Model) -> String {
-    match model {
-        Model::KAnonymity { k } => format!("k = {k}"),
-        Model::DistinctDiversity { l } => format!("distinct l = {l}"),
-        Model::EntropyDiversity { l } => format!("entropy l = {l}"),
-        Model::FrequencyDiversity { l } => format!("frequency l = {l}"),
-        Model::RecursiveDiversity { c, l } => format!("recursive (c,l) = ({c}, {l})"),
-        Model::Alpha { alpha } => format!("alpha <= {alpha}"),
-        Model::Closeness { t, .. } => format!("t <= {t}"),
-        Model::Likeness { beta, .. } => format!("beta <= {beta}"),
-        Model::DeltaDisclosure { delta } => format!("delta < {delta}"),
-        Model::SiteDiversity { l, .. } => format!("site diversity {l}"),
-        _ => String::from("the requirement"),
-    }
 }

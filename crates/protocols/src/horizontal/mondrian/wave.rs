@@ -51,7 +51,13 @@ impl Open {
         sensitive: Vec<u64>,
         bounds: Vec<(u32, u32)>,
     ) -> Self {
-        Self { stretch, size, sensitive, bounds, tried: Vec::new() }
+        Self {
+            stretch,
+            size,
+            sensitive,
+            bounds,
+            tried: Vec::new(),
+        }
     }
 
     /// Whether there is a cut left to try.
@@ -62,10 +68,16 @@ impl Open {
     /// The attribute to try: the widest relative to the whole table's range, of equals the first,
     /// among those not refused. A refused median gets its second side first.
     fn candidate(&self, quasi: &[Quasi<'_>], spread: &[u32]) -> Option<Candidate> {
-        if let Some(Tried { attribute, median: Some(median) }) = self.tried.last()
+        if let Some(Tried {
+            attribute,
+            median: Some(median),
+        }) = self.tried.last()
             && self.bounds[*attribute].0 < *median
         {
-            return Some(Candidate::BelowMedian { attribute: *attribute, median: *median });
+            return Some(Candidate::BelowMedian {
+                attribute: *attribute,
+                median: *median,
+            });
         }
         let mut best: Option<usize> = None;
         for attribute in 0..quasi.len() {
@@ -129,8 +141,21 @@ pub(super) async fn wave(
         .collect();
 
     let counts = parts(party, arranged, table, &open, &tries, &histograms).await?;
-    let allowed = table.allowed(party, arranged, &open, &tries.iter().map(|cut| (cut.attribute, cut.ends.as_slice())).collect::<Vec<_>>(), &counts).await?;
-    Ok(apply(arranged, plan, table, open, tries, &medians, counts, &allowed))
+    let allowed = table
+        .allowed(
+            party,
+            arranged,
+            &open,
+            &tries
+                .iter()
+                .map(|cut| (cut.attribute, cut.ends.as_slice()))
+                .collect::<Vec<_>>(),
+            &counts,
+        )
+        .await?;
+    Ok(apply(
+        arranged, plan, table, open, tries, &medians, counts, &allowed,
+    ))
 }
 
 impl Candidate {
@@ -156,12 +181,18 @@ impl Open {
                 } {
                     node = only;
                 }
-                tree.children(node).map(|child| tree.interval(child).1).collect()
+                tree.children(node)
+                    .map(|child| tree.interval(child).1)
+                    .collect()
             }
             (Candidate::Fresh { .. }, Cutting::Median) => {
                 let median = median.unwrap_or(least);
                 // A median at the upper bound has nothing above it: its records go right.
-                let end = if median == greatest { median - 1 } else { median };
+                let end = if median == greatest {
+                    median - 1
+                } else {
+                    median
+                };
                 vec![end, greatest]
             }
         };
@@ -180,7 +211,8 @@ async fn medians(
 ) -> Result<Vec<Option<u32>>, Error> {
     let asked: Vec<usize> = (0..open.len())
         .filter(|class| {
-            let is_median = |attribute: usize| matches!(plan.quasi[attribute].cutting, Cutting::Median);
+            let is_median =
+                |attribute: usize| matches!(plan.quasi[attribute].cutting, Cutting::Median);
             matches!(candidates[*class], Candidate::Fresh { attribute } if is_median(attribute))
         })
         .collect();
@@ -199,7 +231,9 @@ async fn medians(
         histograms[asked[question]][(value - least) as usize]
     };
     let mut answers = vec![None; questions.len()];
-    party.kth(MEDIANS, table.records(), &questions, at_most, &mut answers).await?;
+    party
+        .kth(MEDIANS, table.records(), &questions, at_most, &mut answers)
+        .await?;
     let mut medians = vec![None; open.len()];
     for (class, answer) in asked.into_iter().zip(answers) {
         // An answer lies in its question's domain, which is a range of codes.
@@ -228,7 +262,8 @@ async fn parts(
             before = up_to(*end);
         }
         for sensitive in table.sensitive() {
-            let counts = arranged.sensitive_in_parts(*sensitive, cut.attribute, &class.stretch, &cut.ends);
+            let counts =
+                arranged.sensitive_in_parts(*sensitive, cut.attribute, &class.stretch, &cut.ends);
             let all_but_last = counts.len() / cut.ends.len() * (cut.ends.len() - 1);
             asked.extend_from_slice(&counts[..all_but_last]);
         }
@@ -281,12 +316,16 @@ fn apply(
     counts: Vec<Vec<u64>>,
     allowed: &[bool],
 ) -> Next {
-    let mut next = Next { open: Vec::with_capacity(open.len() * 2), refused: 0 };
+    let mut next = Next {
+        open: Vec::with_capacity(open.len() * 2),
+        refused: 0,
+    };
     let mut cuts = Vec::new();
     for (index, ((mut class, cut), counts)) in open.into_iter().zip(tries).zip(counts).enumerate() {
         if !allowed[index] {
             next.refused += 1;
-            let is_first = matches!(plan.quasi[cut.attribute].cutting, Cutting::Median) && medians[index].is_some();
+            let is_first = matches!(plan.quasi[cut.attribute].cutting, Cutting::Median)
+                && medians[index].is_some();
             // A median at the upper bound was tried with its records right already.
             let at_bound = medians[index] == Some(class.bounds[cut.attribute].1);
             class.tried.retain(|tried| tried.attribute != cut.attribute);
@@ -298,19 +337,34 @@ fn apply(
             continue;
         }
         let (stretch, attribute) = (class.stretch, cut.attribute);
-        let own = arranged.histogram(attribute, &stretch, class.bounds[attribute].0, class.bounds[attribute].1);
+        let own = arranged.histogram(
+            attribute,
+            &stretch,
+            class.bounds[attribute].0,
+            class.bounds[attribute].1,
+        );
         let mut start = stretch.start;
         let mut low = class.bounds[attribute].0;
         let first = low;
         for (part, end) in cut.ends.iter().enumerate() {
-            let rows: u64 = own[(low - first) as usize..=(*end - first) as usize].iter().sum();
+            let rows: u64 = own[(low - first) as usize..=(*end - first) as usize]
+                .iter()
+                .sum();
             let part_end = start + rows as usize;
             let size = counts[part];
             if size > 0 {
                 let mut bounds = class.bounds.clone();
                 bounds[attribute] = (low, *end);
                 let sensitive = table.sensitive_of_part(&counts, part, cut.ends.len());
-                next.open.push(Open::new(Stretch { start, end: part_end }, size, sensitive, bounds));
+                next.open.push(Open::new(
+                    Stretch {
+                        start,
+                        end: part_end,
+                    },
+                    size,
+                    sensitive,
+                    bounds,
+                ));
             }
             start = part_end;
             low = end + 1;
