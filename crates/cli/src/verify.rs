@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// The study it is a release of: roles, domains, taxonomies, requirement.
     #[arg(long)]
     study: Option<PathBuf>,
-    /// Another requirement than the study's: a TOML file with [require], or one line such as
+    /// Another requirement than the study's: a TOML file with a `[require]` table, or a line such as
     /// 'k = 10, l = 3'.
     #[arg(long, value_name = "REQUIREMENT")]
     against: Option<String>,
