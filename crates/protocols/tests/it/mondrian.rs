@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::{Codes, Role, Schema, Study, Table};
+use hedgerow_data::{Codes, Column, Role, Schema, Study, Table, TextColumn, TextTable};
 use hedgerow_privacy::closeness::Distance;
+use hedgerow_privacy::verify::{Evidence, verify};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::horizontal::mondrian::{
     Cutting, Partition, Plan, Quasi, SensitiveAttribute, partition,
@@ -14,6 +15,7 @@ use hedgerow_protocols::horizontal::mondrian::{
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Party, Seed, Settings};
+use proptest::prelude::*;
 
 fn adult() -> Option<(Arc<Schema>, Table)> {
     let named = std::env::var_os("HEDGEROW_DATA").map(PathBuf::from);
@@ -192,5 +194,182 @@ fn adult_alone_and_together() {
                 assert_eq!(ours.rows, mine);
             }
         }
+    }
+}
+
+/// A small random table: three quasi-identifiers (an order, a taxonomy, a flat one) and a sensitive
+/// attribute.
+fn small(rows: &[(u32, u32, u32, u32)]) -> (Arc<Schema>, Table) {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = "a;X;*\nb;X;*\nc;Y;*\nd;Y;*\ne;Y;*\n";
+    std::fs::write(folder.path().join("place.csv"), tree).unwrap();
+    let text = "[study]\nname = \"small\"\npartition = \"horizontal\"\n\
+                [[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n\
+                [[attribute]]\nname = \"place\"\nrole = \"quasi\"\ntaxonomy = \"place.csv\"\n\
+                [[attribute]]\nname = \"sex\"\nrole = \"quasi\"\nvalues = [\"f\", \"m\"]\n\
+                [[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"u\", \"v\", \"w\"]\n";
+    let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, folder.path()).unwrap().schema;
+    let column = |size: u32, pick: fn(&(u32, u32, u32, u32)) -> u32| {
+        let mut codes = Codes::for_size(size);
+        rows.iter().for_each(|row| codes.push(pick(row) % size));
+        Column::Coded(codes)
+    };
+    let columns = vec![
+        column(10, |row| row.0),
+        column(5, |row| row.1),
+        column(2, |row| row.2),
+        column(3, |row| row.3),
+    ];
+    (schema.clone(), Table::new(schema, columns))
+}
+
+/// Each class as the set of the table's rows in it, whoever owns them.
+fn joined(found: &[Partition], sites: usize) -> Vec<Vec<u32>> {
+    let classes = found[0].classes.len();
+    let of_class = |class: usize| {
+        let mut rows: Vec<u32> = found
+            .iter()
+            .enumerate()
+            .flat_map(|(site, partition)| {
+                let rows = partition.classes[class].rows.iter();
+                rows.map(move |row| row * sites as u32 + site as u32)
+            })
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    (0..classes).map(of_class).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// One site = many sites at every level, every record in exactly one class, and every class
+    /// satisfies the requirement.
+    #[test]
+    fn small_tables(
+        rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 1..60),
+        sites in 2..6usize, by_children in any::<bool>(), pick in 0..7usize,
+    ) {
+        let demands = [
+            "k = 2", "k = 3, l = 2", "k = 2, l = { at_least = 1.5, kind = \"entropy\" }",
+            "k = 2, t = 0.4", "k = 2, site_diversity = 2", "k = 1", "k = 4, alpha = 0.8, beta = 3",
+        ];
+        let (schema, table) = small(&rows);
+        let requirement = Requirement::of_line(demands[pick], &Scope::of_schema(&schema)).unwrap();
+        let plan = plan(&schema, &requirement, by_children);
+        let owners: Vec<u32> = (0..rows.len()).map(|row| (row % sites) as u32).collect();
+        let columns = share(&table, 0, 1);
+        let whole = own_rows(&schema, &columns, Owner::Column(&owners), sites);
+        let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+        let alone = pollster::block_on(partition(&mut party, &whole, &plan, |_, _| {}));
+
+        let site = |mut party: Party| {
+            let (schema, table, plan) = (&schema, &table, &plan);
+            async move {
+                let site = party.me().index();
+                let columns = share(table, site, sites);
+                let rows = own_rows(schema, &columns, Owner::Site(site as u32), sites);
+                partition(&mut party, &rows, plan, |_, _| {}).await
+            }
+        };
+        let hardened = Simulation::new(sites, 3).run(site).into_values();
+        let published = Simulation::new(sites, 3).settings(Settings::published()).run(site).into_values();
+        let ideal: Result<Vec<Partition>, _> = Simulation::new(sites, 3).run_ideal(site).into_iter().collect();
+        let Ok(alone) = alone else {
+            // What cannot be met is refused alike.
+            prop_assert!(hardened.is_err() && published.is_err() && ideal.is_err());
+            return Ok(());
+        };
+        let classes: Vec<Vec<u32>> = alone.classes.iter().map(|class| class.rows.clone()).collect();
+        for found in [hardened, published, ideal] {
+            let found = found.unwrap();
+            prop_assert_eq!(joined(&found, sites), classes.clone());
+            prop_assert_eq!(found[0].waves, alone.waves);
+        }
+        let mut all: Vec<u32> = classes.concat();
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..rows.len() as u32).collect::<Vec<_>>());
+
+        // The verifier, on the classes as a table of its own.
+        let mut text = TextTable { file: "t".into(), names: vec!["class".into(), "disease".into(), "site".into()], columns: vec![TextColumn::default(); 3] };
+        for (class, rows) in classes.iter().enumerate() {
+            for row in rows {
+                text.columns[0].push(&class.to_string(), 1);
+                text.columns[1].push(&schema.attributes()[3].domain.label(table.codes(3).unwrap().get(*row as usize)), 1);
+                text.columns[2].push(&owners[*row as usize].to_string(), 1);
+            }
+        }
+        let names = [String::from("class")];
+        let evidence = Evidence::of_table(&text, &names, &[String::from("disease")], Some("site")).unwrap();
+        prop_assert_eq!(verify(&evidence, Some(&requirement)).holds, Some(true));
+    }
+}
+
+#[test]
+fn corners() {
+    let alone = |rows: &[(u32, u32, u32, u32)], line: &str| {
+        let (schema, table) = small(rows);
+        let requirement = Requirement::of_line(line, &Scope::of_schema(&schema)).unwrap();
+        let plan = plan(&schema, &requirement, false);
+        let columns = share(&table, 0, 1);
+        let own = own_rows(&schema, &columns, Owner::Site(0), 1);
+        let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+        pollster::block_on(partition(&mut party, &own, &plan, |_, _| {}))
+    };
+    // All records alike: one class, without a question.
+    let same = alone(&[(3, 3, 1, 0); 10], "k = 2").unwrap();
+    assert_eq!((same.classes.len(), same.waves), (1, 0));
+    // Everybody different, k = 1: everybody alone.
+    let rows: Vec<(u32, u32, u32, u32)> = (0..10).map(|age| (age, age, 0, 0)).collect();
+    assert_eq!(alone(&rows, "k = 1").unwrap().classes.len(), 10);
+    // A table smaller than k.
+    assert_eq!(
+        alone(&rows, "k = 11").unwrap_err().to_string(),
+        "the requirement cannot be met: all 10 records together do not satisfy k = 11\nhint: the largest value that could be met is 10"
+    );
+    assert!(
+        alone(&rows, "k = 2, l = 2")
+            .unwrap_err()
+            .to_string()
+            .contains("could be met is 1")
+    );
+    assert!(
+        alone(&rows, "k = 2, m = 1")
+            .unwrap_err()
+            .to_string()
+            .contains("m-privacy inside Mondrian")
+    );
+}
+
+/// The ledger holds nothing that the module does not list.
+#[test]
+fn the_ledger_keeps_to_its_list() {
+    use hedgerow_protocols::horizontal::mondrian::{
+        MEDIANS, PARTS, RANGES, RECORDS, SENSITIVE, SITES,
+    };
+    let rows: Vec<(u32, u32, u32, u32)> = (0..40).map(|row| (row, row / 3, row / 5, row)).collect();
+    let (schema, table) = small(&rows);
+    let requirement = Requirement::of_line(
+        "k = 3, l = 2, site_diversity = 2",
+        &Scope::of_schema(&schema),
+    )
+    .unwrap();
+    let plan = plan(&schema, &requirement, false);
+    let run = Simulation::new(3, 5).run(|mut party| {
+        let (schema, table, plan) = (&schema, &table, &plan);
+        async move {
+            let site = party.me().index();
+            let columns = share(table, site, 3);
+            let rows = own_rows(schema, &columns, Owner::Site(site as u32), 3);
+            partition(&mut party, &rows, plan, |_, _| {}).await?;
+            Ok::<_, hedgerow_protocols::Error>(party.ledger().summary())
+        }
+    });
+    let listed = [RECORDS, RANGES, SENSITIVE, MEDIANS, PARTS, SITES].map(|what| what.name());
+    for summary in run.into_values().unwrap() {
+        assert_eq!(summary.len(), listed.len());
+        assert!(summary.iter().all(|line| listed.contains(&line.what)));
     }
 }

@@ -216,7 +216,10 @@ fn run(
                 }
                 let answers: Vec<bool> = coalitions.into_iter().map(&breaches).collect();
                 search.answer(&answers);
-                assert_eq!(search.checks(), asked.values().map(|n| u64::from(*n)).sum::<u64>());
+                assert_eq!(
+                    search.checks(),
+                    asked.values().map(|n| u64::from(*n)).sum::<u64>()
+                );
             }
         }
     }
@@ -356,7 +359,10 @@ fn no_pruning_where_it_is_not_valid() {
     for strategy in Strategy::ALL {
         let verified = verify(strategy, &class, &models, &NO_TABLE, 4).unwrap();
         assert!(verified.is_private());
-        assert_eq!(verified.cost(), (0..=4).map(|size| choose(6, size)).sum::<u64>());
+        assert_eq!(
+            verified.cost(),
+            (0..=4).map(|size| choose(6, size)).sum::<u64>()
+        );
     }
 }
 

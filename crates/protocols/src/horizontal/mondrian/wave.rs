@@ -36,6 +36,8 @@ struct Tried {
 struct Try {
     attribute: usize,
     ends: Vec<u32>,
+    /// The median, where its records may be tried on the other side if this cut is refused.
+    median: Option<u32>,
 }
 
 /// What came of a wave.
@@ -141,21 +143,31 @@ pub(super) async fn wave(
         .collect();
 
     let counts = parts(party, arranged, table, &open, &tries, &histograms).await?;
+    let cuts: Vec<(usize, &[u32])> = tries
+        .iter()
+        .map(|cut| (cut.attribute, cut.ends.as_slice()))
+        .collect();
     let allowed = table
-        .allowed(
-            party,
-            arranged,
-            &open,
-            &tries
-                .iter()
-                .map(|cut| (cut.attribute, cut.ends.as_slice()))
-                .collect::<Vec<_>>(),
-            &counts,
-        )
+        .allowed(party, arranged, &open, &cuts, &counts)
         .await?;
-    Ok(apply(
-        arranged, plan, table, open, tries, &medians, counts, &allowed,
-    ))
+    let mut next = Next {
+        open: Vec::with_capacity(open.len() * 2),
+        refused: 0,
+    };
+    let mut made = Vec::new();
+    for (((class, cut), counts), is_allowed) in open.into_iter().zip(tries).zip(counts).zip(allowed)
+    {
+        if is_allowed {
+            next.open
+                .extend(class.parts(arranged, table, &cut, &counts));
+            made.push((class.stretch, cut.attribute, cut.ends));
+        } else {
+            next.refused += 1;
+            next.open.push(class.refused(&cut));
+        }
+    }
+    arranged.cut(&made);
+    Ok(next)
 }
 
 impl Candidate {
@@ -170,6 +182,7 @@ impl Open {
     fn try_of(&self, candidate: &Candidate, median: Option<u32>, plan: &Plan<'_>) -> Try {
         let attribute = candidate.attribute();
         let (least, greatest) = self.bounds[attribute];
+        let mut other_side = None;
         let ends = match (candidate, &plan.quasi[attribute].cutting) {
             (Candidate::BelowMedian { median, .. }, _) => vec![median - 1, greatest],
             (Candidate::Fresh { .. }, Cutting::Children(tree)) => {
@@ -188,15 +201,64 @@ impl Open {
             (Candidate::Fresh { .. }, Cutting::Median) => {
                 let median = median.unwrap_or(least);
                 // A median at the upper bound has nothing above it: its records go right.
-                let end = if median == greatest {
-                    median - 1
-                } else {
-                    median
-                };
+                let is_last = median == greatest;
+                other_side = (!is_last).then_some(median);
+                let end = if is_last { median - 1 } else { median };
                 vec![end, greatest]
             }
         };
-        Try { attribute, ends }
+        Try {
+            attribute,
+            ends,
+            median: other_side,
+        }
+    }
+}
+
+impl Open {
+    /// The class after a cut was refused.
+    fn refused(mut self, cut: &Try) -> Self {
+        self.tried.retain(|tried| tried.attribute != cut.attribute);
+        self.tried.push(Tried {
+            attribute: cut.attribute,
+            median: cut.median,
+        });
+        self
+    }
+
+    /// The non-empty parts of a cut, where they will stand once the rows are arranged.
+    fn parts(
+        &self,
+        arranged: &Arranged<'_>,
+        table: &Table<'_>,
+        cut: &Try,
+        counts: &[u64],
+    ) -> Vec<Self> {
+        let (first, last) = self.bounds[cut.attribute];
+        let own = arranged.histogram(cut.attribute, &self.stretch, first, last);
+        let mut start = self.stretch.start;
+        let mut low = first;
+        let mut parts = Vec::with_capacity(cut.ends.len());
+        for (part, high) in cut.ends.iter().enumerate() {
+            let rows: u64 = own[(low - first) as usize..=(high - first) as usize]
+                .iter()
+                .sum();
+            let end = start + rows as usize;
+            if counts[part] > 0 {
+                let mut bounds = self.bounds.clone();
+                bounds[cut.attribute] = (low, *high);
+                let sensitive = table.sensitive_of_part(counts, part, cut.ends.len());
+                parts.push(Self::new(
+                    Stretch { start, end },
+                    counts[part],
+                    sensitive,
+                    bounds,
+                ));
+            }
+            start = end;
+            low = high + 1;
+        }
+        parts
     }
 }
 
@@ -303,76 +365,6 @@ fn complete(
         }
     }
     counts.extend(left);
-}
-
-#[allow(clippy::too_many_arguments)]
-fn apply(
-    arranged: &mut Arranged<'_>,
-    plan: &Plan<'_>,
-    table: &Table<'_>,
-    open: Vec<Open>,
-    tries: Vec<Try>,
-    medians: &[Option<u32>],
-    counts: Vec<Vec<u64>>,
-    allowed: &[bool],
-) -> Next {
-    let mut next = Next {
-        open: Vec::with_capacity(open.len() * 2),
-        refused: 0,
-    };
-    let mut cuts = Vec::new();
-    for (index, ((mut class, cut), counts)) in open.into_iter().zip(tries).zip(counts).enumerate() {
-        if !allowed[index] {
-            next.refused += 1;
-            let is_first = matches!(plan.quasi[cut.attribute].cutting, Cutting::Median)
-                && medians[index].is_some();
-            // A median at the upper bound was tried with its records right already.
-            let at_bound = medians[index] == Some(class.bounds[cut.attribute].1);
-            class.tried.retain(|tried| tried.attribute != cut.attribute);
-            class.tried.push(Tried {
-                attribute: cut.attribute,
-                median: medians[index].filter(|_| is_first && !at_bound),
-            });
-            next.open.push(class);
-            continue;
-        }
-        let (stretch, attribute) = (class.stretch, cut.attribute);
-        let own = arranged.histogram(
-            attribute,
-            &stretch,
-            class.bounds[attribute].0,
-            class.bounds[attribute].1,
-        );
-        let mut start = stretch.start;
-        let mut low = class.bounds[attribute].0;
-        let first = low;
-        for (part, end) in cut.ends.iter().enumerate() {
-            let rows: u64 = own[(low - first) as usize..=(*end - first) as usize]
-                .iter()
-                .sum();
-            let part_end = start + rows as usize;
-            let size = counts[part];
-            if size > 0 {
-                let mut bounds = class.bounds.clone();
-                bounds[attribute] = (low, *end);
-                let sensitive = table.sensitive_of_part(&counts, part, cut.ends.len());
-                next.open.push(Open::new(
-                    Stretch {
-                        start,
-                        end: part_end,
-                    },
-                    size,
-                    sensitive,
-                    bounds,
-                ));
-            }
-            start = part_end;
-            low = end + 1;
-        }
-        cuts.push((stretch, attribute, cut.ends));
-    }
-    arranged.cut(&cuts);
-    next
 }
 
 fn cumulative(mut counts: Vec<u64>) -> Vec<u64> {
