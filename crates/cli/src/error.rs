@@ -31,6 +31,8 @@ pub(crate) enum CliError {
     Make(#[from] MakeError),
     #[error(transparent)]
     Synthetic(#[from] SyntheticError),
+    #[error(transparent)]
+    Protocol(#[from] hedgerow_protocols::Error),
     /// The arguments do not go together.
     #[error("{0}")]
     Usage(String),

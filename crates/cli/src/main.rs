@@ -3,10 +3,13 @@
 //! Results go to stdout (one JSON object with `--json`), talk and progress bars to stderr. Exit
 //! codes: 0 done and what was asked holds, 1 it does not hold, 2 bad input.
 
+mod anonymize;
 mod error;
 mod generate;
+mod joint;
 mod output;
 mod progress;
+mod simulate;
 mod study;
 mod taxonomy;
 mod verify;
@@ -36,6 +39,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Anonymize one table: the protocol with one party.
+    Anonymize(anonymize::Arguments),
+    /// Run all sites in one process and count rounds, messages and bytes.
+    Simulate(simulate::Arguments),
     /// Check whether a table that somebody calls anonymous is.
     Verify(verify::Arguments),
     /// Make synthetic tables with their taxonomies and a study.
@@ -83,6 +90,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     match &arguments.command {
+        Command::Anonymize(arguments) => anonymize::run(arguments),
+        Command::Simulate(arguments) => simulate::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Taxonomy(arguments) => taxonomy::run(arguments),

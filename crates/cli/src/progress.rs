@@ -37,6 +37,18 @@ impl Bar {
         )
     }
 
+    /// A bar for a run: waves done, classes open.
+    pub(crate) fn waves() -> Self {
+        Self::new(0, "cutting", "{spinner} {msg}")
+    }
+
+    /// A wave begins.
+    pub(crate) fn wave(&self, wave: u32, open: usize) {
+        self.bar
+            .set_message(format!("wave {wave}: {open} classes open"));
+        self.advance(1);
+    }
+
     fn new(length: u64, message: &str, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod generate;
+mod joint;
 mod study;
 mod taxonomy;
 mod verify;
@@ -86,6 +87,8 @@ fn help_names_every_command_and_the_exit_codes() {
     let done = hedgerow(folder.path(), &["--help"]);
     assert_eq!(done.code, 0);
     for word in [
+        "anonymize",
+        "simulate",
         "verify",
         "generate",
         "taxonomy",

@@ -30,6 +30,8 @@ pub struct Study {
     pub algorithm: Algorithm,
     /// How a class is written where an attribute does not say so itself.
     pub recode: Recode,
+    /// Where attributes with a taxonomy are cut.
+    pub cuts: Cuts,
     document: Document,
 }
 
@@ -62,6 +64,15 @@ pub enum Algorithm {
     ProviderAware,
     /// Vertical two-party anonymization, for any number of sites.
     D2pt,
+}
+
+/// Where top-down algorithms cut an attribute that has a taxonomy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cuts {
+    /// At the median of leaf order.
+    Median,
+    /// Into the children of a node.
+    Children,
 }
 
 /// One institution.
@@ -125,7 +136,7 @@ impl Study {
 
         let sites = sites(&root)?;
         let schema = Arc::new(attributes::schema(&root, folder)?);
-        let (algorithm, recode) = algorithm(&root)?;
+        let (algorithm, recode, cuts) = algorithm(&root)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -141,6 +152,7 @@ impl Study {
             schema,
             algorithm,
             recode,
+            cuts,
             document,
         })
     }
@@ -183,9 +195,9 @@ fn sites(root: &Section<'_>) -> Result<Vec<Site>, DocumentError> {
     Ok(sites)
 }
 
-fn algorithm(root: &Section<'_>) -> Result<(Algorithm, Recode), DocumentError> {
+fn algorithm(root: &Section<'_>) -> Result<(Algorithm, Recode, Cuts), DocumentError> {
     let Some(section) = root.section("algorithm")? else {
-        return Ok((Algorithm::Mondrian, Recode::Node));
+        return Ok((Algorithm::Mondrian, Recode::Node, Cuts::Median));
     };
     let names = [
         ("mondrian", Algorithm::Mondrian),
@@ -195,8 +207,14 @@ fn algorithm(root: &Section<'_>) -> Result<(Algorithm, Recode), DocumentError> {
     ];
     let name = section.word("name", &names)?.unwrap_or(Algorithm::Mondrian);
     let recode = recode(&section)?.unwrap_or(Recode::Node);
+    let cuts = section
+        .word(
+            "cuts",
+            &[("median", Cuts::Median), ("children", Cuts::Children)],
+        )?
+        .unwrap_or(Cuts::Median);
     section.finish()?;
-    Ok((name, recode))
+    Ok((name, recode, cuts))
 }
 
 fn recode(section: &Section<'_>) -> Result<Option<Recode>, DocumentError> {

@@ -1,5 +1,7 @@
 //! Sites hold different people and the same columns.
 
+pub mod assembly;
+pub mod cover;
 pub mod m_privacy;
 pub mod mondrian;
 mod rows;
