@@ -18,6 +18,14 @@ pub enum RequirementError {
     /// A key or value of it.
     #[error(transparent)]
     Document(#[from] DocumentError),
+    /// A line that is none.
+    #[error(
+        "--against: `{line}` is no requirement\nhint: give a .toml file with a [require] table, or a line such as 'k = 10, l = 3'"
+    )]
+    NoRequirement {
+        /// The line.
+        line: String,
+    },
     /// There is none.
     #[error(
         "{file}: there is no [require] table\nhint: state what must hold, e.g. [require] k = 10, or give --against 'k = 10'"
@@ -126,7 +134,11 @@ impl Requirement {
     /// A requirement on one line, such as `k = 10, l = 3`.
     pub fn of_line(line: &str, scope: &Scope) -> Result<Self, RequirementError> {
         let text = format!("require = {{ {line} }}");
-        let document = Document::parse(text, Path::new("--against"))?;
+        let document = Document::parse(text, Path::new("--against")).map_err(|_| {
+            RequirementError::NoRequirement {
+                line: line.to_owned(),
+            }
+        })?;
         let root = document.root();
         root.has("require");
         root.finish()?;

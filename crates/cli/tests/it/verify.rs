@@ -400,6 +400,10 @@ fn bad_requirements() {
         )
     };
     assert_refused(
+        &against("require"),
+        "--against: `require` is no requirement\nhint: give a .toml file with a [require] table, or a line such as 'k = 10, l = 3'",
+    );
+    assert_refused(
         &against("k = 0"),
         "--against:1: `require.k` is 0, expected 1 or more",
     );
