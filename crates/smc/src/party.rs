@@ -22,7 +22,7 @@ use crate::ledger::{Disclosure, Ledger, Sealed, To, Values, What};
 use crate::link::{Link, Traffic};
 use crate::network::{Network, Site};
 use crate::random::{Agreement, Generator, PairKey, Seed};
-use crate::settings::{Security, Settings};
+use crate::settings::{Probabilistic, Security, Settings};
 use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender, Transfer};
 use crate::wire::Primitive;
 
@@ -372,7 +372,32 @@ impl Hello {
 
 /// Names the settings that all sites must share.
 fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v1");
-    hasher.update(format!("{sites} {settings:?}").as_bytes());
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v2");
+    let &Settings {
+        security,
+        topology,
+        ring,
+        probabilistic:
+            Probabilistic {
+                start,
+                dampening,
+                laps,
+            },
+        fan_out,
+        decoys,
+    } = settings;
+    for word in [
+        sites as u64,
+        security as u64,
+        topology as u64,
+        ring as u64,
+        start.to_bits(),
+        dampening.to_bits(),
+        u64::from(laps),
+        fan_out as u64,
+        decoys as u64,
+    ] {
+        hasher.update(&word.to_le_bytes());
+    }
     *hasher.finalize().as_bytes()
 }

@@ -20,6 +20,7 @@ mod search;
 
 use std::ops::RangeInclusive;
 
+use crate::asked::Asking;
 use crate::bits::Junction;
 use crate::compare::Question;
 use crate::error::{Error, OwnConfig, OwnData};
@@ -136,7 +137,16 @@ impl Party {
         let mut search = Search::new(fan_out, answers.len(), |index| {
             questions[index].domain.clone()
         })?;
-        while search.ask() {
+        let asked = questions
+            .iter()
+            .fold(
+                Asking::new(what).word(records).word(questions.len() as u64),
+                |asking, question| asking.word(question.rank).domain(&question.domain),
+            )
+            .finish();
+        search.ask();
+        // No question at all is asked too, so that every site begins the same calls.
+        loop {
             let counts: Vec<u64> = search
                 .asked()
                 .map(|(index, value)| at_most(index, value))
@@ -145,8 +155,11 @@ impl Party {
                 .asked()
                 .map(|(index, _)| questions[index].rank)
                 .collect();
-            let bits = self.reach(records, counts, &thresholds).await?;
+            let bits = self.reach(asked, records, counts, &thresholds).await?;
             search.answer(&bits);
+            if !search.ask() {
+                break;
+            }
         }
         search.write(answers);
         let caveat = self.compare_caveat();
@@ -157,13 +170,16 @@ impl Party {
     /// One step of the kth element: whether the counts reach the ranks.
     async fn reach(
         &mut self,
+        asked: u64,
         records: u64,
         mut counts: Vec<u64>,
         thresholds: &[u64],
     ) -> Result<Vec<bool>, Error> {
         if self.is_published() {
             let caveat = self.sum_caveat();
-            let sealed = self.sealed_sum(Primitive::Kth, None, &mut counts).await?;
+            let sealed = self
+                .sealed_sum(Primitive::Kth, asked, None, &mut counts)
+                .await?;
             let sums = self.open(CANDIDATES, Primitive::Kth, To::All, caveat, sealed);
             return Ok(sums
                 .iter()
@@ -179,7 +195,7 @@ impl Party {
         };
         question.check(bits.len())?;
         // Monotone bits: they follow from the kth element.
-        self.sealed_at_least(Primitive::Kth, &question, &mut bits)
+        self.sealed_at_least(Primitive::Kth, asked, &question, &mut bits)
             .await?
             .implied();
         Ok(bits)
@@ -200,18 +216,25 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
+        let asked = (0..values.len())
+            .map(&question)
+            .fold(
+                Asking::new(what).word(values.len() as u64),
+                |asking, (end, domain)| asking.word(end as u64).domain(&domain),
+            )
+            .finish();
         if let Engine::Ideal(chair) = &self.engine {
             let ends: Vec<End> = (0..values.len()).map(|index| question(index).0).collect();
             let answer = chair
-                .ask(Primitive::Extremum, values.to_vec(), |inputs| {
+                .ask(Primitive::Extremum, asked, values.to_vec(), |inputs| {
                     ideal_extremes(&ends, inputs)
                 })
                 .await?;
             values.copy_from_slice(&answer);
         } else if self.is_published() {
-            self.probabilistic_extremes(question, values).await?;
+            self.probabilistic_extremes(asked, question, values).await?;
         } else {
-            self.searched_extremes(question, values).await?;
+            self.searched_extremes(asked, question, values).await?;
         }
         let caveat = (self.sites == 2).then_some(TWO_SITES);
         self.open(
@@ -227,6 +250,7 @@ impl Party {
     /// Places are counted from the end that is asked for, so that every question is a minimum.
     async fn searched_extremes(
         &mut self,
+        asked: u64,
         question: impl Fn(usize) -> (End, RangeInclusive<u64>),
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
@@ -239,7 +263,9 @@ impl Party {
                 End::High => domain.start() + (domain.end() - value),
             }
         };
-        while search.ask() {
+        search.ask();
+        // No question at all is asked too, so that every site begins the same calls.
+        loop {
             let mut bits: Vec<bool> = search
                 .asked()
                 .map(|(index, cut)| {
@@ -247,10 +273,13 @@ impl Party {
                 })
                 .collect();
             // Monotone bits: they follow from the extreme.
-            self.sealed_junction(Primitive::Extremum, Junction::Any, &mut bits)
+            self.sealed_junction(Primitive::Extremum, asked, Junction::Any, &mut bits)
                 .await?
                 .implied();
             search.answer(&bits);
+            if !search.ask() {
+                break;
+            }
         }
         search.write(values);
         for (index, value) in values.iter_mut().enumerate() {

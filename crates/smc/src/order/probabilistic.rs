@@ -24,6 +24,7 @@ const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 
 impl Party {
     pub(crate) async fn probabilistic_extremes(
         &mut self,
+        asked: u64,
         question: impl Fn(usize) -> (End, RangeInclusive<u64>),
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
@@ -46,7 +47,7 @@ impl Party {
         let laps = self.settings.probabilistic;
         let mut seen = Vec::new();
         if let Engine::Joined(joined) = &mut self.engine {
-            joined.link.begin(Primitive::Extremum);
+            joined.link.begin(Primitive::Extremum, asked)?;
             laps_of_maximum(
                 joined,
                 &mut self.generator,
