@@ -133,6 +133,12 @@ pub enum OwnData {
         /// Its place in the slice.
         index: usize,
     },
+    /// A range whose ends are the wrong way round.
+    #[error("range {index} ends before it begins")]
+    Reversed {
+        /// Its place in the slice.
+        index: usize,
+    },
     /// A node that the tree does not have.
     #[error("question {index} names a node that its tree does not have")]
     NoSuchNode {

@@ -15,7 +15,7 @@
 use crate::asked::Asking;
 use crate::bits::Junction;
 use crate::error::{Error, OwnConfig, OwnData};
-use crate::ledger::{Sealed, To, What};
+use crate::ledger::{Sealed, What};
 use crate::party::{Engine, Party};
 use crate::wire::Primitive;
 
@@ -99,6 +99,8 @@ impl Party {
             )
             .words((0..nodes.len()).map(|index| tree_of(index) as u64))
             .finish();
+        let caveat = self.bits_caveat();
+        let begun = self.begin(what, Primitive::Lca, caveat, nodes.len());
         if let Engine::Ideal(chair) = &self.engine {
             let answer = chair
                 .ask(Primitive::Lca, asked, nodes.to_vec(), |inputs| {
@@ -111,8 +113,7 @@ impl Party {
         } else {
             self.lca_at_once(asked, tree, nodes).await?;
         }
-        let caveat = self.bits_caveat();
-        self.open(what, Primitive::Lca, To::All, caveat, Sealed::new(nodes));
+        self.ledger.finish(begun, Sealed::new(nodes));
         Ok(())
     }
 

@@ -34,6 +34,8 @@ use field::Element;
 /// In the ledger of every conjunction between two sites.
 const TWO_SITES: &str = "with two sites, where one's own bit leaves the answer open, \
                          the answer is the other's bit";
+/// In the ledger of every hardened one between three sites or more.
+const ROLES: &str = "two of the three sites with roles can learn together how many bits were set";
 /// In the ledger of every published conjunction.
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its bits together";
 
@@ -112,7 +114,7 @@ impl Party {
         match self.settings.security {
             _ if self.sites == 2 => Some(TWO_SITES),
             Security::Published => Some(NEIGHBOURS),
-            Security::Hardened => None,
+            Security::Hardened => Some(ROLES),
         }
     }
 }

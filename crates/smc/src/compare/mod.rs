@@ -28,6 +28,8 @@ use crate::wire::Primitive;
 
 /// In the ledger of every comparison between two sites.
 const TWO_SITES: &str = "with two sites the answer and one's own summand bound the other's";
+/// In the ledger of every hardened one between three sites or more.
+const ROLES: &str = "two of the three sites with roles can learn the sums together";
 /// In the ledger of every published comparison.
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its summand together";
 
@@ -114,7 +116,7 @@ impl Party {
         match self.settings.security {
             _ if self.sites == 2 => Some(TWO_SITES),
             Security::Published => Some(NEIGHBOURS),
-            Security::Hardened => None,
+            Security::Hardened => Some(ROLES),
         }
     }
 }
