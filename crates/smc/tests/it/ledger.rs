@@ -37,8 +37,11 @@ fn ledgers(sites: usize, settings: Settings) -> Vec<Ledger> {
         .unwrap()
 }
 
+/// An entry without its hash.
+type Row = (Disclosure, usize, bool, Option<Vec<u64>>);
+
 /// All but the chain, which begins with the run.
-fn read(ledgers: &[Ledger]) -> Vec<Vec<(Disclosure, usize, bool, Option<Vec<u64>>)>> {
+fn read(ledgers: &[Ledger]) -> Vec<Vec<Row>> {
     let entry = |entry: &Entry| {
         let recorded = entry.recorded.clone();
         (entry.disclosure, entry.values, entry.complete, recorded)
