@@ -109,6 +109,9 @@ pub enum Misbehaviour {
     /// Other settings than this site's.
     #[error("it runs with other settings than this site")]
     OtherSettings,
+    /// Another question than this site's: other lengths, bounds, domains, trees or names.
+    #[error("it asks another question than this site")]
+    OtherQuestion,
     /// A reply that does not fit what was asked.
     #[error("its reply does not fit the question")]
     Inconsistent,
@@ -127,6 +130,12 @@ pub enum OwnData {
     /// A value outside its public domain.
     #[error("value {index} is outside its domain")]
     OutsideDomain {
+        /// Its place in the slice.
+        index: usize,
+    },
+    /// A range whose ends are the wrong way round.
+    #[error("range {index} ends before it begins")]
+    Reversed {
         /// Its place in the slice.
         index: usize,
     },
@@ -188,6 +197,9 @@ pub enum OwnConfig {
         /// Its place in the slice.
         index: usize,
     },
+    /// More calls than a run has numbers for.
+    #[error("a run has room for 2^32 - 1 calls")]
+    Calls,
     /// A fan-out below 2.
     #[error("a search needs a fan-out of at least 2")]
     FanOut,

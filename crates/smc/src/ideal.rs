@@ -2,9 +2,11 @@
 //!
 //! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol
 //! is right if it gives what a trusted third would give, and secure if a site learns no more than
-//! from it. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls with the
-//! same ledger; tests compare them with the real ones. The kth element is searched with the
-//! third's comparisons, since its input is a way to count and not a vector. Never for production: the third sees all.
+//! from it. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls
+//! under the same disclosures as the hardened ones; what the published forms show on their way
+//! besides is not theirs, and the chain of a ledger names its run. The kth element is searched with the
+//! third's comparisons, since its input is a way to count and not a vector. Never for production:
+//! the third sees all.
 //!
 //! # Discloses
 //! To the sites exactly the answers; to the trusted third everything.
@@ -14,7 +16,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::error::{Error, Step};
+use crate::error::{Error, Misbehaviour, Step};
 use crate::network::{NetworkError, Site};
 use crate::wire::Primitive;
 
@@ -26,6 +28,8 @@ impl Table {
     pub fn chairs(sites: usize) -> Vec<Chair> {
         let state = Arc::new(Mutex::new(State {
             inputs: (0..sites).map(|_| None).collect(),
+            asked: None,
+            broken: None,
             answer: None,
             taken: 0,
             left: None,
@@ -50,6 +54,10 @@ pub struct Chair {
 
 struct State {
     inputs: Vec<Option<Box<dyn Any + Send>>>,
+    /// Who asked first, and what; all others must ask the same.
+    asked: Option<(Site, Primitive, u64)>,
+    /// Two sites that asked different questions, after which nothing is answered.
+    broken: Option<[Site; 2]>,
     answer: Option<Arc<dyn Any + Send + Sync>>,
     taken: usize,
     /// A site that has ended its part; questions it was not asked can have no answer.
@@ -66,10 +74,12 @@ impl Chair {
         self.sites
     }
 
-    /// Hands over an input and waits for `function` of all sites' inputs.
+    /// Hands over an input and waits for `function` of all sites' inputs. Sites that ask the same
+    /// hand over the same type and length; others get an error.
     pub(crate) async fn ask<I: Send + 'static, O: Send + Sync + 'static>(
         &self,
         primitive: Primitive,
+        asked: u64,
         input: I,
         function: impl Fn(&[I]) -> O,
     ) -> Result<Arc<O>, Error> {
@@ -79,10 +89,16 @@ impl Chair {
             let place = self.me.index();
             // An answer that others have yet to take belongs to the question before this one.
             if state.answer.is_none() && state.inputs[place].is_none() && input.is_some() {
+                let &mut (first, ..) = state.asked.get_or_insert((self.me, primitive, asked));
+                if state.asked != Some((first, primitive, asked)) {
+                    state.broken = Some([first, self.me]);
+                    state.wakers.drain(..).for_each(Waker::wake);
+                }
                 state.inputs[place] = input
                     .take()
                     .map(|input| Box::new(input) as Box<dyn Any + Send>);
-                if state.inputs.iter().all(Option::is_some) {
+                if state.broken.is_none() && state.inputs.iter().all(Option::is_some) {
+                    state.asked = None;
                     let inputs: Vec<I> = state
                         .inputs
                         .iter_mut()
@@ -104,12 +120,21 @@ impl Chair {
                 }
                 return Poll::Ready(Ok(answer));
             }
+            let step = Step {
+                primitive,
+                call: 0,
+                frame: 0,
+            };
+            if let Some([first, other]) = state.broken {
+                let peer = if self.me == other { first } else { other };
+                let problem = Misbehaviour::OtherQuestion;
+                return Poll::Ready(Err(Error::PeerMisbehaved {
+                    peer,
+                    step,
+                    problem,
+                }));
+            }
             if let (Some(peer), None) = (state.left, &state.answer) {
-                let step = Step {
-                    primitive,
-                    call: 0,
-                    frame: 0,
-                };
                 let source = NetworkError::Closed;
                 return Poll::Ready(Err(Error::Line { peer, step, source }));
             }

@@ -12,9 +12,10 @@
 //! For each question the lowest common ancestor, or that no site has a node, to all sites. What
 //! colluding sites learn is said in [`crate::bits`].
 
+use crate::asked::Asking;
 use crate::bits::Junction;
 use crate::error::{Error, OwnConfig, OwnData};
-use crate::ledger::{Sealed, To, What};
+use crate::ledger::{Sealed, What};
 use crate::party::{Engine, Party};
 use crate::wire::Primitive;
 
@@ -90,24 +91,36 @@ impl Party {
             return Ok(());
         }
         let tree = |index: usize| &trees[tree_of(index)];
+        let asked = trees
+            .iter()
+            .fold(
+                Asking::new(what).word(trees.len() as u64),
+                |asking, tree| asking.words(tree.parents.iter().map(|&parent| u64::from(parent))),
+            )
+            .words((0..nodes.len()).map(|index| tree_of(index) as u64))
+            .finish();
+        let caveat = self.bits_caveat();
+        let begun = self.begin(what, Primitive::Lca, caveat, nodes.len());
         if let Engine::Ideal(chair) = &self.engine {
             let answer = chair
-                .ask(Primitive::Lca, nodes.to_vec(), |inputs| meet(tree, inputs))
+                .ask(Primitive::Lca, asked, nodes.to_vec(), |inputs| {
+                    meet(tree, inputs)
+                })
                 .await?;
             nodes.copy_from_slice(&answer);
         } else if self.is_published() {
-            self.lca_depth_first(tree, nodes).await?;
+            self.lca_depth_first(asked, tree, nodes).await?;
         } else {
-            self.lca_at_once(tree, nodes).await?;
+            self.lca_at_once(asked, tree, nodes).await?;
         }
-        let caveat = self.bits_caveat();
-        self.open(what, Primitive::Lca, To::All, caveat, Sealed::new(nodes));
+        self.ledger.finish(begun, Sealed::new(nodes));
         Ok(())
     }
 
     /// One conjunction over "I have no node" and every node of every question's tree.
     async fn lca_at_once<'t>(
         &mut self,
+        asked: u64,
         tree: impl Fn(usize) -> &'t Tree,
         nodes: &mut [Option<u32>],
     ) -> Result<(), Error> {
@@ -124,7 +137,7 @@ impl Party {
             }
         }
         let mut answers = bits;
-        self.conjunction(&mut answers).await?;
+        self.conjunction(asked, &mut answers).await?;
         let mut rest = answers.as_slice();
         for (index, node) in nodes.iter_mut().enumerate() {
             let (answer, behind) = rest.split_at(tree(index).len() + 1);
@@ -145,11 +158,12 @@ impl Party {
     /// All questions search their trees in step, one node each per conjunction.
     async fn lca_depth_first<'t>(
         &mut self,
+        asked: u64,
         tree: impl Fn(usize) -> &'t Tree,
         nodes: &mut [Option<u32>],
     ) -> Result<(), Error> {
         let mut empty: Vec<bool> = nodes.iter().map(Option::is_none).collect();
-        self.conjunction(&mut empty).await?;
+        self.conjunction(asked, &mut empty).await?;
         // The lowest node known to be common, and which of its children comes next.
         let mut searches: Vec<(usize, u32, usize)> = (0..nodes.len())
             .filter(|&index| !empty[index])
@@ -168,7 +182,7 @@ impl Party {
             if searches.is_empty() {
                 return Ok(());
             }
-            let asked = |&(index, node, next): &(usize, u32, usize)| {
+            let next_node = |&(index, node, next): &(usize, u32, usize)| {
                 tree(index).children[node as usize][next]
             };
             let mut bits: Vec<bool> = searches
@@ -177,14 +191,14 @@ impl Party {
                     own[search.0].is_none_or(|own| {
                         tree(search.0)
                             .ancestors(own)
-                            .any(|above| above == asked(search))
+                            .any(|above| above == next_node(search))
                     })
                 })
                 .collect();
-            self.conjunction(&mut bits).await?;
+            self.conjunction(asked, &mut bits).await?;
             for (search, common) in searches.iter_mut().zip(bits) {
                 *search = if common {
-                    (search.0, asked(search), 0)
+                    (search.0, next_node(search), 0)
                 } else {
                     (search.0, search.1, search.2 + 1)
                 };
@@ -193,9 +207,9 @@ impl Party {
     }
 
     /// A conjunction whose answers follow from the primitive's own disclosure.
-    async fn conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
+    async fn conjunction(&mut self, asked: u64, bits: &mut [bool]) -> Result<(), Error> {
         let sealed = self
-            .sealed_junction(Primitive::Lca, Junction::All, bits)
+            .sealed_junction(Primitive::Lca, asked, Junction::All, bits)
             .await?;
         sealed.implied();
         Ok(())

@@ -1,7 +1,9 @@
 //! The ledger: every value that a run disclosed to a site beyond that site's own data.
 //!
 //! A primitive hands its answer over as [`Sealed`]; only [`Ledger::open`] takes the seal off, and
-//! it takes a [`Disclosure`] to do so. So nothing is disclosed without an entry:
+//! it takes a [`Disclosure`] to do so. A call that fails before its answer is whole wipes the
+//! caller's slice; a search, whose first step already opens something, is entered before that step,
+//! and its entry says so if it ends early. So no caller reads an answer without an entry:
 //!
 //! ```compile_fail,E0061
 //! # async fn protocol(mut party: hedgerow_smc::Party) -> Result<(), hedgerow_smc::Error> {
@@ -15,7 +17,8 @@
 //! }
 //! ```
 //!
-//! Entries are chained by BLAKE3, so that an entry taken out or changed later is found.
+//! Entries are chained by BLAKE3 from the run's level, sites and public randomness on, so that an
+//! entry taken out, changed or cut off later is found, and a relabelled ledger too.
 //!
 //! # Discloses
 //! The ledger holds names and counts. It holds values only where a test asked for them.
@@ -126,8 +129,10 @@ pub struct Entry {
     /// What was disclosed, and to whom.
     #[serde(flatten)]
     pub disclosure: Disclosure,
-    /// How many values.
+    /// How many values; the most there can be where the call ended early.
     pub values: usize,
+    /// Whether the call came to its end. One that did not may have disclosed a part.
+    pub complete: bool,
     /// The values themselves, where a test asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<u64>>,
@@ -136,10 +141,46 @@ pub struct Entry {
     pub hash: [u8; 32],
 }
 
+/// Whose ledger of which run it is: where the chain begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// The security level of the run.
+    pub security: Security,
+    /// How many sites there are.
+    pub sites: usize,
+    /// Whose ledger this is.
+    pub site: Site,
+    /// The run's public randomness; zeros where no keys are agreed on.
+    #[serde(serialize_with = "as_hex")]
+    pub session: [u8; 32],
+}
+
+impl Origin {
+    fn seed(&self) -> [u8; 32] {
+        let Self {
+            security,
+            sites,
+            site,
+            session,
+        } = self;
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow ledger v2");
+        for number in [*security as u64, *sites as u64, site.index() as u64] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(session);
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// An entry of a call that is under way.
+#[must_use = "a call that ends well is finished"]
+pub(crate) struct Begun(usize);
+
 /// Every disclosure of a run to one site, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ledger {
-    security: Security,
+    origin: Origin,
+    roles: Option<[Site; 3]>,
     entries: Vec<Entry>,
     keeps_values: bool,
 }
@@ -155,6 +196,8 @@ pub struct Line {
     pub to: String,
     /// How many calls.
     pub calls: usize,
+    /// How many of them ended early.
+    pub ended_early: usize,
     /// How many values in all.
     pub values: usize,
     /// What allows it.
@@ -165,9 +208,10 @@ pub struct Line {
 }
 
 impl Ledger {
-    pub(crate) const fn new(security: Security) -> Self {
+    pub(crate) const fn new(origin: Origin, roles: Option<[Site; 3]>) -> Self {
         Self {
-            security,
+            origin,
+            roles,
             entries: Vec::new(),
             keeps_values: false,
         }
@@ -175,22 +219,49 @@ impl Ledger {
 
     /// Writes down the values too, from now on. For tests: a ledger that leaves the house must
     /// not hold them.
-    pub fn keep_values(&mut self) {
+    pub(crate) const fn keep_values(&mut self) {
         self.keeps_values = true;
     }
 
     /// Takes the seal off an answer and writes down that it was read.
     pub fn open<T: Values>(&mut self, disclosure: Disclosure, answer: Sealed<T>) -> T {
-        let recorded = self.keeps_values.then(|| answer.0.words());
-        let values = answer.0.count();
-        let hash = chain(self.head(), &disclosure, values);
+        let begun = self.begin(disclosure, 0);
+        self.finish(begun, answer)
+    }
+
+    /// Enters a call whose steps open something before its end: at most so many values. Unless it
+    /// is finished, the entry says that the call ended early.
+    pub(crate) fn begin(&mut self, disclosure: Disclosure, values: usize) -> Begun {
+        let place = self.entries.len();
         self.entries.push(Entry {
             disclosure,
             values,
-            recorded,
-            hash,
+            complete: false,
+            recorded: None,
+            hash: [0; 32],
         });
+        self.chain_from(place);
+        Begun(place)
+    }
+
+    /// Takes the seal off the answer of a call that was entered when it began.
+    pub(crate) fn finish<T: Values>(&mut self, Begun(place): Begun, answer: Sealed<T>) -> T {
+        // Entries are never taken out, so the place is still there.
+        let entry = &mut self.entries[place];
+        entry.values = answer.0.count();
+        entry.recorded = self.keeps_values.then(|| answer.0.words());
+        entry.complete = true;
+        self.chain_from(place);
         answer.0
+    }
+
+    fn chain_from(&mut self, place: usize) {
+        let (before, rest) = self.entries.split_at_mut(place);
+        let mut head = before.last().map_or(self.origin.seed(), |entry| entry.hash);
+        for entry in rest {
+            head = chain(head, entry);
+            entry.hash = head;
+        }
     }
 
     /// The entries, in order.
@@ -200,21 +271,34 @@ impl Ledger {
 
     /// The security level of the run.
     pub const fn security(&self) -> Security {
-        self.security
+        self.origin.security
     }
 
-    /// The hash of the last entry: names the whole ledger.
+    /// Whose ledger of which run it is.
+    pub const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Holder, keeper and judge of the run's comparisons; see [`crate::Party::roles`].
+    pub const fn roles(&self) -> Option<[Site; 3]> {
+        self.roles
+    }
+
+    /// The hash of the last entry: names the whole ledger, once no call is under way.
     pub fn head(&self) -> [u8; 32] {
-        self.entries.last().map_or([0; 32], |entry| entry.hash)
+        let last = self.entries.last();
+        last.map_or_else(|| self.origin.seed(), |entry| entry.hash)
     }
 
-    /// The first entry whose hash does not follow from the entries before it.
-    pub fn first_broken(entries: &[Entry]) -> Option<usize> {
-        let mut head = [0; 32];
-        entries.iter().position(|entry| {
-            head = chain(head, &entry.disclosure, entry.values);
-            head != entry.hash
-        })
+    /// The first entry whose hash does not follow from the run and the entries before it; the
+    /// place behind the last if entries are missing there, since they do not lead to `head`.
+    pub fn first_broken(origin: &Origin, entries: &[Entry], head: [u8; 32]) -> Option<usize> {
+        let mut found = origin.seed();
+        let broken = entries.iter().position(|entry| {
+            found = chain(found, entry);
+            found != entry.hash
+        });
+        broken.or_else(|| (found != head).then_some(entries.len()))
     }
 
     /// Entries of the same disclosure taken together, in the order of their first appearance.
@@ -226,6 +310,7 @@ impl Ledger {
                 .find(|(disclosure, _)| *disclosure == entry.disclosure);
             if let Some((_, line)) = found {
                 line.calls += 1;
+                line.ended_early += usize::from(!entry.complete);
                 line.values += entry.values;
                 continue;
             }
@@ -240,6 +325,7 @@ impl Ledger {
                 by: by.name(),
                 to: to.to_string(),
                 calls: 1,
+                ended_early: usize::from(!entry.complete),
                 values: entry.values,
                 allowed_by: what.allowed_by,
                 caveat,
@@ -252,7 +338,11 @@ impl Ledger {
     /// The summary, the entries and the head as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
-            "security": self.security,
+            "security": self.origin.security,
+            "origin": self.origin,
+            "roles": self.roles.map(|[holder, keeper, judge]| {
+                serde_json::json!({ "holder": holder, "keeper": keeper, "judge": judge })
+            }),
             "summary": self.summary(),
             "entries": self.entries,
             "head": blake3::Hash::from(self.head()).to_hex().as_str(),
@@ -286,8 +376,17 @@ impl fmt::Display for Ledger {
             if let Some(caveat) = line.caveat {
                 writeln!(formatter, "    note: {caveat}")?;
             }
+            if line.ended_early > 0 {
+                writeln!(formatter, "    note: {} ended early", line.ended_early)?;
+            }
         }
-        writeln!(formatter, "level: {}", self.security)
+        if let Some([holder, keeper, judge]) = self.roles {
+            writeln!(
+                formatter,
+                "roles: holder {holder}, keeper {keeper}, judge {judge}"
+            )?;
+        }
+        writeln!(formatter, "level: {}", self.origin.security)
     }
 }
 
@@ -350,14 +449,14 @@ impl Word for Vec<u8> {
     }
 }
 
-fn chain(head: [u8; 32], disclosure: &Disclosure, values: usize) -> [u8; 32] {
+fn chain(head: [u8; 32], entry: &Entry) -> [u8; 32] {
     let Disclosure {
         what,
         by,
         to,
         caveat,
-    } = disclosure;
-    let mut hasher = blake3::Hasher::new_derive_key("hedgerow ledger entry v1");
+    } = &entry.disclosure;
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow ledger entry v2");
     hasher.update(&head);
     for text in [
         what.name,
@@ -370,7 +469,9 @@ fn chain(head: [u8; 32], disclosure: &Disclosure, values: usize) -> [u8; 32] {
             .update(&(text.len() as u64).to_le_bytes())
             .update(text.as_bytes());
     }
-    hasher.update(&(values as u64).to_le_bytes());
+    hasher
+        .update(&(entry.values as u64).to_le_bytes())
+        .update(&[u8::from(entry.complete)]);
     *hasher.finalize().as_bytes()
 }
 

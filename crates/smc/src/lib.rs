@@ -59,10 +59,12 @@
 //! ```
 
 pub mod align;
+mod asked;
 pub mod bits;
 mod block;
 pub mod commutative;
 pub mod compare;
+mod draft;
 pub mod error;
 pub mod ideal;
 pub mod lca;

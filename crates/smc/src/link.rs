@@ -1,7 +1,7 @@
 //! A site's links to its peers: framing, order, and the count of what was sent.
 //!
-//! Every frame says to which call of which primitive it belongs and which frame of the link it
-//! is; anything else than the one frame that is due ends the call with an error that names the
+//! Every frame says to which call of which primitive it belongs, what that call asks, and which
+//! frame of the link it is; anything else than the one frame that is due ends the call with an error that names the
 //! peer. Rounds are the length of the longest chain of dependent messages: a message's depth is one
 //! more than the largest depth that its sender had received before.
 //!
@@ -13,7 +13,7 @@ use std::future::poll_fn;
 
 use serde::Serialize;
 
-use crate::error::{Error, Misbehaviour, Step};
+use crate::error::{Error, Misbehaviour, OwnConfig, Step};
 use crate::network::{Network, Site};
 use crate::wire::{Header, MAXIMUM_PAYLOAD, Primitive, WireError, exactly};
 
@@ -73,6 +73,7 @@ pub(crate) struct Link {
     me: Site,
     primitive: Primitive,
     call: u32,
+    question: u64,
     depth: u32,
     sent: Vec<u16>,
     received: Vec<u16>,
@@ -86,6 +87,7 @@ impl Link {
             me,
             primitive: Primitive::Join,
             call: 0,
+            question: 0,
             depth: 0,
             sent: vec![0; sites],
             received: vec![0; sites],
@@ -93,12 +95,17 @@ impl Link {
         }
     }
 
-    /// Starts the next call; all sites of a run make the same calls in the same order.
-    pub(crate) fn begin(&mut self, primitive: Primitive) {
+    /// Starts the next call; all sites of a run make the same calls in the same order, with the
+    /// same `question` in the words of [`crate::asked`]. Numbers of calls do not repeat, since
+    /// they are the nonces of streams.
+    pub(crate) fn begin(&mut self, primitive: Primitive, question: u64) -> Result<(), Error> {
+        let call = self.call.checked_add(1);
+        self.call = call.ok_or(Error::OwnConfig(OwnConfig::Calls))?;
         self.primitive = primitive;
-        self.call = self.call.wrapping_add(1);
+        self.question = question;
         self.sent.fill(0);
         self.received.fill(0);
+        Ok(())
     }
 
     /// The number of the current call: the nonce of its streams.
@@ -142,6 +149,7 @@ impl Link {
             call: self.call,
             depth,
             length: 0,
+            question: self.question,
         };
         *number = number.wrapping_add(1);
         let frame = header.frame_with(payload, hash);
@@ -198,6 +206,7 @@ impl Link {
             primitive,
             call,
             frame,
+            question,
             ..
         } = header;
         if (sender, receiver) != (from, self.me) {
@@ -209,6 +218,9 @@ impl Link {
             });
         }
         if (primitive, call, frame) == due {
+            if question != self.question {
+                return Err(self.misbehaved(from, Misbehaviour::OtherQuestion));
+            }
             return Ok(());
         }
         let problem = if (call, frame) < (self.call, step.frame) {
@@ -258,4 +270,38 @@ impl Link {
 fn parts(message: &[u8]) -> impl Iterator<Item = &[u8]> {
     let empty = message.is_empty().then_some(message);
     message.chunks(MAXIMUM_PAYLOAD).chain(empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll};
+
+    use super::*;
+    use crate::network::NetworkError;
+
+    struct Nowhere;
+
+    impl Network for Nowhere {
+        fn send(&mut self, _: Site, _: Vec<u8>) -> Result<(), NetworkError> {
+            Err(NetworkError::Closed)
+        }
+
+        fn poll_receive(
+            &mut self,
+            _: Site,
+            _: &mut Context<'_>,
+        ) -> Poll<Result<Vec<u8>, NetworkError>> {
+            Poll::Ready(Err(NetworkError::Closed))
+        }
+    }
+
+    #[test]
+    fn numbers_of_calls_do_not_repeat() {
+        let mut link = Link::new(Box::new(Nowhere), Site::new(0), 2);
+        link.call = u32::MAX - 1;
+        assert_eq!(link.begin(Primitive::Sum, 0), Ok(()));
+        let full = Err(Error::OwnConfig(OwnConfig::Calls));
+        assert_eq!(link.begin(Primitive::Sum, 0), full);
+        assert_eq!(link.call(), u32::MAX);
+    }
 }

@@ -18,11 +18,11 @@
 
 use crate::error::{Error, MAXIMUM_SITES, Misbehaviour, OwnConfig};
 use crate::ideal::Chair;
-use crate::ledger::{Disclosure, Ledger, Sealed, To, Values, What};
+use crate::ledger::{Begun, Disclosure, Ledger, Origin, Sealed, To, Values, What};
 use crate::link::{Link, Traffic};
 use crate::network::{Network, Site};
 use crate::random::{Agreement, Generator, PairKey, Seed};
-use crate::settings::{Security, Settings};
+use crate::settings::{Probabilistic, Security, Settings};
 use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender, Transfer};
 use crate::wire::Primitive;
 
@@ -85,7 +85,15 @@ impl Party {
             sites: 1,
             settings,
             generator: Generator::new(seed),
-            ledger: Ledger::new(settings.security),
+            ledger: Ledger::new(
+                Origin {
+                    security: settings.security,
+                    sites: 1,
+                    site: Site::new(0),
+                    session: [0; 32],
+                },
+                None,
+            ),
             engine: Engine::Alone,
             calls: 0,
         }
@@ -99,10 +107,17 @@ impl Party {
         } else {
             Engine::Ideal(chair)
         };
+        let origin = Origin {
+            security: settings.security,
+            sites,
+            site: me,
+            session: [0; 32],
+        };
         Self {
             me,
             sites,
             engine,
+            ledger: Ledger::new(origin, None),
             ..Self::alone(settings, seed)
         }
     }
@@ -126,6 +141,14 @@ impl Party {
         if sites > 1 {
             let link = Link::new(network, me, sites);
             let joined = Joined::agree(link, me, sites, &settings, &mut party.generator).await?;
+            let origin = Origin {
+                security: settings.security,
+                sites,
+                site: me,
+                session: joined.session,
+            };
+            let roles = (sites > 2).then(|| joined.roles().sites());
+            party.ledger = Ledger::new(origin, roles);
             party.engine = Engine::Joined(Box::new(joined));
         }
         Ok(Self { me, sites, ..party })
@@ -156,9 +179,10 @@ impl Party {
         &self.ledger
     }
 
-    /// The ledger, to have it keep values in tests.
-    pub const fn ledger_mut(&mut self) -> &mut Ledger {
-        &mut self.ledger
+    /// Has the ledger write down values too, from now on. For tests: a ledger that leaves the
+    /// house must not hold them.
+    pub const fn keep_values(&mut self) {
+        self.ledger.keep_values();
     }
 
     /// How many questions were asked.
@@ -178,14 +202,7 @@ impl Party {
     /// with fewer than three sites, where there are no roles.
     pub fn roles(&self) -> Option<[Site; 3]> {
         match &self.engine {
-            Engine::Joined(joined) if self.sites > 2 => {
-                let Roles {
-                    holder,
-                    keeper,
-                    judge,
-                } = joined.roles();
-                Some([holder, keeper, judge])
-            }
+            Engine::Joined(joined) if self.sites > 2 => Some(joined.roles().sites()),
             Engine::Joined(_) | Engine::Alone | Engine::Ideal(_) => None,
         }
     }
@@ -208,6 +225,23 @@ impl Party {
             },
             answer,
         )
+    }
+
+    /// Enters a search before its first step opens anything; finished in the ledger.
+    pub(crate) fn begin(
+        &mut self,
+        what: What,
+        by: Primitive,
+        caveat: Option<&'static str>,
+        values: usize,
+    ) -> Begun {
+        let disclosure = Disclosure {
+            what,
+            by,
+            to: To::All,
+            caveat,
+        };
+        self.ledger.begin(disclosure, values)
     }
 
     pub(crate) fn is_published(&self) -> bool {
@@ -335,6 +369,12 @@ pub(crate) struct Roles {
     pub(crate) judge: Site,
 }
 
+impl Roles {
+    const fn sites(self) -> [Site; 3] {
+        [self.holder, self.keeper, self.judge]
+    }
+}
+
 /// The first message of a run, to every peer.
 #[derive(Clone)]
 struct Hello {
@@ -372,7 +412,32 @@ impl Hello {
 
 /// Names the settings that all sites must share.
 fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v1");
-    hasher.update(format!("{sites} {settings:?}").as_bytes());
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v2");
+    let &Settings {
+        security,
+        topology,
+        ring,
+        probabilistic:
+            Probabilistic {
+                start,
+                dampening,
+                laps,
+            },
+        fan_out,
+        decoys,
+    } = settings;
+    for word in [
+        sites as u64,
+        security as u64,
+        topology as u64,
+        ring as u64,
+        start.to_bits(),
+        dampening.to_bits(),
+        u64::from(laps),
+        fan_out as u64,
+        decoys as u64,
+    ] {
+        hasher.update(&word.to_le_bytes());
+    }
     *hasher.finalize().as_bytes()
 }

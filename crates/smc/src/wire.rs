@@ -15,11 +15,11 @@ use curve25519_dalek::traits::IsIdentity;
 use crate::network::Site;
 
 /// Bytes of a frame's header.
-pub const HEADER_BYTES: usize = 28;
+pub const HEADER_BYTES: usize = 36;
 /// Longest payload of one frame; longer messages travel as several frames.
 pub const MAXIMUM_PAYLOAD: usize = 1 << 24;
 /// Bytes of a header before its checksum.
-const FIELD_BYTES: usize = 20;
+const FIELD_BYTES: usize = 28;
 /// The version of this format.
 pub const VERSION: u8 = 1;
 
@@ -40,6 +40,8 @@ pub struct Header {
     pub depth: u32,
     /// Bytes that follow.
     pub length: u32,
+    /// What the call asks, in one word: the same at every site.
+    pub question: u64,
 }
 
 impl Header {
@@ -87,6 +89,7 @@ impl Header {
         bytes[12..16].copy_from_slice(&self.length.to_le_bytes());
         bytes[16..18].copy_from_slice(&(self.sender.index() as u16).to_le_bytes());
         bytes[18..20].copy_from_slice(&(self.receiver.index() as u16).to_le_bytes());
+        bytes[20..28].copy_from_slice(&self.question.to_le_bytes());
         bytes
     }
 
@@ -104,7 +107,8 @@ impl Header {
         let (&[version, tag, f0, f1, c0, c1, c2, c3], rest) =
             bytes.split_first_chunk().ok_or(short)?;
         let (&[d0, d1, d2, d3, l0, l1, l2, l3], rest) = rest.split_first_chunk().ok_or(short)?;
-        let &[s0, s1, r0, r1] = rest.first_chunk().ok_or(short)?;
+        let (&[s0, s1, r0, r1], rest) = rest.split_first_chunk().ok_or(short)?;
+        let &question = rest.first_chunk().ok_or(short)?;
         if version != VERSION {
             return Err(WireError::Version { found: version });
         }
@@ -121,6 +125,7 @@ impl Header {
             call: u32::from_le_bytes([c0, c1, c2, c3]),
             depth: u32::from_le_bytes([d0, d1, d2, d3]),
             length,
+            question: u64::from_le_bytes(question),
         })
     }
 }

@@ -23,6 +23,7 @@ mod ring;
 
 use std::collections::HashSet;
 
+use crate::asked::Asking;
 use crate::error::{Error, OwnData};
 use crate::ledger::{Disclosure, Sealed, To, What};
 use crate::party::{Engine, Party};
@@ -70,6 +71,7 @@ impl Party {
         {
             return Err(Error::OwnData(OwnData::Duplicate { index }));
         }
+        let asked = Asking::new(what).word(capacity as u64).finish();
         let (published, mut sizes, mut tags) = (self.is_published(), Vec::new(), None);
         match &mut self.engine {
             Engine::Alone => {}
@@ -78,14 +80,16 @@ impl Party {
                     .iter()
                     .map(|identifier| identifier.to_vec())
                     .collect();
-                let (counts, ordered) = &*chair.ask(Primitive::Align, own, intersection).await?;
+                let (counts, ordered) = &*chair
+                    .ask(Primitive::Align, asked, own, intersection)
+                    .await?;
                 sizes.clone_from(counts);
                 let place =
                     |identifier: &Vec<u8>| identifiers.iter().position(|own| own == identifier);
                 common.extend(ordered.iter().filter_map(place));
             }
             Engine::Joined(joined) => {
-                joined.link.begin(Primitive::Align);
+                joined.link.begin(Primitive::Align, asked)?;
                 let aligned = if published {
                     joined
                         .align_published(&mut self.generator, capacity, identifiers)

@@ -20,6 +20,8 @@ mod transferred;
 
 pub(crate) use published::{hash, new_key, receive_key};
 
+use crate::asked::Asking;
+use crate::draft::Draft;
 use crate::error::Error;
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
@@ -32,16 +34,18 @@ use field::Element;
 /// In the ledger of every conjunction between two sites.
 const TWO_SITES: &str = "with two sites, where one's own bit leaves the answer open, \
                          the answer is the other's bit";
+/// In the ledger of every hardened one between three sites or more.
+const ROLES: &str = "two of the three sites with roles can learn together how many bits were set";
 /// In the ledger of every published conjunction.
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its bits together";
 
 impl Party {
-    /// Replaces each bit by whether it is set at all sites.
+    /// Replaces each bit by whether it is set at all sites. After an error they are unset.
     pub async fn all(&mut self, what: What, bits: &mut [bool]) -> Result<(), Error> {
         self.join_bits(what, Junction::All, bits).await
     }
 
-    /// Replaces each bit by whether it is set at any site.
+    /// Replaces each bit by whether it is set at any site. After an error they are unset.
     pub async fn any(&mut self, what: What, bits: &mut [bool]) -> Result<(), Error> {
         self.join_bits(what, Junction::Any, bits).await
     }
@@ -56,8 +60,12 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
+        let asked = Asking::new(what)
+            .word(junction as u64)
+            .word(bits.len() as u64)
+            .finish();
         let sealed = self
-            .sealed_junction(Primitive::Bits, junction, bits)
+            .sealed_junction(Primitive::Bits, asked, junction, bits)
             .await?;
         let caveat = self.bits_caveat();
         self.open(what, Primitive::Bits, To::All, caveat, sealed);
@@ -68,41 +76,45 @@ impl Party {
     pub(crate) async fn sealed_junction<'a>(
         &mut self,
         primitive: Primitive,
+        asked: u64,
         junction: Junction,
         bits: &'a mut [bool],
     ) -> Result<Sealed<&'a mut [bool]>, Error> {
         match &mut self.engine {
-            Engine::Alone => {}
+            Engine::Alone => Ok(Sealed::new(bits)),
             Engine::Ideal(chair) => {
                 let function = match junction {
                     Junction::All => ideal::all,
                     Junction::Any => ideal::any,
                 };
-                bits.copy_from_slice(&chair.ask(primitive, bits.to_vec(), function).await?);
+                let answer = chair.ask(primitive, asked, bits.to_vec(), function).await?;
+                bits.copy_from_slice(&answer);
+                Ok(Sealed::new(bits))
             }
             Engine::Joined(joined) => {
-                joined.link.begin(primitive);
-                oppose(junction, bits);
+                joined.link.begin(primitive, asked)?;
+                let mut draft = Draft::new(bits);
+                oppose(junction, &mut draft);
                 match (joined.sites, self.settings.security) {
-                    (2, _) => joined.transferred_conjunction(bits).await?,
-                    (_, Security::Hardened) => joined.apart_conjunction(bits).await?,
+                    (2, _) => joined.transferred_conjunction(&mut draft).await?,
+                    (_, Security::Hardened) => joined.apart_conjunction(&mut draft).await?,
                     (_, Security::Published) => {
                         joined
-                            .published_conjunction(&mut self.generator, bits)
+                            .published_conjunction(&mut self.generator, &mut draft)
                             .await?;
                     }
                 }
-                oppose(junction, bits);
+                oppose(junction, &mut draft);
+                Ok(draft.seal())
             }
         }
-        Ok(Sealed::new(bits))
     }
 
     pub(crate) fn bits_caveat(&self) -> Option<&'static str> {
         match self.settings.security {
             _ if self.sites == 2 => Some(TWO_SITES),
             Security::Published => Some(NEIGHBOURS),
-            Security::Hardened => None,
+            Security::Hardened => Some(ROLES),
         }
     }
 }

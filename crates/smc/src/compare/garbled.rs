@@ -39,7 +39,7 @@ pub(super) async fn compare(
     let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, call, part);
     match &joined.transfer {
         Some(Transfer::Sender(transfer)) => {
-            for (part, counts) in question.counts.chunks(PART).enumerate() {
+            for (part, counts) in parts(question.counts).enumerate() {
                 let circuit = circuits(part, counts.len());
                 let length = Sender::message_bytes(circuit.gates());
                 let message = joined.link.receive(evaluator, length).await?;
@@ -57,13 +57,15 @@ pub(super) async fn compare(
                 .map(|(index, &count)| question.threshold(index).saturating_sub(count))
                 .collect();
             let mut rows = Vec::with_capacity(needs.len().div_ceil(PART));
-            for (part, needs) in needs.chunks(PART).enumerate() {
+            for (part, needs) in parts(&needs).enumerate() {
                 let (message, own) = circuits(part, needs.len()).choose(transfer, needs);
                 joined.link.send(garbler, &message)?;
                 rows.push(own);
             }
-            let parts = needs.chunks(PART).zip(answers.chunks_mut(PART)).zip(rows);
-            for (part, ((needs, answers), rows)) in parts.enumerate() {
+            let none = answers.is_empty().then(<&mut [bool]>::default);
+            let answered = answers.chunks_mut(PART).chain(none);
+            let asked = parts(&needs).zip(answered).zip(rows);
+            for (part, ((needs, answers), rows)) in asked.enumerate() {
                 let circuit = circuits(part, needs.len());
                 let reply = joined.link.receive(garbler, circuit.reply_bytes()).await?;
                 let result = circuit.evaluate(rows, &reply, needs, answers);
@@ -75,6 +77,13 @@ pub(super) async fn compare(
         }
         None => unreachable!("two sites prepare their transfers when they join"),
     }
+}
+
+/// The parts of a batch. No comparison at all is one empty part, so that both sites hear of the
+/// question.
+fn parts(numbers: &[u64]) -> impl Iterator<Item = &[u64]> {
+    let empty = numbers.is_empty().then_some(numbers);
+    numbers.chunks(PART).chain(empty)
 }
 
 /// The public shape of a batch of comparators.

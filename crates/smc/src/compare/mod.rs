@@ -17,6 +17,8 @@ mod function;
 mod garbled;
 mod published;
 
+use crate::asked::Asking;
+use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
@@ -26,6 +28,8 @@ use crate::wire::Primitive;
 
 /// In the ledger of every comparison between two sites.
 const TWO_SITES: &str = "with two sites the answer and one's own summand bound the other's";
+/// In the ledger of every hardened one between three sites or more.
+const ROLES: &str = "two of the three sites with roles can learn the sums together";
 /// In the ledger of every published comparison.
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its summand together";
 
@@ -33,7 +37,8 @@ impl Party {
     /// Sets each answer to whether the sum of all sites' `counts` is at least the threshold.
     ///
     /// `bound` is public, at most 2^62, and no sum is above it: a number of records, say. Small
-    /// bounds are cheap. A sum above it gives a wrong answer.
+    /// bounds are cheap. A sum above it gives a wrong answer. After
+    /// an error all answers are false.
     pub async fn at_least(
         &mut self,
         what: What,
@@ -53,8 +58,12 @@ impl Party {
             question.answer_alone(answers);
             return Ok(());
         }
+        let asked = Asking::new(what)
+            .word(bound)
+            .words(thresholds.iter().copied())
+            .finish();
         let sealed = self
-            .sealed_at_least(Primitive::AtLeast, &question, answers)
+            .sealed_at_least(Primitive::AtLeast, asked, &question, answers)
             .await?;
         let caveat = self.compare_caveat();
         self.open(what, Primitive::AtLeast, To::All, caveat, sealed);
@@ -65,42 +74,49 @@ impl Party {
     pub(crate) async fn sealed_at_least<'a>(
         &mut self,
         primitive: Primitive,
+        asked: u64,
         question: &Question<'_>,
         answers: &'a mut [bool],
     ) -> Result<Sealed<&'a mut [bool]>, Error> {
         match &mut self.engine {
-            Engine::Alone => question.answer_alone(answers),
+            Engine::Alone => {
+                question.answer_alone(answers);
+                Ok(Sealed::new(answers))
+            }
             Engine::Ideal(chair) => {
                 let sums = chair
-                    .ask(primitive, question.counts.to_vec(), ideal::sum)
+                    .ask(primitive, asked, question.counts.to_vec(), ideal::sum)
                     .await?;
                 let pairs = sums.iter().zip(question.thresholds);
                 answers
                     .iter_mut()
                     .zip(pairs)
                     .for_each(|(answer, (sum, least))| *answer = sum >= least);
+                Ok(Sealed::new(answers))
             }
             Engine::Joined(joined) => {
-                joined.link.begin(primitive);
+                joined.link.begin(primitive, asked)?;
+                let mut draft = Draft::new(answers);
+                let drafted = &mut draft;
                 match (joined.sites, self.settings.security) {
                     (2, _) => {
-                        garbled::compare(joined, &mut self.generator, question, answers).await?
+                        garbled::compare(joined, &mut self.generator, question, drafted).await?
                     }
-                    (_, Security::Hardened) => dealt::compare(joined, question, answers).await?,
+                    (_, Security::Hardened) => dealt::compare(joined, question, drafted).await?,
                     (_, Security::Published) => {
-                        published::compare(joined, &mut self.generator, question, answers).await?;
+                        published::compare(joined, &mut self.generator, question, drafted).await?;
                     }
                 }
+                Ok(draft.seal())
             }
         }
-        Ok(Sealed::new(answers))
     }
 
     pub(crate) fn compare_caveat(&self) -> Option<&'static str> {
         match self.settings.security {
             _ if self.sites == 2 => Some(TWO_SITES),
             Security::Published => Some(NEIGHBOURS),
-            Security::Hardened => None,
+            Security::Hardened => Some(ROLES),
         }
     }
 }

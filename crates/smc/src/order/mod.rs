@@ -20,16 +20,23 @@ mod search;
 
 use std::ops::RangeInclusive;
 
+use crate::asked::Asking;
 use crate::bits::Junction;
 use crate::compare::Question;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ledger::{Sealed, To, What};
 use crate::party::{Engine, Party};
+use crate::settings::Security;
 use crate::wire::Primitive;
-use search::Search;
+use search::{Search, size_of};
 
 /// In the ledger of every extreme between two sites.
 const TWO_SITES: &str = "with two sites an extreme that is not one's own is the other's";
+/// In the ledger of every hardened extreme between three sites or more.
+const ROLES: &str = "two of the three sites with roles can learn together how many sites lie on \
+                     either side of each cut";
+/// The most records of a kth element, as of any comparison.
+const MOST_RECORDS: u64 = 1 << 62;
 /// What JX08 Algorithm 4 shows on its way.
 const CANDIDATES: What = What::new(
     "records at or below each candidate of the search",
@@ -84,9 +91,11 @@ impl Party {
         domain_of: impl Fn(usize) -> RangeInclusive<u64>,
         ranges: &mut [Option<(u64, u64)>],
     ) -> Result<(), Error> {
-        if self.sites == 1 {
+        let checked = self.check_fan_out();
+        let checked = checked.and_then(|()| check_ranges(ranges, &domain_of));
+        if self.sites == 1 || checked.is_err() {
             self.calls += 1;
-            return check_ranges(ranges, domain_of);
+            return checked;
         }
         let mut ends: Vec<Option<u64>> = ranges
             .iter()
@@ -125,8 +134,20 @@ impl Party {
             let (left, right) = (questions.len(), answers.len());
             return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
         }
+        self.check_fan_out()?;
+        if records > MOST_RECORDS {
+            return Err(Error::OwnConfig(OwnConfig::Bound { bound: records }));
+        }
+        for (index, question) in questions.iter().enumerate() {
+            size_of(index, &question.domain)?;
+        }
+        let mut count = |index: usize, value: u64| {
+            let count = at_most(index, value);
+            let fits = (count <= records).then_some(count);
+            fits.ok_or(Error::OwnData(OwnData::AboveBound { index }))
+        };
         if self.sites == 1 {
-            return kth_alone(questions, at_most, answers);
+            return kth_alone(questions, count, answers);
         }
         let fan_out = if self.is_published() {
             2
@@ -136,34 +157,50 @@ impl Party {
         let mut search = Search::new(fan_out, answers.len(), |index| {
             questions[index].domain.clone()
         })?;
-        while search.ask() {
+        let asked = questions
+            .iter()
+            .fold(
+                Asking::new(what).word(records).word(questions.len() as u64),
+                |asking, question| asking.word(question.rank).domain(&question.domain),
+            )
+            .finish();
+        let caveat = self.compare_caveat();
+        let begun = self.begin(what, Primitive::Kth, caveat, answers.len());
+        search.ask();
+        // No question at all is asked too, so that every site begins the same calls.
+        loop {
             let counts: Vec<u64> = search
                 .asked()
-                .map(|(index, value)| at_most(index, value))
-                .collect();
+                .map(|(index, value)| count(index, value))
+                .collect::<Result<_, Error>>()?;
             let thresholds: Vec<u64> = search
                 .asked()
                 .map(|(index, _)| questions[index].rank)
                 .collect();
-            let bits = self.reach(records, counts, &thresholds).await?;
+            let bits = self.reach(asked, records, counts, &thresholds).await?;
             search.answer(&bits);
+            if !search.ask() {
+                break;
+            }
         }
         search.write(answers);
-        let caveat = self.compare_caveat();
-        self.open(what, Primitive::Kth, To::All, caveat, Sealed::new(answers));
+        self.ledger.finish(begun, Sealed::new(answers));
         Ok(())
     }
 
     /// One step of the kth element: whether the counts reach the ranks.
     async fn reach(
         &mut self,
+        asked: u64,
         records: u64,
         mut counts: Vec<u64>,
         thresholds: &[u64],
     ) -> Result<Vec<bool>, Error> {
         if self.is_published() {
             let caveat = self.sum_caveat();
-            let sealed = self.sealed_sum(Primitive::Kth, None, &mut counts).await?;
+            let sealed = self
+                .sealed_sum(Primitive::Kth, asked, None, &mut counts)
+                .await?;
             let sums = self.open(CANDIDATES, Primitive::Kth, To::All, caveat, sealed);
             return Ok(sums
                 .iter()
@@ -177,9 +214,8 @@ impl Party {
             counts: &counts,
             thresholds,
         };
-        question.check(bits.len())?;
         // Monotone bits: they follow from the kth element.
-        self.sealed_at_least(Primitive::Kth, &question, &mut bits)
+        self.sealed_at_least(Primitive::Kth, asked, &question, &mut bits)
             .await?
             .implied();
         Ok(bits)
@@ -192,41 +228,59 @@ impl Party {
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
         self.calls += 1;
+        self.check_fan_out()?;
         for (index, value) in values.iter().enumerate() {
-            if value.is_some_and(|value| !question(index).1.contains(&value)) {
+            let (_, domain) = question(index);
+            size_of(index, &domain)?;
+            if value.is_some_and(|value| !domain.contains(&value)) {
                 return Err(Error::OwnData(OwnData::OutsideDomain { index }));
             }
         }
         if self.sites == 1 {
             return Ok(());
         }
+        let asked = (0..values.len())
+            .map(&question)
+            .fold(
+                Asking::new(what).word(values.len() as u64),
+                |asking, (end, domain)| asking.word(end as u64).domain(&domain),
+            )
+            .finish();
+        let caveat = match self.settings.security {
+            _ if self.sites == 2 => Some(TWO_SITES),
+            Security::Published => None,
+            Security::Hardened => Some(ROLES),
+        };
+        let begun = self.begin(what, Primitive::Extremum, caveat, values.len());
         if let Engine::Ideal(chair) = &self.engine {
             let ends: Vec<End> = (0..values.len()).map(|index| question(index).0).collect();
             let answer = chair
-                .ask(Primitive::Extremum, values.to_vec(), |inputs| {
+                .ask(Primitive::Extremum, asked, values.to_vec(), |inputs| {
                     ideal_extremes(&ends, inputs)
                 })
                 .await?;
             values.copy_from_slice(&answer);
         } else if self.is_published() {
-            self.probabilistic_extremes(question, values).await?;
+            self.probabilistic_extremes(asked, question, values).await?;
         } else {
-            self.searched_extremes(question, values).await?;
+            self.searched_extremes(asked, question, values).await?;
         }
-        let caveat = (self.sites == 2).then_some(TWO_SITES);
-        self.open(
-            what,
-            Primitive::Extremum,
-            To::All,
-            caveat,
-            Sealed::new(values),
-        );
+        self.ledger.finish(begun, Sealed::new(values));
+        Ok(())
+    }
+
+    /// A fan-out that no search can use is refused by every party, also by one alone.
+    fn check_fan_out(&self) -> Result<(), Error> {
+        if !self.is_published() && self.settings.fan_out < 2 {
+            return Err(Error::OwnConfig(OwnConfig::FanOut));
+        }
         Ok(())
     }
 
     /// Places are counted from the end that is asked for, so that every question is a minimum.
     async fn searched_extremes(
         &mut self,
+        asked: u64,
         question: impl Fn(usize) -> (End, RangeInclusive<u64>),
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
@@ -239,7 +293,9 @@ impl Party {
                 End::High => domain.start() + (domain.end() - value),
             }
         };
-        while search.ask() {
+        search.ask();
+        // No question at all is asked too, so that every site begins the same calls.
+        loop {
             let mut bits: Vec<bool> = search
                 .asked()
                 .map(|(index, cut)| {
@@ -247,10 +303,13 @@ impl Party {
                 })
                 .collect();
             // Monotone bits: they follow from the extreme.
-            self.sealed_junction(Primitive::Extremum, Junction::Any, &mut bits)
+            self.sealed_junction(Primitive::Extremum, asked, Junction::Any, &mut bits)
                 .await?
                 .implied();
             search.answer(&bits);
+            if !search.ask() {
+                break;
+            }
         }
         search.write(values);
         for (index, value) in values.iter_mut().enumerate() {
@@ -274,40 +333,44 @@ fn ideal_extremes(ends: &[End], inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>>
 
 fn check_ranges(
     ranges: &[Option<(u64, u64)>],
-    domain_of: impl Fn(usize) -> RangeInclusive<u64>,
+    domain_of: &impl Fn(usize) -> RangeInclusive<u64>,
 ) -> Result<(), Error> {
-    let outside = |(index, range): (usize, &Option<(u64, u64)>)| {
+    for (index, range) in ranges.iter().enumerate() {
         let domain = domain_of(index);
-        range.is_some_and(|(low, high)| !domain.contains(&low) || !domain.contains(&high))
-    };
-    match ranges.iter().enumerate().position(outside) {
-        Some(index) => Err(Error::OwnData(OwnData::OutsideDomain { index })),
-        None => Ok(()),
+        size_of(index, &domain)?;
+        if let Some((low, high)) = range {
+            if !domain.contains(low) || !domain.contains(high) {
+                return Err(Error::OwnData(OwnData::OutsideDomain { index }));
+            }
+            if low > high {
+                return Err(Error::OwnData(OwnData::Reversed { index }));
+            }
+        }
     }
+    Ok(())
 }
 
 /// A party of one halves its own domain; nothing is allocated.
 fn kth_alone(
     questions: &[Rank],
-    mut at_most: impl FnMut(usize, u64) -> u64,
+    mut count: impl FnMut(usize, u64) -> Result<u64, Error>,
     answers: &mut [Option<u64>],
 ) -> Result<(), Error> {
     for (index, (question, answer)) in questions.iter().zip(answers).enumerate() {
         let (mut low, mut high) = (*question.domain.start(), *question.domain.end());
-        if low > high {
-            return Err(Error::OwnConfig(OwnConfig::Domain { index }));
+        if count(index, high)? < question.rank {
+            *answer = None;
+            continue;
         }
-        *answer = (at_most(index, high) >= question.rank).then(|| {
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if at_most(index, middle) >= question.rank {
-                    high = middle;
-                } else {
-                    low = middle + 1;
-                }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if count(index, middle)? >= question.rank {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
-            low
-        });
+        }
+        *answer = Some(low);
     }
     Ok(())
 }

@@ -10,7 +10,8 @@
 use std::ops::RangeInclusive;
 
 use super::End;
-use crate::error::{Error, OwnConfig};
+use super::search::size_of;
+use crate::error::Error;
 use crate::ledger::{Disclosure, Sealed, To, What};
 use crate::network::Site;
 use crate::party::{Engine, Joined, Party};
@@ -24,6 +25,7 @@ const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 
 impl Party {
     pub(crate) async fn probabilistic_extremes(
         &mut self,
+        asked: u64,
         question: impl Fn(usize) -> (End, RangeInclusive<u64>),
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
@@ -31,11 +33,7 @@ impl Party {
         let mut sizes = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
             let (end, domain) = question(index);
-            let size = domain
-                .end()
-                .checked_sub(*domain.start())
-                .and_then(|last| last.checked_add(1));
-            let size = size.ok_or(Error::OwnConfig(OwnConfig::Domain { index }))?;
+            let size = size_of(index, &domain)?;
             sizes.push(size);
             // 0 is "none"; the wanted end of the domain is the largest.
             own.push(value.map_or(0, |value| match end {
@@ -45,9 +43,18 @@ impl Party {
         }
         let laps = self.settings.probabilistic;
         let mut seen = Vec::new();
+        let disclosure = Disclosure {
+            what: RUNNING,
+            by: Primitive::Extremum,
+            to: To::Successor,
+            caveat: None,
+        };
+        let most = (laps.laps.max(1) as usize).saturating_mul(values.len());
+        let begun = self.ledger.begin(disclosure, most);
+        let mut ended = Ok(());
         if let Engine::Joined(joined) = &mut self.engine {
-            joined.link.begin(Primitive::Extremum);
-            laps_of_maximum(
+            joined.link.begin(Primitive::Extremum, asked)?;
+            ended = laps_of_maximum(
                 joined,
                 &mut self.generator,
                 laps,
@@ -55,15 +62,11 @@ impl Party {
                 &mut own,
                 &mut seen,
             )
-            .await?;
+            .await;
         }
-        let disclosure = Disclosure {
-            what: RUNNING,
-            by: Primitive::Extremum,
-            to: To::Successor,
-            caveat: None,
-        };
-        self.ledger.open(disclosure, Sealed::new(seen));
+        // What was seen was seen, however the laps ended.
+        self.ledger.finish(begun, Sealed::new(seen));
+        ended?;
         for (index, (value, found)) in values.iter_mut().zip(own).enumerate() {
             let (end, domain) = question(index);
             let from_start = |place: u64| match end {

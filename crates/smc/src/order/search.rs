@@ -8,6 +8,13 @@ use std::ops::RangeInclusive;
 
 use crate::error::{Error, OwnConfig};
 
+/// How many values a domain has; at least one, and fewer than 2^64.
+pub(super) fn size_of(index: usize, domain: &RangeInclusive<u64>) -> Result<u64, Error> {
+    let last = domain.end().checked_sub(*domain.start());
+    last.and_then(|last| last.checked_add(1))
+        .ok_or(Error::OwnConfig(OwnConfig::Domain { index }))
+}
+
 /// The state of all searches: public, the same at every site.
 pub(super) struct Search {
     parts: u64,
@@ -35,11 +42,7 @@ impl Search {
         }
         let lefts = (0..questions).map(|index| {
             let domain = domain_of(index);
-            let size = domain
-                .end()
-                .checked_sub(*domain.start())
-                .and_then(|last| last.checked_add(1));
-            let size = size.ok_or(Error::OwnConfig(OwnConfig::Domain { index }))?;
+            let size = size_of(index, &domain)?;
             Ok(Left {
                 start: *domain.start(),
                 size,

@@ -9,7 +9,6 @@
 //! The sum, nothing else, to any m - 2 colluding sites.
 
 use crate::error::Error;
-use crate::ledger::Sealed;
 use crate::network::Site;
 use crate::party::Joined;
 use crate::random::Purpose;
@@ -17,12 +16,12 @@ use crate::settings::Topology;
 use crate::wire;
 
 impl Joined {
-    pub(super) async fn masked_sum<'a>(
+    pub(super) async fn masked_sum(
         &mut self,
         topology: Topology,
         pivot: Option<Site>,
-        values: &'a mut [u64],
-    ) -> Result<Sealed<&'a mut [u64]>, Error> {
+        values: &mut [u64],
+    ) -> Result<(), Error> {
         add_masks(self, Purpose::SumMask, values);
         match (topology, pivot) {
             (Topology::AllToAll, None) => {
@@ -39,7 +38,7 @@ impl Joined {
                     .await?;
             }
         }
-        Ok(Sealed::new(values))
+        Ok(())
     }
 
     /// All to `hub`, and back unless `hub` keeps it.

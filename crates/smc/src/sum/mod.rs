@@ -18,6 +18,8 @@ mod ring;
 pub(crate) use masked::add_masks;
 pub(crate) use ring::apart;
 
+use crate::asked::Asking;
+use crate::draft::Draft;
 use crate::error::{Error, OwnConfig};
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
@@ -33,6 +35,7 @@ const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its
 
 impl Party {
     /// Replaces `values` by their sums over all sites, modulo 2^64; every site learns them.
+    /// After an error they are zero.
     pub async fn sum(&mut self, what: What, values: &mut [u64]) -> Result<(), Error> {
         self.sum_for(what, None, values).await
     }
@@ -60,7 +63,13 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
-        let sealed = self.sealed_sum(Primitive::Sum, pivot, values).await?;
+        let asked = Asking::new(what)
+            .word(values.len() as u64)
+            .word(pivot.map_or(u64::MAX, |pivot| pivot.index() as u64))
+            .finish();
+        let sealed = self
+            .sealed_sum(Primitive::Sum, asked, pivot, values)
+            .await?;
         let to = pivot.map_or(To::All, To::Site);
         let caveat = self.sum_caveat();
         self.open(what, Primitive::Sum, to, caveat, sealed);
@@ -71,13 +80,16 @@ impl Party {
     pub(crate) async fn sealed_sum<'a>(
         &mut self,
         primitive: Primitive,
+        asked: u64,
         pivot: Option<Site>,
         values: &'a mut [u64],
     ) -> Result<Sealed<&'a mut [u64]>, Error> {
         match &mut self.engine {
             Engine::Alone => Ok(Sealed::new(values)),
             Engine::Ideal(chair) => {
-                let answer = chair.ask(primitive, values.to_vec(), ideal::sum).await?;
+                let answer = chair
+                    .ask(primitive, asked, values.to_vec(), ideal::sum)
+                    .await?;
                 if pivot.is_none_or(|pivot| pivot == self.me) {
                     values.copy_from_slice(&answer);
                 } else {
@@ -86,7 +98,8 @@ impl Party {
                 Ok(Sealed::new(values))
             }
             Engine::Joined(joined) => {
-                joined.link.begin(primitive);
+                joined.link.begin(primitive, asked)?;
+                let mut draft = Draft::new(values);
                 let Settings {
                     security,
                     topology,
@@ -94,14 +107,15 @@ impl Party {
                     ..
                 } = self.settings;
                 match security {
-                    Security::Hardened => joined.masked_sum(topology, pivot, values).await,
+                    Security::Hardened => joined.masked_sum(topology, pivot, &mut draft).await?,
                     Security::Published => {
                         let two_passes = ring == Ring::TwoPasses;
                         joined
-                            .ring_sum(&mut self.generator, two_passes, pivot, values)
-                            .await
+                            .ring_sum(&mut self.generator, two_passes, pivot, &mut draft)
+                            .await?;
                     }
                 }
+                Ok(draft.seal())
             }
         }
     }

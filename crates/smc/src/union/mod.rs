@@ -18,6 +18,7 @@ pub mod loss;
 mod mixing;
 mod published;
 
+use crate::asked::Asking;
 use crate::error::{Error, OwnData};
 use crate::ideal;
 use crate::ledger::{Disclosure, Sealed, To, What};
@@ -64,9 +65,13 @@ impl Party {
             return Ok(());
         }
         let published = self.is_published() && matches!(self.engine, Engine::Joined(_));
+        let asked = Asking::new(what)
+            .word(shape.width as u64)
+            .word(shape.capacity as u64)
+            .finish();
         let own = std::mem::take(items);
         let united = if published {
-            let (united, seen) = self.union_on_a_ring(shape, own).await?;
+            let (united, seen) = self.union_on_a_ring(asked, shape, own).await?;
             let by = Primitive::Union;
             let disclosure = Disclosure {
                 what: ON_THE_WAY,
@@ -80,11 +85,11 @@ impl Party {
             match &mut self.engine {
                 Engine::Alone => own,
                 Engine::Ideal(chair) => chair
-                    .ask(Primitive::Union, own, ideal::union)
+                    .ask(Primitive::Union, asked, own, ideal::union)
                     .await?
                     .to_vec(),
                 Engine::Joined(joined) => {
-                    joined.link.begin(Primitive::Union);
+                    joined.link.begin(Primitive::Union, asked)?;
                     joined.mix(&mut self.generator, shape, own).await?
                 }
             }

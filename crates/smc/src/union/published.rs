@@ -22,12 +22,13 @@ impl Party {
     /// The union, and the list as it came from the predecessor.
     pub(super) async fn union_on_a_ring(
         &mut self,
+        asked: u64,
         shape: &Items<'_>,
         own: List,
     ) -> Result<(List, List), Error> {
         let ticket = self.generator.below(TICKETS);
         let mut highest = [Some(ticket)];
-        self.probabilistic_extremes(|_| (End::High, 0..=TICKETS - 1), &mut highest)
+        self.probabilistic_extremes(asked, |_| (End::High, 0..=TICKETS - 1), &mut highest)
             .await?;
         let leads = highest[0] == Some(ticket);
         let decoys: List = if leads {
@@ -41,7 +42,7 @@ impl Party {
         let Engine::Joined(joined) = &mut self.engine else {
             return Ok((own, List::new()));
         };
-        joined.link.begin(Primitive::Union);
+        joined.link.begin(Primitive::Union, asked)?;
         if leads {
             let start = sorted(own.into_iter().chain(decoys.iter().cloned()));
             joined.send_list(&start)?;

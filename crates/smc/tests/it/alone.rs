@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Error, Items, Party, Rank, Seed, Settings, Site, Tree};
 
 use crate::harness::TEST;
@@ -73,5 +74,50 @@ fn a_party_of_one_allocates_nothing() {
         );
         assert!(party.ledger().entries().is_empty());
         assert_eq!((party.calls(), party.traffic()), (12, None));
+    }
+}
+
+/// What a party of one refuses, and what parties that have joined refuse.
+#[test]
+fn a_party_of_one_refuses_what_others_refuse() {
+    async fn refused(mut party: Party) -> Result<Vec<Error>, Error> {
+        let rank = |domain| [Rank { rank: 1, domain }];
+        #[allow(clippy::reversed_empty_ranges)]
+        let empty = 5..=4;
+        let whole = 0..=u64::MAX;
+        let mut errors = Vec::new();
+        for domain in [empty, whole] {
+            let minimum = party.minimum(TEST, |_| domain.clone(), &mut [None]).await;
+            errors.extend(minimum.err());
+            let ranges = party.ranges(TEST, |_| domain.clone(), &mut [None]).await;
+            errors.extend(ranges.err());
+            let kth = party
+                .kth(TEST, 9, &rank(domain), |_, _| 1, &mut [None])
+                .await;
+            errors.extend(kth.err());
+        }
+        let kth = party
+            .kth(TEST, 9, &rank(0..=9), |_, _| 10, &mut [None])
+            .await;
+        errors.extend(kth.err());
+        let kth = party
+            .kth(TEST, u64::MAX, &rank(0..=9), |_, _| 1, &mut [None])
+            .await;
+        errors.extend(kth.err());
+        let ranges = party
+            .ranges(TEST, |_| 0..=9, &mut [None, Some((4, 3))])
+            .await;
+        errors.extend(ranges.err());
+        Ok(errors)
+    }
+    for settings in [Settings::hardened(), Settings::published()] {
+        let alone = at_once(refused(Party::alone(settings, &Seed::new([1; 32])))).unwrap();
+        assert_eq!(alone.len(), 9);
+        for sites in [2, 3] {
+            let run = Simulation::new(sites, 1).settings(settings).run(refused);
+            for errors in run.into_values().unwrap() {
+                assert_eq!(errors, alone);
+            }
+        }
     }
 }

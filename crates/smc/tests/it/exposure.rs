@@ -52,7 +52,7 @@ pub(crate) fn measure(decoys: usize, unions: usize) -> Measured {
     let outcome = Simulation::new(SITES, 77)
         .settings(settings)
         .run(|mut party| async move {
-            party.ledger_mut().keep_values();
+            party.keep_values();
             for trial in 0..unions {
                 let mut own = items(trial, party.me().index());
                 party

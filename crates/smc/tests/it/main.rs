@@ -12,5 +12,6 @@ mod hostile;
 mod ledger;
 mod loss;
 mod network;
+mod questions;
 mod security;
 mod vectors;

@@ -131,7 +131,7 @@ fn conjunction(
         .run(|mut party| async move {
             let me = party.me().index();
             let mut own: Vec<bool> = (0..count).map(|index| bits(me, index)).collect();
-            party.ledger_mut().keep_values();
+            party.keep_values();
             party.all(TEST, &mut own).await?;
             Ok(party.ledger().entries()[0].recorded.clone().unwrap())
         })
@@ -359,7 +359,7 @@ fn a_comparison_opens_one_bit_only() {
                     .recording()
                     .run(|mut party| async move {
                         let own = world[party.me().index()];
-                        party.ledger_mut().keep_values();
+                        party.keep_values();
                         let (counts, thresholds) = (vec![own; COUNT], vec![threshold; COUNT]);
                         let mut answers = vec![false; COUNT];
                         party
@@ -417,7 +417,7 @@ fn whose_uncommon_records_meet_is_hidden() {
                     1 => [b"common", shared.as_bytes(), b"mine"],
                     _ => [b"common", b"else", b"other"],
                 };
-                party.ledger_mut().keep_values();
+                party.keep_values();
                 let mut common = Vec::new();
                 party.align(TEST, 3, &own, &mut common).await?;
                 Ok::<_, Error>((common, party.ledger().clone()))
