@@ -272,3 +272,126 @@ fn places(own: &[Tag], ordered: &[Tag]) -> Vec<usize> {
         .filter_map(|tag| at.get(tag).copied())
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::What;
+    use crate::memory::{Outcome, Simulation};
+    use crate::party::Engine;
+    use crate::random::{Agreement, Seed};
+    use crate::settings::Settings;
+    use crate::wire::{HEADER_BYTES, Header};
+
+    const SITES: usize = 4;
+
+    fn identifiers(site: usize, count: usize) -> Vec<Vec<u8>> {
+        let own = |index: usize| format!("{site} {index}").into_bytes();
+        (0..count).map(own).collect()
+    }
+
+    /// An alignment of sites without common records; which site compares.
+    fn aligned(settings: Settings, seed: u64, count: usize) -> (Outcome<Site, Error>, Site) {
+        let simulation = Simulation::new(SITES, seed).settings(settings);
+        let outcome = simulation.recording().run(|mut party| async move {
+            let own = identifiers(party.me().index(), count);
+            let own: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+            let what = What::new("places", "the test");
+            party.align(what, count, &own, &mut Vec::new()).await?;
+            let Engine::Joined(joined) = party.engine else {
+                unreachable!("four sites are joined")
+            };
+            Ok(joined.comparer())
+        });
+        let comparer = *outcome.results[0].as_ref().expect("no faults");
+        (outcome, comparer)
+    }
+
+    /// The ciphertexts that a site got from the one before it, set by set: first that site's own,
+    /// at last those that return.
+    fn sets(outcome: &Outcome<Site, Error>, to: usize, count: usize, width: usize) -> Vec<Vec<u8>> {
+        let from = (to + SITES - 1) % SITES;
+        let view = outcome.view(Site::new(to as u16));
+        let sets = view.iter().filter(|frame| {
+            let header = Header::decode(&frame.bytes).expect("an honest frame");
+            let long = frame.bytes.len() == HEADER_BYTES + count * width;
+            frame.from.index() == from && header.call > 0 && long
+        });
+        sets.map(|frame| frame.bytes[HEADER_BYTES..].to_vec())
+            .collect()
+    }
+
+    /// A site's own randomness as it is when the alignment begins.
+    fn generator(seed: u64, site: usize) -> Generator {
+        let mut generator = Generator::new(&Seed::for_site(seed, site));
+        Agreement::new(&mut generator);
+        Agreement::new(&mut generator);
+        generator
+    }
+
+    /// Where each of `before` stands in `after`.
+    fn moved(before: &[u8], after: &[u8], width: usize) -> Vec<usize> {
+        let places = before.chunks_exact(width).map(|one| {
+            let at = after.chunks_exact(width).position(|other| one == other);
+            at.expect("the same ciphertexts in another order")
+        });
+        places.collect()
+    }
+
+    /// The correlation of places before and after, in standard deviations of a uniform order.
+    fn correlation(moved: &[usize]) -> f64 {
+        let count = moved.len() as f64;
+        let middle = (count - 1.0) / 2.0;
+        let both = moved.iter().enumerate();
+        let covariance: f64 = both
+            .map(|(before, &after)| (before as f64 - middle) * (after as f64 - middle))
+            .sum();
+        covariance / (count * (count * count - 1.0) / 12.0) * (count - 1.0).sqrt()
+    }
+
+    /// No place says anything of another: four standard deviations, and few stay where they were
+    /// (one on average, Poisson).
+    fn assert_shuffled(moved: &[usize], of: &str) {
+        let correlation = correlation(moved);
+        assert!(correlation.abs() < 4.0, "{of}: {correlation}");
+        let stayed = moved.iter().enumerate();
+        let stayed = stayed.filter(|(before, after)| before == *after).count();
+        assert!(stayed < 8, "{of}: {stayed}");
+    }
+
+    #[test]
+    fn the_comparing_site_sees_no_order() {
+        let (count, width) = (150, RistrettoKey::BYTES);
+        for seed in 0..6 {
+            let (outcome, comparer) = aligned(Settings::hardened(), seed, count);
+            let keys: Vec<(RistrettoKey, RistrettoKey)> = (0..SITES)
+                .map(|site| {
+                    let mut own = generator(seed, site);
+                    (RistrettoKey::new(&mut own), RistrettoKey::new(&mut own))
+                })
+                .collect();
+            for (site, (_, blind)) in keys.iter().enumerate() {
+                // The order in which a site sends its table.
+                let own = identifiers(site, count);
+                let own: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+                let sent = sets(&outcome, (site + 1) % SITES, count, width).swap_remove(0);
+                let order = moved(&blind.encrypt(&own), &sent, width);
+                assert_shuffled(&order, &format!("table of site {site}, run {seed}"));
+                if site != comparer.index() {
+                    continue;
+                }
+                // What the comparing site sent, and what came back to it.
+                let back = sets(&outcome, site, count, width).pop();
+                let under_all =
+                    (0..SITES)
+                        .filter(|&other| other != site)
+                        .fold(sent, |ciphertexts, other| {
+                            let more = keys[other].0.encrypt_again(&ciphertexts, count);
+                            more.expect("points")
+                        });
+                let order = moved(&under_all, &back.expect("it came back"), width);
+                assert_shuffled(&order, &format!("lap of site {site}, run {seed}"));
+            }
+        }
+    }
+}
