@@ -343,6 +343,44 @@ fn the_neighbours_of_a_site_recover_its_input_in_the_published_ring() {
     }
 }
 
+#[test]
+fn only_the_pivot_sees_a_published_sum() {
+    const COUNT: usize = 500;
+    for ring in [Ring::TwoPasses, Ring::OneMask] {
+        for (sites, pivot) in [(2u16, 0u16), (2, 1), (3, 0), (5, 2), (5, 4)] {
+            let settings = Settings {
+                ring,
+                ..Settings::published()
+            };
+            let simulation = Simulation::new(usize::from(sites), 60).settings(settings);
+            let outcome = simulation.recording().run(|mut party| async move {
+                let mut values = vec![party.me().index() as u64 + 1; COUNT];
+                party.sum_to(TEST, Site::new(pivot), &mut values).await?;
+                Ok::<_, Error>(values)
+            });
+            for site in (0..sites).filter(|&site| site != pivot) {
+                // What a site gets, and what it makes of it and sends on.
+                let (got, next) = (
+                    outcome.view(Site::new(site)),
+                    outcome.view(Site::new((site + 1) % sites)),
+                );
+                let sent = payloads(&next)
+                    .into_iter()
+                    .filter(|(from, _)| *from == Site::new(site));
+                for (from, bytes) in payloads(&got).into_iter().chain(sent) {
+                    let of = format!("{from}, site {site} of {sites}, pivot {pivot}, {ring:?}");
+                    assert_uniform(bytes.iter().copied(), 256, &of);
+                }
+            }
+            let sum = u64::from(sites * (sites + 1) / 2);
+            for (site, values) in outcome.into_values().unwrap().iter().enumerate() {
+                let due = if site == usize::from(pivot) { sum } else { 0 };
+                assert!(values.iter().all(|&value| value == due));
+            }
+        }
+    }
+}
+
 // (d) A comparison opens one bit and nothing else.
 
 #[test]
