@@ -22,7 +22,7 @@ use crate::random::{Agreement, Generator, PairKey, Purpose, Seed};
 use crate::wire::{self, WireError};
 
 /// Bytes that a layer adds: a public key and a tag.
-const LAYER: usize = 48;
+pub(super) const LAYER: usize = 48;
 const TAG: usize = 16;
 const LABEL: &[u8] = b"hedgerow mixing layer v1";
 
@@ -35,6 +35,8 @@ impl Joined {
     ) -> Result<Vec<Vec<u8>>, Error> {
         let (first, last) = (Site::new(0), Site::new(self.sites as u16 - 1));
         let onions = self.mixer().wrap(generator, shape, items);
+        // Joining refused keys with which anyone could read a layer.
+        let onions = onions.map_err(|site| self.link.misbehaved(site, Misbehaviour::WeakKey))?;
         let plain = shape.width + 1;
         let onions = if self.me == first {
             let mut all = onions;
@@ -137,13 +139,14 @@ struct Mixer<'m> {
 }
 
 impl Mixer<'_> {
-    /// Own items and blanks, under a layer for each site: the last site's inmost.
+    /// Own items and blanks, under a layer for each site: the last site's inmost. Fails with the
+    /// site whose key is too weak for a layer.
     fn wrap(
         &self,
         generator: &mut Generator,
         shape: &Items<'_>,
         items: Vec<Vec<u8>>,
-    ) -> Vec<Vec<u8>> {
+    ) -> Result<Vec<Vec<u8>>, Site> {
         let blanks = shape.capacity - items.len();
         let mut onions: Vec<(Vec<u8>, [u8; 32])> = Vec::with_capacity(shape.capacity);
         for item in items {
@@ -151,26 +154,33 @@ impl Mixer<'_> {
         }
         onions.extend((0..blanks).map(|_| (vec![0; shape.width + 1], [0; 32])));
         onions.iter_mut().for_each(|(_, seed)| generator.fill(seed));
-        onions.par_iter_mut().for_each(|(onion, seed)| {
+        onions.par_iter_mut().try_for_each(|(onion, seed)| {
             let mut fresh = Generator::new(&Seed::new(*seed));
-            for public in self.publics.iter().rev() {
-                self.add_layer(public, &mut fresh, onion);
-            }
             seed.zeroize();
-        });
-        onions.into_iter().map(|(onion, _)| onion).collect()
+            for (site, public) in self.publics.iter().enumerate().rev() {
+                let layer = self.add_layer(public, &mut fresh, onion);
+                layer.ok_or(Site::new(site as u16))?;
+            }
+            Ok(())
+        })?;
+        Ok(onions.into_iter().map(|(onion, _)| onion).collect())
     }
 
-    fn add_layer(&self, theirs: &[u8; 32], generator: &mut Generator, onion: &mut Vec<u8>) {
+    /// Puts a layer on; `None` if with that key anyone could take it off.
+    fn add_layer(
+        &self,
+        theirs: &[u8; 32],
+        generator: &mut Generator,
+        onion: &mut Vec<u8>,
+    ) -> Option<()> {
         let fresh = Agreement::new(generator);
         let public = fresh.public();
-        // Joining refused keys with which anyone could read a layer.
-        if let Some(key) = fresh.derive(theirs, self.session, LABEL) {
-            key.stream(Purpose::Item, self.call).apply(onion);
-            let tag = tag(&key, &public, onion);
-            onion.splice(..0, public);
-            onion.extend_from_slice(&tag);
-        }
+        let key = fresh.derive(theirs, self.session, LABEL)?;
+        key.stream(Purpose::Item, self.call).apply(onion);
+        let tag = tag(&key, self.call, &public, onion);
+        onion.splice(..0, public);
+        onion.extend_from_slice(&tag);
+        Some(())
     }
 
     /// Takes this site's layer off; `None` if it was changed.
@@ -178,7 +188,7 @@ impl Mixer<'_> {
         let (public, rest) = onion.split_first_chunk::<32>()?;
         let (inner, given) = rest.split_last_chunk::<TAG>()?;
         let key = self.own.derive(public, self.session, LABEL)?;
-        if !bool::from(tag(&key, public, inner).ct_eq(given)) {
+        if !bool::from(tag(&key, self.call, public, inner).ct_eq(given)) {
             return None;
         }
         let mut inner = inner.to_vec();
@@ -187,9 +197,11 @@ impl Mixer<'_> {
     }
 }
 
-fn tag(key: &PairKey, public: &[u8; 32], body: &[u8]) -> [u8; TAG] {
+/// Over the call too, so that no item passes for one of another call.
+fn tag(key: &PairKey, call: u32, public: &[u8; 32], body: &[u8]) -> [u8; TAG] {
     let own = blake3::derive_key("hedgerow mixing tag v1", key.bytes());
     let mut hasher = blake3::Hasher::new_keyed(&own);
+    hasher.update(&call.to_le_bytes());
     hasher.update(public).update(body);
     let mut tag = [0; TAG];
     tag.copy_from_slice(&hasher.finalize().as_bytes()[..TAG]);
@@ -298,6 +310,37 @@ mod tests {
             .map(|(owner, believed)| owner == *believed)
             .collect();
         (claims.iter().filter(|&&right| right).count(), claims.len())
+    }
+
+    #[test]
+    fn layers_belong_to_their_call_and_need_a_strong_key() {
+        let mut generator = Generator::new(&Seed::new([8; 32]));
+        let own = Agreement::new(&mut generator);
+        let shape = Items {
+            width: 1,
+            capacity: 1,
+            decoy: &|_| vec![0],
+        };
+        let publics = [own.public()];
+        let mixer = |call| Mixer {
+            own: &own,
+            publics: &publics,
+            session: &[3; 32],
+            call,
+        };
+        let onions = mixer(1).wrap(&mut generator, &shape, vec![vec![7]]);
+        let onion = onions.expect("a strong key").swap_remove(0);
+        assert_eq!(mixer(1).peel(&onion), Some(vec![1, 7]));
+        assert_eq!(mixer(2).peel(&onion), None);
+        // With the neutral element as key the shared secret is 0.
+        let weak = Mixer {
+            publics: &[own.public(), [0; 32]],
+            ..mixer(1)
+        };
+        assert_eq!(
+            weak.wrap(&mut generator, &shape, vec![vec![7]]),
+            Err(Site::new(1))
+        );
     }
 
     #[test]

@@ -13,4 +13,5 @@ mod ledger;
 mod loss;
 mod network;
 mod security;
+mod seen;
 mod vectors;
