@@ -221,6 +221,20 @@ pub enum OwnConfig {
         /// Its place in the slice.
         index: usize,
     },
+    /// A capacity above [`MAXIMUM_CAPACITY`], or one whose items together are longer than memory.
+    #[error("a capacity of {capacity} items is more than a run can hold")]
+    Capacity {
+        /// The capacity.
+        capacity: usize,
+    },
+    /// A function that draws random items of another length than the agreed width.
+    #[error("a random item has {found} bytes, not the agreed {width}")]
+    DecoyWidth {
+        /// Bytes of the item.
+        found: usize,
+        /// Bytes agreed.
+        width: usize,
+    },
     /// A site that is not in the run.
     #[error("{site} is not in this run")]
     NoSuchSite {
@@ -231,3 +245,26 @@ pub enum OwnConfig {
 
 /// The largest number of sites in a run: sums of one bit per site must stay below 251.
 pub const MAXIMUM_SITES: usize = 250;
+
+/// The largest number of items or identifiers that one site may bring.
+pub const MAXIMUM_CAPACITY: usize = 1 << 28;
+
+/// Refuses a capacity with which the length of a message of all sites' items of `bytes` each, and
+/// `more` items, could not be counted. `None` as `bytes` is a length that was too large already.
+pub(crate) fn check_capacity(
+    sites: usize,
+    capacity: usize,
+    more: usize,
+    bytes: Option<usize>,
+) -> Result<(), Error> {
+    let items = sites
+        .checked_mul(capacity)
+        .and_then(|items| items.checked_add(more));
+    let length = items
+        .zip(bytes)
+        .and_then(|(items, bytes)| items.checked_mul(bytes));
+    match length {
+        Some(length) if capacity <= MAXIMUM_CAPACITY && length <= isize::MAX as usize => Ok(()),
+        _ => Err(Error::OwnConfig(OwnConfig::Capacity { capacity })),
+    }
+}

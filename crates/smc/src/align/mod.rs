@@ -24,10 +24,12 @@ mod ring;
 use std::collections::HashSet;
 
 use crate::asked::Asking;
-use crate::error::{Error, OwnData};
-use crate::ledger::{Disclosure, Sealed, To, What};
+use crate::commutative::PohligHellmanKey;
+use crate::error::{Error, OwnData, check_capacity};
+use crate::ledger::{Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::wire::Primitive;
+use ring::Seen;
 
 const SIZES: What = What::new(
     "number of identifiers of each site",
@@ -72,7 +74,10 @@ impl Party {
             return Err(Error::OwnData(OwnData::Duplicate { index }));
         }
         let asked = Asking::new(what).word(capacity as u64).finish();
-        let (published, mut sizes, mut tags) = (self.is_published(), Vec::new(), None);
+        // The longer ciphertexts of both levels.
+        let bytes = Some(PohligHellmanKey::BYTES);
+        check_capacity(self.sites, capacity, 0, bytes)?;
+        let (published, by) = (self.is_published(), Primitive::Align);
         match &mut self.engine {
             Engine::Alone => {}
             Engine::Ideal(chair) => {
@@ -83,47 +88,34 @@ impl Party {
                 let (counts, ordered) = &*chair
                     .ask(Primitive::Align, asked, own, intersection)
                     .await?;
-                sizes.clone_from(counts);
+                let sizes = Sealed::new(counts.clone());
                 let place =
                     |identifier: &Vec<u8>| identifiers.iter().position(|own| own == identifier);
                 common.extend(ordered.iter().filter_map(place));
+                self.open(SIZES, by, To::All, None, sizes);
             }
             Engine::Joined(joined) => {
                 joined.link.begin(Primitive::Align, asked)?;
+                let mut seen = Seen::default();
                 let aligned = if published {
                     joined
-                        .align_published(&mut self.generator, capacity, identifiers)
-                        .await?
+                        .align_published(&mut self.generator, capacity, identifiers, &mut seen)
+                        .await
                 } else {
                     joined
-                        .align_hardened(&mut self.generator, capacity, identifiers)
-                        .await?
+                        .align_hardened(&mut self.generator, capacity, identifiers, &mut seen)
+                        .await
                 };
-                *common = aligned.common;
-                (sizes, tags) = (aligned.sizes, Some(aligned.tags_to));
+                // What was seen was seen, also when the alignment failed later.
+                let Seen { sizes, overlaps } = seen;
+                if !sizes.is_empty() {
+                    self.open(SIZES, by, To::All, None, Sealed::new(sizes));
+                }
+                if let Some((to, overlaps)) = overlaps {
+                    self.open(OVERLAPS, by, to, None, Sealed::new(overlaps));
+                }
+                *common = aligned?;
             }
-        }
-        let by = Primitive::Align;
-        self.ledger.open(
-            Disclosure {
-                what: SIZES,
-                by,
-                to: To::All,
-                caveat: None,
-            },
-            Sealed::new(sizes.clone()),
-        );
-        if let Some(to) = tags {
-            let values: Vec<u64> = sizes;
-            self.ledger.open(
-                Disclosure {
-                    what: OVERLAPS,
-                    by,
-                    to,
-                    caveat: None,
-                },
-                Sealed::new(values),
-            );
         }
         let caveat = match (published, self.sites) {
             (_, 2) => None,

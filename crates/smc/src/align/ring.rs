@@ -3,11 +3,11 @@
 //! # Discloses
 //! See [`crate::align`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::commutative::{PohligHellmanKey, RistrettoKey};
 use crate::error::{Error, Misbehaviour};
-use crate::ledger::To;
+use crate::ledger::{To, Values};
 use crate::network::Site;
 use crate::party::Joined;
 use crate::random::Generator;
@@ -17,20 +17,65 @@ use crate::wire::{self, WireError};
 type Tag = [u8; TAG];
 const TAG: usize = 16;
 
-/// What an alignment gives a site.
-pub(super) struct Aligned {
-    /// Own common records, in the common order.
-    pub(super) common: Vec<usize>,
-    /// How many identifiers each site holds.
+/// What an alignment showed a site so far, for the ledger.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// How many identifiers each site holds, in the order of the sites.
     pub(super) sizes: Vec<u64>,
-    /// Who saw the tags of all sites.
-    pub(super) tags_to: To,
+    /// Who sees the tags of all sites, and what they tell.
+    pub(super) overlaps: Option<(To, Overlaps)>,
+}
+
+/// The tags of all sites in one hand.
+#[derive(Default)]
+pub(super) struct Overlaps {
+    /// How many.
+    seen: usize,
+    /// The tags, at a site that saw them.
+    tags: Vec<(Site, Vec<Tag>)>,
+}
+
+impl Overlaps {
+    fn add(&mut self, site: Site, tags: Vec<Tag>) {
+        self.seen += tags.len();
+        self.tags.push((site, tags));
+    }
+}
+
+impl Values for Overlaps {
+    fn count(&self) -> usize {
+        self.seen
+    }
+
+    /// For each set of two sites or more that hold tags which no other site holds: the number of
+    /// sites, the sites, the number of tags. Nothing at a site that saw no tags.
+    fn words(&self) -> Vec<u64> {
+        let mut holders: HashMap<Tag, BTreeSet<Site>> = HashMap::new();
+        for (site, tags) in &self.tags {
+            for tag in tags {
+                holders.entry(*tag).or_default().insert(*site);
+            }
+        }
+        let mut sets: BTreeMap<BTreeSet<Site>, u64> = BTreeMap::new();
+        for set in holders.into_values().filter(|set| set.len() > 1) {
+            *sets.entry(set).or_default() += 1;
+        }
+        let words = sets.into_iter().flat_map(|(set, tags)| {
+            let sites: Vec<u64> = set.iter().map(|site| site.index() as u64).collect();
+            [vec![sites.len() as u64], sites, vec![tags]].concat()
+        });
+        words.collect()
+    }
 }
 
 impl Joined {
     /// How many identifiers each site holds; every site has said so before its first lap.
-    async fn receive_sizes(&mut self, own: usize, capacity: usize) -> Result<Vec<u64>, Error> {
-        let mut sizes = Vec::with_capacity(self.sites);
+    async fn receive_sizes(
+        &mut self,
+        own: usize,
+        capacity: usize,
+        sizes: &mut Vec<u64>,
+    ) -> Result<(), Error> {
         for peer in Site::all(self.sites) {
             if peer == self.me {
                 sizes.push(own as u64);
@@ -44,7 +89,7 @@ impl Joined {
             }
             sizes.push(size);
         }
-        Ok(sizes)
+        Ok(())
     }
 
     /// Sends own ciphertexts around the ring; every other site's pass through `put_on`, which
@@ -54,20 +99,22 @@ impl Joined {
         own: Vec<u8>,
         bytes: usize,
         capacity: usize,
+        sizes: &mut Vec<u64>,
         mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
-    ) -> Result<(Vec<u8>, Vec<u64>), Error> {
+    ) -> Result<Vec<u8>, Error> {
         let (next, previous) = (self.next(), self.previous());
         let held = own.len() / bytes;
         self.link.broadcast(&(held as u64).to_le_bytes())?;
         self.link.send(next, &own)?;
         drop(own);
-        let sizes = self.receive_sizes(held, capacity).await?;
+        self.receive_sizes(held, capacity, sizes).await?;
         for hop in 1..=self.sites {
             let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
+            // At most the capacity, with which this product was checked.
             let count = sizes[owner.index()] as usize;
             let message = self.link.receive(previous, count * bytes).await?;
             if owner == self.me {
-                return Ok((message, sizes));
+                return Ok(message);
             }
             let encrypted = put_on(owner, &message, count);
             let encrypted = encrypted.map_err(|source| self.link.invalid(previous, source))?;
@@ -81,26 +128,20 @@ impl Joined {
         generator: &mut Generator,
         capacity: usize,
         identifiers: &[&[u8]],
-    ) -> Result<Aligned, Error> {
+        seen: &mut Seen,
+    ) -> Result<Vec<usize>, Error> {
         let key = PohligHellmanKey::new(generator);
         let width = PohligHellmanKey::BYTES;
+        let (order, shuffled) = shuffled(generator, identifiers);
         let put_on = |_, bytes: &[u8], count| key.encrypt_again(bytes, count);
-        let (own, sizes) = self
-            .circulate(key.encrypt(identifiers), width, capacity, put_on)
+        let first = key.encrypt(&shuffled);
+        let own = self
+            .circulate(first, width, capacity, &mut seen.sizes, put_on)
             .await?;
         let tags = tags_of(&own, width);
         self.link.broadcast(&sorted(&tags).concat())?;
-        let mut common: HashSet<Tag> = tags.iter().copied().collect();
-        for peer in self.peers() {
-            let theirs = self.receive_tags(peer, &sizes).await?;
-            common.retain(|tag| theirs.contains(tag));
-        }
-        let ordered = sorted(&common.into_iter().collect::<Vec<_>>());
-        Ok(Aligned {
-            common: places(&tags, &ordered),
-            sizes,
-            tags_to: To::All,
-        })
+        let ordered = self.common_tags(To::All, &tags, seen).await?;
+        Ok(placed(&order, &places(&tags, &ordered)))
     }
 
     pub(super) async fn align_hardened(
@@ -108,14 +149,12 @@ impl Joined {
         generator: &mut Generator,
         capacity: usize,
         identifiers: &[&[u8]],
-    ) -> Result<Aligned, Error> {
+        seen: &mut Seen,
+    ) -> Result<Vec<usize>, Error> {
         let width = RistrettoKey::BYTES;
         let comparer = self.comparer();
         let (key, blind) = (RistrettoKey::new(generator), RistrettoKey::new(generator));
-        // In an order of its own, so that places in the lap say nothing of places in the table.
-        let mut order: Vec<usize> = (0..identifiers.len()).collect();
-        generator.shuffle(&mut order);
-        let shuffled: Vec<&[u8]> = order.iter().map(|&place| identifiers[place]).collect();
+        let (order, shuffled) = shuffled(generator, identifiers);
         // The place in the lap at which each of the comparer's identifiers stood.
         let mut stood: Vec<usize> = Vec::new();
         let shuffles = self.next() == comparer;
@@ -132,8 +171,9 @@ impl Joined {
             }
             Ok(encrypted)
         };
-        let (own, sizes) = self
-            .circulate(blind.encrypt(&shuffled), width, capacity, put_on)
+        let first = blind.encrypt(&shuffled);
+        let own = self
+            .circulate(first, width, capacity, &mut seen.sizes, put_on)
             .await?;
         let own = key
             .in_place_of(&blind)
@@ -142,16 +182,16 @@ impl Joined {
         let tags = tags_of(&own, width);
         drop(own);
         if self.me == comparer {
-            let common = self.compare_tags(&tags, &sizes).await?;
-            let common = common.iter().map(|&place| order[place]).collect();
-            return Ok(Aligned {
-                common,
-                sizes,
-                tags_to: To::Site(comparer),
-            });
+            let common = self.compare_tags(&tags, seen).await?;
+            return Ok(placed(&order, &common));
         }
         self.link.send(comparer, &sorted(&tags).concat())?;
-        let ordered = self.receive_common(comparer, &sizes).await?;
+        let overlaps = Overlaps {
+            seen: seen.sizes.iter().sum::<u64>() as usize,
+            tags: Vec::new(),
+        };
+        seen.overlaps = Some((To::Site(comparer), overlaps));
+        let ordered = self.receive_common(comparer, &seen.sizes).await?;
         if shuffles {
             self.tell_places(comparer, &stood, ordered.len()).await?;
         }
@@ -159,12 +199,7 @@ impl Joined {
         if common.len() != ordered.len() {
             return Err(self.link.misbehaved(comparer, Misbehaviour::Inconsistent));
         }
-        let common = common.iter().map(|&place| order[place]).collect();
-        Ok(Aligned {
-            common,
-            sizes,
-            tags_to: To::Site(comparer),
-        })
+        Ok(placed(&order, &common))
     }
 
     /// The site that compares, drawn from the run's public randomness.
@@ -173,14 +208,29 @@ impl Joined {
         Site::new((word % self.sites as u64) as u16)
     }
 
-    /// The comparer's part: it knows its own tags only in its predecessor's order.
-    async fn compare_tags(&mut self, tags: &[Tag], sizes: &[u64]) -> Result<Vec<usize>, Error> {
-        let mut common: HashSet<Tag> = tags.iter().copied().collect();
+    /// The tags that all sites hold, in their order; for who gets the others' tags.
+    async fn common_tags(
+        &mut self,
+        to: To,
+        own: &[Tag],
+        seen: &mut Seen,
+    ) -> Result<Vec<Tag>, Error> {
+        let Seen { sizes, overlaps } = seen;
+        let (_, overlaps) = overlaps.insert((to, Overlaps::default()));
+        overlaps.add(self.me, own.to_vec());
+        let mut common: HashSet<Tag> = own.iter().copied().collect();
         for peer in self.peers() {
             let theirs = self.receive_tags(peer, sizes).await?;
-            common.retain(|tag| theirs.contains(tag));
+            let held: HashSet<&Tag> = theirs.iter().collect();
+            common.retain(|tag| held.contains(tag));
+            overlaps.add(peer, theirs);
         }
-        let ordered = sorted(&common.into_iter().collect::<Vec<_>>());
+        Ok(sorted(&common.into_iter().collect::<Vec<_>>()))
+    }
+
+    /// The comparer's part: it knows its own tags only in its predecessor's order.
+    async fn compare_tags(&mut self, tags: &[Tag], seen: &mut Seen) -> Result<Vec<usize>, Error> {
+        let ordered = self.common_tags(To::Site(self.me), tags, seen).await?;
         self.link.broadcast(&(ordered.len() as u64).to_le_bytes())?;
         self.link.broadcast(&ordered.concat())?;
         let shuffler = self.previous();
@@ -219,18 +269,22 @@ impl Joined {
         let places =
             wire::unpack(&message, count, 8).map(|words| words.map(|word| word as usize).collect());
         let places: Vec<usize> = places.map_err(|source| self.link.invalid(peer, source))?;
-        match places.iter().position(|&place| place >= below) {
+        let mut named = HashSet::with_capacity(places.len());
+        match places
+            .iter()
+            .position(|&place| place >= below || !named.insert(place))
+        {
             Some(index) => Err(self.link.invalid(peer, WireError::Range { index })),
             None => Ok(places),
         }
     }
 
-    async fn receive_tags(&mut self, peer: Site, sizes: &[u64]) -> Result<HashSet<Tag>, Error> {
+    async fn receive_tags(&mut self, peer: Site, sizes: &[u64]) -> Result<Vec<Tag>, Error> {
         let message = self
             .link
             .receive(peer, sizes[peer.index()] as usize * TAG)
             .await?;
-        Ok(message.as_chunks::<TAG>().0.iter().copied().collect())
+        Ok(message.as_chunks::<TAG>().0.to_vec())
     }
 
     async fn receive_common(&mut self, comparer: Site, sizes: &[u64]) -> Result<Vec<Tag>, Error> {
@@ -241,8 +295,29 @@ impl Joined {
             return Err(self.link.invalid(comparer, WireError::Range { index: 0 }));
         }
         let message = self.link.receive(comparer, count as usize * TAG).await?;
-        Ok(message.as_chunks::<TAG>().0.to_vec())
+        let tags = message.as_chunks::<TAG>().0;
+        if !tags.is_sorted_by(|left, right| left < right) {
+            return Err(self.link.misbehaved(comparer, Misbehaviour::Inconsistent));
+        }
+        Ok(tags.to_vec())
     }
+}
+
+/// Identifiers in an order of their own, so that places in the lap say nothing of places in the
+/// table; and that order.
+fn shuffled<'i>(
+    generator: &mut Generator,
+    identifiers: &[&'i [u8]],
+) -> (Vec<usize>, Vec<&'i [u8]>) {
+    let mut order: Vec<usize> = (0..identifiers.len()).collect();
+    generator.shuffle(&mut order);
+    let shuffled = order.iter().map(|&place| identifiers[place]).collect();
+    (order, shuffled)
+}
+
+/// Places in the table of places in the lap.
+fn placed(order: &[usize], common: &[usize]) -> Vec<usize> {
+    common.iter().map(|&place| order[place]).collect()
 }
 
 fn tags_of(ciphertexts: &[u8], width: usize) -> Vec<Tag> {
@@ -271,4 +346,141 @@ fn places(own: &[Tag], ordered: &[Tag]) -> Vec<usize> {
         .iter()
         .filter_map(|tag| at.get(tag).copied())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::What;
+    use crate::memory::{Outcome, Simulation};
+    use crate::party::Engine;
+    use crate::random::{Agreement, Seed};
+    use crate::settings::Settings;
+    use crate::wire::{HEADER_BYTES, Header};
+
+    const SITES: usize = 4;
+
+    fn identifiers(site: usize, count: usize) -> Vec<Vec<u8>> {
+        let own = |index: usize| format!("{site} {index}").into_bytes();
+        (0..count).map(own).collect()
+    }
+
+    /// An alignment of sites without common records; which site compares.
+    fn aligned(settings: Settings, seed: u64, count: usize) -> (Outcome<Site, Error>, Site) {
+        let simulation = Simulation::new(SITES, seed).settings(settings);
+        let outcome = simulation.recording().run(|mut party| async move {
+            let own = identifiers(party.me().index(), count);
+            let own: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+            let what = What::new("places", "the test");
+            party.align(what, count, &own, &mut Vec::new()).await?;
+            let Engine::Joined(joined) = party.engine else {
+                unreachable!("four sites are joined")
+            };
+            Ok(joined.comparer())
+        });
+        let comparer = *outcome.results[0].as_ref().expect("no faults");
+        (outcome, comparer)
+    }
+
+    /// The ciphertexts that a site got from the one before it, set by set: first that site's own,
+    /// at last those that return.
+    fn sets(outcome: &Outcome<Site, Error>, to: usize, count: usize, width: usize) -> Vec<Vec<u8>> {
+        let from = (to + SITES - 1) % SITES;
+        let view = outcome.view(Site::new(to as u16));
+        let sets = view.iter().filter(|frame| {
+            let header = Header::decode(&frame.bytes).expect("an honest frame");
+            let long = frame.bytes.len() == HEADER_BYTES + count * width;
+            frame.from.index() == from && header.call > 0 && long
+        });
+        sets.map(|frame| frame.bytes[HEADER_BYTES..].to_vec())
+            .collect()
+    }
+
+    /// A site's own randomness as it is when the alignment begins.
+    fn generator(seed: u64, site: usize) -> Generator {
+        let mut generator = Generator::new(&Seed::for_site(seed, site));
+        Agreement::new(&mut generator);
+        Agreement::new(&mut generator);
+        generator
+    }
+
+    /// Where each of `before` stands in `after`.
+    fn moved(before: &[u8], after: &[u8], width: usize) -> Vec<usize> {
+        let places = before.chunks_exact(width).map(|one| {
+            let at = after.chunks_exact(width).position(|other| one == other);
+            at.expect("the same ciphertexts in another order")
+        });
+        places.collect()
+    }
+
+    /// The correlation of places before and after, in standard deviations of a uniform order.
+    fn correlation(moved: &[usize]) -> f64 {
+        let count = moved.len() as f64;
+        let middle = (count - 1.0) / 2.0;
+        let both = moved.iter().enumerate();
+        let covariance: f64 = both
+            .map(|(before, &after)| (before as f64 - middle) * (after as f64 - middle))
+            .sum();
+        covariance / (count * (count * count - 1.0) / 12.0) * (count - 1.0).sqrt()
+    }
+
+    /// No place says anything of another: four standard deviations, and few stay where they were
+    /// (one on average, Poisson).
+    fn assert_shuffled(moved: &[usize], of: &str) {
+        let correlation = correlation(moved);
+        assert!(correlation.abs() < 4.0, "{of}: {correlation}");
+        let stayed = moved.iter().enumerate();
+        let stayed = stayed.filter(|(before, after)| before == *after).count();
+        assert!(stayed < 8, "{of}: {stayed}");
+    }
+
+    #[test]
+    fn the_comparing_site_sees_no_order() {
+        let (count, width) = (150, RistrettoKey::BYTES);
+        for seed in 0..6 {
+            let (outcome, comparer) = aligned(Settings::hardened(), seed, count);
+            let keys: Vec<(RistrettoKey, RistrettoKey)> = (0..SITES)
+                .map(|site| {
+                    let mut own = generator(seed, site);
+                    (RistrettoKey::new(&mut own), RistrettoKey::new(&mut own))
+                })
+                .collect();
+            for (site, (_, blind)) in keys.iter().enumerate() {
+                // The order in which a site sends its table.
+                let own = identifiers(site, count);
+                let own: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+                let sent = sets(&outcome, (site + 1) % SITES, count, width).swap_remove(0);
+                let order = moved(&blind.encrypt(&own), &sent, width);
+                assert_shuffled(&order, &format!("table of site {site}, run {seed}"));
+                if site != comparer.index() {
+                    continue;
+                }
+                // What the comparing site sent, and what came back to it.
+                let back = sets(&outcome, site, count, width).pop();
+                let under_all =
+                    (0..SITES)
+                        .filter(|&other| other != site)
+                        .fold(sent, |ciphertexts, other| {
+                            let more = keys[other].0.encrypt_again(&ciphertexts, count);
+                            more.expect("points")
+                        });
+                let order = moved(&under_all, &back.expect("it came back"), width);
+                assert_shuffled(&order, &format!("lap of site {site}, run {seed}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_published_alignment_shows_no_order() {
+        let (count, width) = (30, PohligHellmanKey::BYTES);
+        let (outcome, _) = aligned(Settings::published(), 3, count);
+        for site in 0..SITES {
+            let own = identifiers(site, count);
+            let own: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
+            let key = PohligHellmanKey::new(&mut generator(3, site));
+            let sent = sets(&outcome, (site + 1) % SITES, count, width).swap_remove(0);
+            let order = moved(&key.encrypt(&own), &sent, width);
+            assert_shuffled(&order, &format!("table of site {site}"));
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! The published ring sums: TG12 Algorithm 1, and JX08 section 4.2.
 //!
-//! Sites pass a running total along the ring, from site 0 or the pivot on. In TG12 every site adds a random
-//! mask in a first lap and takes it off in a second; in JX08 only the first site masks. Both
-//! are safe against one site (TG12 Proposition 8.1) and fall to the two neighbours of a site,
+//! Sites pass a running total along the ring. In TG12 every site adds a random mask in a first lap
+//! and takes it off in a second; who is last in the second lap sees the sum, so a pivot is last.
+//! In JX08 only the first site masks and sees the sum, so a pivot is first. Both are safe against one site (TG12 Proposition 8.1) and fall to the two neighbours of a site,
 //! who subtract what went in from what came out: `tests/it/security.rs` does it.
 //!
 //! # Discloses
@@ -23,8 +23,11 @@ impl Joined {
         pivot: Option<Site>,
         values: &mut [u64],
     ) -> Result<(), Error> {
-        // Who starts is who learns, so a pivot starts its own ring.
-        let starter = pivot.unwrap_or(Site::new(0));
+        let starter = match pivot {
+            None => Site::new(0),
+            Some(pivot) if two_passes => Site::new(((pivot.index() + 1) % self.sites) as u16),
+            Some(pivot) => pivot,
+        };
         let first = self.me == starter;
         let masks = masks(generator, values.len(), u64::MAX, first || two_passes);
         let shift = |values: &mut [u64], sign: fn(u64, u64) -> u64| {
@@ -49,16 +52,16 @@ impl Joined {
             self.receive_into(self.previous(), values).await?;
             shift(values, u64::wrapping_sub);
         }
-        if two_passes {
+        if two_passes && pivot != Some(self.me) {
             self.link.send(self.next(), &encode(values))?;
-            if first {
+            if first && pivot.is_none() {
                 self.receive_into(self.previous(), values).await?;
             }
         }
         match pivot {
             None if first => self.link.broadcast(&encode(values))?,
             None => self.receive_into(starter, values).await?,
-            Some(_) if first => {}
+            Some(pivot) if pivot == self.me => {}
             Some(_) => values.fill(0),
         }
         Ok(())

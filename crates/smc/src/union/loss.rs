@@ -37,7 +37,8 @@ impl Setting {
         self.miss().powf(decoys as f64)
     }
 
-    /// Equation 5: set exposure, with a leader at random.
+    /// Equation 5: set exposure, with a leader at random whom the successor does not know. The
+    /// length of the list tells it, so this is what a successor that ignores the length attains.
     pub fn set_exposure(&self, decoys: usize) -> f64 {
         self.set_exposure_known_leader(decoys) / f64::from(self.sites - 1)
     }

@@ -2,7 +2,9 @@
 //!
 //! `published`: JX08 Algorithm 5: a leader found by the secure maximum adds random items, the
 //! list goes once around the ring, the leader takes them out again. [`loss`] has the paper's
-//! bounds on the loss of privacy and the numbers of random items that keep them.
+//! bounds on the loss of privacy and the numbers of random items that keep them. How many random
+//! items there are is public, so the length of the list tells its successor who leads: the bound
+//! that holds is equation 4 (a known leader), not equation 5.
 //! `hardened`: mixing (Chaum 1981; Brickell and Shmatikov, KDD 2006): items travel under a layer
 //! for each site; every site takes its layer off and shuffles. All items have one width, and every
 //! site sends as many as the agreed capacity, so that neither length nor number tells anything.
@@ -19,9 +21,9 @@ mod mixing;
 mod published;
 
 use crate::asked::Asking;
-use crate::error::{Error, OwnData};
+use crate::error::{Error, OwnData, check_capacity};
 use crate::ideal;
-use crate::ledger::{Disclosure, Sealed, To, What};
+use crate::ledger::{Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::random::Generator;
 use crate::wire::Primitive;
@@ -31,7 +33,7 @@ const TWO_SITES: &str = "with two sites an item that is not one's own is the oth
 /// What the ring shows on its way.
 const ON_THE_WAY: What = What::new(
     "items on their way around the ring",
-    "JX08 equations 5 and 8",
+    "JX08 equation 4: the list's length tells who leads",
 );
 
 /// What is public about the items of a union.
@@ -64,6 +66,9 @@ impl Party {
             items.sort_unstable();
             return Ok(());
         }
+        let layers = self.sites * mixing::LAYER + 1;
+        let bytes = shape.width.checked_add(layers);
+        check_capacity(self.sites, shape.capacity, self.settings.decoys, bytes)?;
         let published = self.is_published() && matches!(self.engine, Engine::Joined(_));
         let asked = Asking::new(what)
             .word(shape.width as u64)
@@ -71,16 +76,14 @@ impl Party {
             .finish();
         let own = std::mem::take(items);
         let united = if published {
-            let (united, seen) = self.union_on_a_ring(asked, shape, own).await?;
-            let by = Primitive::Union;
-            let disclosure = Disclosure {
-                what: ON_THE_WAY,
-                by,
-                to: To::Successor,
-                caveat: None,
-            };
-            self.ledger.open(disclosure, Sealed::new(seen));
-            united
+            let mut seen = None;
+            let united = self.union_on_a_ring(asked, shape, own, &mut seen).await;
+            // What was seen was seen, also when the union failed later.
+            if let Some(seen) = seen {
+                let (by, to) = (Primitive::Union, To::Successor);
+                self.open(ON_THE_WAY, by, to, None, Sealed::new(seen));
+            }
+            united?
         } else {
             match &mut self.engine {
                 Engine::Alone => own,

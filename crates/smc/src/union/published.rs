@@ -2,13 +2,14 @@
 //!
 //! The leader is the site with the largest of random numbers, found by the secure maximum. It
 //! adds random items and starts the lap; after the lap it takes them out and sends the result
-//! around once more, so that nobody but itself knows who led.
+//! around once more. The number of random items is public, so its successor can tell from the
+//! length of the list who leads.
 //!
 //! # Discloses
 //! The union to all; to each site the list as it left its predecessor: see [`super::loss`].
 
 use super::Items;
-use crate::error::Error;
+use crate::error::{Error, OwnConfig};
 use crate::order::End;
 use crate::party::{Engine, Joined, Party};
 use crate::wire::{self, Primitive, WireError};
@@ -19,13 +20,14 @@ const TICKETS: u64 = 1 << 62;
 type List = Vec<Vec<u8>>;
 
 impl Party {
-    /// The union, and the list as it came from the predecessor.
+    /// The union; `passed` becomes the list as it came from the predecessor.
     pub(super) async fn union_on_a_ring(
         &mut self,
         asked: u64,
         shape: &Items<'_>,
         own: List,
-    ) -> Result<(List, List), Error> {
+        passed: &mut Option<List>,
+    ) -> Result<List, Error> {
         let ticket = self.generator.below(TICKETS);
         let mut highest = [Some(ticket)];
         self.probabilistic_extremes(asked, |_| (End::High, 0..=TICKETS - 1), &mut highest)
@@ -38,16 +40,20 @@ impl Party {
         } else {
             List::new()
         };
+        if let Some(odd) = decoys.iter().find(|decoy| decoy.len() != shape.width) {
+            let (found, width) = (odd.len(), shape.width);
+            return Err(Error::OwnConfig(OwnConfig::DecoyWidth { found, width }));
+        }
         let longest = self.sites * shape.capacity + self.settings.decoys;
         let Engine::Joined(joined) = &mut self.engine else {
-            return Ok((own, List::new()));
+            return Ok(own);
         };
         joined.link.begin(Primitive::Union, asked)?;
         if leads {
             let start = sorted(own.into_iter().chain(decoys.iter().cloned()));
             joined.send_list(&start)?;
             let seen = joined.receive_list(shape.width, longest).await?;
-            let mut united = seen.clone();
+            let mut united = passed.insert(seen).clone();
             for decoy in &decoys {
                 if let Ok(place) = united.binary_search(decoy) {
                     united.remove(place);
@@ -55,13 +61,14 @@ impl Party {
             }
             joined.send_list(&united)?;
             joined.receive_list(shape.width, longest).await?;
-            Ok((united, seen))
+            Ok(united)
         } else {
             let seen = joined.receive_list(shape.width, longest).await?;
+            let seen = passed.insert(seen);
             joined.send_list(&sorted(seen.iter().cloned().chain(own)))?;
             let united = joined.receive_list(shape.width, longest).await?;
             joined.send_list(&united)?;
-            Ok((united, seen))
+            Ok(united)
         }
     }
 }

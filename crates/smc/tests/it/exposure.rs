@@ -33,6 +33,9 @@ fn items(trial: usize, site: usize) -> Vec<Vec<u8>> {
 pub(crate) struct Measured {
     /// How often the leader's whole set was named.
     pub(crate) whole_sets: f64,
+    /// How often a site that takes its predecessor for the leader, whatever the list's length,
+    /// named that predecessor's whole set; over all sites but the leader.
+    pub(crate) blind_sets: f64,
     /// How often a single item was rightly said to be the leader's.
     pub(crate) items: f64,
 }
@@ -100,6 +103,13 @@ pub(crate) fn measure(decoys: usize, unions: usize) -> Measured {
         let passed: HashSet<u64> = seen[successor].iter().copied().collect();
         let claim: HashSet<u64> = passed.intersection(&united).copied().collect();
         measured.whole_sets += f64::from(u8::from(claim == truth)) / unions as f64;
+        for site in (0..SITES).filter(|&site| site != leader) {
+            let before = digest(items(trial, (site + SITES - 1) % SITES));
+            let passed = seen[site].iter().copied();
+            let claim: HashSet<u64> = passed.filter(|item| united.contains(item)).collect();
+            let right = f64::from(u8::from(claim == before));
+            measured.blind_sets += right / (SITES - 1) as f64 / unions as f64;
+        }
         let candidates: Vec<u64> = claim.difference(&own).copied().collect();
         let right = candidates
             .iter()

@@ -14,4 +14,5 @@ mod loss;
 mod network;
 mod questions;
 mod security;
+mod seen;
 mod vectors;

@@ -1,7 +1,7 @@
 //! Security as tests: simulated transcripts, two worlds, and the attacks written out.
 
 use hedgerow_smc::memory::{Frame, Outcome, Simulation};
-use hedgerow_smc::settings::Ring;
+use hedgerow_smc::settings::{Ring, Topology};
 use hedgerow_smc::wire::{HEADER_BYTES, Header};
 use hedgerow_smc::{Error, Generator, Seed, Settings, Site};
 
@@ -343,6 +343,44 @@ fn the_neighbours_of_a_site_recover_its_input_in_the_published_ring() {
     }
 }
 
+#[test]
+fn only_the_pivot_sees_a_published_sum() {
+    const COUNT: usize = 500;
+    for ring in [Ring::TwoPasses, Ring::OneMask] {
+        for (sites, pivot) in [(2u16, 0u16), (2, 1), (3, 0), (5, 2), (5, 4)] {
+            let settings = Settings {
+                ring,
+                ..Settings::published()
+            };
+            let simulation = Simulation::new(usize::from(sites), 60).settings(settings);
+            let outcome = simulation.recording().run(|mut party| async move {
+                let mut values = vec![party.me().index() as u64 + 1; COUNT];
+                party.sum_to(TEST, Site::new(pivot), &mut values).await?;
+                Ok::<_, Error>(values)
+            });
+            for site in (0..sites).filter(|&site| site != pivot) {
+                // What a site gets, and what it makes of it and sends on.
+                let (got, next) = (
+                    outcome.view(Site::new(site)),
+                    outcome.view(Site::new((site + 1) % sites)),
+                );
+                let sent = payloads(&next)
+                    .into_iter()
+                    .filter(|(from, _)| *from == Site::new(site));
+                for (from, bytes) in payloads(&got).into_iter().chain(sent) {
+                    let of = format!("{from}, site {site} of {sites}, pivot {pivot}, {ring:?}");
+                    assert_uniform(bytes.iter().copied(), 256, &of);
+                }
+            }
+            let sum = u64::from(sites * (sites + 1) / 2);
+            for (site, values) in outcome.into_values().unwrap().iter().enumerate() {
+                let due = if site == usize::from(pivot) { sum } else { 0 };
+                assert!(values.iter().all(|&value| value == due));
+            }
+        }
+    }
+}
+
 // (d) A comparison opens one bit and nothing else.
 
 #[test]
@@ -427,5 +465,112 @@ fn whose_uncommon_records_meet_is_hidden() {
             ledgers.push(values);
         }
         assert_eq!(ledgers[0], ledgers[1]);
+    }
+}
+
+// No two calls of a run share a mask: the same question asked twice gives unrelated messages.
+
+/// Asks twice, and checks that what went over each line in both calls differs as two uniform
+/// messages do. `kinds` of values per byte: 256, or the size of a field.
+fn assert_fresh_masks(outcome: &Outcome<(), Error>, sites: u16, kinds: usize, length: usize) {
+    let mut compared = 0;
+    for site in Site::all(usize::from(sites)) {
+        let view = outcome.view(site);
+        let of_call = |number: u32| -> Vec<(Site, &[u8])> {
+            let asked = view.iter().filter(|frame| {
+                Header::decode(&frame.bytes).is_ok_and(|header| header.call == number)
+            });
+            asked
+                .map(|frame| (frame.from, &frame.bytes[HEADER_BYTES..]))
+                .filter(|(_, bytes)| bytes.len() >= length)
+                .collect()
+        };
+        let (first, second) = (of_call(1), of_call(2));
+        assert_eq!(first.len(), second.len());
+        for ((from, left), (_, right)) in first.iter().zip(&second) {
+            assert_ne!(left, right, "{from} to {site}");
+            let kinds_16 = kinds as u16;
+            let difference =
+                |(l, r): (&u8, &u8)| ((u16::from(*l) + kinds_16 - u16::from(*r)) % kinds_16) as u8;
+            let of = format!("difference of two calls, {from} to {site}");
+            assert_uniform(left.iter().zip(*right).map(difference), kinds, &of);
+            compared += 1;
+        }
+    }
+    assert!(compared > 0);
+}
+
+#[test]
+fn two_sums_share_no_mask() {
+    const COUNT: usize = 2_000;
+    for topology in [Topology::AllToAll, Topology::Star, Topology::Tree] {
+        let settings = Settings {
+            topology,
+            ..Settings::hardened()
+        };
+        let outcome =
+            Simulation::new(4, 51)
+                .settings(settings)
+                .recording()
+                .run(|mut party| async move {
+                    for _ in 0..2 {
+                        // To one site, so that no sum is on the lines.
+                        let mut values = vec![party.me().index() as u64; COUNT];
+                        party.sum_to(TEST, Site::new(1), &mut values).await?;
+                    }
+                    Ok(())
+                });
+        assert_fresh_masks(&outcome, 4, 256, COUNT);
+    }
+    let outcome = Simulation::new(4, 52)
+        .recording()
+        .run(|mut party| async move {
+            for _ in 0..2 {
+                let mut values = vec![party.me().index() as u64; COUNT];
+                party.sum(TEST, &mut values).await?;
+            }
+            Ok(())
+        });
+    assert_fresh_masks(&outcome, 4, 256, COUNT);
+}
+
+#[test]
+fn two_conjunctions_share_no_mask() {
+    const COUNT: usize = 20_000;
+    let outcome = Simulation::new(5, 53)
+        .recording()
+        .run(|mut party| async move {
+            for _ in 0..2 {
+                let me = party.me().index();
+                let mut bits: Vec<bool> = (0..COUNT).map(|at| (at + me) % 7 > 2).collect();
+                party.all(TEST, &mut bits).await?;
+            }
+            Ok(())
+        });
+    // What is shorter than an element per question is the answers.
+    assert_fresh_masks(&outcome, 5, 251, COUNT);
+}
+
+#[test]
+fn two_comparisons_share_no_mask() {
+    const COUNT: usize = 6_000;
+    for sites in [3u16, 5] {
+        let outcome =
+            Simulation::new(usize::from(sites), 54)
+                .recording()
+                .run(|mut party| async move {
+                    for _ in 0..2 {
+                        let me = party.me().index() as u64;
+                        let counts: Vec<u64> =
+                            (0..COUNT as u64).map(|at| at * 5 % 997 + me).collect();
+                        let mut answers = vec![false; COUNT];
+                        // 15 bits of sum fill shares of 16.
+                        party
+                            .at_least(TEST, 20_000, &counts, &vec![1_500; COUNT], &mut answers)
+                            .await?;
+                    }
+                    Ok(())
+                });
+        assert_fresh_masks(&outcome, sites, 256, COUNT / 8);
     }
 }
