@@ -83,11 +83,6 @@ impl Ready {
                 Model::Closeness { distance, .. } => *distance,
                 _ => None,
             });
-        let natural = |domain: &Domain| match domain.taxonomy() {
-            _ if domain.is_ordered() => Distance::Ordered,
-            Some(tree) if tree.height() > 1 => Distance::Hierarchical,
-            _ => Distance::Equal,
-        };
         Plan {
             quasi: named(Role::Quasi)
                 .map(|attribute| Quasi {
@@ -100,7 +95,7 @@ impl Ready {
                 .collect(),
             sensitive: named(Role::Sensitive)
                 .map(|attribute| SensitiveAttribute {
-                    distance: demanded.unwrap_or_else(|| natural(&attribute.domain)),
+                    distance: demanded.unwrap_or_else(|| Distance::natural(&attribute.domain)),
                     tree: attribute.domain.taxonomy(),
                 })
                 .collect(),

@@ -4,7 +4,7 @@
 //! S is the set of values that occur in the table of the release. All three distances cost time in
 //! proportion to the class's distinct values (times a logarithm or the tree's height), not to S.
 
-use hedgerow_data::Taxonomy;
+use hedgerow_data::{Domain, Taxonomy};
 use serde::Serialize;
 
 use crate::counts::{Counts, Reference};
@@ -20,6 +20,20 @@ pub enum Distance {
     Ordered,
     /// By the height of the lowest common ancestor over the height of the tree.
     Hierarchical,
+}
+
+impl Distance {
+    /// The distance that suits a domain: ordered for numbers, days and declared orders; by the tree
+    /// where there is one with levels; equal otherwise.
+    pub fn natural(domain: &Domain) -> Self {
+        if domain.is_ordered() {
+            Self::Ordered
+        } else if domain.taxonomy().is_some_and(|tree| tree.height() > 1) {
+            Self::Hierarchical
+        } else {
+            Self::Equal
+        }
+    }
 }
 
 /// The earth mover's distance from one table, prepared once and asked for many classes.

@@ -266,7 +266,7 @@ impl<'a> SensitiveColumn<'a> {
             name: name.to_owned(),
             codes,
             size,
-            distance: natural_distance(domain),
+            distance: Distance::natural(domain),
             is_ordered: domain.is_ordered(),
             tree: domain.taxonomy(),
         }
@@ -318,18 +318,6 @@ impl<'a> SensitiveColumn<'a> {
             counts[*code as usize] += 1;
         }
         Reference::new(counts)
-    }
-}
-
-/// Ordered for numbers, days and declared orders; by tree where there is one with levels; equal
-/// otherwise.
-fn natural_distance(domain: &Domain) -> Distance {
-    if domain.is_ordered() {
-        Distance::Ordered
-    } else if domain.taxonomy().is_some_and(|tree| tree.height() > 1) {
-        Distance::Hierarchical
-    } else {
-        Distance::Equal
     }
 }
 
