@@ -19,16 +19,9 @@ pub enum Error {
         /// What the whole table achieves.
         best: String,
     },
-    /// The verbatim columns have too many combinations of values to be counted.
-    #[error(
-        "the sensitive and other columns have {combinations} combinations of values in {classes} classes, too many to be counted together\nhint: give role = \"identifier\" to columns that need not be released"
-    )]
-    TooManyCombinations {
-        /// Combinations of values.
-        combinations: u64,
-        /// Classes.
-        classes: u64,
-    },
+    /// A united record that is none: a site sent what is no row of this study.
+    #[error("a site sent a record that is no row of this study")]
+    NoRow,
     /// A model that the secure form cannot decide.
     #[error("{model} cannot be decided without revealing counts\nhint: {instead}")]
     Undecidable {

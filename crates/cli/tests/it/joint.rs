@@ -149,6 +149,49 @@ fn the_same_release_in_every_recoding_and_level() {
     }
 }
 
+/// Diagnosis, treatment and cost have too many combinations to be counted: records are mixed.
+#[test]
+fn wide_verbatim_values_are_mixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "generate", "hospital", "--rows", "400", "--sites", "3", "--pooled", "--out", "h",
+    ];
+    assert_eq!(hedgerow(folder.path(), &arguments).code, 0);
+    let text = std::fs::read_to_string(folder.path().join("h/hospital.csv")).unwrap();
+    let lines = text.lines().map(|line| line.rsplit_once(',').unwrap().0);
+    let alone: String = lines.map(|line| format!("{line}\n")).collect();
+    std::fs::write(folder.path().join("alone.csv"), alone).unwrap();
+    let one = [
+        "anonymize",
+        "--study",
+        "h/study.toml",
+        "alone.csv",
+        "--out",
+        "one",
+    ];
+    assert_eq!(hedgerow(folder.path(), &one).code, 0);
+    let many = [
+        "simulate",
+        "--study",
+        "h/study.toml",
+        "h/hospital.csv",
+        "--provider-column",
+        "site",
+        "--out",
+        "many",
+    ];
+    let done = hedgerow(folder.path(), &many);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let release = |name: &str| std::fs::read(folder.path().join(name).join("release.csv")).unwrap();
+    assert_eq!(release("many"), release("one"));
+    let released = String::from_utf8(release("many")).unwrap();
+    assert_eq!(released.lines().count(), 401);
+    assert!(
+        !released.lines().next().unwrap().contains("patient"),
+        "identifiers are gone"
+    );
+}
+
 #[test]
 fn what_cannot_be_run_is_refused() {
     let folder = census();

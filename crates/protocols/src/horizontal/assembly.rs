@@ -1,15 +1,15 @@
-//! Assembly: the joint release, put together without ownership. What a class holds is counted by
-//! combination of its verbatim values and summed over all sites; the rows are then written from the
-//! counts, class by class, so their order says nothing about whose they are.
+//! Assembly: the joint release, put together without ownership. Where the verbatim values have few
+//! combinations, each class's are counted and summed over all sites; otherwise the records, class
+//! and verbatim values, are united by mixing. Either way the rows are written in their own order,
+//! which says nothing about whose they are.
 //!
 //! # Discloses
-//! To all sites, how often each combination of verbatim values occurs in each class: what the
-//! release prints.
+//! To all sites, the verbatim values of each class: what the release prints.
 
 use std::sync::Arc;
 
 use hedgerow_data::{Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema};
-use hedgerow_smc::{Party, What};
+use hedgerow_smc::{Generator, Items, Party, What};
 
 use super::mondrian::Partition;
 use crate::Error;
@@ -17,8 +17,9 @@ use crate::Error;
 /// The verbatim values of the release.
 pub const VALUES: What = What::new("sensitive and other values of classes", "the release");
 
-/// The most counters that are summed in one call.
-const MOST_COUNTERS: u64 = 1 << 26;
+/// The most counters for a record that are summed rather than mixed: a counter is a word, a mixed
+/// record some hundred bytes and a curve operation at every site.
+const MOST_COUNTERS: u64 = 200;
 
 /// Puts the release together from each class's cells and this site's verbatim columns (by the
 /// attribute's position; identifiers have none).
@@ -29,91 +30,165 @@ pub async fn assemble(
     cells: &[Vec<Cell>],
     verbatim: &[(usize, &Codes)],
 ) -> Result<Release, Error> {
-    let sizes: Vec<u64> = verbatim
-        .iter()
-        .map(|(attribute, _)| u64::from(schema.attributes()[*attribute].domain.size()))
-        .collect();
-    let combinations = sizes
-        .iter()
-        .fold(1, |product: u64, size| product.saturating_mul(*size));
-    let classes = partition.classes.len() as u64;
-    if combinations.saturating_mul(classes) > MOST_COUNTERS {
-        return Err(Error::TooManyCombinations {
-            combinations,
-            classes,
-        });
-    }
-    let mut counts = vec![0u64; (classes * combinations) as usize];
-    for (class, place) in partition
-        .classes
-        .iter()
-        .zip((0..).step_by(combinations as usize))
-    {
-        for row in &class.rows {
-            let code = verbatim
-                .iter()
-                .zip(&sizes)
-                .fold(0, |code, ((_, codes), size)| {
-                    code * size + u64::from(codes.get(*row as usize))
-                });
-            counts[place + code as usize] += 1;
-        }
-    }
-    party.sum(VALUES, &mut counts).await?;
-    Ok(written(
-        schema,
-        cells,
-        verbatim,
-        &sizes,
-        combinations,
-        &counts,
-    ))
+    let shape = Shape {
+        classes: partition.classes.len() as u64,
+        sizes: verbatim
+            .iter()
+            .map(|(attribute, _)| u64::from(schema.attributes()[*attribute].domain.size()))
+            .collect(),
+    };
+    let records: u64 = partition.classes.iter().map(|class| class.size).sum();
+    let rows = if shape.counters() <= MOST_COUNTERS.saturating_mul(records) {
+        summed(party, partition, verbatim, &shape).await?
+    } else {
+        mixed(party, partition, verbatim, &shape, records).await?
+    };
+    Ok(written(schema, cells, verbatim, &shape, &rows))
 }
 
-/// The rows that the counts stand for.
+/// A row of the release: its class, then its verbatim codes.
+type Row = Vec<u32>;
+
+/// What is public about the rows: their classes, and the sizes of their verbatim domains.
+struct Shape {
+    classes: u64,
+    sizes: Vec<u64>,
+}
+
+impl Shape {
+    /// A counter for each combination of verbatim values in each class.
+    fn counters(&self) -> u64 {
+        self.sizes
+            .iter()
+            .fold(self.classes, |product, size| product.saturating_mul(*size))
+    }
+
+    /// A row from a peer's bytes: every code must be one.
+    fn decode(&self, item: &[u8]) -> Result<Row, Error> {
+        let words = item.chunks_exact(4);
+        let row: Row = words
+            .map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect();
+        let bounds = std::iter::once(&self.classes).chain(&self.sizes);
+        let mut codes = row.iter().zip(bounds);
+        let is_row = row.len() == self.sizes.len() + 1;
+        if is_row && codes.all(|(code, bound)| u64::from(*code) < *bound) {
+            Ok(row)
+        } else {
+            Err(Error::NoRow)
+        }
+    }
+}
+
+fn own_rows<'a>(
+    partition: &'a Partition,
+    verbatim: &'a [(usize, &Codes)],
+) -> impl Iterator<Item = Row> + 'a {
+    let classes = partition.classes.iter().enumerate();
+    classes.flat_map(move |(class, found)| {
+        found.rows.iter().map(move |row| {
+            let codes = verbatim.iter().map(|(_, codes)| codes.get(*row as usize));
+            std::iter::once(class as u32).chain(codes).collect()
+        })
+    })
+}
+
+/// Rows by counting every combination of values in every class.
+async fn summed(
+    party: &mut Party,
+    partition: &Partition,
+    verbatim: &[(usize, &Codes)],
+    shape: &Shape,
+) -> Result<Vec<Row>, Error> {
+    let mut counts = vec![0u64; shape.counters() as usize];
+    for row in own_rows(partition, verbatim) {
+        let codes = row[1..].iter().zip(&shape.sizes);
+        let place = codes.fold(u64::from(row[0]), |place, (code, size)| {
+            place * size + u64::from(*code)
+        });
+        counts[place as usize] += 1;
+    }
+    party.sum(VALUES, &mut counts).await?;
+    let mut rows = Vec::new();
+    for (place, count) in counts
+        .into_iter()
+        .enumerate()
+        .filter(|(_, count)| *count > 0)
+    {
+        let mut rest = place as u64;
+        let mut row: Row = Vec::with_capacity(shape.sizes.len() + 1);
+        for size in shape.sizes.iter().rev() {
+            row.push((rest % size) as u32);
+            rest /= size;
+        }
+        row.push(rest as u32);
+        row.reverse();
+        rows.extend(std::iter::repeat_n(row, count as usize));
+    }
+    Ok(rows)
+}
+
+/// Rows by mixing. No site has more than all records, and each sends as many, so that nobody
+/// learns how many are its own.
+async fn mixed(
+    party: &mut Party,
+    partition: &Partition,
+    verbatim: &[(usize, &Codes)],
+    shape: &Shape,
+    records: u64,
+) -> Result<Vec<Row>, Error> {
+    // Most significant byte first, so that the order of items is that of rows.
+    let encode =
+        |row: &Row| -> Vec<u8> { row.iter().flat_map(|code| code.to_be_bytes()).collect() };
+    let decoy = |generator: &mut Generator| {
+        let mut row = vec![generator.below(shape.classes.max(1)) as u32];
+        row.extend(shape.sizes.iter().map(|size| generator.below(*size) as u32));
+        encode(&row)
+    };
+    let items = Items {
+        width: 4 * (shape.sizes.len() + 1),
+        capacity: records as usize,
+        decoy: &decoy,
+    };
+    let mut united: Vec<Vec<u8>> = own_rows(partition, verbatim)
+        .map(|row| encode(&row))
+        .collect();
+    party.union(VALUES, &items, &mut united).await?;
+    united.iter().map(|item| shape.decode(item)).collect()
+}
+
+/// The release that the rows stand for.
 fn written(
     schema: &Arc<Schema>,
     cells: &[Vec<Cell>],
     verbatim: &[(usize, &Codes)],
-    sizes: &[u64],
-    combinations: u64,
-    counts: &[u64],
+    shape: &Shape,
+    rows: &[Row],
 ) -> Release {
-    let mut columns: Vec<Codes> = sizes
+    let class_of_row: Vec<u32> = rows.iter().map(|row| row[0]).collect();
+    let mut columns: Vec<Codes> = shape
+        .sizes
         .iter()
         .map(|size| Codes::for_size(*size as u32))
         .collect();
-    let mut class_of_row: Vec<u32> = Vec::new();
-    for (place, count) in counts.iter().enumerate() {
-        let (class, mut code) = (place as u64 / combinations, place as u64 % combinations);
-        for _ in 0..*count {
-            class_of_row.push(class as u32);
-        }
-        for (column, size) in columns.iter_mut().zip(sizes).rev() {
-            (0..*count).for_each(|_| column.push((code % size) as u32));
-            code /= size;
-        }
+    for row in rows {
+        let codes = columns.iter_mut().zip(&row[1..]);
+        codes.for_each(|(column, code)| column.push(*code));
     }
     let mut columns = columns.into_iter();
     let mut quasi = 0;
-    let released = schema
-        .attributes()
-        .iter()
-        .enumerate()
-        .map(|(position, attribute)| {
-            if attribute.role == Role::Quasi {
-                quasi += 1;
-                return generalized(cells, quasi - 1, &class_of_row);
-            }
-            match verbatim
-                .iter()
-                .any(|(own, _)| *own == position)
-                .then(|| columns.next())
-            {
-                Some(Some(codes)) => ReleaseColumn::Verbatim(Column::Coded(codes)),
-                _ => ReleaseColumn::Absent,
-            }
-        });
+    let released = schema.attributes().iter().enumerate();
+    let released = released.map(|(position, attribute)| {
+        if attribute.role == Role::Quasi {
+            quasi += 1;
+            return generalized(cells, quasi - 1, &class_of_row);
+        }
+        let is_verbatim = verbatim.iter().any(|(own, _)| *own == position);
+        match is_verbatim.then(|| columns.next()).flatten() {
+            Some(codes) => ReleaseColumn::Verbatim(Column::Coded(codes)),
+            None => ReleaseColumn::Absent,
+        }
+    });
     let released = released.collect();
     Release::new(schema.clone(), released, class_of_row.len())
 }
