@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|adult]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -8,6 +8,10 @@ if [ "$what" = all ] || [ "$what" = read ]; then
 fi
 if [ "$what" = all ] || [ "$what" = smc ]; then
     cargo bench --quiet -p hedgerow-smc
+fi
+if [ "$what" = all ] || [ "$what" = adult ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_adult.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = verify ]; then
     cargo build --quiet --release --bin hedgerow

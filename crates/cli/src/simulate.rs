@@ -292,11 +292,8 @@ impl<'a> Summary<'a> {
         }
         Self {
             study: &ready.study.name,
-            algorithm: "mondrian",
-            security: match ready.study.security {
-                Security::Hardened => "hardened",
-                Security::Published => "published",
-            },
+            algorithm: crate::study::algorithm(ready.study.algorithm),
+            security: crate::study::security(ready.study.security),
             records: verdict.records,
             sites,
             seed,

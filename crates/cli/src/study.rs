@@ -149,14 +149,14 @@ fn partition(partition: Partition) -> &'static str {
     }
 }
 
-fn security(security: Security) -> &'static str {
+pub(crate) fn security(security: Security) -> &'static str {
     match security {
         Security::Published => "published",
         Security::Hardened => "hardened",
     }
 }
 
-fn algorithm(algorithm: Algorithm) -> &'static str {
+pub(crate) fn algorithm(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::Mondrian => "mondrian",
         Algorithm::Clustering => "clustering",
