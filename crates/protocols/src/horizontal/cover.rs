@@ -24,83 +24,128 @@ pub struct Writing<'a> {
 }
 
 /// The smallest cover of each class in each quasi-identifier: class by class, attribute by
-/// attribute.
+/// attribute. All nodes are asked together, all ranges, and all sets.
 pub async fn covers(
     party: &mut Party,
     rows: &OwnRows<'_>,
     partition: &Partition,
     writings: &[Writing<'_>],
 ) -> Result<Vec<Vec<Cell>>, Error> {
-    let mut columns = Vec::with_capacity(writings.len());
-    for (attribute, writing) in writings.iter().enumerate() {
-        let bounds: Vec<(u32, u32)> = partition
-            .classes
-            .iter()
-            .map(|class| class.bounds[attribute])
-            .collect();
-        let own: Vec<Vec<u32>> = partition
-            .classes
-            .iter()
-            .map(|class| {
-                class
-                    .rows
-                    .iter()
-                    .map(|row| rows.quasi[attribute].get(*row as usize))
-                    .collect()
-            })
-            .collect();
-        columns.push(match (writing.recode, writing.domain.taxonomy()) {
-            (Recode::Node, Some(tree)) => nodes(party, tree, &own).await?,
-            (Recode::Set, _) => sets(party, &bounds, &own).await?,
-            _ => ranges(party, &bounds, &own).await?,
-        });
+    let mut questions = Questions::default();
+    for class in &partition.classes {
+        for (attribute, writing) in writings.iter().enumerate() {
+            let column = rows.quasi[attribute];
+            let own = class.rows.iter().map(|row| column.get(*row as usize));
+            let question = Question {
+                own: own.collect(),
+                bounds: class.bounds[attribute],
+                attribute,
+            };
+            match (writing.recode, writing.domain.taxonomy()) {
+                (Recode::Node, Some(_)) => questions.nodes.push(question),
+                (Recode::Set, _) => questions.sets.push(question),
+                _ => questions.ranges.push(question),
+            }
+        }
     }
-    Ok((0..partition.classes.len())
+    let mut nodes = nodes(party, writings, &questions.nodes).await?.into_iter();
+    let mut ranges = ranges(party, &questions.ranges).await?.into_iter();
+    let mut sets = sets(party, &questions.sets).await?.into_iter();
+    // Answers come in the order of the questions: class by class, attribute by attribute.
+    let mut next = |writing: &Writing<'_>, bounds: (u32, u32)| {
+        let cell = match (writing.recode, writing.domain.taxonomy()) {
+            (Recode::Node, Some(_)) => nodes.next(),
+            (Recode::Set, _) => sets.next(),
+            _ => ranges.next(),
+        };
+        cell.unwrap_or(Cell::Interval(bounds.0, bounds.1))
+    };
+    let classes = partition.classes.iter();
+    Ok(classes
         .map(|class| {
-            columns
-                .iter()
-                .map(|column: &Vec<Cell>| column[class].clone())
+            let writings = writings.iter().zip(&class.bounds);
+            writings
+                .map(|(writing, bounds)| next(writing, *bounds))
                 .collect()
         })
         .collect())
 }
 
+/// What is asked about one class in one attribute.
+struct Question {
+    /// This site's codes.
+    own: Vec<u32>,
+    bounds: (u32, u32),
+    attribute: usize,
+}
+
+#[derive(Default)]
+struct Questions {
+    nodes: Vec<Question>,
+    ranges: Vec<Question>,
+    sets: Vec<Question>,
+}
+
 /// The lowest node above the values of each class.
-async fn nodes(party: &mut Party, tree: &Taxonomy, own: &[Vec<u32>]) -> Result<Vec<Cell>, Error> {
-    let parents = (0..tree.node_count()).map(|node| tree.parent(node).unwrap_or(0));
-    let public = [Tree::new(parents.collect())?];
-    let mut nodes: Vec<Option<u32>> = own
+async fn nodes(
+    party: &mut Party,
+    writings: &[Writing<'_>],
+    questions: &[Question],
+) -> Result<Vec<Cell>, Error> {
+    if questions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let taxonomies: Vec<Option<&Taxonomy>> = writings
         .iter()
-        .map(|codes| {
-            let (least, greatest) = ends(codes)?;
-            Some(tree.lowest_common_ancestor(least, greatest))
+        .map(|writing| writing.domain.taxonomy())
+        .collect();
+    let parents = |tree: &Taxonomy| -> Vec<u32> {
+        (0..tree.node_count())
+            .map(|node| tree.parent(node).unwrap_or(0))
+            .collect()
+    };
+    let trees = taxonomies
+        .iter()
+        // An attribute without a taxonomy is asked for no node; a single one stands in its place.
+        .map(|tree| Tree::new(tree.map_or(vec![0], parents)))
+        .collect::<Result<Vec<Tree>, _>>()?;
+    let mut nodes: Vec<Option<u32>> = questions
+        .iter()
+        .map(|question| {
+            let (least, greatest) = ends(&question.own)?;
+            Some(taxonomies[question.attribute]?.lowest_common_ancestor(least, greatest))
         })
         .collect();
-    party.lca(COVERS, &public, |_| 0, &mut nodes).await?;
-    let cell = |node: Option<u32>| {
-        // A class has records at some site.
-        let (least, greatest) = tree.interval(node.unwrap_or(tree.root()));
+    let tree_of = |question: usize| questions[question].attribute;
+    party.lca(COVERS, &trees, tree_of, &mut nodes).await?;
+    let cell = |(question, node): (&Question, Option<u32>)| {
+        // A class has records at some site, so there is a node.
+        let interval = taxonomies[question.attribute]
+            .zip(node)
+            .map(|(tree, node)| tree.interval(node));
+        let (least, greatest) = interval.unwrap_or(question.bounds);
         Cell::Interval(least, greatest)
     };
-    Ok(nodes.into_iter().map(cell).collect())
+    Ok(questions.iter().zip(nodes).map(cell).collect())
 }
 
 /// The first and last value of each class.
-async fn ranges(
-    party: &mut Party,
-    bounds: &[(u32, u32)],
-    own: &[Vec<u32>],
-) -> Result<Vec<Cell>, Error> {
+async fn ranges(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, Error> {
+    if questions.is_empty() {
+        return Ok(Vec::new());
+    }
     let wide = |(least, greatest): (u32, u32)| (u64::from(least), u64::from(greatest));
-    let mut ranges: Vec<Option<(u64, u64)>> =
-        own.iter().map(|codes| ends(codes).map(wide)).collect();
-    let domain = |class: usize| {
-        let (least, greatest) = wide(bounds[class]);
+    let mut ranges: Vec<Option<(u64, u64)>> = questions
+        .iter()
+        .map(|question| ends(&question.own).map(wide))
+        .collect();
+    let domain = |question: usize| {
+        let (least, greatest) = wide(questions[question].bounds);
         least..=greatest
     };
     party.ranges(COVERS, domain, &mut ranges).await?;
-    let cells = ranges.into_iter().zip(bounds).map(|(range, bounds)| {
-        let (least, greatest) = range.unwrap_or(wide(*bounds));
+    let cells = ranges.into_iter().zip(questions).map(|(range, question)| {
+        let (least, greatest) = range.unwrap_or(wide(question.bounds));
         // Codes lie within the bounds, which are codes.
         Cell::Interval(least as u32, greatest as u32)
     });
@@ -108,32 +153,40 @@ async fn ranges(
 }
 
 /// The values that occur in each class.
-async fn sets(
-    party: &mut Party,
-    bounds: &[(u32, u32)],
-    own: &[Vec<u32>],
-) -> Result<Vec<Cell>, Error> {
+async fn sets(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, Error> {
+    if questions.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut bits: Vec<bool> = Vec::new();
-    for ((least, greatest), codes) in bounds.iter().zip(own) {
+    for Question {
+        own,
+        bounds: (least, greatest),
+        ..
+    } in questions
+    {
         let start = bits.len();
         bits.resize(start + (greatest - least + 1) as usize, false);
-        codes
-            .iter()
+        own.iter()
             .for_each(|code| bits[start + (code - least) as usize] = true);
     }
     party.any(COVERS, &mut bits).await?;
     let mut from = 0;
-    let cells = bounds.iter().map(|(least, greatest)| {
-        let width = (greatest - least + 1) as usize;
-        let present = bits[from..from + width]
-            .iter()
-            .enumerate()
-            .filter(|(_, bit)| **bit);
-        let codes = present.map(|(place, _)| least + place as u32).collect();
-        from += width;
-        // A class has records, so some bit is set.
-        Cell::set(codes).unwrap_or(Cell::Interval(*least, *greatest))
-    });
+    let cells = questions.iter().map(
+        |Question {
+             bounds: (least, greatest),
+             ..
+         }| {
+            let width = (greatest - least + 1) as usize;
+            let present = bits[from..from + width]
+                .iter()
+                .enumerate()
+                .filter(|(_, bit)| **bit);
+            let codes = present.map(|(place, _)| least + place as u32).collect();
+            from += width;
+            // A class has records, so some bit is set.
+            Cell::set(codes).unwrap_or(Cell::Interval(*least, *greatest))
+        },
+    );
     Ok(cells.collect())
 }
 
