@@ -12,7 +12,7 @@ use hedgerow_privacy::closeness::EarthMover;
 use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView, measure};
 use hedgerow_smc::Party;
 
-use super::open::{Open, Try};
+use super::open::{Open, Tries, Try};
 use super::{Plan, SENSITIVE, coalitions, sites};
 use crate::Error;
 use crate::horizontal::m_privacy::{Coalition, fitness_of_counts};
@@ -193,10 +193,14 @@ impl<'a> Table<'a> {
             sizes: vec![root.size],
             sensitive: root.sensitive.clone(),
         };
-        let (tries, counted) = ([everything], [counted]);
-        let open = std::slice::from_ref(root);
+        let tries = Tries {
+            arranged,
+            open: std::slice::from_ref(root),
+            tries: &[everything],
+            counted: &[counted],
+        };
         let mut allowed = [root.size > 0];
-        sites::check(party, arranged, self, open, &tries, &counted, &mut allowed).await?;
+        sites::check(party, self, tries, &mut allowed).await?;
         if let (Some((l, model)), [false], 1..) = (sites::demanded(self), allowed, root.size) {
             let most = l.saturating_sub(1).min(self.sites as u64);
             let best = format!("at most {most}: fewer sites than {l} have records");
@@ -206,17 +210,7 @@ impl<'a> Table<'a> {
         let mut checks = 0;
         for least in (1..=m).rev() {
             let mut allowed = [root.size > 0];
-            checks += coalitions::check(
-                party,
-                arranged,
-                self,
-                least,
-                open,
-                &tries,
-                &counted,
-                &mut allowed,
-            )
-            .await?;
+            checks += coalitions::check(party, self, least, tries, &mut allowed).await?;
             if allowed == [true] || root.size == 0 {
                 if least < m {
                     return Err(self.unmeetable(format!("m = {m}"), format!("m = {least}")));
@@ -235,13 +229,11 @@ impl<'a> Table<'a> {
     pub(super) async fn allowed(
         &self,
         party: &mut Party,
-        arranged: &Arranged<'_>,
-        open: &[Open],
-        tries: &[Try],
-        counted: &[Counted],
+        tries: Tries<'_>,
     ) -> Result<(Vec<bool>, u64), Error> {
         let view = self.view();
-        let mut allowed: Vec<bool> = counted
+        let mut allowed: Vec<bool> = tries
+            .counted
             .iter()
             .map(|counted| {
                 // A cut that leaves everything in one part is none.
@@ -253,10 +245,9 @@ impl<'a> Table<'a> {
             })
             .collect();
         // Only cuts that are allowed so far are worth a question.
-        sites::check(party, arranged, self, open, tries, counted, &mut allowed).await?;
+        sites::check(party, self, tries, &mut allowed).await?;
         let m = self.plan.requirement.m.unwrap_or(0);
-        let checks =
-            coalitions::check(party, arranged, self, m, open, tries, counted, &mut allowed).await?;
+        let checks = coalitions::check(party, self, m, tries, &mut allowed).await?;
         Ok((allowed, checks))
     }
 

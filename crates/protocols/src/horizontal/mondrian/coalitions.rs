@@ -15,14 +15,14 @@ use hedgerow_privacy::Requirement;
 use hedgerow_smc::Party;
 
 use super::COALITIONS;
-use super::check::{Counted, Table};
-use super::open::{Open, Try};
+use super::check::Table;
+use super::open::Tries;
 use super::thresholds::{Demand, Rule, Threshold, demands};
 use crate::Error;
 use crate::horizontal::m_privacy::{
     Coalition, Search, Sites, Step, WEIGHT_OF_DIVERSITY, fitness_of_counts,
 };
-use crate::horizontal::rows::{Arranged, Share};
+use crate::horizontal::rows::Share;
 
 /// The most coalitions that are asked about for a part: each is a comparison or more.
 const MOST_COALITIONS: u64 = 20_000;
@@ -75,25 +75,18 @@ struct Part {
 
 /// Forbids the cuts that have a part which some coalition of at most m sites breaks. Gives the
 /// number of coalitions that were checked.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one check of the wave, on all that the wave knows"
-)]
 pub(super) async fn check(
     party: &mut Party,
-    arranged: &Arranged<'_>,
     table: &Table<'_>,
     m: u64,
-    open: &[Open],
-    tries: &[Try],
-    counted: &[Counted],
+    tries: Tries<'_>,
     allowed: &mut [bool],
 ) -> Result<u64, Error> {
     let m = effective(m, table.sites());
     if m == 0 {
         return Ok(0);
     }
-    let mut parts = parts(arranged, table, m, open, tries, counted, allowed)?;
+    let mut parts = parts(table, m, tries, allowed)?;
     let mut checks = 0;
     loop {
         for part in &mut parts {
@@ -135,27 +128,20 @@ pub(super) async fn check(
 }
 
 fn parts(
-    arranged: &Arranged<'_>,
     table: &Table<'_>,
     m: u64,
-    open: &[Open],
-    tries: &[Try],
-    counted: &[Counted],
+    tries: Tries<'_>,
     allowed: &[bool],
 ) -> Result<Vec<Part>, Error> {
     let models = &table.plan().requirement.models;
     let view = table.view();
     let sensitive: Vec<usize> = table.sensitive().map(|(index, _)| index).collect();
     let mut parts = Vec::new();
-    for (place, attempt) in tries
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| allowed[*place])
-    {
-        let stretch = open[attempt.class].stretch;
-        let shares = arranged.shares(&sensitive, stretch, &attempt.cut);
+    for place in (0..allowed.len()).filter(|place| allowed[*place]) {
+        let (cut, counted) = (&tries.tries[place].cut, &tries.counted[place]);
+        let shares = tries.arranged.shares(&sensitive, tries.stretch(place), cut);
         for (part, shares) in shares.into_iter().enumerate() {
-            let records = counted[place].sizes[part];
+            let records = counted.sizes[part];
             if records == 0 {
                 continue;
             }
@@ -169,7 +155,7 @@ fn parts(
                 demands: demands(
                     models,
                     &view,
-                    (records, counted[place].of_part(part)),
+                    (records, counted.of_part(part)),
                     table.sites(),
                 ),
                 search: Search::new(table.plan().strategy, &sites, m, usize::MAX),
@@ -246,10 +232,7 @@ async fn remainders(
             return Left::Records { holds: true };
         }
         let (is_anybody, holds, close) = found.next().unwrap_or((true, false, 0));
-        let is_close = answers
-            .by_ref()
-            .take(close)
-            .fold(true, |all, bit| all && bit);
+        let is_close = answers.by_ref().take(close).all(|bit| bit);
         if is_anybody {
             let holds = holds && is_close;
             Left::Records { holds }

@@ -1,8 +1,9 @@
 //! A class that may still be cut: what all sites know of it, and which cuts it has left.
 
+use super::check::Counted;
 use super::choose::WholeWidths;
 use super::{Choice, Cutting, Medians, Plan};
-use crate::horizontal::rows::{Cut, Stretch};
+use crate::horizontal::rows::{Arranged, Cut, Stretch};
 
 /// All but its stretch is the same at every site.
 pub(super) struct Open {
@@ -52,6 +53,22 @@ pub(super) struct Try {
     pub(super) cut: Cut,
     /// The median, where its records may be tried on the other side if this cut is refused.
     pub(super) other_side: Option<u32>,
+}
+
+/// All cuts that are tried in a wave, and what all sites know of their parts.
+#[derive(Clone, Copy)]
+pub(super) struct Tries<'w> {
+    pub(super) arranged: &'w Arranged<'w>,
+    pub(super) open: &'w [Open],
+    pub(super) tries: &'w [Try],
+    pub(super) counted: &'w [Counted],
+}
+
+impl Tries<'_> {
+    /// This site's rows of the class that a try would cut.
+    pub(super) fn stretch(&self, place: usize) -> Stretch {
+        self.open[self.tries[place].class].stretch
+    }
 }
 
 impl Open {
@@ -187,14 +204,36 @@ impl Open {
         });
     }
 
-    /// What a cut leaves of the cut attribute in each part.
-    pub(super) fn bounds_of_parts(&self, cut: &Cut) -> impl Iterator<Item = (u32, u32)> {
+    /// The parts of a cut that have records, once this site's rows are arranged by it.
+    pub(super) fn into_parts(
+        self,
+        cut: &Cut,
+        counted: &Counted,
+        own_sizes: &[u64],
+        born: &mut u64,
+        parts: &mut Vec<Self>,
+    ) {
+        let mut start = self.stretch.start;
         let (mut low, _) = self.bounds[cut.attribute];
-        let overlap = u32::from(cut.left_at_end.is_none());
-        cut.ends.iter().map(move |high| {
-            let bounds = (low, *high);
-            low = high + overlap;
-            bounds
-        })
+        for (part, high) in cut.ends.iter().enumerate() {
+            let end = start + own_sizes[part] as usize;
+            if counted.sizes[part] > 0 {
+                let mut bounds = self.bounds.clone();
+                bounds[cut.attribute] = (low, *high);
+                let sensitive = counted.of_part(part).to_vec();
+                *born += 1;
+                let stretch = Stretch { start, end };
+                parts.push(Self::new(
+                    stretch,
+                    counted.sizes[part],
+                    sensitive,
+                    bounds,
+                    *born,
+                ));
+            }
+            start = end;
+            // Records at a relaxed median lie on both sides.
+            low = high + u32::from(cut.left_at_end.is_none());
+        }
     }
 }

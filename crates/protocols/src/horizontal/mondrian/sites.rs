@@ -13,11 +13,10 @@
 use hedgerow_privacy::Model;
 use hedgerow_smc::Party;
 
-use super::check::{Counted, Table};
-use super::open::{Open, Try};
+use super::check::Table;
+use super::open::Tries;
 use super::{ENTROPIES, SITES};
 use crate::Error;
-use crate::horizontal::rows::Arranged;
 
 /// Entropies are summed as whole numbers of this share.
 const UNIT: f64 = (1u64 << 32) as f64;
@@ -35,24 +34,21 @@ pub(super) fn demanded<'t>(table: &Table<'t>) -> Option<(u64, &'t Model)> {
 /// Forbids the cuts that have a part with records of too few sites.
 pub(super) async fn check(
     party: &mut Party,
-    arranged: &Arranged<'_>,
     table: &Table<'_>,
-    open: &[Open],
-    tries: &[Try],
-    counted: &[Counted],
+    tries: Tries<'_>,
     allowed: &mut [bool],
 ) -> Result<(), Error> {
     let Some((l, _)) = demanded(table) else {
         return Ok(());
     };
-    let asked: Vec<usize> = (0..tries.len()).filter(|place| allowed[*place]).collect();
+    let asked: Vec<usize> = (0..allowed.len()).filter(|place| allowed[*place]).collect();
     if asked.is_empty() {
         return Ok(());
     }
     let mut present: Vec<u64> = Vec::new();
     for place in &asked {
-        let attempt = &tries[*place];
-        let owners = arranged.owners_in_parts(open[attempt.class].stretch, &attempt.cut);
+        let cut = &tries.tries[*place].cut;
+        let owners = tries.arranged.owners_in_parts(tries.stretch(*place), cut);
         let parts = owners.chunks(table.sites().max(1));
         present.extend(parts.map(|part| part.iter().filter(|count| **count > 0).count() as u64));
     }
@@ -69,7 +65,7 @@ pub(super) async fn check(
         .await?;
     let mut answers = enough.into_iter();
     for place in asked {
-        for size in &counted[place].sizes {
+        for size in &tries.counted[place].sizes {
             // A part without records needs no sites.
             allowed[place] &= answers.next().unwrap_or(false) || *size == 0;
         }
@@ -81,19 +77,15 @@ pub(super) async fn check(
 /// in equation 2. Every site adds what its own records contribute.
 pub(super) async fn entropies(
     party: &mut Party,
-    arranged: &Arranged<'_>,
     table: &Table<'_>,
-    open: &[Open],
-    tries: &[Try],
-    counted: &[Counted],
+    tries: Tries<'_>,
     places: &[usize],
 ) -> Result<Vec<f64>, Error> {
     let own = |place: &usize| {
-        let attempt = &tries[*place];
-        let owners = arranged.owners_in_parts(open[attempt.class].stretch, &attempt.cut);
-        let parts = owners
-            .chunks(table.sites().max(1))
-            .zip(&counted[*place].sizes);
+        let cut = &tries.tries[*place].cut;
+        let owners = tries.arranged.owners_in_parts(tries.stretch(*place), cut);
+        let sizes = &tries.counted[*place].sizes;
+        let parts = owners.chunks(table.sites().max(1)).zip(sizes);
         let terms = parts.flat_map(|(owners, size)| {
             let shares = owners.iter().filter(|count| **count > 0);
             shares.map(|count| *count as f64 / *size as f64)

@@ -9,13 +9,13 @@ use rayon::prelude::*;
 
 use super::check::{Counted, Table};
 use super::choose::{self, WholeWidths};
-use super::open::{Candidate, Open, Try};
+use super::open::{Candidate, Open, Tries, Try};
 use super::{
     ALL_MEDIANS, AT_MEDIANS, CANDIDATES, Choice, Cutting, DATA_RANGES, MEDIANS, MEDIANS_IN_NODES,
     Medians, PARTS, Plan, REFUSED, Widths, sites,
 };
 use crate::Error;
-use crate::horizontal::rows::{Arranged, Prefix, Stretch};
+use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
 /// What came of a wave.
 pub(super) struct Next {
@@ -70,18 +70,44 @@ pub(super) async fn wave(
         .map(|(attempt, prefix)| own_sizes(arranged, &open[attempt.class], attempt, prefix))
         .collect();
     let counted = parts(party, arranged, plan, table, &open, &tries, &own_sizes).await?;
-    let (allowed, checks) = table
-        .allowed(party, arranged, &open, &tries, &counted)
-        .await?;
-    let chosen = chosen(
-        party, arranged, plan, table, widths, &open, &tries, &counted, &allowed,
-    )
-    .await?;
-    note_refused(party, &tries, &counted, &allowed);
-    let mut next = apply(
-        arranged, open, &tries, &counted, &own_sizes, &allowed, &chosen, born,
-    );
-    next.checks = checks;
+    let asked = Tries {
+        arranged,
+        open: &open,
+        tries: &tries,
+        counted: &counted,
+    };
+    let (allowed, checks) = table.allowed(party, asked).await?;
+    let chosen = chosen(party, plan, table, widths, asked, &allowed).await?;
+    note_refused(party, asked, &allowed);
+
+    let mut open = open;
+    let refused = tries.iter().zip(&allowed).filter(|(_, allowed)| !**allowed);
+    let refused = refused
+        .map(|(attempt, _)| open[attempt.class].refuse(attempt))
+        .count() as u64;
+    let cuts: Vec<(Stretch, &Cut)> = open
+        .iter()
+        .zip(&chosen)
+        .filter_map(|(class, place)| Some((class.stretch, &tries[(*place)?].cut)))
+        .collect();
+    arranged.cut(&cuts);
+    let mut next = Next {
+        open: Vec::with_capacity(2 * open.len()),
+        refused,
+        checks,
+    };
+    for (class, place) in open.into_iter().zip(chosen) {
+        match place {
+            None => next.open.push(class),
+            Some(place) => class.into_parts(
+                &tries[place].cut,
+                &counted[place],
+                &own_sizes[place],
+                born,
+                &mut next.open,
+            ),
+        }
+    }
     if plan.widths == Widths::Data {
         narrow(party, arranged, plan, &mut next.open).await?;
     }
@@ -227,21 +253,20 @@ async fn parts(
 }
 
 /// For each class, the place of the try that is made.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one step of the wave, on all that the wave knows"
-)]
 async fn chosen(
     party: &mut Party,
-    arranged: &Arranged<'_>,
     plan: &Plan<'_>,
     table: &Table<'_>,
     widths: &WholeWidths,
-    open: &[Open],
-    tries: &[Try],
-    counted: &[Counted],
+    asked: Tries<'_>,
     allowed: &[bool],
 ) -> Result<Vec<Option<usize>>, Error> {
+    let Tries {
+        open,
+        tries,
+        counted,
+        ..
+    } = asked;
     let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); open.len()];
     for place in (0..tries.len()).filter(|place| allowed[*place]) {
         of_class[tries[place].class].push(place);
@@ -258,7 +283,7 @@ async fn chosen(
         // A class with one way to be cut needs no choice.
         let places = of_class.iter().filter(|places| places.len() > 1);
         let places: Vec<usize> = places.flatten().copied().collect();
-        let found = sites::entropies(party, arranged, table, open, tries, counted, &places).await?;
+        let found = sites::entropies(party, table, asked, &places).await?;
         places
             .into_iter()
             .zip(found)
@@ -284,77 +309,24 @@ async fn chosen(
 }
 
 /// Names what was opened about refused cuts a second time.
-fn note_refused(party: &mut Party, tries: &[Try], counted: &[Counted], allowed: &[bool]) {
+fn note_refused(party: &mut Party, asked: Tries<'_>, allowed: &[bool]) {
     let mut values = Vec::new();
-    let refused = (0..tries.len()).filter(|place| !allowed[*place]);
+    let refused = (0..allowed.len()).filter(|place| !allowed[*place]);
     for place in refused {
         values.push(place as u64);
-        values.extend(tries[place].cut.ends.first().map(|end| u64::from(*end)));
-        values.extend_from_slice(&counted[place].sizes);
-        values.extend_from_slice(&counted[place].sensitive);
+        values.extend(
+            asked.tries[place]
+                .cut
+                .ends
+                .first()
+                .map(|end| u64::from(*end)),
+        );
+        values.extend_from_slice(&asked.counted[place].sizes);
+        values.extend_from_slice(&asked.counted[place].sensitive);
     }
     if !values.is_empty() {
         party.note(REFUSED, &values);
     }
-}
-
-/// Makes the chosen cuts, and has refused ones remembered.
-fn apply(
-    arranged: &mut Arranged<'_>,
-    mut open: Vec<Open>,
-    tries: &[Try],
-    counted: &[Counted],
-    own_sizes: &[Vec<u64>],
-    allowed: &[bool],
-    chosen: &[Option<usize>],
-    born: &mut u64,
-) -> Next {
-    for (attempt, _) in tries
-        .iter()
-        .zip(allowed)
-        .filter(|(_, is_allowed)| !**is_allowed)
-    {
-        open[attempt.class].refuse(attempt);
-    }
-    let cuts: Vec<_> = open
-        .iter()
-        .zip(chosen)
-        .filter_map(|(class, place)| Some((class.stretch, &tries[(*place)?].cut)))
-        .collect();
-    arranged.cut(&cuts);
-    let mut next = Next {
-        open: Vec::with_capacity(2 * open.len()),
-        refused: allowed.iter().filter(|is_allowed| !**is_allowed).count() as u64,
-        checks: 0,
-    };
-    for (class, place) in open.into_iter().zip(chosen) {
-        let Some(place) = *place else {
-            next.open.push(class);
-            continue;
-        };
-        let (cut, counted) = (&tries[place].cut, &counted[place]);
-        let mut start = class.stretch.start;
-        for (part, bounds) in class.bounds_of_parts(cut).enumerate() {
-            let end = start + own_sizes[place][part] as usize;
-            let stretch = Stretch { start, end };
-            start = end;
-            if counted.sizes[part] == 0 {
-                continue;
-            }
-            let mut all = class.bounds.clone();
-            all[cut.attribute] = bounds;
-            *born += 1;
-            let sensitive = counted.of_part(part).to_vec();
-            next.open.push(Open::new(
-                stretch,
-                counted.sizes[part],
-                sensitive,
-                all,
-                *born,
-            ));
-        }
-    }
-    next
 }
 
 /// Narrows the bounds of new classes to the values that occur.
