@@ -13,8 +13,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use hedgerow_data::Codes;
+use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::{Model, Requirement, Scope};
-use hedgerow_protocols::horizontal::m_privacy::Strategy;
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Plan, Quasi, Widths, partition,
 };
