@@ -68,8 +68,8 @@ impl Stretch {
 pub(super) struct Cut {
     pub(super) attribute: usize,
     pub(super) ends: Vec<u32>,
-    /// For a relaxed median: this site's rows at the first end that stay left, ascending; its
-    /// others there go right.
+    /// For a relaxed median: the places of this site's rows at the first end that stay left,
+    /// ascending; its others there go right.
     pub(super) left_at_end: Option<Vec<u32>>,
 }
 
@@ -79,11 +79,11 @@ impl Cut {
     }
 
     /// A code lies in the first part whose end it does not exceed.
-    fn part_of(&self, row: u32, code: u32) -> usize {
+    fn part_of(&self, place: u32, code: u32) -> usize {
         match (self.ends.as_slice(), &self.left_at_end) {
             ([first, _], None) => usize::from(code > *first),
             ([first, _], Some(left)) if code == *first => {
-                usize::from(left.binary_search(&row).is_err())
+                usize::from(left.binary_search(&place).is_err())
             }
             (ends, _) => ends.partition_point(|end| *end < code),
         }
@@ -124,9 +124,15 @@ pub(super) struct Share {
 pub(super) struct Arranged<'a> {
     /// The quasi-identifiers; where sites are cut apart too, the site of each row.
     columns: Vec<Cow<'a, Codes>>,
+    /// Places in the columns, class by class.
     order: Vec<u32>,
+    /// The row at each place of the columns; none while they stand as they came.
+    origin: Option<Vec<u32>>,
     rows: &'a OwnRows<'a>,
 }
+
+/// Classes of about so many rows fit into a core's cache: from then on columns stand in class order.
+const ROWS_AT_HAND: usize = 1 << 16;
 
 impl<'a> Arranged<'a> {
     /// The rows as they came, in one stretch. With `provider`, the site is one more attribute,
@@ -145,8 +151,34 @@ impl<'a> Arranged<'a> {
         Self {
             columns,
             order: (0..rows.count as u32).collect(),
+            origin: None,
             rows,
         }
+    }
+
+    /// Brings the columns themselves into class order once classes are small, so that a class's
+    /// codes lie together.
+    pub(super) fn settle(&mut self, classes: usize) {
+        let rows = self.order.len();
+        if self.origin.is_some() || rows / classes.max(1) > ROWS_AT_HAND || rows <= ROWS_AT_HAND {
+            return;
+        }
+        let order = &self.order;
+        self.columns.par_iter_mut().for_each(|column| {
+            *column = Cow::Owned(match &**column {
+                Codes::U8(codes) => Codes::U8(gathered(codes, order)),
+                Codes::U16(codes) => Codes::U16(gathered(codes, order)),
+                Codes::U32(codes) => Codes::U32(gathered(codes, order)),
+            });
+        });
+        let identity = (0..rows as u32).collect();
+        self.origin = Some(std::mem::replace(&mut self.order, identity));
+    }
+
+    /// The row at a place of the columns.
+    fn row_at(&self, place: u32) -> u32 {
+        let origin = self.origin.as_ref();
+        origin.map_or(place, |origin| origin[place as usize])
     }
 
     /// All rows.
@@ -158,11 +190,16 @@ impl<'a> Arranged<'a> {
     }
 
     /// The order, once all cuts are made.
-    pub(super) fn into_order(self) -> Vec<u32> {
+    pub(super) fn into_order(mut self) -> Vec<u32> {
+        if let Some(origin) = self.origin {
+            self.order
+                .par_iter_mut()
+                .for_each(|place| *place = origin[*place as usize]);
+        }
         self.order
     }
 
-    /// Visits the rows of a class with their codes of an attribute.
+    /// Visits the places of a class's rows with their codes of an attribute.
     fn each(&self, attribute: usize, stretch: Stretch, mut visit: impl FnMut(u32, u32)) {
         let rows = &self.order[stretch.start..stretch.end];
         match &*self.columns[attribute] {
@@ -212,8 +249,8 @@ impl<'a> Arranged<'a> {
     /// This site's rows in each part of a cut.
     pub(super) fn sizes(&self, stretch: Stretch, cut: &Cut) -> Vec<u64> {
         let mut sizes = vec![0; cut.parts()];
-        self.each(cut.attribute, stretch, |row, code| {
-            sizes[cut.part_of(row, code)] += 1;
+        self.each(cut.attribute, stretch, |place, code| {
+            sizes[cut.part_of(place, code)] += 1;
         });
         sizes
     }
@@ -228,9 +265,9 @@ impl<'a> Arranged<'a> {
         let column = self.rows.sensitive[sensitive];
         let size = column.size as usize;
         let mut counts = vec![0; cut.parts() * size];
-        self.each(cut.attribute, stretch, |row, code| {
-            let value = column.codes.get(row as usize) as usize;
-            counts[cut.part_of(row, code) * size + value] += 1;
+        self.each(cut.attribute, stretch, |place, code| {
+            let value = column.codes.get(self.row_at(place) as usize) as usize;
+            counts[cut.part_of(place, code) * size + value] += 1;
         });
         counts
     }
@@ -239,9 +276,9 @@ impl<'a> Arranged<'a> {
     pub(super) fn owners_in_parts(&self, stretch: Stretch, cut: &Cut) -> Vec<u64> {
         let sites = self.rows.sites;
         let mut counts = vec![0; cut.parts() * sites];
-        self.each(cut.attribute, stretch, |row, code| {
-            let site = self.rows.owner_of(row) as usize;
-            counts[cut.part_of(row, code) * sites + site] += 1;
+        self.each(cut.attribute, stretch, |place, code| {
+            let site = self.rows.owner_of(self.row_at(place)) as usize;
+            counts[cut.part_of(place, code) * sites + site] += 1;
         });
         counts
     }
@@ -260,9 +297,10 @@ impl<'a> Arranged<'a> {
             .collect();
         let width: usize = columns.iter().map(|column| column.size as usize).sum();
         let mut parts: Vec<Vec<Share>> = (0..cut.parts()).map(|_| Vec::new()).collect();
-        self.each(cut.attribute, stretch, |row, code| {
+        self.each(cut.attribute, stretch, |place, code| {
+            let row = self.row_at(place);
             let site = self.rows.owner_of(row);
-            let shares = &mut parts[cut.part_of(row, code)];
+            let shares = &mut parts[cut.part_of(place, code)];
             let place = shares.partition_point(|share| share.site < site);
             if shares.get(place).is_none_or(|share| share.site != site) {
                 let sensitive = vec![0; width];
@@ -297,25 +335,23 @@ impl<'a> Arranged<'a> {
         (wanted, all): (u64, u64),
     ) -> Vec<u32> {
         let mut at_median = Vec::new();
-        self.each(attribute, stretch, |row, code| {
+        self.each(attribute, stretch, |place, code| {
             if code == median {
-                at_median.push(row);
+                at_median.push(place);
             }
         });
-        let content = |row: u32| {
-            let quasi = self
-                .rows
-                .quasi
-                .iter()
-                .map(move |codes| codes.get(row as usize));
+        let content = |place: u32| {
+            let row = self.row_at(place) as usize;
+            let quasi = self.rows.quasi.iter().map(move |codes| codes.get(row));
             let sensitive = self.rows.sensitive.iter();
-            quasi.chain(sensitive.map(move |column| column.codes.get(row as usize)))
+            quasi.chain(sensitive.map(move |column| column.codes.get(row)))
         };
+        let owner = |place: u32| self.rows.owner_of(self.row_at(place));
         at_median.sort_by(|a, b| {
-            let owners = self.rows.owner_of(*a).cmp(&self.rows.owner_of(*b));
+            let owners = owner(*a).cmp(&owner(*b));
             owners.then_with(|| content(*a).cmp(content(*b)))
         });
-        let of_sites = at_median.chunk_by(|a, b| self.rows.owner_of(*a) == self.rows.owner_of(*b));
+        let of_sites = at_median.chunk_by(|a, b| owner(*a) == owner(*b));
         let mut left: Vec<u32> = of_sites
             .flat_map(|rows| {
                 let share = u128::from(wanted) * rows.len() as u128 / u128::from(all.max(1));
@@ -345,32 +381,41 @@ impl<'a> Arranged<'a> {
         tasks
             .into_par_iter()
             .with_min_len(256)
-            .for_each_init(Vec::new, |spare, (rows, cut)| {
+            .for_each_init(Vec::new, |spare, (places, cut)| {
                 match &*columns[cut.attribute] {
-                    Codes::U8(codes) => arrange(rows, cut, spare, |row| u32::from(codes[row])),
-                    Codes::U16(codes) => arrange(rows, cut, spare, |row| u32::from(codes[row])),
-                    Codes::U32(codes) => arrange(rows, cut, spare, |row| codes[row]),
+                    Codes::U8(codes) => {
+                        arrange(places, cut, spare, |place| u32::from(codes[place]))
+                    }
+                    Codes::U16(codes) => {
+                        arrange(places, cut, spare, |place| u32::from(codes[place]))
+                    }
+                    Codes::U32(codes) => arrange(places, cut, spare, |place| codes[place]),
                 }
             });
     }
 }
 
-/// Moves the rows of one class into the order of its parts.
-fn arrange(rows: &mut [u32], cut: &Cut, spare: &mut Vec<u32>, code: impl Fn(usize) -> u32) {
+/// The codes of some rows, in their order.
+fn gathered<T: Copy>(codes: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|row| codes[*row as usize]).collect()
+}
+
+/// Moves the places of one class's rows into the order of its parts.
+fn arrange(places: &mut [u32], cut: &Cut, spare: &mut Vec<u32>, code: impl Fn(usize) -> u32) {
     if cut.parts() == 2 {
         spare.clear();
         let mut kept = 0;
-        for place in 0..rows.len() {
-            let row = rows[place];
-            if cut.part_of(row, code(row as usize)) == 0 {
-                rows[kept] = row;
+        for at in 0..places.len() {
+            let place = places[at];
+            if cut.part_of(place, code(place as usize)) == 0 {
+                places[kept] = place;
                 kept += 1;
             } else {
-                spare.push(row);
+                spare.push(place);
             }
         }
-        rows[kept..].copy_from_slice(spare);
+        places[kept..].copy_from_slice(spare);
     } else {
-        rows.sort_by_cached_key(|row| cut.part_of(*row, code(*row as usize)) as u32);
+        places.sort_by_cached_key(|place| cut.part_of(*place, code(*place as usize)) as u32);
     }
 }

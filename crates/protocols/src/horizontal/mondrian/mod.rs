@@ -259,6 +259,7 @@ pub async fn partition(
         made.refused += next.refused;
         made.checks += next.checks;
         open = next.open;
+        arranged.settle(open.len() + closed.len());
     }
     Ok(made.finished(closed, arranged.into_order(), rows.quasi.len()))
 }
