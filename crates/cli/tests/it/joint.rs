@@ -3,7 +3,7 @@
 use super::{assert_refused, hedgerow, json};
 
 /// A folder with a synthetic census of 2,000 people at three sites and its study.
-fn census() -> tempfile::TempDir {
+pub(super) fn census() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "generate", "census", "--rows", "2000", "--sites", "3", "--pooled", "--out", "c",
@@ -42,8 +42,11 @@ fn many_sites_publish_what_one_would() {
     assert_eq!(alone["cost"]["rounds"], 0);
 
     let release = |name: &str| std::fs::read(folder.path().join(name).join("release.csv")).unwrap();
-    let splits: [&[&str]; 4] = [
+    let splits: [&[&str]; 7] = [
         &["--sites", "2"],
+        &["--sites", "4", "--split", "round-robin"],
+        &["--sites", "4", "--split", "column", "--by", "age"],
+        &["--sites", "3", "--split", "column", "--by", "race,age"],
         &["--sites", "3", "--split", "random"],
         &["--sites", "5", "--split", "sorted"],
         &["--sites", "1"],
