@@ -13,10 +13,13 @@ use serde_json::json;
 use crate::baselines::Baselines;
 use crate::error::CliError;
 use crate::joint::{Joint, Ready};
-use crate::output::{Answer, talk};
+use crate::output::{Answer, talk, thousands};
 use crate::progress::Bar;
 use crate::split::{Deal, Sites, Split};
 use crate::summary::{Cost, Summary};
+
+/// The most sites of a run: each has a line to every other.
+const MOST_SITES: usize = 1000;
 
 /// Run all sites in one process and count rounds, messages and bytes.
 #[derive(clap::Args)]
@@ -74,6 +77,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         // Without a column, clap has seen to it that there is a number.
         (None, number) => number.unwrap_or(0),
     };
+    if count > MOST_SITES {
+        return Err(CliError::Usage(format!(
+            "{} sites are too many for one process\nhint: the most is {}",
+            thousands(count as u64),
+            thousands(MOST_SITES as u64)
+        )));
+    }
     let ready = Ready::open(&arguments.study, Some(count as u64))?;
     let deal = Deal::new(
         arguments.split,

@@ -69,6 +69,12 @@ impl Sites {
                 table.display()
             )));
         };
+        if found.dictionary.is_empty() {
+            return Err(CliError::Usage(format!(
+                "{}: the table has no records, so column `{column}` names no site",
+                table.display()
+            )));
+        }
         let nameless = found
             .dictionary
             .iter()

@@ -303,6 +303,11 @@ fn sites_that_make_no_sense_are_refused() {
         "simulate --study c/study.toml alone.csv --sites 0 --split column --by age",
         "--sites is 0, expected 1 or more",
     );
+    refused(
+        folder,
+        "simulate --study c/study.toml alone.csv --sites 1001",
+        "1,001 sites are too many for one process\nhint: the most is 1,000",
+    );
     let done = hedgerow(
         folder,
         &["simulate", "--study", "c/study.toml", "alone.csv"],
@@ -326,6 +331,12 @@ fn sites_that_make_no_sense_are_refused() {
             folder,
             &column("gap.csv", "site"),
             "gap.csv:5: column `site` names no site\nhint: every record belongs to a site",
+        );
+        std::fs::write(folder.join("none.csv"), format!("{}\n", lines[0])).unwrap();
+        refused(
+            folder,
+            &column("none.csv", "site"),
+            "none.csv: the table has no records, so column `site` names no site",
         );
     }
     for (requirement, model) in [
