@@ -65,7 +65,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     drop(bar);
     let diversity = sites.as_ref().and_then(|sites| {
         let classes = joint.partition.classes.iter();
-        classes.map(|class| sites.among(&class.rows)).min()
+        classes
+            .map(|class| sites.among(joint.partition.rows(class)))
+            .min()
     });
     let published = ready.publish(&joint.release, &arguments.out)?;
     let cost = Cost {

@@ -218,7 +218,7 @@ fn what_cannot_be_run_is_refused() {
     let done = run("name = \"mondrian\"", "name = \"clustering\"");
     assert_refused(
         &done,
-        "c/changed.toml: only algorithm name = \"mondrian\" can be run so far",
+        "c/changed.toml: only algorithm name = \"mondrian\" or \"provider-aware\" can be run so far",
     );
     let done = run("k = 10", "k = 10\nm = 1");
     assert_eq!(done.code, 2);

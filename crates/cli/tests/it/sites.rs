@@ -201,6 +201,28 @@ fn what_speaks_of_sites_is_left_out_alone_and_kept_centrally() {
     require(folder, "k = 5");
     let without = ok(folder, &format!("{run} --out without"));
     assert!(without["classes"].as_u64() > summary["classes"].as_u64());
+
+    let run = "simulate --study c/changed.toml alone.csv --sites 3 --split random --out m";
+    require(folder, "k = 5\nl = 2");
+    let without = ok(folder, run);
+    require(folder, "k = 5\nl = 2\nm = 1");
+    for algorithm in ["mondrian", "provider-aware"] {
+        let study = read(folder, "c/changed.toml")
+            .replace("name = \"mondrian\"", &format!("name = \"{algorithm}\""));
+        std::fs::write(folder.join("c/m.toml"), study).unwrap();
+        let run = "simulate --study c/m.toml alone.csv --sites 3 --split random --independent";
+        let summary = ok(folder, run);
+        let baselines = &summary["baselines"];
+        assert_eq!(baselines["joint_equals_central"], true, "{algorithm}");
+        let left_out = &baselines["each_alone"]["left_out"];
+        assert_eq!(left_out, &serde_json::json!(["m = 1"]), "{algorithm}");
+        assert_eq!(baselines["each_alone"]["unpublished"], 0, "{algorithm}");
+        // A class of one site has nobody to protect from it; others are larger than without m.
+        assert!(
+            summary["classes"].as_u64() < without["classes"].as_u64(),
+            "{algorithm}"
+        );
+    }
 }
 
 /// A region is the rows of one value: as many sites as values is the column as provider.
@@ -253,6 +275,8 @@ fn one_table_with_a_provider_column_is_what_its_sites_publish() {
         ("k = 10", 1),
         ("k = 4\nsite_diversity = 2", 2),
         ("k = 4\nsite_diversity = 3", 3),
+        ("k = 4\nm = 1", 1),
+        ("k = 4\nm = 2", 1),
     ] {
         require(folder, requirement);
         let one = ok(folder, &format!("{anonymize} --out one"));
