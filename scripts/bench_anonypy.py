@@ -3,13 +3,16 @@ run, and prints the ratio.
 
 Usage: bench_anonypy.py PATH-TO-HEDGEROW
 
-Needs the real tables of ../shared/data or HEDGEROW_DATA. Ours is the whole command: start, read,
-cut, write CSV and Parquet, read back and verify; theirs is the partition alone, of a table in
-memory. Fails below the bar of 200.
+Needs the real tables of ../shared/data or HEDGEROW_DATA. Theirs is the partition of a table in
+memory. Ours is the whole command: start, read, cut, write CSV and Parquet, read back and verify;
+it is timed before and after theirs, so that a busy machine slows both. Like for like, the cuts,
+covers and release of a table in memory, is printed beside. Fails if the whole command is not 200
+times as fast.
 """
 
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,16 +26,18 @@ import tables
 K, BAR = 10, 200
 
 
-def ours(folder):
+def ours(folder, times):
+    """Runs the command five times; its summary. Adds seconds to `times`: all, the protocol's."""
     study, data = tables.adult_study(folder, K, "range", "median")
     command = [sys.argv[1], "anonymize", "--study", study, data, "--out", folder / "release", "--json"]
-    times = []
     for _ in range(5):
         start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True)
-        times.append(time.perf_counter() - start)
+        seconds = time.perf_counter() - start
         assert done.returncode == 0, done.stderr
-    return sorted(times)[2], json.loads(done.stdout)
+        summary = json.loads(done.stdout)
+        times.append((seconds, summary["cost"]["protocol_seconds"]))
+    return summary
 
 
 def theirs():
@@ -52,14 +57,18 @@ def main():
     if not tables.shared_data():
         sys.exit("no real tables here; set HEDGEROW_DATA to their folder")
     with tempfile.TemporaryDirectory() as folder:
-        our_seconds, summary = ours(pathlib.Path(folder))
-    their_seconds, records, classes = theirs()
+        times = []
+        ours(pathlib.Path(folder), times)
+        theirs_took, records, classes = theirs()
+        summary = ours(pathlib.Path(folder), times)
+    whole, protocol = (statistics.median(each) for each in zip(*times))
     assert summary["records"] == records and summary["achieved"]["k"] >= K
     print(f"Adult QI8, k = {K}, {records} records")
-    print(f"hedgerow {our_seconds:.3f} s (median of 5, whole command), {summary['classes']} classes")
-    print(f"anonypy {their_seconds:.1f} s (partition alone), {classes} classes")
-    print(f"ratio {their_seconds / our_seconds:.0f} (the bar is {BAR})")
-    sys.exit(their_seconds < BAR * our_seconds)
+    print(f"anonypy {theirs_took:.1f} s (partition alone), {classes} classes")
+    print(f"hedgerow {whole:.3f} s (median of 10, whole command), {summary['classes']} classes")
+    print(f"ratio {theirs_took / whole:.0f} (the bar is {BAR})")
+    print(f"like for like, a table in memory: hedgerow {protocol:.4f} s, ratio {theirs_took / protocol:.0f}")
+    sys.exit(theirs_took < BAR * whole)
 
 
 main()

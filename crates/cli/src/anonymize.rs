@@ -1,6 +1,7 @@
 //! `hedgerow anonymize`: one table, one party; the same protocol as between many.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_privacy::{Model, Requirement};
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     let column = arguments.provider_column.as_deref();
     let sites = match column {
         Some(column) => Some(Sites::of_column(&arguments.table, column)?),
@@ -59,9 +60,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         None => (Owner::Site(0), 1),
     };
     let bar = Bar::waves();
+    let began = Instant::now();
     let (joint, smc_calls) = one_party(&ready, &columns, owner, count, |wave, open| {
         bar.wave(wave, open);
     })?;
+    let protocol_seconds = began.elapsed().as_secs_f64();
     drop(bar);
     let diversity = sites.as_ref().and_then(|sites| {
         let classes = joint.partition.classes.iter();
@@ -73,6 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let cost = Cost {
         smc_calls,
         seconds: started.elapsed().as_secs_f64(),
+        protocol_seconds,
         ..Cost::default()
     };
     let ledger = Vec::new();

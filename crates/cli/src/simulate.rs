@@ -117,6 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let simulation = Simulation::new(count, arguments.seed)
         .settings(settings)
         .model(LinkModel::WAN);
+    let began = Instant::now();
     let outcome = simulation.run(|mut party| {
         let (ready, rows_of, table, bar) = (&ready, &rows_of, &table, &bar);
         async move {
@@ -139,6 +140,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             Ok::<_, hedgerow_protocols::Error>((joint, party.calls(), party.ledger().summary()))
         }
     });
+    let protocol_seconds = began.elapsed().as_secs_f64();
     drop(bar);
     let (traffic, elapsed) = (outcome.traffic.clone(), outcome.elapsed);
     let values = outcome.into_values()?;
@@ -161,6 +163,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         bytes: traffic.bytes(),
         smc_calls: *calls,
         seconds: started.elapsed().as_secs_f64(),
+        protocol_seconds,
         wan_seconds: Some(elapsed.as_secs_f64()),
     };
     let ledger = ledger

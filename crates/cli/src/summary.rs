@@ -17,6 +17,8 @@ pub(crate) struct Cost {
     pub(crate) bytes: u64,
     pub(crate) smc_calls: u64,
     pub(crate) seconds: f64,
+    /// Of these the protocol's own: cuts, covers and the joint release, of tables in memory.
+    pub(crate) protocol_seconds: f64,
     /// What the messages would take between institutions: 30 ms, 100 Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wan_seconds: Option<f64>,

@@ -40,6 +40,8 @@ fn many_sites_publish_what_one_would() {
     assert!(alone["achieved"]["k"].as_u64().unwrap() >= 10);
     assert_eq!(alone["suppressed"], 0);
     assert_eq!(alone["cost"]["rounds"], 0);
+    let seconds = |key: &str| alone["cost"][key].as_f64().unwrap();
+    assert!(0.0 < seconds("protocol_seconds") && seconds("protocol_seconds") < seconds("seconds"));
 
     let release = |name: &str| std::fs::read(folder.path().join(name).join("release.csv")).unwrap();
     let splits: [&[&str]; 7] = [
