@@ -7,12 +7,12 @@ use hedgerow_data::files::{FileError, read_text, write_release};
 use hedgerow_data::study::{self, Algorithm, Cuts, Partition as Spread, Security};
 use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
 use hedgerow_privacy::closeness::Distance;
+use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
 use hedgerow_privacy::{Model, Requirement, Scope, Sensitive};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
-use hedgerow_protocols::horizontal::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
 };

@@ -1,9 +1,6 @@
-//! m-privacy (MPRIV section II): whether a class still satisfies the requirement after the records
-//! of any coalition of at most m sites are taken out.
-//!
-//! Coalitions are tried by size, smallest first, so the answer is right for models that are not
-//! monotone too (entropy l, t): every size from 0 on is looked at. A coalition that owns the whole
-//! class leaves nobody to protect and breaks nothing.
+//! A class broken down by sites, and what a coalition leaves of it (MPRIV section II): the data of
+//! [m-privacy](crate::m_privacy). A coalition that owns the whole class leaves nobody to protect and
+//! breaks nothing.
 
 use crate::counts::Counts;
 use crate::model::{ClassView, Model, TableView};
@@ -70,11 +67,16 @@ impl Members {
 
     /// The values of one sensitive attribute that occur in one site's records, ascending.
     pub fn values(&self, attribute: usize, site: usize) -> impl Iterator<Item = u32> {
-        let attribute = &self.attributes[attribute];
-        let pairs = attribute.values.iter().zip(attribute.site(site));
-        pairs
+        let places = self.places(attribute, site);
+        places.map(move |place| self.attributes[attribute].values[place])
+    }
+
+    /// The same, each value by its place among all that occur in the class.
+    pub(crate) fn places(&self, attribute: usize, site: usize) -> impl Iterator<Item = usize> {
+        let counts = self.attributes[attribute].site(site).iter().enumerate();
+        counts
             .filter(|(_, count)| **count > 0)
-            .map(|(value, _)| *value)
+            .map(|(place, _)| place)
     }
 
     /// Whether the records of these sites alone satisfy the models. Without records there is
@@ -85,149 +87,62 @@ impl Members {
         models: &[Model],
         table: &TableView<'_>,
     ) -> bool {
-        let mut search = Search {
-            members: self,
-            models,
-            table,
-            is_monotone: false,
-            size: 0,
-            sites: 0,
-            left: self
-                .attributes
-                .iter()
-                .map(|attribute| vec![0; attribute.values.len()])
-                .collect(),
-        };
-        sites.for_each(|site| search.put_back(site));
-        !search.is_broken()
-    }
-
-    /// The smallest coalition, of at most `limit` sites, whose records' removal breaks one of the
-    /// models: 0 if the class breaks it as it is, none if no coalition does.
-    pub fn least_breaking(
-        &self,
-        models: &[Model],
-        table: &TableView<'_>,
-        limit: u64,
-    ) -> Option<u64> {
-        let limit = limit.min(self.sites().saturating_sub(1) as u64);
-        if let [Model::KAnonymity { k }] = models {
-            return self.least_breaking_size(*k, limit);
-        }
-        let mut search = Search {
-            members: self,
-            models,
-            table,
-            is_monotone: models.iter().all(Model::is_monotone),
-            size: self.sizes.iter().sum(),
-            sites: self.sites() as u64,
-            left: self
-                .attributes
-                .iter()
-                .map(|attribute| attribute.totals())
-                .collect(),
-        };
-        (0..=limit).find(|size| search.breaks(0, *size))
-    }
-
-    /// For k alone the worst coalition of each size is that of the largest sites.
-    fn least_breaking_size(&self, k: u64, limit: u64) -> Option<u64> {
-        let mut sizes = self.sizes.clone();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut left: u64 = sizes.iter().sum();
-        for (removed, size) in sizes.iter().enumerate() {
-            if removed as u64 > limit {
-                return None;
-            }
-            if left < k {
-                return Some(removed as u64);
-            }
-            left -= size;
-        }
-        None
+        let mut stays = vec![false; self.sites()];
+        sites.for_each(|site| stays[site] = true);
+        let gone = (0..self.sites()).filter(|site| !stays[*site]);
+        !Remainder::of(self, models, table).is_broken_without(gone)
     }
 }
 
 impl Attribute {
-    fn totals(&self) -> Vec<u64> {
-        let mut totals = vec![0; self.values.len()];
-        if !self.values.is_empty() {
-            for site in self.counts.chunks(self.values.len()) {
-                totals
-                    .iter_mut()
-                    .zip(site)
-                    .for_each(|(total, count)| *total += count);
-            }
-        }
-        totals
-    }
-
-    /// Values that remain whichever `more` of the sites from `from` on are taken out: held by more
-    /// of these than that, or by an earlier site that stays.
-    fn must_remain(&self, left: &[u64], from: usize, more: u64) -> u64 {
-        let sites = self.counts.len() / self.values.len().max(1);
-        let remains = |value: &usize| {
-            let later = (from..sites).map(|site| self.site(site)[*value]);
-            let holders = later.clone().filter(|count| *count > 0).count() as u64;
-            holders > more || left[*value] > later.sum::<u64>()
-        };
-        (0..self.values.len()).filter(remains).count() as u64
-    }
-
     fn site(&self, site: usize) -> &[u64] {
         &self.counts[site * self.values.len()..(site + 1) * self.values.len()]
     }
 }
 
-/// What is left of a class while sites are taken out and put back.
-struct Search<'a> {
+/// What is left of a class while one coalition after the other is taken out. From one to the next
+/// only the sites in which they differ are counted again.
+pub(crate) struct Remainder<'a> {
     members: &'a Members,
     models: &'a [Model],
     table: &'a TableView<'a>,
-    is_monotone: bool,
+    /// The coalition, its sites ascending.
+    gone: Vec<usize>,
     size: u64,
     sites: u64,
     left: Vec<Vec<u64>>,
 }
 
-impl Search<'_> {
-    /// Whether taking out some `more` sites, none before `from`, breaks a model.
-    fn breaks(&mut self, from: usize, more: u64) -> bool {
-        if more == 0 {
-            return self.is_broken();
+impl<'a> Remainder<'a> {
+    pub(crate) fn of(members: &'a Members, models: &'a [Model], table: &'a TableView<'a>) -> Self {
+        let attributes = members.attributes.iter();
+        Self {
+            members,
+            models,
+            table,
+            gone: (0..members.sites()).collect(),
+            size: 0,
+            sites: 0,
+            left: attributes
+                .map(|attribute| vec![0; attribute.values.len()])
+                .collect(),
         }
-        if self.is_monotone && !self.can_break(from, more) {
-            return false;
-        }
-        for site in from..=self.members.sites() - more as usize {
-            self.take(site);
-            let is_broken = self.breaks(site + 1, more - 1);
-            self.put_back(site);
-            if is_broken {
-                return true;
-            }
-        }
-        false
     }
 
-    /// Whether taking out any `more` of the sites from `from` on could break a monotone model, by
-    /// what must be left: the least that can remain of records, of values and of sites.
-    fn can_break(&self, from: usize, more: u64) -> bool {
-        self.models.iter().any(|model| match model {
-            Model::KAnonymity { k } => {
-                let mut largest = self.members.sizes[from..].to_vec();
-                largest.sort_unstable_by(|a, b| b.cmp(a));
-                let taken: u64 = largest.iter().take(more as usize).sum();
-                self.size - taken < *k
-            }
-            Model::DistinctDiversity { l } => {
-                let mut attributes = self.members.attributes.iter().zip(&self.left);
-                attributes.any(|(attribute, left)| attribute.must_remain(left, from, more) < *l)
-            }
-            Model::SiteDiversity { l, .. } => self.sites - more < *l,
-            // No other model is monotone.
-            _ => true,
-        })
+    /// Whether the class breaks one of the models when the records of these sites are taken out.
+    pub(crate) fn is_broken_without(&mut self, sites: impl IntoIterator<Item = usize>) -> bool {
+        let mut gone: Vec<usize> = sites.into_iter().collect();
+        gone.sort_unstable();
+        let before = std::mem::take(&mut self.gone);
+        let is_in = |site: &usize, coalition: &[usize]| coalition.binary_search(site).is_ok();
+        for site in before.iter().filter(|site| !is_in(site, &gone)) {
+            self.put_back(*site);
+        }
+        for site in gone.iter().filter(|site| !is_in(site, &before)) {
+            self.take(*site);
+        }
+        self.gone = gone;
+        self.is_broken()
     }
 
     fn is_broken(&self) -> bool {

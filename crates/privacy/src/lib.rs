@@ -17,6 +17,7 @@ pub mod classes;
 pub mod closeness;
 pub mod collusion;
 mod counts;
+pub mod m_privacy;
 pub mod measure;
 mod model;
 pub mod query_error;

@@ -36,5 +36,5 @@ pub enum Error {
     },
     /// A search among coalitions that cannot be made.
     #[error(transparent)]
-    Coalitions(#[from] crate::horizontal::m_privacy::Error),
+    Coalitions(#[from] hedgerow_privacy::m_privacy::Error),
 }

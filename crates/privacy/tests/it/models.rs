@@ -52,7 +52,27 @@ fn number(measure: Measure) -> f64 {
     }
 }
 
-/// The demands of the test below, written out in whole numbers from their definitions.
+const DEMANDS: [&str; 10] = [
+    "k = 2",
+    "l = 2",
+    "k = 2, l = { at_least = 1.5, kind = \"entropy\" }",
+    "t = 0.4",
+    "l = { at_least = 2, kind = \"recursive\", c = 3 }",
+    "alpha = 0.75",
+    "beta = { at_most = 1.5, kind = \"enhanced\" }",
+    "delta = 0.9",
+    "l = { at_least = 1.5, kind = \"frequency\" }",
+    "k = 3, l = 2",
+];
+
+/// Whether a demand can be met by a table with one sensitive value alone.
+fn one_value_may_do(demand: &str) -> bool {
+    ["l = 2", "at_least = 2", "1.5, kind = \"e", "\"frequency\""]
+        .iter()
+        .all(|words| !demand.contains(words))
+}
+
+/// The demands, written out in whole numbers from their definitions.
 fn satisfies(pick: usize, q: &[i64; 4], p: &[i64; 4]) -> bool {
     let (n, total): (i64, i64) = (q.iter().sum(), p.iter().sum());
     let present: Vec<i64> = q.iter().copied().filter(|count| *count > 0).collect();
@@ -88,6 +108,7 @@ fn satisfies(pick: usize, q: &[i64; 4], p: &[i64; 4]) -> bool {
         7 => values().all(|(q, p)| ((q * total) as f64 / (p * n) as f64).ln().abs() < 0.9),
         // No value more frequent than 1 / 1.5.
         8 => 3 * top <= 2 * n,
+        9 => n >= 3 && present.len() >= 2,
         _ => unreachable!(),
     }
 }
@@ -120,18 +141,12 @@ proptest! {
 
     /// The verdict is the conjunction of the models on every class, for coalitions of every size.
     #[test]
-    fn the_verdict_is_the_models_on_every_class(rows in rows(), m in 0..3u64, pick in 0..9usize) {
-        let demands = [
-            "k = 2", "l = 2", "k = 2, l = { at_least = 1.5, kind = \"entropy\" }",
-            "t = 0.4", "l = { at_least = 2, kind = \"recursive\", c = 3 }", "alpha = 0.75",
-            "beta = { at_most = 1.5, kind = \"enhanced\" }", "delta = 0.9", "l = { at_least = 1.5, kind = \"frequency\" }",
-        ];
+    fn the_verdict_is_the_models_on_every_class(rows in rows(), m in 0..3u64, pick in 0..DEMANDS.len()) {
         let table = text(&rows);
         let sites: BTreeSet<u8> = rows.iter().map(|row| row.3).collect();
         let values = table.columns[2].dictionary.len();
-        let needs_two = demands[pick].contains("l = 2") || demands[pick].contains("at_least = 2") || demands[pick].contains("1.5, kind = \"e") || demands[pick].contains("\"frequency\"");
-        prop_assume!((m as usize) < sites.len() && (values >= 2 || !needs_two));
-        let line = format!("{}, m = {m}", demands[pick]);
+        prop_assume!((m as usize) < sites.len() && (values >= 2 || one_value_may_do(DEMANDS[pick])));
+        let line = format!("{}, m = {m}", DEMANDS[pick]);
         let verdict = look(&table, Some(&line));
         let mut totals = [0i64; 4];
         for row in &rows {
@@ -152,6 +167,51 @@ proptest! {
             }
         }
         prop_assert_eq!(verdict.holds, Some(holds), "{}", line);
+    }
+
+    /// The largest m that holds, what fails and what is left empty, by all coalitions of all sites.
+    #[test]
+    fn the_largest_m_is_that_of_all_coalitions(rows in rows(), demanded in proptest::option::of(0..4u64), pick in 0..DEMANDS.len()) {
+        let table = text(&rows);
+        let sites: BTreeSet<u8> = rows.iter().map(|row| row.3).collect();
+        let most = sites.len() as u64 - 1;
+        let values = table.columns[2].dictionary.len();
+        prop_assume!(demanded.is_none_or(|m| m <= most) && (values >= 2 || one_value_may_do(DEMANDS[pick])));
+        let line = demanded.map_or(DEMANDS[pick].to_owned(), |m| format!("{}, m = {m}", DEMANDS[pick]));
+        let verdict = look(&table, Some(&line)).models.m.unwrap();
+        let mut totals = [0i64; 4];
+        let mut classes: BTreeMap<(u8, u8), Vec<Row>> = BTreeMap::new();
+        for row in &rows {
+            totals[row.2 as usize] += 1;
+            classes.entry((row.0, row.1)).or_default().push(*row);
+        }
+        // Of each class, the size of the smallest coalition that breaks it.
+        let breaking = |members: &Vec<Row>| {
+            let breaks = |coalition: &u8| {
+                let mut counts = [0i64; 4];
+                for row in members.iter().filter(|row| coalition >> row.3 & 1 == 0) {
+                    counts[row.2 as usize] += 1;
+                }
+                counts != [0; 4] && !satisfies(pick, &counts, &totals)
+            };
+            let size = |coalition: u8| u64::from(coalition.count_ones());
+            (0u8..16).filter(breaks).map(size).min()
+        };
+        let breaking: Vec<Option<u64>> = classes.values().map(breaking).collect();
+        let tried = demanded.unwrap_or(most);
+        let seen = || breaking.iter().copied().flatten().filter(|size| *size <= tried);
+        let achieved = seen().min().map_or(Some(tried), |size| size.checked_sub(1));
+        let whole = match verdict.achieved {
+            Measure::Whole(m) => Some(m),
+            _ => None,
+        };
+        prop_assert_eq!(whole, achieved, "{}", &line);
+        prop_assert_eq!(verdict.at_least, seen().count() == 0 && tried < most);
+        prop_assert_eq!(verdict.holds, demanded.map(|_| seen().count() == 0));
+        prop_assert_eq!(verdict.failing_classes, demanded.map(|_| seen().count() as u64));
+        let owners = |members: &Vec<Row>| members.iter().map(|row| row.3).collect::<BTreeSet<_>>().len() as u64;
+        let emptied = achieved.map(|m| classes.values().filter(|members| owners(members) <= m).count() as u64);
+        prop_assert_eq!(verdict.emptied_classes, emptied);
     }
 }
 

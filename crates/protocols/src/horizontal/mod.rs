@@ -2,7 +2,6 @@
 
 pub mod assembly;
 pub mod cover;
-pub mod m_privacy;
 pub mod mondrian;
 mod rows;
 

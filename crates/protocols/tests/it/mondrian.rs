@@ -2,11 +2,11 @@
 //! class satisfies the whole requirement.
 
 use hedgerow_data::{Schema, Table, TextColumn, TextTable};
+use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::verify::{Evidence, verify};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_protocols::horizontal::m_privacy::Strategy;
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Medians, Partition, Plan, Widths, partition,
 };

@@ -8,7 +8,7 @@ use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Codes, Column, Role, Schema, Study, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
-use hedgerow_protocols::horizontal::m_privacy::Strategy;
+use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
 };

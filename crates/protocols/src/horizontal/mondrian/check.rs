@@ -15,8 +15,8 @@ use hedgerow_smc::Party;
 use super::open::{Open, Tries, Try};
 use super::{Plan, SENSITIVE, coalitions, sites};
 use crate::Error;
-use crate::horizontal::m_privacy::{Coalition, fitness_of_counts};
 use crate::horizontal::rows::{Arranged, Cut, OwnRows, Owner};
+use hedgerow_privacy::m_privacy::{Coalition, fitness_of_counts};
 
 /// What is known of the whole table, and what the requirement needs.
 pub(super) struct Table<'a> {

@@ -19,10 +19,10 @@ use super::check::Table;
 use super::open::Tries;
 use super::thresholds::{Demand, Rule, Threshold, demands};
 use crate::Error;
-use crate::horizontal::m_privacy::{
+use crate::horizontal::rows::Share;
+use hedgerow_privacy::m_privacy::{
     Coalition, Search, Sites, Step, WEIGHT_OF_DIVERSITY, fitness_of_counts,
 };
-use crate::horizontal::rows::Share;
 
 /// The most coalitions that are asked about for a part: each is a comparison or more.
 const MOST_COALITIONS: u64 = 20_000;

@@ -37,9 +37,9 @@ use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_smc::{Party, What};
 
-use super::m_privacy::Strategy;
 use crate::Error;
 use crate::horizontal::rows::{Arranged, OwnRows};
+use hedgerow_privacy::m_privacy::Strategy;
 use open::Open;
 
 /// How many records there are.

@@ -2,6 +2,7 @@
 //! the strategy.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use super::binary::Binary;
 use super::exact::Exact;
@@ -61,7 +62,7 @@ impl Search {
             _ if number == 0 => (Box::new(Sweep::over_nothing()), in_order()),
             _ if !sites.is_monotone => (Box::new(Sweep::new(number, 0, m)), in_order()),
             (Strategy::Exact, Some(bounds)) => {
-                (Box::new(Exact::new(bounds.clone(), m)), in_order())
+                (Box::new(Exact::new(Arc::clone(bounds), m)), in_order())
             }
             (Strategy::Direct | Strategy::Exact, _) => {
                 (Box::new(Sweep::new(number, m, m)), in_order())

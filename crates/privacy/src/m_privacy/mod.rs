@@ -3,7 +3,9 @@
 //!
 //! A [`Search`] only decides which coalitions are checked and what follows from the answers. It
 //! sees no record: a centralized run answers from the class itself ([`verify`]), a secure one by
-//! thresholds on sums over the sites outside the coalition, many classes in one question.
+//! thresholds on sums over the sites outside the coalition, many classes in one question. The
+//! verifier of releases asks for the smallest coalition that breaches
+//! ([`Members::least_breaking`]); it follows the exact strategy, for any number of sites.
 //!
 //! Of n_G sites with records in the class at most n_G - 1 can attack somebody, so m is at most
 //! that. Constraints that stay satisfied when records are added (k, distinct l, site diversity)
@@ -17,8 +19,8 @@
 //! larger than m. [`Strategy::Exact`] needs each site's counts, so it is for those who hold them.
 //!
 //! ```
+//! use hedgerow_privacy::m_privacy::{Strategy, verify};
 //! use hedgerow_privacy::{Model, TableView, collusion::Members};
-//! use hedgerow_protocols::horizontal::m_privacy::{Strategy, verify};
 //!
 //! // Three sites with two records each.
 //! let class = Members::new(&[0, 0, 1, 1, 2, 2], [&[0, 1, 0, 2, 1, 2][..]]);
@@ -27,13 +29,14 @@
 //! let verified = |m| verify(Strategy::Adaptive, &class, &models, &table, m);
 //! assert!(verified(1)?.is_private());
 //! assert_eq!(verified(2)?.breach.map(|coalition| coalition.size()), Some(2));
-//! # Ok::<(), hedgerow_protocols::horizontal::m_privacy::Error>(())
+//! # Ok::<(), hedgerow_privacy::m_privacy::Error>(())
 //! ```
 
 mod binary;
 mod coalition;
 mod exact;
 mod fitness;
+mod least;
 mod safe;
 mod search;
 mod sites;
@@ -42,8 +45,8 @@ mod sweep;
 mod tests;
 mod top_down;
 
-use hedgerow_privacy::collusion::Members;
-use hedgerow_privacy::{Model, TableView};
+use crate::collusion::{Members, Remainder};
+use crate::model::{Model, TableView};
 
 pub use coalition::Coalition;
 pub use fitness::{LIKELY_BREACHED, WEIGHT_OF_DIVERSITY, fitness, fitness_of_counts};
@@ -127,16 +130,16 @@ pub fn verify(
     m: u64,
 ) -> Result<Verified, Error> {
     let sites = Sites::known(class, models, table)?;
-    let everybody = Coalition::first(class.sites());
+    let mut remainder = Remainder::of(class, models, table);
     let mut search = Search::new(strategy, &sites, m, 1);
     let breach = loop {
         match search.ask() {
             Step::Private => break None,
             Step::Breached(coalition) => break Some(coalition),
             Step::Check(coalitions) => {
-                let left = coalitions.iter().map(|gone| everybody.without(*gone));
-                let breaches: Vec<bool> = left
-                    .map(|left| !class.hold(left.sites(), models, table))
+                let breaches: Vec<bool> = coalitions
+                    .iter()
+                    .map(|gone| remainder.is_broken_without(gone.sites()))
                     .collect();
                 search.answer(&breaches);
             }

@@ -3,12 +3,15 @@
 
 use std::collections::HashMap;
 
-use hedgerow_privacy::closeness::{Distance, EarthMover};
-use hedgerow_privacy::{Ratio, Reference, SiteSupport};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generated;
 
+use super::coalition::OfSize;
 use super::{Strategy, *};
+use crate::closeness::{Distance, EarthMover};
+use crate::counts::Reference;
+use crate::model::SiteSupport;
+use crate::ratio::Ratio;
 
 const NO_TABLE: TableView<'_> = TableView {
     references: &[],
@@ -193,6 +196,58 @@ proptest! {
             prop_assert!(found.is_none_or(|found| found.size() <= m && breaches(found)));
             prop_assert!(asked.values().all(|times| *times == 1), "{:?}", strategy);
             prop_assert!(asked.len() as u64 <= most_checks(strategy, sites, m));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Which of the sites have records is hidden, and some have none. A coalition that leaves
+    /// nobody is answered as `Search::answer` says; the verdict is that of all coalitions that
+    /// leave somebody.
+    #[test]
+    fn sites_without_records_change_no_verdict_of_any_strategy(
+        records in proptest::collection::vec((0..7u32, 0..5u32, 0..3u32), 0..30),
+        absent in 0..128u32,
+        has_second: bool,
+        models in prop_oneof![monotone(), not_monotone()],
+        batch in 1..12usize,
+        average in 0.0..2.0f64,
+    ) {
+        let sites = 7;
+        let records: Vec<_> = records.into_iter().filter(|record| absent >> record.0 & 1 == 0).collect();
+        let mut holders: Vec<usize> = records.iter().map(|record| record.0 as usize).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        let fixture = Fixture::new(&records, has_second);
+        let table = fixture.table();
+        // Of each coalition, whether it leaves records, and whether these break the requirement.
+        let remainders: HashMap<Coalition, (bool, bool)> = (0..=sites)
+            .flat_map(|size| OfSize::new(sites, size))
+            .map(|coalition| {
+                let coalition: Coalition = coalition.into_iter().collect();
+                let left = (0..holders.len()).filter(|place| !coalition.contains(holders[*place]));
+                let is_somebody_left = left.clone().count() > 0;
+                (coalition, (is_somebody_left, !fixture.class.hold(left, &models, &table)))
+            })
+            .collect();
+        for m in 0..=sites as u64 + 1 {
+            let is_breach = |coalition: Coalition| {
+                coalition.size() as u64 <= m && remainders[&coalition] == (true, true)
+            };
+            let expected = remainders.keys().any(|coalition| is_breach(*coalition));
+            let answer = |coalition: Coalition| match remainders[&coalition] {
+                (true, is_broken) => is_broken,
+                (false, _) => coalition.size() as u64 > m,
+            };
+            for strategy in Strategy::ALL {
+                let hidden = Sites::hidden(sites, average, &models).unwrap();
+                let (found, asked) = run(Search::new(strategy, &hidden, m, batch), answer);
+                prop_assert_eq!(found.is_some(), expected, "{:?} m={} {:?}", strategy, m, models);
+                prop_assert!(found.is_none_or(is_breach), "{:?} m={} {:?}", strategy, m, models);
+                prop_assert!(asked.values().all(|times| *times == 1), "{:?}", strategy);
+            }
         }
     }
 }

@@ -79,12 +79,6 @@ impl Coalition {
             Some(site)
         })
     }
-
-    /// The same coalition, its sites moved up by some places.
-    pub(super) fn shifted(self, places: usize) -> Self {
-        // A shift by all 128 places is only asked for nobody.
-        Self(self.0.checked_shl(places as u32).unwrap_or(0))
-    }
 }
 
 impl FromIterator<usize> for Coalition {
@@ -99,43 +93,47 @@ impl fmt::Debug for Coalition {
     }
 }
 
-/// All coalitions of one size among some sites. Those of the first sites come first: with sites
-/// in descending order of fitness that is MPRIV's order for sub-coalitions, and that of the
-/// complements is its order for super-coalitions.
+/// All coalitions of one size among some sites, each as its sites, ascending: any number of them,
+/// also more than a [`Coalition`] can name. Those of the first sites come first: with sites in
+/// descending order of fitness that is MPRIV's order for sub-coalitions, and that of the complements
+/// is its order for super-coalitions.
 #[derive(Debug, Clone)]
 pub(super) struct OfSize {
-    among: Coalition,
-    next: Option<Coalition>,
+    sites: usize,
+    next: Option<Vec<usize>>,
 }
 
 impl OfSize {
     pub(super) fn new(sites: usize, size: usize) -> Self {
         Self {
-            among: Coalition::first(sites),
-            next: (size <= sites).then(|| Coalition::first(size)),
+            sites,
+            next: (size <= sites).then(|| (0..size).collect()),
         }
     }
 
-    /// The next greater number with as many ones.
-    fn after(coalition: Coalition) -> Option<Coalition> {
-        let bits = coalition.0;
-        if bits == 0 {
-            return None;
-        }
-        let lowest = bits & bits.wrapping_neg();
-        let carried = bits.checked_add(lowest)?;
-        Some(Coalition(
-            carried | ((carried ^ bits) >> 2 >> lowest.trailing_zeros()),
-        ))
+    /// The first site that has room above it moves up, and those before it start again.
+    fn after(&self, coalition: &[usize]) -> Option<Vec<usize>> {
+        let ends = coalition.iter().skip(1).chain([&self.sites]);
+        let place = coalition
+            .iter()
+            .zip(ends)
+            .position(|(site, end)| site + 1 < *end)?;
+        let mut next = coalition.to_vec();
+        next[place] += 1;
+        next[..place]
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(site, first)| *site = first);
+        Some(next)
     }
 }
 
 impl Iterator for OfSize {
-    type Item = Coalition;
+    type Item = Vec<usize>;
 
-    fn next(&mut self) -> Option<Coalition> {
-        let current = self.next?;
-        self.next = Self::after(current).filter(|next| next.is_within(self.among));
+    fn next(&mut self) -> Option<Vec<usize>> {
+        let current = self.next.take()?;
+        self.next = self.after(&current);
         Some(current)
     }
 }
@@ -150,7 +148,8 @@ mod tests {
     fn every_coalition_of_a_size_once_and_the_first_sites_first() {
         for sites in 0..=10usize {
             for size in 0..=sites + 1 {
-                let all: Vec<Coalition> = OfSize::new(sites, size).collect();
+                let all: Vec<Coalition> =
+                    OfSize::new(sites, size).map(Coalition::from_iter).collect();
                 let expected = (0u128..1 << sites)
                     .filter(|bits| bits.count_ones() as usize == size)
                     .map(Coalition);
@@ -161,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn as_many_sites_as_there_are_bits() {
+    fn as_many_sites_as_there_are_bits_and_more() {
         assert_eq!(OfSize::new(128, 1).count(), 128);
         assert_eq!(OfSize::new(128, 127).count(), 128);
         assert_eq!(OfSize::new(128, 128).count(), 1);
         assert_eq!(OfSize::new(128, 2).count(), 128 * 127 / 2);
+        assert_eq!(OfSize::new(300, 2).count(), 300 * 299 / 2);
         let last: Coalition = [126, 127].into_iter().collect();
-        assert_eq!(OfSize::new(128, 2).last(), Some(last));
+        assert_eq!(OfSize::new(128, 2).last(), Some(vec![126, 127]));
         assert_eq!(format!("{last:?}"), "{126, 127}");
-        assert_eq!(Coalition::NOBODY.shifted(128), Coalition::NOBODY);
     }
 }

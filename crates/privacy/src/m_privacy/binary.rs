@@ -64,8 +64,9 @@ impl Binary {
     }
 
     /// One of the coalitions owed, by its sites behind the one left out.
-    fn sub_coalition(&self, behind: Coalition) -> Coalition {
-        Coalition::first(self.left_out).union(behind.shifted(self.left_out + 1))
+    fn sub_coalition(&self, behind: &[usize]) -> Coalition {
+        let behind = behind.iter().map(|site| self.left_out + 1 + site);
+        Coalition::first(self.left_out).union(behind.collect())
     }
 
     fn is_known_to_breach(&self, coalition: Coalition) -> bool {
@@ -97,7 +98,7 @@ impl Binary {
                         Stage::Super
                     }
                     Some(behind) => {
-                        let sub = self.sub_coalition(behind);
+                        let sub = self.sub_coalition(&behind);
                         if !self.safe.covers(sub) {
                             return Some((Stage::Sub(rest), sub));
                         }

@@ -31,7 +31,7 @@ impl TopDown {
     pub(super) fn new(sites: usize, m: usize) -> Self {
         let everybody = Coalition::first(sites);
         let mut waiting: Vec<Coalition> = OfSize::new(sites, 1)
-            .map(|left_out| everybody.without(left_out))
+            .map(|left_out| everybody.without(left_out.into_iter().collect()))
             .collect();
         waiting.reverse();
         Self {

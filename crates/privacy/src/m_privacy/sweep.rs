@@ -6,6 +6,7 @@ use super::coalition::OfSize;
 use super::search::{Course, first_breach};
 use super::{Coalition, Step};
 
+/// The coalitions in turn, each as its sites.
 #[derive(Debug)]
 pub(super) struct Sweep {
     sites: usize,
@@ -31,8 +32,12 @@ impl Sweep {
     pub(super) fn over_nothing() -> Self {
         Self::new(0, 1, 1)
     }
+}
 
-    fn next(&mut self) -> Option<Coalition> {
+impl Iterator for Sweep {
+    type Item = Vec<usize>;
+
+    fn next(&mut self) -> Option<Vec<usize>> {
         loop {
             if let Some(coalition) = self.coalitions.next() {
                 return Some(coalition);
@@ -51,7 +56,8 @@ impl Course for Sweep {
         if let Some(coalition) = self.breach {
             return Step::Breached(coalition);
         }
-        let next: Vec<Coalition> = std::iter::from_fn(|| self.next()).take(batch).collect();
+        let next = self.take(batch).map(Coalition::from_iter);
+        let next: Vec<Coalition> = next.collect();
         if next.is_empty() {
             Step::Private
         } else {

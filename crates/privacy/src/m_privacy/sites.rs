@@ -1,8 +1,10 @@
 //! What a search may know of the sites of a class (MPRIV section III.B, adaptive ordering): their
 //! fitness, whether pruning is valid, and, where counts are at hand, what bounds need.
 
-use hedgerow_privacy::collusion::Members;
-use hedgerow_privacy::{Model, TableView};
+use std::sync::Arc;
+
+use crate::collusion::Members;
+use crate::model::{Model, TableView};
 
 use super::exact::Bounds;
 use super::{Coalition, Error, WEIGHT_OF_DIVERSITY, fitness};
@@ -12,7 +14,7 @@ use super::{Coalition, Error, WEIGHT_OF_DIVERSITY, fitness};
 pub struct Sites {
     pub(super) fitness: Vec<f64>,
     pub(super) is_monotone: bool,
-    pub(super) bounds: Option<Bounds>,
+    pub(super) bounds: Option<Arc<Bounds>>,
 }
 
 impl Sites {
@@ -26,7 +28,7 @@ impl Sites {
         Ok(Self {
             fitness: scores.collect(),
             is_monotone: is_monotone(models),
-            bounds: Some(Bounds::new(class, models)),
+            bounds: Some(Arc::new(Bounds::new(class, models))),
         })
     }
 
@@ -67,6 +69,6 @@ fn check_number(sites: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_monotone(models: &[Model]) -> bool {
+pub(super) fn is_monotone(models: &[Model]) -> bool {
     models.iter().all(Model::is_monotone)
 }

@@ -80,7 +80,7 @@ mod tests {
             prop_assume!(m <= within.size());
             let mut all = Safe::default();
             safe.into_iter().for_each(|bits| all.insert(coalition(bits)));
-            let covered = OfSize::new(8, m).filter(|one| one.is_within(within)).all(|one| all.covers(one));
+            let covered = OfSize::new(8, m).map(Coalition::from_iter).filter(|one| one.is_within(within)).all(|one| all.covers(one));
             prop_assert_eq!(all.settles(within, m), covered);
         }
     }

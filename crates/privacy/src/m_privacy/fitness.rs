@@ -6,8 +6,8 @@
 //! or without l leaves the other term alone; of several sensitive attributes the least diverse one
 //! counts.
 
-use hedgerow_privacy::collusion::Members;
-use hedgerow_privacy::{Model, TableView};
+use crate::collusion::Members;
+use crate::model::{Model, TableView};
 
 use super::Coalition;
 

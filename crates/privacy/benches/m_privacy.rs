@@ -1,6 +1,6 @@
 //! Numbers of privacy checks of the m-privacy strategies (MPRIV section V.B, figures 6 to 8).
 //!
-//! `cargo bench -p hedgerow-protocols --bench m_privacy` prints, for a group of low fitness (150
+//! `cargo bench -p hedgerow-privacy --bench m_privacy` prints, for a group of low fitness (150
 //! records) and one of high fitness (750), for 2 to 20 sites and every m, the checks of each
 //! strategy; behind the exact one's checks the bounds it evaluated. Totals follow, where each bound
 //! counts as a check.
@@ -15,8 +15,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 use hedgerow_privacy::collusion::Members;
+use hedgerow_privacy::m_privacy::{Sites, Strategy, Verified, verify};
 use hedgerow_privacy::{Model, TableView};
-use hedgerow_protocols::horizontal::m_privacy::{Sites, Strategy, Verified, verify};
 
 /// k and l: near the paper's, and one where diversity decides.
 const REQUIREMENTS: [(u64, u64); 2] = [(15, 4), (5, 8)];
