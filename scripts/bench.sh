@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|adult]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -16,4 +16,8 @@ fi
 if [ "$what" = all ] || [ "$what" = verify ]; then
     cargo build --quiet --release --bin hedgerow
     "$(scripts/python-env.sh)" scripts/bench_verify.py target/release/hedgerow
+fi
+if [ "$what" = all ] || [ "$what" = anonypy ]; then
+    cargo build --quiet --release --bin hedgerow
+    "$(scripts/python-env.sh)" scripts/bench_anonypy.py target/release/hedgerow
 fi

@@ -1,4 +1,4 @@
-"""Generalized tables for the comparisons with pyCANON: random ones, and the Adult table."""
+"""Tables for the comparisons and benchmarks: random generalized ones, and the Adult table."""
 
 import csv
 import os
@@ -144,3 +144,15 @@ def adult_table(rows, levels, seed=1):
             row.append(path[min(levels[name], len(path) - 1)])
         out.append(row + [record["salary-class"]])
     return Table("Adult", ADULT + ["salary-class"], out, ADULT, ["salary-class"], study, texts)
+
+
+def adult_study(folder, k, recode, cuts):
+    """Writes a study of the Adult table (QI8, ages in order) with its taxonomies; the study's path
+    and the original's."""
+    table = adult_table(0, dict.fromkeys(ADULT, 0))
+    age = 'taxonomy = "adult_hierarchy_age.csv"'
+    assert age in table.study
+    table.study = table.study.replace(age, f"{age}\nordered = true")
+    table.study += f'[require]\nk = {k}\n[algorithm]\nrecode = "{recode}"\ncuts = "{cuts}"\n'
+    _, study = table.write(folder)
+    return study, shared_data() / "adult9" / "adult.csv"

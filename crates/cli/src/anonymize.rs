@@ -1,58 +1,116 @@
 //! `hedgerow anonymize`: one table, one party; the same protocol as between many.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use hedgerow_data::files::{Others, read_table};
+use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Party, Seed, Settings};
 
 use crate::error::CliError;
-use crate::joint::Ready;
+use crate::joint::{Columns, Joint, Ready};
 use crate::output::Answer;
 use crate::progress::Bar;
-use crate::simulate::{Cost, Summary};
+use crate::split::Sites;
+use crate::summary::{Cost, Summary};
 
 /// Anonymize one table: the protocol with one party.
 #[derive(clap::Args)]
-#[command(after_help = "Example: hedgerow anonymize --study study.toml patients.csv --out release")]
+#[command(after_help = "Examples:
+  hedgerow anonymize --study study.toml patients.csv --out release
+  hedgerow anonymize --study study.toml --provider-column site pooled.csv --out release")]
 pub(crate) struct Arguments {
     /// The study: attributes, requirement, algorithm.
     #[arg(long)]
     study: PathBuf,
     /// The table.
     table: PathBuf,
+    /// The column that names each record's site, where the requirement speaks of sites.
+    #[arg(long, value_name = "COLUMN")]
+    provider_column: Option<String>,
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let started = std::time::Instant::now();
-    let ready = Ready::open(&arguments.study, None)?;
+    let started = Instant::now();
+    let column = arguments.provider_column.as_deref();
+    let sites = match column {
+        Some(column) => Some(Sites::of_column(&arguments.table, column)?),
+        None => None,
+    };
+    let ready = Ready::open(
+        &arguments.study,
+        sites.as_ref().map(|sites| sites.count() as u64),
+    )?;
+    if sites.is_none() {
+        refuse_sites(&arguments.study, &ready.requirement)?;
+    }
     let table = read_table(
         &arguments.table,
         &ready.study.schema,
-        &Others::Refuse,
+        &Others::but(column),
         &Bar::reading(&arguments.table),
     )?;
     let columns = ready.columns(&table, 0..table.rows());
-    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(0, 0));
+    let (owner, count) = match &sites {
+        Some(sites) => (Owner::Column(&sites.owners), sites.count()),
+        None => (Owner::Site(0), 1),
+    };
     let bar = Bar::waves();
-    let joint = pollster::block_on(ready.take_part(
-        &mut party,
-        &columns,
-        Owner::Site(0),
-        1,
-        |wave, open| {
-            bar.wave(wave, open);
-        },
-    ))?;
+    let began = Instant::now();
+    let (joint, smc_calls) = one_party(&ready, &columns, owner, count, |wave, open| {
+        bar.wave(wave, open);
+    })?;
+    let protocol_seconds = began.elapsed().as_secs_f64();
     drop(bar);
+    let diversity = sites.as_ref().and_then(|sites| {
+        let classes = joint.partition.classes.iter();
+        classes
+            .map(|class| sites.among(joint.partition.rows(class)))
+            .min()
+    });
     let published = ready.publish(&joint.release, &arguments.out)?;
     let cost = Cost {
-        smc_calls: party.calls(),
+        smc_calls,
         seconds: started.elapsed().as_secs_f64(),
+        protocol_seconds,
         ..Cost::default()
     };
-    Ok(Summary::new(&ready, &published, 1, None, cost, Vec::new(), None).answer())
+    let ledger = Vec::new();
+    Ok(Summary::new(&ready, &published, count, None, cost, ledger, diversity).answer())
+}
+
+/// A table of one site cannot meet what speaks of several.
+fn refuse_sites(study: &Path, requirement: &Requirement) -> Result<(), CliError> {
+    let of_sites = |model: &&Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
+    let model = requirement.models.iter().find(of_sites);
+    let m = requirement.m.filter(|m| *m > 0);
+    match model
+        .map(Model::to_string)
+        .or(m.map(|m| format!("m = {m}")))
+    {
+        Some(model) => Err(CliError::Usage(format!(
+            "{}: {model} speaks of sites, and the table does not say whose its records are\nhint: give --provider-column, the column that names each record's site",
+            study.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The protocol with one party, which asks nobody; also how often it would have asked.
+pub(crate) fn one_party(
+    ready: &Ready,
+    columns: &Columns,
+    owner: Owner<'_>,
+    sites: usize,
+    each_wave: impl FnMut(u32, usize),
+) -> Result<(Joint, u64), hedgerow_protocols::Error> {
+    // Nothing is sent and nothing is drawn, so any seed will do.
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(0, 0));
+    let run = ready.take_part(&mut party, columns, owner, sites, each_wave);
+    let joint = pollster::block_on(run)?;
+    Ok((joint, party.calls()))
 }

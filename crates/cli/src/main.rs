@@ -4,13 +4,16 @@
 //! codes: 0 done and what was asked holds, 1 it does not hold, 2 bad input.
 
 mod anonymize;
+mod baselines;
 mod error;
 mod generate;
 mod joint;
 mod output;
 mod progress;
 mod simulate;
+mod split;
 mod study;
+mod summary;
 mod taxonomy;
 mod verify;
 

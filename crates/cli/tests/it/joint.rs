@@ -3,7 +3,7 @@
 use super::{assert_refused, hedgerow, json};
 
 /// A folder with a synthetic census of 2,000 people at three sites and its study.
-fn census() -> tempfile::TempDir {
+pub(super) fn census() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "generate", "census", "--rows", "2000", "--sites", "3", "--pooled", "--out", "c",
@@ -40,10 +40,15 @@ fn many_sites_publish_what_one_would() {
     assert!(alone["achieved"]["k"].as_u64().unwrap() >= 10);
     assert_eq!(alone["suppressed"], 0);
     assert_eq!(alone["cost"]["rounds"], 0);
+    let seconds = |key: &str| alone["cost"][key].as_f64().unwrap();
+    assert!(0.0 < seconds("protocol_seconds") && seconds("protocol_seconds") < seconds("seconds"));
 
     let release = |name: &str| std::fs::read(folder.path().join(name).join("release.csv")).unwrap();
-    let splits: [&[&str]; 4] = [
+    let splits: [&[&str]; 7] = [
         &["--sites", "2"],
+        &["--sites", "4", "--split", "round-robin"],
+        &["--sites", "4", "--split", "column", "--by", "age"],
+        &["--sites", "3", "--split", "column", "--by", "race,age"],
         &["--sites", "3", "--split", "random"],
         &["--sites", "5", "--split", "sorted"],
         &["--sites", "1"],
@@ -215,7 +220,7 @@ fn what_cannot_be_run_is_refused() {
     let done = run("name = \"mondrian\"", "name = \"clustering\"");
     assert_refused(
         &done,
-        "c/changed.toml: only algorithm name = \"mondrian\" can be run so far",
+        "c/changed.toml: only algorithm name = \"mondrian\" or \"provider-aware\" can be run so far",
     );
     let done = run("k = 10", "k = 10\nm = 1");
     assert_eq!(done.code, 2);

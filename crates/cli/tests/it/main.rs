@@ -5,6 +5,7 @@
 
 mod generate;
 mod joint;
+mod sites;
 mod study;
 mod taxonomy;
 mod verify;

@@ -1,0 +1,330 @@
+//! Which site holds which row: dealt out by a rule, or named by a column of the table.
+
+use std::path::Path;
+
+use hedgerow_data::files::read_text;
+use hedgerow_data::{Codes, Domain, Role, Schema, Table, nearest, quoted_list};
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+
+use crate::error::CliError;
+use crate::output::count;
+use crate::progress::Bar;
+
+/// How rows are dealt to sites.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Split {
+    /// In turn.
+    RoundRobin,
+    /// At random, from the seed.
+    Random,
+    /// By the columns of --by, rows equal in them at one site, so that a site is a region.
+    Column,
+    /// By the quasi-identifiers, so that sites hold different people.
+    Sorted,
+}
+
+/// The sites of a table.
+pub(crate) struct Sites {
+    /// The site of each row.
+    pub(crate) owners: Vec<u32>,
+    /// What each site is called.
+    pub(crate) names: Vec<String>,
+}
+
+impl Sites {
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The rows of each site, ascending.
+    pub(crate) fn rows(&self) -> Vec<Vec<usize>> {
+        let mut rows = vec![Vec::new(); self.count()];
+        for (row, owner) in self.owners.iter().enumerate() {
+            rows[*owner as usize].push(row);
+        }
+        rows
+    }
+
+    /// How many sites have one of these rows.
+    pub(crate) fn among(&self, rows: &[u32]) -> u64 {
+        let mut owners: Vec<u32> = rows.iter().map(|row| self.owners[*row as usize]).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners.len() as u64
+    }
+
+    /// The sites that a column of the table names, in order of appearance.
+    pub(crate) fn of_column(table: &Path, column: &str) -> Result<Self, CliError> {
+        let text = read_text(table, &[column.to_owned()], &Bar::reading(table))?;
+        let Some(found) = text.column(column) else {
+            let names = text.names.iter().map(String::as_str);
+            let hint = match nearest(column, names, 1).first() {
+                Some(best) => format!("did you mean `{best}`?"),
+                None => format!("the file has {}", quoted_list(&text.names)),
+            };
+            return Err(CliError::Usage(format!(
+                "{}:1: there is no column `{column}`\nhint: {hint}",
+                table.display()
+            )));
+        };
+        if found.dictionary.is_empty() {
+            return Err(CliError::Usage(format!(
+                "{}: the table has no records, so column `{column}` names no site",
+                table.display()
+            )));
+        }
+        let nameless = found
+            .dictionary
+            .iter()
+            .position(|name| name.trim().is_empty());
+        if let Some(entry) = nameless {
+            return Err(CliError::Usage(format!(
+                "{}:{}: column `{column}` names no site\nhint: every record belongs to a site",
+                table.display(),
+                text.line(found.first_place[entry])
+            )));
+        }
+        Ok(Self {
+            owners: found.codes.clone(),
+            names: found
+                .dictionary
+                .iter()
+                .map(|name| (**name).into())
+                .collect(),
+        })
+    }
+}
+
+/// A rule that deals the rows of a table to so many sites.
+pub(crate) struct Deal<'a> {
+    split: Split,
+    /// The columns of [`Split::Column`], by position.
+    by: Vec<usize>,
+    sites: usize,
+    seed: u64,
+    schema: &'a Schema,
+}
+
+impl<'a> Deal<'a> {
+    /// Sees that what a person asked for goes together.
+    pub(crate) fn new(
+        split: Split,
+        by: &[String],
+        sites: usize,
+        seed: u64,
+        schema: &'a Schema,
+    ) -> Result<Self, CliError> {
+        let usage = |message: String| Err(CliError::Usage(message));
+        match (split, by) {
+            (Split::Column, []) => {
+                return usage(String::from(
+                    "--split column does not say by which\nhint: name columns of the study, e.g. --by zip or --by zip,age",
+                ));
+            }
+            (Split::Column, _) | (_, []) => {}
+            _ => {
+                return usage(String::from(
+                    "--by is for --split column only\nhint: add --split column, or leave --by out",
+                ));
+            }
+        }
+        if sites == 0 {
+            return usage(String::from("--sites is 0, expected 1 or more"));
+        }
+        let by = by
+            .iter()
+            .map(|name| ordered(schema, name))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            split,
+            by,
+            sites,
+            seed,
+            schema,
+        })
+    }
+
+    /// Deals the rows.
+    pub(crate) fn sites(&self, table: &Table) -> Sites {
+        let rows = table.rows();
+        let owners = match self.split {
+            Split::RoundRobin => (0..rows).map(|row| (row % self.sites) as u32).collect(),
+            Split::Random => {
+                let mut order: Vec<usize> = (0..rows).collect();
+                order.shuffle(&mut rand_chacha::ChaCha12Rng::seed_from_u64(self.seed));
+                self.even(&order)
+            }
+            Split::Sorted => self.even(&sorted(table, &self.schema.with_role(Role::Quasi))),
+            Split::Column => self.regions(table),
+        };
+        Sites {
+            owners,
+            names: (0..self.sites).map(|site| site.to_string()).collect(),
+        }
+    }
+
+    /// What a person may not expect: sites without a record.
+    pub(crate) fn note(&self, sites: &Sites) -> Option<String> {
+        let empty = sites.rows().iter().filter(|rows| rows.is_empty()).count();
+        let held = (self.sites - empty) as u64;
+        let why = match self.split {
+            Split::Column => {
+                let names = self.by.iter().map(|at| &self.schema.attributes()[*at].name);
+                format!(
+                    "rows equal in {} stay at one site, and there are {}",
+                    quoted_list(names),
+                    count(held, "kind of them", "kinds of them")
+                )
+            }
+            _ => format!("the table has {}", count(held, "record", "records")),
+        };
+        (empty > 0).then(|| {
+            format!(
+                "note: {empty} of {} sites hold no records: {why}",
+                self.sites
+            )
+        })
+    }
+
+    /// Equal stretches of an order, one for each site.
+    fn even(&self, order: &[usize]) -> Vec<u32> {
+        let mut owners = vec![0; order.len()];
+        for (place, row) in order.iter().enumerate() {
+            owners[*row] = (place * self.sites / order.len()) as u32;
+        }
+        owners
+    }
+
+    /// About equal stretches that cut only where the columns differ.
+    fn regions(&self, table: &Table) -> Vec<u32> {
+        let order = sorted(table, &self.by);
+        let columns = coded(table, &self.by);
+        let is_alike =
+            |a: &usize, b: &usize| columns.iter().all(|codes| codes.get(*a) == codes.get(*b));
+        let groups: Vec<&[usize]> = order.chunk_by(is_alike).collect();
+        let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+        let mut owners = vec![0; table.rows()];
+        for (group, site) in groups.iter().zip(stretches(&sizes, self.sites)) {
+            group.iter().for_each(|row| owners[*row] = site);
+        }
+        owners
+    }
+}
+
+/// The position of a column whose values have codes to order rows by.
+fn ordered(schema: &Schema, name: &str) -> Result<usize, CliError> {
+    let attributes = schema.attributes();
+    let Some(position) = schema.position(name) else {
+        let names = attributes.iter().map(|attribute| attribute.name.as_str());
+        let hint = match nearest(name, names.clone(), 1).first() {
+            Some(best) => format!("did you mean `{best}`?"),
+            None => format!("the study has {}", quoted_list(names)),
+        };
+        return Err(CliError::Usage(format!(
+            "--by: the study has no column `{name}`\nhint: {hint}"
+        )));
+    };
+    if attributes[position].domain == Domain::Text {
+        return Err(CliError::Usage(format!(
+            "--by: column `{name}` is text, whose values have no order\nhint: name a column with declared values"
+        )));
+    }
+    Ok(position)
+}
+
+fn coded<'t>(table: &'t Table, columns: &[usize]) -> Vec<&'t Codes> {
+    let columns = columns.iter();
+    columns
+        .filter_map(|position| table.codes(*position))
+        .collect()
+}
+
+/// The rows in the order of these columns' codes.
+fn sorted(table: &Table, columns: &[usize]) -> Vec<usize> {
+    let columns = coded(table, columns);
+    let mut order: Vec<usize> = (0..table.rows()).collect();
+    order.sort_by(|a, b| {
+        let codes = |row: usize| columns.iter().map(move |codes| codes.get(row));
+        codes(*a).cmp(codes(*b))
+    });
+    order
+}
+
+/// The site of each group, in order: each site takes groups until the next would bring it further
+/// from its share of what is left, at least one, and leaves one for each site that follows. Where
+/// there are fewer groups than sites, the last sites have none.
+fn stretches(groups: &[usize], sites: usize) -> Vec<u32> {
+    let mut owners = Vec::with_capacity(groups.len());
+    let mut left: usize = groups.iter().sum();
+    let mut next = 0;
+    for site in 0..sites {
+        let after = sites - site - 1;
+        let share = left as f64 / (after + 1) as f64;
+        let mut held = 0;
+        while next < groups.len() {
+            let group = groups[next];
+            let is_nearer = (share - (held + group) as f64).abs() <= (share - held as f64).abs();
+            let leaves_enough = groups.len() - next > after;
+            if held > 0 && !(after == 0 || (is_nearer && leaves_enough)) {
+                break;
+            }
+            held += group;
+            owners.push(site as u32);
+            next += 1;
+        }
+        left -= held;
+    }
+    owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every list of up to six groups of 1, 2 or 7 rows, for every number of sites up to eight.
+    #[test]
+    fn stretches_keep_groups_whole_and_leave_no_site_empty() {
+        let sizes = [1, 2, 7];
+        for length in 0..=6u32 {
+            for choice in 0..3usize.pow(length) {
+                let groups: Vec<usize> = (0..length)
+                    .map(|place| sizes[choice / 3usize.pow(place) % 3])
+                    .collect();
+                for sites in 1..=8 {
+                    let owners = stretches(&groups, sites);
+                    assert_eq!(owners.len(), groups.len(), "{groups:?} {sites}");
+                    assert!(owners.is_sorted(), "{groups:?} {sites}");
+                    let mut held = owners.clone();
+                    held.dedup();
+                    // In order and without gaps, as many as can have a group.
+                    let expected: Vec<u32> = (0..groups.len().min(sites) as u32).collect();
+                    assert_eq!(held, expected, "{groups:?} {sites}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_are_about_equal() {
+        assert_eq!(stretches(&[1; 9], 3), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(stretches(&[4, 1, 1, 4, 5], 3), [0, 0, 1, 1, 2]);
+        assert_eq!(stretches(&[90, 3, 3, 4], 3), [0, 1, 1, 2]);
+        // No site is further from an even share than the largest group is large.
+        let groups: Vec<usize> = (0..200).map(|place| place * 37 % 11 + 1).collect();
+        let owners = stretches(&groups, 7);
+        let share = groups.iter().sum::<usize>() as f64 / 7.0;
+        for site in 0..7 {
+            let of_site = groups
+                .iter()
+                .zip(&owners)
+                .filter(|(_, owner)| **owner == site);
+            let held: usize = of_site.map(|(group, _)| group).sum();
+            assert!(
+                (held as f64 - share).abs() <= 11.0,
+                "{site}: {held} of {share}"
+            );
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The summary of a run: what came of it and what it cost, for people and as JSON.
+
+use hedgerow_privacy::utility::Utility;
+use hedgerow_privacy::verify::Measure;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::baselines::Baselines;
+use crate::joint::{Published, Ready};
+use crate::output::{Answer, aligned, count, thousands};
+
+/// What a run cost.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Cost {
+    pub(crate) rounds: u64,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) smc_calls: u64,
+    pub(crate) seconds: f64,
+    /// Of these the protocol's own: cuts, covers and the joint release, of tables in memory.
+    pub(crate) protocol_seconds: f64,
+    /// What the messages would take between institutions: 30 ms, 100 Mbit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wan_seconds: Option<f64>,
+}
+
+/// The summary of a run; its keys are a contract.
+#[derive(Serialize)]
+pub(crate) struct Summary<'a> {
+    study: &'a str,
+    algorithm: &'static str,
+    security: &'static str,
+    records: u64,
+    sites: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    classes: u64,
+    suppressed: u64,
+    achieved: Map<String, Value>,
+    utility: &'a Utility,
+    cost: Cost,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ledger: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baselines: Option<Baselines>,
+    release: &'a std::path::Path,
+    #[serde(skip)]
+    holds: bool,
+    #[serde(skip)]
+    recode: hedgerow_data::Recode,
+}
+
+impl<'a> Summary<'a> {
+    pub(crate) fn new(
+        ready: &'a Ready,
+        published: &'a Published,
+        sites: usize,
+        seed: Option<u64>,
+        cost: Cost,
+        ledger: Vec<Value>,
+        site_diversity: Option<u64>,
+    ) -> Self {
+        let verdict = &published.verdict;
+        let mut achieved = Map::new();
+        let models = [
+            ("k", &verdict.models.k),
+            ("l_distinct", &verdict.models.l_distinct),
+            ("l_entropy", &verdict.models.l_entropy),
+        ];
+        for (name, model) in models {
+            if let Some(model) = model {
+                achieved.insert(name.into(), json!(model.achieved));
+            }
+        }
+        if let Some(t) = &verdict.models.t {
+            let each = t
+                .attributes
+                .iter()
+                .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
+            achieved.insert("t".into(), Value::Object(each.collect()));
+        }
+        if let Some(sites) = site_diversity {
+            achieved.insert("site_diversity".into(), json!(Measure::Whole(sites)));
+        }
+        Self {
+            study: &ready.study.name,
+            algorithm: crate::study::algorithm(ready.study.algorithm),
+            security: crate::study::security(ready.study.security),
+            records: verdict.records,
+            sites,
+            seed,
+            classes: verdict.classes,
+            suppressed: 0,
+            achieved,
+            utility: &published.utility,
+            cost,
+            ledger,
+            baselines: None,
+            release: &published.folder,
+            holds: verdict.holds.unwrap_or(true),
+            recode: published.recode,
+        }
+    }
+
+    /// With what the same rows lose in other hands beside it.
+    pub(crate) fn beside(mut self, baselines: Option<Baselines>) -> Self {
+        self.baselines = baselines;
+        self
+    }
+
+    pub(crate) fn answer(self) -> Answer {
+        let mut text = format!(
+            "{}: {} of {} in {}\n",
+            if self.holds {
+                "the release holds"
+            } else {
+                "THE RELEASE DOES NOT HOLD"
+            },
+            count(self.records, "record", "records"),
+            count(self.sites as u64, "site", "sites"),
+            count(self.classes, "class", "classes"),
+        );
+        let mut rows: Vec<Vec<String>> = self
+            .achieved
+            .iter()
+            .map(|(name, value)| vec![format!("  achieved {name}"), value.to_string()])
+            .collect();
+        let loss = format!(
+            "{:.2} % written as {:?}",
+            self.utility.ncp * 100.0,
+            self.recode
+        );
+        rows.push(vec![
+            String::from("  loss (NCP)"),
+            loss.to_lowercase().replace("ncp", "NCP"),
+        ]);
+        if self.cost.rounds > 0 {
+            rows.push(vec![String::from("  rounds"), thousands(self.cost.rounds)]);
+            rows.push(vec![
+                String::from("  messages"),
+                thousands(self.cost.messages),
+            ]);
+            rows.push(vec![String::from("  bytes"), thousands(self.cost.bytes)]);
+        }
+        if let Some(seconds) = self.cost.wan_seconds {
+            rows.push(vec![
+                String::from("  between institutions"),
+                format!("{seconds:.1} s"),
+            ]);
+        }
+        text.push_str(&aligned(&rows));
+        if !self.ledger.is_empty() {
+            text.push_str("each site learned\n");
+            let lines = self.ledger.iter().map(|line| {
+                let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+                vec![
+                    format!("  {}", word("what")),
+                    format!("{} values", line["values"]),
+                    word("allowed_by"),
+                ]
+            });
+            text.push_str(&aligned(&lines.collect::<Vec<_>>()));
+        }
+        if let Some(baselines) = &self.baselines {
+            text.push_str(&baselines.text());
+        }
+        text.push_str(&format!("release: {}\n", self.release.display()));
+        let holds = self.holds;
+        Answer::new(text, &self, holds)
+    }
+}
