@@ -380,7 +380,6 @@ impl<'a> Arranged<'a> {
         let columns = &self.columns;
         tasks
             .into_par_iter()
-            .with_min_len(256)
             .for_each_init(Vec::new, |spare, (places, cut)| {
                 match &*columns[cut.attribute] {
                     Codes::U8(codes) => {
@@ -403,18 +402,18 @@ fn gathered<T: Copy>(codes: &[T], rows: &[u32]) -> Vec<T> {
 /// Moves the places of one class's rows into the order of its parts.
 fn arrange(places: &mut [u32], cut: &Cut, spare: &mut Vec<u32>, code: impl Fn(usize) -> u32) {
     if cut.parts() == 2 {
-        spare.clear();
-        let mut kept = 0;
+        // Written to both sides and kept on one: which one cannot be foretold.
+        spare.resize(spare.len().max(places.len()), 0);
+        let (mut left, mut right) = (0, 0);
         for at in 0..places.len() {
             let place = places[at];
-            if cut.part_of(place, code(place as usize)) == 0 {
-                places[kept] = place;
-                kept += 1;
-            } else {
-                spare.push(place);
-            }
+            let part = cut.part_of(place, code(place as usize));
+            places[left] = place;
+            spare[right] = place;
+            left += 1 - part;
+            right += part;
         }
-        places[kept..].copy_from_slice(spare);
+        places[left..].copy_from_slice(&spare[..right]);
     } else {
         places.sort_by_cached_key(|place| cut.part_of(*place, code(*place as usize)) as u32);
     }

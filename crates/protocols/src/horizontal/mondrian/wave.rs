@@ -41,7 +41,6 @@ pub(super) async fn wave(
     }
     let prefixes: Vec<Prefix> = candidates
         .par_iter()
-        .with_min_len(64)
         .map(|(place, candidate)| {
             let (class, attribute) = (&open[*place], candidate.attribute());
             arranged.prefix(attribute, class.stretch, class.bounds[attribute])
@@ -65,7 +64,6 @@ pub(super) async fn wave(
     }
     let own_sizes: Vec<Vec<u64>> = tries
         .par_iter()
-        .with_min_len(64)
         .zip(&prefixes)
         .map(|(attempt, prefix)| own_sizes(arranged, &open[attempt.class], attempt, prefix))
         .collect();
