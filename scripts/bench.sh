@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|adult|anonypy]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|adult|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -9,9 +9,20 @@ fi
 if [ "$what" = all ] || [ "$what" = smc ]; then
     cargo bench --quiet -p hedgerow-smc
 fi
+if [ "$what" = all ] || [ "$what" = mondrian ]; then
+    cargo bench --quiet -p hedgerow-protocols --bench mondrian
+fi
+if [ "$what" = all ] || [ "$what" = m-privacy ]; then
+    cargo bench --quiet -p hedgerow-privacy --bench m_privacy
+fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/bench_adult.py target/release/hedgerow
+fi
+# Not among all: it takes a quarter of an hour.
+if [ "$what" = check-adult ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/check_adult.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = verify ]; then
     cargo build --quiet --release --bin hedgerow

@@ -57,7 +57,7 @@ def main():
     for recode, cuts in [("range", "median"), ("node", "median"), ("node", "children")]:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            study, data = tables.adult_study(folder, 10, recode, cuts)
+            study, data = tables.adult_study(folder, "k = 10", recode, cuts)
             one = hedgerow("anonymize", "--study", study, data, "--out", folder / "one")
             what = f"written as {recode}, cut at {cuts}"
             print(f"{what}: {one['classes']} classes")

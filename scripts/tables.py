@@ -146,13 +146,26 @@ def adult_table(rows, levels, seed=1):
     return Table("Adult", ADULT + ["salary-class"], out, ADULT, ["salary-class"], study, texts)
 
 
-def adult_study(folder, k, recode, cuts):
+class Run:
+    """A command's answer as JSON, or why there is none."""
+
+    def __init__(self, done):
+        self.refused = done.stderr.strip() or "it does not hold" if done.returncode else ""
+        self.answer = json.loads(done.stdout) if done.stdout else {}
+
+
+def run(binary, *arguments):
+    """Runs hedgerow with --json."""
+    return Run(subprocess.run([binary, *map(str, arguments), "--json"], capture_output=True, text=True))
+
+
+def adult_study(folder, require, recode, cuts):
     """Writes a study of the Adult table (QI8, ages in order) with its taxonomies; the study's path
     and the original's."""
     table = adult_table(0, dict.fromkeys(ADULT, 0))
     age = 'taxonomy = "adult_hierarchy_age.csv"'
     assert age in table.study
     table.study = table.study.replace(age, f"{age}\nordered = true")
-    table.study += f'[require]\nk = {k}\n[algorithm]\nrecode = "{recode}"\ncuts = "{cuts}"\n'
+    table.study += f'[require]\n{require}\n[algorithm]\nrecode = "{recode}"\ncuts = "{cuts}"\n'
     _, study = table.write(folder)
     return study, shared_data() / "adult9" / "adult.csv"
