@@ -1,6 +1,7 @@
 """Tables for the comparisons and benchmarks: random generalized ones, and the Adult table."""
 
 import csv
+import json
 import os
 import pathlib
 import random
