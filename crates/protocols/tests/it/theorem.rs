@@ -1,6 +1,8 @@
 //! JX09 Theorems 1 and 2 (section 4.3) as tests: what a run's ledgers hold follows from the release
 //! (l = 1), or is of the kinds and the number that the paper lists (l > 1, MPRIV).
 
+mod bounds;
+mod listed;
 mod simulator;
 
 use std::sync::Arc;
@@ -10,18 +12,20 @@ use hedgerow_data::{Codes, Recode, Release, Role, Schema, Table};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES, assemble};
+use hedgerow_protocols::horizontal::assembly::{VALUES, assemble};
 use hedgerow_protocols::horizontal::cover::{COVERS, Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, ENTROPIES, MEDIANS,
-    MEDIANS_IN_NODES, PARTS, Plan, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
-    Widths, partition,
+    MEDIANS_IN_NODES, PARTS, Plan, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SITES, Widths,
+    partition,
 };
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Settings, To, What};
 use proptest::prelude::*;
 
 use crate::tables::{adult, numbers, own_rows, plan, share, small};
+use bounds::Bounds;
+use listed::Agreed;
 use simulator::{Astray, Line, Notes, Public};
 
 /// A run of all sites.
@@ -246,29 +250,30 @@ proptest! {
         Run::new(&schema, &table, &plan, sites).check().unwrap();
     }
 
-    /// Theorem 2: with site diversity the ledger holds nothing but what is listed there.
+    /// Theorem 2: with site diversity, what is listed there and the release are all of the ledger.
     #[test]
-    fn theorem_2_bounds_site_diversity(
+    fn theorem_2_lists_everything(
         rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 8..60),
-        sites in 2..6usize, has_l in any::<bool>(),
+        sites in 2..6usize, k in 2..4u64, l in 1..3usize, alpha in prop::sample::select(vec![0.0, 0.3, 1.0]),
     ) {
         let (schema, table) = small(&rows);
-        let line = if has_l { "k = 2, l = 2, site_diversity = 2" } else { "k = 2, site_diversity = 2" };
-        let requirement = requirement(line, &schema);
+        let requirement = requirement(&diverse(k, l), &schema);
         let plan = Plan {
-            choice: Choice::Diversity { alpha: 0.3 },
+            choice: Choice::Diversity { alpha },
             ..plan(&schema, &requirement, false)
         };
-        let bounds = Bounds { attributes: 3, sensitive: if has_l { 3 } else { 0 }, k: 2, coalitions: 0 };
-        if let Ok((_, ledgers)) = Run::new(&schema, &table, &plan, sites).run() {
-            for found in ledgers {
-                prop_assert_eq!(bounds.keep(&found), Ok(()));
-            }
+        let agreed = Agreed { attributes: 3, values: 3, k, l, alpha };
+        match Run::new(&schema, &table, &plan, sites).run() {
+            Ok((_, ledgers)) => for found in ledgers {
+                prop_assert_eq!(agreed.follow(&found), Ok(()));
+            },
+            Err(Error::Unmeetable { .. }) => {}
+            Err(error) => prop_assert!(false, "{error}"),
         }
     }
 
-    /// MPRIV in the same way: one bit for each threshold on each coalition, and what speaks of
-    /// sites is named.
+    /// MPRIV: nothing but bits about coalitions, one for each threshold, and what speaks of sites is
+    /// named.
     #[test]
     fn coalitions_are_bounded(
         rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 12..60), sites in 3..6usize,
@@ -280,85 +285,29 @@ proptest! {
             ..plan(&schema, &requirement, false)
         };
         // The site is the fourth attribute; with m = 1 every site is a coalition.
-        let bounds = Bounds { attributes: 4, sensitive: 0, k: 2, coalitions: sites };
-        if let Ok((_, ledgers)) = Run::new(&schema, &table, &plan, sites).run() {
-            for found in ledgers {
-                prop_assert_eq!(bounds.keep(&found), Ok(()));
-                let tries = |what| found.iter().filter(|line| line.what == what).count();
-                prop_assert!(tries(BETWEEN_SITES) <= tries(CANDIDATES));
-                prop_assert!(tries(CANDIDATES) == 0 || tries(BETWEEN_SITES) > 0);
-            }
+        let bounds = Bounds { attributes: 4, k: 2, coalitions: sites };
+        let ledgers = match Run::new(&schema, &table, &plan, sites).run() {
+            Ok((_, ledgers)) => ledgers,
+            Err(Error::Unmeetable { .. }) => return Ok(()),
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        for found in ledgers {
+            prop_assert_eq!(bounds.keep(&found), Ok(()));
+            let entries = |what| found.iter().filter(|line| line.what == what).count();
+            prop_assert!(entries(BETWEEN_SITES) <= entries(CANDIDATES));
+            prop_assert!(entries(CANDIDATES) == 0 || entries(BETWEEN_SITES) > 0);
         }
     }
 }
 
-/// What bounds a ledger beyond Theorem 1.
-struct Bounds {
-    attributes: usize,
-    /// Sensitive counts of each part.
-    sensitive: usize,
-    k: usize,
-    /// Coalitions of sites that are asked about.
-    coalitions: usize,
-}
-
-impl Bounds {
-    /// Whether everything is in Theorem 2's list (or MPRIV's), and no more of it than it says.
-    fn keep(&self, ledger: &[Line]) -> Result<(), String> {
-        let part = 1 + self.sensitive;
-        let (mut records, mut classes, mut medians) = (0, 0, 0);
-        let (mut second_sides, mut all_refused) = (0, 0);
-        // Of the wave; before the first, the whole table is a part.
-        let (mut fresh, mut tries, mut parts, mut entropies) = (0, 0, 1, 0);
-        for Line { what, values } in ledger {
-            let count = values.len();
-            let is_bits = values.iter().all(|value| *value < 2);
-            let holds = match *what {
-                RECORDS => {
-                    records = values[0] as usize;
-                    count == 1
-                }
-                RANGES | SENSITIVE | VALUES | ALIKE => true,
-                ALL_MEDIANS => {
-                    (fresh, medians) = (count, medians + count);
-                    true
-                }
-                CANDIDATES => {
-                    (tries, parts, entropies) = (count / part, 2 * count / part, 0);
-                    second_sides += tries - std::mem::take(&mut fresh);
-                    // Only a refused median has a second side.
-                    count % part == 0 && second_sides <= all_refused
-                }
-                BETWEEN_SITES => count <= tries * 2 * part && self.coalitions > 0,
-                SITES => is_bits && count <= parts,
-                // Whether anything is left, and whether k of it.
-                COALITIONS => is_bits && count <= 2 * parts * self.coalitions,
-                ENTROPIES => {
-                    entropies = count;
-                    count <= tries
-                }
-                REFUSED => {
-                    let refused = count / (2 + 2 * part);
-                    all_refused += refused;
-                    count % (2 + 2 * part) == 0 && entropies + refused <= tries
-                }
-                COVERS => {
-                    classes = count / 6;
-                    true
-                }
-                _ => return Err(format!("{} is not listed", what.name())),
-            };
-            if !holds {
-                return Err(format!("{values:?} is too much of {}", what.name()));
-            }
-        }
-        // Classes that were cut in two, and finished ones that could have been.
-        let large = (classes - 1) + classes.min(records / (2 * self.k));
-        if medians > self.attributes * large {
-            return Err(format!("{medians} medians of {large} classes"));
-        }
-        Ok(())
-    }
+/// A requirement with site diversity, and l where it is more than 1.
+fn diverse(k: u64, l: usize) -> String {
+    let diversity = if l > 1 {
+        format!("l = {l}, ")
+    } else {
+        String::new()
+    };
+    format!("k = {k}, {diversity}site_diversity = 2")
 }
 
 #[test]
@@ -378,6 +327,30 @@ fn theorem_1_on_adult() {
             values(&mut ledger.iter()),
             values(&mut ledger.iter().filter(|line| line.what == REFUSED)),
         );
+    }
+}
+
+#[test]
+fn theorem_2_on_adult() {
+    let Some((schema, table)) = adult() else {
+        return;
+    };
+    let (k, l, alpha) = (50, 2, 0.3);
+    let requirement = requirement(&diverse(k, l), &schema);
+    let plan = Plan {
+        choice: Choice::Diversity { alpha },
+        ..plan(&schema, &requirement, false)
+    };
+    let agreed = Agreed {
+        attributes: 8,
+        values: 2,
+        k,
+        l,
+        alpha,
+    };
+    let (_, ledgers) = Run::new(&schema, &table, &plan, 3).run().unwrap();
+    for found in &ledgers {
+        assert_eq!(agreed.follow(found), Ok(()));
     }
 }
 
@@ -435,46 +408,81 @@ fn one_more_disclosure_is_found() {
 }
 
 #[test]
-fn bounds_are_not_met_by_anything() {
+fn one_disclosure_beyond_theorem_2_is_found() {
     let (schema, table) = sample();
-    let requirement = requirement("k = 2, site_diversity = 2", &schema);
+    let (k, l, alpha) = (2, 1, 0.3);
+    let requirement = requirement(&diverse(k, l), &schema);
     let plan = Plan {
-        choice: Choice::Diversity { alpha: 0.3 },
+        choice: Choice::Diversity { alpha },
         ..plan(&schema, &requirement, false)
     };
-    let (_, ledgers) = Run::new(&schema, &table, &plan, 3).run().unwrap();
-    let bounds = Bounds {
+    let agreed = Agreed {
         attributes: 3,
-        sensitive: 0,
-        k: 2,
-        coalitions: 0,
+        values: 3,
+        k,
+        l,
+        alpha,
     };
+    let (_, ledgers) = Run::new(&schema, &table, &plan, 3).run().unwrap();
     let honest = &ledgers[0];
-    for what in [ALL_MEDIANS, CANDIDATES, SITES, ENTROPIES] {
+    for what in [ALL_MEDIANS, CANDIDATES, SITES, ENTROPIES, REFUSED] {
         assert!(has(honest, what), "{}", what.name());
     }
-    bounds.keep(honest).unwrap();
-    let spoilt = |what: What, spoil: fn(&mut Vec<u64>)| {
-        let mut ledger = honest.clone();
-        let line = ledger.iter_mut().find(|line| line.what == what).unwrap();
-        spoil(&mut line.values);
-        bounds.keep(&ledger).unwrap_err()
-    };
-    // How many sites, rather than whether enough; an entropy for every part; medians twice over.
-    spoilt(SITES, |values| values[0] = 3);
-    spoilt(ENTROPIES, |values| values.extend(values.clone()));
-    spoilt(CANDIDATES, |values| values.extend(values.clone()));
-    spoilt(RECORDS, |values| values.push(8));
-    for what in [
-        What::new("sites of parts", "nothing"),
-        MEDIANS,
-        PARTS,
-        COALITIONS,
-    ] {
-        let values = vec![1];
-        let ledger = [honest.as_slice(), &[Line { what, values }]].concat();
-        bounds.keep(&ledger).unwrap_err();
+    agreed.follow(honest).unwrap();
+
+    let own = What::new("records of the first site", "nothing");
+    for what in [own, RECORDS, MEDIANS, SITES, ENTROPIES] {
+        let run = Run {
+            slip: Some(what),
+            ..Run::new(&schema, &table, &plan, 3)
+        };
+        let (_, ledgers) = run.run().unwrap();
+        assert!(ledgers.iter().all(|found| agreed.follow(found).is_err()));
     }
+    for place in 0..honest.len() {
+        let mut more = honest.clone();
+        more[place].values.push(1);
+        agreed.follow(&more).unwrap_err();
+        // How many sites, rather than whether enough.
+        if honest[place].what == SITES {
+            let mut number = honest.clone();
+            number[place].values[0] = 3;
+            agreed.follow(&number).unwrap_err();
+        }
+    }
+}
+
+#[test]
+fn one_disclosure_about_coalitions_too_many_is_found() {
+    let (schema, table) = sample();
+    let requirement = requirement("k = 2, m = 1", &schema);
+    let plan = Plan {
+        choice: Choice::Fitness { weight: 0.3 },
+        ..plan(&schema, &requirement, false)
+    };
+    let bounds = Bounds {
+        attributes: 4,
+        k: 2,
+        coalitions: 3,
+    };
+    let (_, ledgers) = Run::new(&schema, &table, &plan, 3).run().unwrap();
+    let honest = &ledgers[0];
+    bounds.keep(honest).unwrap();
+    let place = honest.iter().position(|line| line.what == COALITIONS);
+    let place = place.unwrap();
+    // How many records a coalition leaves, rather than whether enough; every bit once more.
+    let mut number = honest.clone();
+    number[place].values[0] = 16;
+    bounds.keep(&number).unwrap_err();
+    let mut twice = honest.clone();
+    twice[place].values.extend(&honest[place].values);
+    bounds.keep(&twice).unwrap_err();
+    let run = Run {
+        slip: Some(What::new("records of the first site", "nothing")),
+        ..Run::new(&schema, &table, &plan, 3)
+    };
+    let (_, ledgers) = run.run().unwrap();
+    assert!(ledgers.iter().all(|found| bounds.keep(found).is_err()));
 }
 
 #[test]
