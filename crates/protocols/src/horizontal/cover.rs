@@ -127,16 +127,7 @@ async fn nodes(
         .iter()
         .map(|writing| writing.domain.taxonomy())
         .collect();
-    let parents = |tree: &Taxonomy| -> Vec<u32> {
-        (0..tree.node_count())
-            .map(|node| tree.parent(node).unwrap_or(0))
-            .collect()
-    };
-    let trees = taxonomies
-        .iter()
-        // An attribute without a taxonomy is asked for no node; a single one stands in its place.
-        .map(|tree| Tree::new(tree.map_or(vec![0], parents)))
-        .collect::<Result<Vec<Tree>, _>>()?;
+    let trees = public_trees(taxonomies.iter().copied())?;
     let mut nodes: Vec<Option<u32>> = questions
         .iter()
         .map(|question| {
@@ -155,6 +146,20 @@ async fn nodes(
         Cell::Interval(least, greatest)
     };
     Ok(questions.iter().zip(nodes).map(cell).collect())
+}
+
+/// Taxonomies as the join takes them. One that is not there is asked for no node; a single one
+/// stands in its place.
+pub(super) fn public_trees<'t>(
+    taxonomies: impl Iterator<Item = Option<&'t Taxonomy>>,
+) -> Result<Vec<Tree>, Error> {
+    let parents = |tree: &Taxonomy| -> Vec<u32> {
+        (0..tree.node_count())
+            .map(|node| tree.parent(node).unwrap_or(0))
+            .collect()
+    };
+    let trees = taxonomies.map(|tree| Tree::new(tree.map_or(vec![0], parents)));
+    Ok(trees.collect::<Result<_, _>>()?)
 }
 
 /// The first and last value of each class.

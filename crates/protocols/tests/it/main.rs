@@ -5,3 +5,4 @@
 
 mod mondrian;
 mod tables;
+mod theorem;

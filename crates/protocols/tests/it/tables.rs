@@ -175,3 +175,24 @@ pub(crate) fn small(rows: &[(u32, u32, u32, u32)]) -> (Arc<Schema>, Table) {
     ];
     (schema.clone(), Table::new(schema, columns))
 }
+
+/// A table of numbers: quasi-identifiers with so many values each, then a sensitive attribute.
+pub(crate) fn numbers(sizes: &[u32], rows: &[Vec<u32>]) -> (Arc<Schema>, Table) {
+    let mut text = String::from("[study]\nname = \"numbers\"\npartition = \"horizontal\"\n");
+    for (column, size) in sizes.iter().enumerate() {
+        let is_last = column + 1 == sizes.len();
+        let role = if is_last { "sensitive" } else { "quasi" };
+        text.push_str(&format!(
+            "[[attribute]]\nname = \"a{column}\"\nrole = \"{role}\"\ntype = \"integer\"\nrange = [0, {}]\n",
+            size - 1
+        ));
+    }
+    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, Path::new(".")).unwrap().schema;
+    let columns = sizes.iter().enumerate().map(|(column, size)| {
+        let mut codes = Codes::for_size(*size);
+        rows.iter().for_each(|row| codes.push(row[column]));
+        Column::Coded(codes)
+    });
+    (schema.clone(), Table::new(schema, columns.collect()))
+}

@@ -19,10 +19,11 @@
 //! To all sites, and implied by the release where the cut was made (JX09 Theorem 1): records and
 //! ranges of the whole table, its sensitive counts, medians of classes, sizes and sensitive counts
 //! of parts. Sizes and counts of refused cuts are not implied; they are named again in the ledger
-//! under [`REFUSED`]. Where classes are written as nodes, medians are finer than what the release
-//! prints. With site diversity, whether a part has records of at least l sites; where all attributes
+//! under [`REFUSED`]. Where classes are cut at medians and written as nodes, medians and ranges are
+//! finer than what the release prints. With site diversity, whether a part has records of at least l sites; where all attributes
 //! are weighed, medians and part sizes of each, and how evenly its parts are spread over sites (JX09
-//! Theorem 2). With m, which coalitions could not be taken out of a part.
+//! Theorem 2). With m, which coalitions could not be taken out of a part. Where cuts between sites
+//! are tried, how many records of a class the first sites of an order have ([`BETWEEN_SITES`]).
 
 mod check;
 mod choose;
@@ -46,6 +47,11 @@ use open::Open;
 pub const RECORDS: What = What::new("records of the whole table", "the release");
 /// The first and last value of each quasi-identifier that occurs.
 pub const RANGES: What = What::new("ranges of the whole table", "JX09 Theorem 1");
+/// The same where classes will be written as nodes, but cut at medians.
+pub const RANGES_IN_NODES: What = What::new(
+    "ranges of the whole table, finer than the nodes classes are written as",
+    "the study: cuts at medians, written as nodes",
+);
 /// How often each sensitive value occurs.
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
 /// Where classes are cut.
@@ -64,6 +70,12 @@ pub const PARTS: What = What::new("sizes and sensitive counts of parts", "JX09 T
 pub const CANDIDATES: What = What::new(
     "sizes and sensitive counts of parts of possible cuts",
     "JX09 Theorem 2, 2; MPRIV algorithm 2",
+);
+/// What was opened about cuts between sites: named a second time, because it speaks of sites, which
+/// the release does not.
+pub const BETWEEN_SITES: What = What::new(
+    "of these, parts of possible cuts between sites",
+    "MPRIV section IV: the site as an attribute",
 );
 /// What was opened about cuts that were then refused: named a second time, because no class of the
 /// release implies it.
@@ -103,6 +115,16 @@ pub struct Quasi<'a> {
     pub cutting: Cutting<'a>,
     /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them.
     pub is_coarsened: bool,
+}
+
+impl<'a> Quasi<'a> {
+    /// The taxonomy along which it is cut.
+    fn tree(&self) -> Option<&'a Taxonomy> {
+        match self.cutting {
+            Cutting::Median => None,
+            Cutting::Children(tree) => Some(tree),
+        }
+    }
 }
 
 /// One sensitive attribute of a run.
@@ -175,6 +197,13 @@ pub struct Plan<'a> {
     pub widths: Widths,
     /// How coalitions are searched, where the requirement names m.
     pub strategy: Strategy,
+}
+
+impl Plan<'_> {
+    /// Whether the release shows less of some quasi-identifier than cuts do.
+    fn is_coarsened(&self) -> bool {
+        self.quasi.iter().any(|quasi| quasi.is_coarsened)
+    }
 }
 
 /// A finished class, as all sites know it.
@@ -289,8 +318,8 @@ impl Partition {
     }
 }
 
-/// The first and last value of each quasi-identifier that occurs anywhere; the whole domain where
-/// there are no records.
+/// The first and last value of each quasi-identifier that occurs anywhere, or the lowest node above
+/// them; the whole domain where there are no records.
 async fn whole_ranges(
     party: &mut Party,
     arranged: &Arranged<'_>,
@@ -298,6 +327,11 @@ async fn whole_ranges(
 ) -> Result<Vec<(u32, u32)>, Error> {
     let domains: Vec<(u32, u32)> = plan.quasi.iter().map(|quasi| (0, quasi.size - 1)).collect();
     let stretches = [(arranged.whole(), domains.as_slice())];
-    let found = wave::ranges(party, RANGES, arranged, plan, &stretches).await?;
+    let what = if plan.is_coarsened() {
+        RANGES_IN_NODES
+    } else {
+        RANGES
+    };
+    let found = wave::ranges(party, what, arranged, plan, &stretches).await?;
     Ok(found.into_iter().flatten().collect())
 }

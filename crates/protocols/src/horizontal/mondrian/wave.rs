@@ -4,6 +4,7 @@
 //! As the module says: medians, then sizes and sensitive counts of the parts, then what the checks
 //! and the choice ask.
 
+use hedgerow_data::Taxonomy;
 use hedgerow_smc::{Party, Rank, What};
 use rayon::prelude::*;
 
@@ -11,10 +12,11 @@ use super::check::{Counted, Table};
 use super::choose::{self, WholeWidths};
 use super::open::{Candidate, Open, Tries, Try};
 use super::{
-    ALL_MEDIANS, AT_MEDIANS, CANDIDATES, Choice, Cutting, DATA_RANGES, MEDIANS, MEDIANS_IN_NODES,
-    Medians, PARTS, Plan, REFUSED, Widths, sites,
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, Choice, Cutting, DATA_RANGES, MEDIANS,
+    MEDIANS_IN_NODES, Medians, PARTS, Plan, Quasi, REFUSED, Widths, sites,
 };
 use crate::Error;
+use crate::horizontal::cover::public_trees;
 use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
 /// What came of a wave.
@@ -74,6 +76,7 @@ pub(super) async fn wave(
         tries: &tries,
         counted: &counted,
     };
+    note_between_sites(party, plan, asked);
     let (allowed, checks) = table.allowed(party, asked).await?;
     let chosen = chosen(party, plan, table, widths, asked, &allowed).await?;
     note_refused(party, asked, &allowed);
@@ -151,7 +154,7 @@ async fn medians(
     let at_most = |question: usize, value: u64| prefixes[asked[question]].at_most(value as u32);
     let mut answers = vec![None; questions.len()];
     let what = match plan.choice {
-        Choice::Width if plan.quasi.iter().any(|quasi| quasi.is_coarsened) => MEDIANS_IN_NODES,
+        Choice::Width if plan.is_coarsened() => MEDIANS_IN_NODES,
         Choice::Width => MEDIANS,
         _ => ALL_MEDIANS,
     };
@@ -306,6 +309,21 @@ async fn chosen(
     Ok(of_class.into_iter().enumerate().map(best).collect())
 }
 
+/// Names what was opened about groups of sites a second time: how many records of a class the
+/// first of them have.
+fn note_between_sites(party: &mut Party, plan: &Plan<'_>, asked: Tries<'_>) {
+    let mut values = Vec::new();
+    for (attempt, counted) in asked.tries.iter().zip(asked.counted) {
+        if attempt.cut.attribute == plan.quasi.len() {
+            values.extend_from_slice(&counted.sizes);
+            values.extend_from_slice(&counted.sensitive);
+        }
+    }
+    if !values.is_empty() {
+        party.note(BETWEEN_SITES, &values);
+    }
+}
+
 /// Names what was opened about refused cuts a second time.
 fn note_refused(party: &mut Party, asked: Tries<'_>, allowed: &[bool]) {
     let mut values = Vec::new();
@@ -348,7 +366,9 @@ async fn narrow(
 }
 
 /// For each class, the first and last value of each quasi-identifier that occurs in it, within its
-/// bounds; for one that is cut along a tree, the ends of the lowest node above them.
+/// bounds; for one that is cut along a tree, the ends of the lowest node above them, and no more
+/// than that is asked: its values may be written as nodes. Where there are no records the bounds
+/// stay.
 pub(super) async fn ranges(
     party: &mut Party,
     what: What,
@@ -356,29 +376,48 @@ pub(super) async fn ranges(
     plan: &Plan<'_>,
     classes: &[(Stretch, &[(u32, u32)])],
 ) -> Result<Vec<Vec<(u32, u32)>>, Error> {
-    let width = plan.quasi.len();
-    let bounds = |question: usize| classes[question / width].1[question % width];
-    let mut found: Vec<Option<(u64, u64)>> = classes
-        .iter()
-        .flat_map(|(stretch, _)| (0..width).map(|attribute| arranged.range(attribute, *stretch)))
-        .collect();
-    let domain = |question: usize| {
-        let (least, greatest) = bounds(question);
-        u64::from(least)..=u64::from(greatest)
-    };
-    party.ranges(what, domain, &mut found).await?;
-    let tight = found.into_iter().enumerate().map(|(question, range)| {
-        // Codes fit; where there are no records the bounds stay.
-        let narrow = range.map(|(least, greatest)| (least as u32, greatest as u32));
-        let (least, greatest) = narrow.unwrap_or(bounds(question));
-        match &plan.quasi[question % width].cutting {
-            Cutting::Median => (least, greatest),
-            Cutting::Children(tree) => tree.interval(tree.lowest_common_ancestor(least, greatest)),
-        }
-    });
-    let tight: Vec<(u32, u32)> = tight.collect();
-    if width == 0 {
-        return Ok(vec![Vec::new(); classes.len()]);
+    let trees: Vec<Option<&Taxonomy>> = plan.quasi.iter().map(Quasi::tree).collect();
+    let mut found: Vec<Vec<(u32, u32)>> =
+        classes.iter().map(|(_, bounds)| bounds.to_vec()).collect();
+    // Class by class, attribute by attribute.
+    let (in_order, in_trees): (Vec<_>, Vec<_>) = (0..classes.len())
+        .flat_map(|class| (0..trees.len()).map(move |attribute| (class, attribute)))
+        .partition(|(_, attribute)| trees[*attribute].is_none());
+    let own = |(class, attribute): &(usize, usize)| arranged.range(*attribute, classes[*class].0);
+
+    let mut ends: Vec<Option<(u64, u64)>> = in_order.iter().map(own).collect();
+    if !ends.is_empty() {
+        let domain = |question: usize| {
+            let (class, attribute) = in_order[question];
+            let (least, greatest) = classes[class].1[attribute];
+            u64::from(least)..=u64::from(greatest)
+        };
+        party.ranges(what, domain, &mut ends).await?;
     }
-    Ok(tight.chunks_exact(width).map(<[_]>::to_vec).collect())
+    for ((class, attribute), ends) in in_order.iter().zip(ends) {
+        if let Some((least, greatest)) = ends {
+            // Codes fit.
+            found[*class][*attribute] = (least as u32, greatest as u32);
+        }
+    }
+
+    let mut nodes: Vec<Option<u32>> = in_trees
+        .iter()
+        .map(|question| {
+            let (least, greatest) = own(question)?;
+            Some(trees[question.1]?.lowest_common_ancestor(least as u32, greatest as u32))
+        })
+        .collect();
+    if !nodes.is_empty() {
+        let public = public_trees(trees.iter().copied())?;
+        party
+            .lca(what, &public, |question| in_trees[question].1, &mut nodes)
+            .await?;
+    }
+    for ((class, attribute), node) in in_trees.iter().zip(nodes) {
+        if let Some((tree, node)) = trees[*attribute].zip(node) {
+            found[*class][*attribute] = tree.interval(node);
+        }
+    }
+    Ok(found)
 }
