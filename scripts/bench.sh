@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|adult]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|provider_aware|adult]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -8,6 +8,9 @@ if [ "$what" = all ] || [ "$what" = read ]; then
 fi
 if [ "$what" = all ] || [ "$what" = smc ]; then
     cargo bench --quiet -p hedgerow-smc
+fi
+if [ "$what" = all ] || [ "$what" = provider_aware ]; then
+    cargo bench --quiet -p hedgerow-protocols --bench provider_aware
 fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow
