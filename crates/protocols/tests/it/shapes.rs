@@ -7,10 +7,13 @@ use hedgerow_data::study::Covers;
 use hedgerow_data::{Recode, Role, Schema, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
-use hedgerow_protocols::horizontal::mondrian::{Medians, Plan, SensitiveAttribute, Widths};
+use hedgerow_protocols::horizontal::m_privacy::WEIGHT_OF_DIVERSITY;
+use hedgerow_protocols::horizontal::mondrian::{
+    Choice, Medians, Plan, Quasi, SensitiveAttribute, Widths,
+};
 
 use crate::runs::{Joint, Run, Split, census, integers, mixed, requirement};
-use crate::tables::plan;
+use crate::tables::{plan, small};
 
 /// Strict medians, tight ranges; distances as the study's attributes have them.
 fn run<'a>(
@@ -207,12 +210,20 @@ fn every_demand_in_every_writing() {
         .flat_map(|recode| [(recode, Covers::Tight), (recode, Covers::Box)]);
     for (place, line) in DEMANDS.into_iter().enumerate() {
         let demand = requirement(line, &schema);
+        let mut most = 0;
         for (turn, (recode, covers)) in writings.clone().enumerate() {
             let set = run((&schema, &table), &owners, 3, &demand);
             let by_children = (place + turn) % 2 == 0;
             let run = Run {
                 plan: Plan {
-                    quasi: plan(&schema, &demand, by_children).quasi,
+                    quasi: plan(&schema, &demand, by_children)
+                        .quasi
+                        .into_iter()
+                        .map(|quasi| Quasi {
+                            is_coarsened: recode == Recode::Node && !by_children,
+                            ..quasi
+                        })
+                        .collect(),
                     medians: [Medians::Strict, Medians::Relaxed][turn / 3],
                     widths: [Widths::Box, Widths::Data][(place + turn) / 2 % 2],
                     ..set.plan
@@ -221,13 +232,46 @@ fn every_demand_in_every_writing() {
                 covers,
                 ..set
             };
-            println!("{line}: {recode:?} {covers:?} {:?}", run.plan.medians);
+
             let joint = run.alone();
+            most = most.max(joint.classes.len());
             run.check(&joint);
             // Sites together take longer: one way of writing for each requirement.
             if turn == place % 6 {
                 assert_eq!(run.together(), joint);
             }
         }
+        assert!(most > 10, "{line}: {most}");
     }
+}
+
+/// Delta-disclosure looks at the values that a class has, so two classes may have it and their
+/// union not. Where sites are cut apart, classes are written alike and become one: 10 records
+/// without `v` at one site, 10 with one `v` at the other, 20 with many.
+#[test]
+fn classes_written_alike_hold_together() {
+    let at = |site: u32, age: u32, diseases: [(u32, usize); 2]| {
+        let records = diseases.into_iter();
+        records.flat_map(move |(disease, count)| vec![(site, (age, 0, 0, disease)); count])
+    };
+    let records: Vec<(u32, (u32, u32, u32, u32))> = at(0, 0, [(0, 10), (1, 0)])
+        .chain(at(0, 9, [(0, 3), (1, 7)]))
+        .chain(at(1, 0, [(0, 9), (1, 1)]))
+        .chain(at(1, 9, [(0, 2), (1, 8)]))
+        .collect();
+    let (owners, rows): (Vec<u32>, Vec<_>) = records.into_iter().unzip();
+    let (schema, table) = small(&rows);
+    let demand = requirement("k = 2, delta = 1.5", &schema);
+    let set = run((&schema, &table), &owners, 2, &demand);
+    let run = Run {
+        plan: Plan {
+            choice: Choice::Fitness {
+                weight: WEIGHT_OF_DIVERSITY,
+            },
+            ..set.plan
+        },
+        ..set
+    };
+    // The sites apart, and the second by age; the first has nobody young with `v`.
+    assert_eq!(same_alone_and_together(&run).classes.len(), 3);
 }
