@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|adult|check-adult|anonypy]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|adult|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -14,6 +14,9 @@ if [ "$what" = all ] || [ "$what" = mondrian ]; then
 fi
 if [ "$what" = all ] || [ "$what" = m-privacy ]; then
     cargo bench --quiet -p hedgerow-privacy --bench m_privacy
+fi
+if [ "$what" = all ] || [ "$what" = provider-aware ]; then
+    cargo bench --quiet -p hedgerow-protocols --bench provider_aware
 fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow

@@ -3,6 +3,10 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod adversary;
+mod figures;
 mod mondrian;
+mod runs;
+mod shapes;
 mod tables;
 mod theorem;

@@ -153,7 +153,7 @@ fn parts(
                 records,
                 shares,
                 demands: demands(
-                    models,
+                    table.plan(),
                     &view,
                     (records, counted.of_part(part)),
                     table.sites(),

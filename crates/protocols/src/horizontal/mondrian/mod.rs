@@ -15,6 +15,10 @@
 //! Models that are not monotone (entropy l, t) may fail in a part though a part of that part would
 //! hold; the class stays whole then, as in Mondrian.
 //!
+//! Classes that the release writes alike are one class to its readers. All models but one hold for
+//! a union if they hold for its classes. Delta-disclosure passes over values that a class does not
+//! have; where classes may be written alike every class must have all values, which a union keeps.
+//!
 //! # Discloses
 //! To all sites, and implied by the release where the cut was made (JX09 Theorem 1): records and
 //! ranges of the whole table, its sensitive counts, medians of classes, sizes and sensitive counts
@@ -203,6 +207,12 @@ impl Plan<'_> {
     /// Whether the release shows less of some quasi-identifier than cuts do.
     fn is_coarsened(&self) -> bool {
         self.quasi.iter().any(|quasi| quasi.is_coarsened)
+    }
+
+    /// Whether the release may write two classes alike, and so make them one: where they overlap,
+    /// or are written as the same nodes.
+    fn may_write_alike(&self) -> bool {
+        self.choice.cuts_sites() || self.medians == Medians::Relaxed || self.is_coarsened()
     }
 }
 

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use hedgerow_privacy::{Model, Ratio, Reference, TableView};
 
+use super::Plan;
 use crate::horizontal::rows::Share;
 
 /// Shares of a whole as whole numbers, for coefficients that are no fractions.
@@ -198,13 +199,13 @@ impl Close {
 
 /// What the models demand of whatever is left of a part whose counts, of all sites, are these.
 pub(super) fn demands(
-    models: &[Model],
+    plan: &Plan<'_>,
     table: &TableView<'_>,
     (records, sensitive): (u64, &[u64]),
     sites: usize,
 ) -> Vec<Demand> {
     let mut found = Vec::new();
-    for model in models {
+    for model in &plan.requirement.models {
         let mut from = 0;
         match model {
             Model::KAnonymity { k } => found.push(Demand {
@@ -227,6 +228,7 @@ pub(super) fn demands(
                         from,
                         counts,
                         reference,
+                        needs_all: plan.may_write_alike(),
                     };
                     found.extend(attribute.demand(model, table, index));
                     from += counts.len();
@@ -250,6 +252,8 @@ struct Attribute<'a> {
     from: usize,
     counts: &'a [u64],
     reference: &'a Reference,
+    /// Whether delta-disclosure asks for values that are not left, too.
+    needs_all: bool,
 }
 
 impl Attribute<'_> {
@@ -276,6 +280,7 @@ impl Attribute<'_> {
                 (self.shares(Ratio::new(c, times), true), Rule::All)
             }
             Model::Likeness { beta, enhanced } => (self.gains(*beta, *enhanced), Rule::All),
+            Model::DeltaDisclosure { delta } if self.needs_all => (self.within(*delta), Rule::All),
             Model::DeltaDisclosure { delta } => (self.within(*delta), Rule::Implied),
             Model::Closeness { t, .. } => {
                 let (flows, scale) = table.movers[index].flows();
