@@ -1,0 +1,17 @@
+//! A site's node: who it is, what it agreed to, how it speaks with the others, where its rows come
+//! from, and runs that survive.
+//!
+//! A run goes through these modules in this order. [`agreement`] reads the study and its
+//! signatures; [`site`] reads this site's own file, and [`accept`] says whether the study may run
+//! here at all; [`source`] reads the rows. [`run`] then takes the site's seat: frames go through
+//! the [`journal`] before they go anywhere else, and travel over TLS connections whose other end
+//! is known by the key that the study pins.
+//!
+//! The node knows no protocol: it hands a joined `Party` to a function and gets back what the
+//! sites sign.
+
+pub mod accept;
+pub mod agreement;
+pub mod identity;
+pub mod site;
+pub mod source;
