@@ -12,6 +12,17 @@
 
 pub mod accept;
 pub mod agreement;
+mod connect;
 pub mod identity;
+pub mod journal;
+mod lines;
+mod message;
+pub mod run;
 pub mod site;
 pub mod source;
+mod tls;
+
+pub use connect::{Event, Watcher};
+pub use lines::{Limits, LineError};
+pub use message::{End, MessageError, Reason};
+pub use tls::TlsError;

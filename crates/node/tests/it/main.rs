@@ -5,6 +5,10 @@
 
 mod accept;
 mod agreement;
+mod attacks;
+mod proxy;
+mod run;
+mod world;
 
 use std::path::Path;
 
