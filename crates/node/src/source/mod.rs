@@ -11,7 +11,7 @@
 //! database = "clinic"
 //! user = "hedgerow"
 //! password_file = "db.password"   # or password_variable = "PGPASSWORD"; never the password itself
-//! tls = true                      # checked against the system's authorities
+//! tls = "authorities.pem"         # encrypted, and only with a server that they vouch for
 //! table = "public.patients"       # or query = "select … from …"
 //! ```
 

@@ -14,6 +14,8 @@ use futures_util::TryStreamExt as _;
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_data::files::{FileError, TableBuilder};
 use hedgerow_data::{Domain, Schema, Table};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use tokio_postgres::types::{Kind, Type};
 use tokio_postgres::{Client, IsolationLevel, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -34,8 +36,9 @@ pub struct Postgres {
     pub user: String,
     /// Where the password is.
     pub password: Option<Password>,
-    /// Whether the connection must be encrypted and the server's certificate valid.
-    pub tls: bool,
+    /// The authorities that the server's certificate must come from; without them the connection
+    /// is not encrypted.
+    pub tls: Option<PathBuf>,
     /// What is read.
     pub rows: Rows,
 }
@@ -145,7 +148,7 @@ impl Postgres {
             database: section.required_string("database")?,
             user: section.required_string("user")?,
             password,
-            tls: section.boolean("tls")?.unwrap_or(false),
+            tls: section.string("tls")?.map(|file| folder.join(file)),
             rows,
         };
         section.finish()?;
@@ -185,10 +188,12 @@ impl Postgres {
                 self.check(column.name(), column.type_(), &attributes[position].domain)?;
             }
         }
-        let wanted: Vec<String> = names
+        // In the study's order, so that the order of rows hangs on nothing else.
+        let mut wanted: Vec<String> = names
             .into_iter()
             .filter(|name| schema.position(name).is_some())
             .collect();
+        wanted.sort_by_key(|name| schema.position(name));
         let mut builder = TableBuilder::new(&self.to_string(), schema, wanted.clone())?;
         let columns: Vec<String> = wanted
             .iter()
@@ -246,9 +251,9 @@ impl Postgres {
             config.password(password.as_bytes());
         }
         let step = "cannot be reached";
-        if self.tls {
+        if let Some(authorities) = &self.tls {
             config.ssl_mode(tokio_postgres::config::SslMode::Require);
-            let tls = MakeRustlsConnect::new(self.authorities()?);
+            let tls = MakeRustlsConnect::new(self.trusting(authorities)?);
             let (client, connection) = config
                 .connect(tls)
                 .await
@@ -266,18 +271,26 @@ impl Postgres {
         Ok(client)
     }
 
-    fn authorities(&self) -> Result<rustls::ClientConfig, PostgresError> {
+    fn trusting(&self, authorities: &Path) -> Result<rustls::ClientConfig, PostgresError> {
         let refused = |reason: String| PostgresError::Refused {
             at: self.to_string(),
             step: "TLS",
             reason,
         };
+        let wrong = |error: &dyn fmt::Display| {
+            refused(format!(
+                "{} holds no certificates of authorities: {error}",
+                authorities.display()
+            ))
+        };
         let mut roots = rustls::RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let found = CertificateDer::pem_file_iter(authorities).map_err(|error| wrong(&error))?;
+        for certificate in found {
+            let certificate = certificate.map_err(|error| wrong(&error))?;
+            roots.add(certificate).map_err(|error| wrong(&error))?;
+        }
         if roots.is_empty() {
-            return Err(refused(String::from(
-                "this machine has no certificate authorities\nhint: install ca-certificates, or name a file in SSL_CERT_FILE",
-            )));
+            return Err(wrong(&"it is empty"));
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = rustls::ClientConfig::builder_with_provider(provider)
