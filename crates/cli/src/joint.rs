@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_data::files::{FileError, read_text, write_release};
-use hedgerow_data::study::{Algorithm, Cuts, Partition as Spread};
+use hedgerow_data::study::{self, Algorithm, Cuts, Partition as Spread, Security};
 use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
@@ -12,8 +12,9 @@ use hedgerow_privacy::verify::{Evidence, Verdict, verify};
 use hedgerow_privacy::{Model, Requirement, Scope, Sensitive};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
+use hedgerow_protocols::horizontal::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_protocols::horizontal::mondrian::{
-    Cutting, Partition, Plan, Quasi, SensitiveAttribute, partition,
+    Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
 };
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::Party;
@@ -32,6 +33,9 @@ pub(crate) struct Joint {
     pub(crate) release: Release,
 }
 
+/// The most combinations of sensitive values that are counted as one attribute.
+const MOST_COMBINATIONS: u64 = 100_000;
+
 /// One site's columns, by the attribute's position; text has none.
 pub(crate) type Columns = Vec<Option<Codes>>;
 
@@ -48,11 +52,20 @@ impl Ready {
         if study.partition != Spread::Horizontal {
             return refuse("only horizontal studies can be run so far");
         }
-        if study.algorithm != Algorithm::Mondrian {
-            return refuse("only algorithm name = \"mondrian\" can be run so far");
+        if !matches!(
+            study.algorithm,
+            Algorithm::Mondrian | Algorithm::ProviderAware
+        ) {
+            return refuse(
+                "only algorithm name = \"mondrian\" or \"provider-aware\" can be run so far",
+            );
         }
-        if requirement.sensitive == Sensitive::Product && scope.sensitive.len() > 1 {
-            return refuse("sensitive = \"product\" can be verified, but not run so far");
+        let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
+        let combinations = combinations.fold(1, u64::saturating_mul);
+        if requirement.sensitive == Sensitive::Product && combinations > MOST_COMBINATIONS {
+            return refuse(&format!(
+                "sensitive = \"product\" makes {combinations} combinations of values, at most {MOST_COMBINATIONS} can be counted\nhint: use sensitive = \"each\""
+            ));
         }
         let attributes = study.schema.attributes().iter();
         let text = attributes
@@ -83,24 +96,95 @@ impl Ready {
                 Model::Closeness { distance, .. } => *distance,
                 _ => None,
             });
+        let top_down = &self.study.top_down;
+        let quasi = named(Role::Quasi).map(|attribute| {
+            let tree = attribute.domain.taxonomy();
+            let cutting = match tree {
+                Some(tree) if top_down.cuts == Cuts::Children => Cutting::Children(tree),
+                _ => Cutting::Median,
+            };
+            let is_node = attribute.recode_or(self.study.recode) == Recode::Node;
+            Quasi {
+                size: attribute.domain.size(),
+                is_coarsened: is_node && tree.is_some() && matches!(cutting, Cutting::Median),
+                cutting,
+            }
+        });
+        let sensitive = named(Role::Sensitive).map(|attribute| SensitiveAttribute {
+            distance: demanded.unwrap_or_else(|| Distance::natural(&attribute.domain)),
+            tree: attribute.domain.taxonomy(),
+        });
         Plan {
-            quasi: named(Role::Quasi)
-                .map(|attribute| Quasi {
-                    size: attribute.domain.size(),
-                    cutting: match attribute.domain.taxonomy() {
-                        Some(tree) if self.study.cuts == Cuts::Children => Cutting::Children(tree),
-                        _ => Cutting::Median,
-                    },
-                })
-                .collect(),
-            sensitive: named(Role::Sensitive)
-                .map(|attribute| SensitiveAttribute {
-                    distance: demanded.unwrap_or_else(|| Distance::natural(&attribute.domain)),
-                    tree: attribute.domain.taxonomy(),
-                })
-                .collect(),
+            quasi: quasi.collect(),
+            sensitive: if self.is_product() {
+                vec![SensitiveAttribute {
+                    distance: Distance::Equal,
+                    tree: None,
+                }]
+            } else {
+                sensitive.collect()
+            },
             requirement: &self.requirement,
+            choice: self.choice(),
+            medians: match top_down.medians {
+                study::Medians::Strict => Medians::Strict,
+                study::Medians::Relaxed => Medians::Relaxed,
+            },
+            widths: match top_down.widths {
+                study::Widths::Box => Widths::Box,
+                study::Widths::Data => Widths::Data,
+            },
+            strategy: match self.study.security {
+                // All coalitions at once: the fewest rounds.
+                Security::Hardened => Strategy::Direct,
+                Security::Published => Strategy::Adaptive,
+            },
         }
+    }
+
+    /// JX08, JX09 or MPRIV: which of a class's cuts is made.
+    fn choice(&self) -> Choice {
+        let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
+        let alpha = self.study.top_down.alpha;
+        if self.study.algorithm == Algorithm::ProviderAware {
+            Choice::Fitness {
+                weight: WEIGHT_OF_DIVERSITY,
+            }
+        } else if alpha < 1.0 && self.requirement.models.iter().any(is_diverse) {
+            Choice::Diversity { alpha }
+        } else {
+            Choice::Width
+        }
+    }
+
+    /// Whether the sensitive attributes count as one.
+    fn is_product(&self) -> bool {
+        self.requirement.sensitive == Sensitive::Product
+            && self.study.schema.with_role(Role::Sensitive).len() > 1
+    }
+
+    /// The sensitive attributes as one: the code of each combination.
+    fn product(&self, columns: &Columns) -> Option<(Codes, u32)> {
+        if !self.is_product() {
+            return None;
+        }
+        let positions = self.study.schema.with_role(Role::Sensitive);
+        let coded = |position: &usize| Some((columns[*position].as_ref()?, self.size(*position)));
+        let coded: Vec<(&Codes, u32)> = positions.iter().filter_map(coded).collect();
+        // `open` saw to it that the product is small.
+        let size = coded.iter().map(|(_, size)| size).product();
+        let mut product = Codes::for_size(size);
+        for row in 0..coded.first().map_or(0, |(codes, _)| codes.len()) {
+            let combined = coded
+                .iter()
+                .fold(0, |code, (codes, size)| code * size + codes.get(row));
+            product.push(combined);
+        }
+        Some((product, size))
+    }
+
+    fn size(&self, position: usize) -> u32 {
+        self.study.schema.attributes()[position].domain.size()
     }
 
     /// The rows of a table that belong to a site, by its columns.
@@ -133,15 +217,20 @@ impl Ready {
             let positions = schema.with_role(role).into_iter();
             positions.filter_map(|position| Some((position, columns[position].as_ref()?)))
         };
+        let product = self.product(columns);
+        let sensitive = match &product {
+            Some((codes, size)) => vec![SensitiveCodes { codes, size: *size }],
+            None => coded(Role::Sensitive)
+                .map(|(position, codes)| SensitiveCodes {
+                    codes,
+                    size: self.size(position),
+                })
+                .collect(),
+        };
         let rows = OwnRows {
             count: columns.iter().flatten().map(Codes::len).next().unwrap_or(0),
             quasi: coded(Role::Quasi).map(|(_, codes)| codes).collect(),
-            sensitive: coded(Role::Sensitive)
-                .map(|(position, codes)| SensitiveCodes {
-                    codes,
-                    size: schema.attributes()[position].domain.size(),
-                })
-                .collect(),
+            sensitive,
             owner,
             sites,
         };
@@ -157,7 +246,14 @@ impl Ready {
                 }
             })
             .collect();
-        let cells = covers(party, &rows, &partition, &writings).await?;
+        let cells = covers(
+            party,
+            &rows,
+            &partition,
+            &writings,
+            self.study.top_down.covers,
+        )
+        .await?;
         let mut verbatim: Vec<(usize, &Codes)> =
             coded(Role::Sensitive).chain(coded(Role::Other)).collect();
         verbatim.sort_by_key(|(position, _)| *position);
@@ -179,7 +275,10 @@ impl Ready {
         let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
         let text = read_text(&path, &names, &())?;
         let read = Release::from_text(&text, &self.study.schema, &[])?;
-        let evidence = Evidence::of_release(&text, &read, None)?;
+        let mut evidence = Evidence::of_release(&text, &read, None)?;
+        if self.is_product() {
+            evidence = evidence.with_product();
+        }
         // Sites are not in a release: what speaks of them was seen to during the run.
         let mut visible = self.requirement.clone();
         visible.m = None;

@@ -141,8 +141,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     };
     let published = ready.publish(&joint.release, &arguments.out)?;
     let sites_in = |class: usize| {
-        let has_rows =
-            |(joint, ..): &&(Joint, _, _)| !joint.partition.classes[class].rows.is_empty();
+        let has_rows = |(joint, ..): &&(Joint, _, _)| {
+            let partition = &joint.partition;
+            !partition.rows(&partition.classes[class]).is_empty()
+        };
         values.iter().filter(has_rows).count() as u64
     };
     let diversity = (0..joint.partition.classes.len()).map(sites_in).min();

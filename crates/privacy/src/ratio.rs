@@ -54,6 +54,11 @@ impl Ratio {
         })
     }
 
+    /// Numerator and denominator.
+    pub const fn parts(self) -> (u128, u128) {
+        (self.numerator, self.denominator)
+    }
+
     /// The nearest floating-point number, for people and JSON.
     pub fn to_f64(self) -> f64 {
         if self.denominator == 0 {

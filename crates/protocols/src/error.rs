@@ -22,12 +22,19 @@ pub enum Error {
     /// A united record that is none: a site sent what is no row of this study.
     #[error("a site sent a record that is no row of this study")]
     NoRow,
-    /// A model that the secure form cannot decide.
-    #[error("{model} cannot be decided without revealing counts\nhint: {instead}")]
-    Undecidable {
-        /// The model, in words.
-        model: String,
-        /// What to ask for instead.
-        instead: &'static str,
+    /// More coalitions than can be asked about.
+    #[error(
+        "m = {m} among {sites} sites makes more coalitions than can be asked about\nhint: the largest m that can be asked about is {largest}"
+    )]
+    TooManyCoalitions {
+        /// Sites of the run.
+        sites: usize,
+        /// The m demanded.
+        m: u64,
+        /// The largest that could be.
+        largest: u64,
     },
+    /// A search among coalitions that cannot be made.
+    #[error(transparent)]
+    Coalitions(#[from] crate::horizontal::m_privacy::Error),
 }

@@ -185,6 +185,16 @@ impl Party {
         self.ledger.keep_values();
     }
 
+    /// Names values that earlier calls opened a second time: what a protocol finds afterwards to be
+    /// more than their first name allows. Nothing is sent.
+    pub fn note(&mut self, what: What, values: &[u64]) {
+        if self.sites > 1 {
+            let mut values = values.to_vec();
+            let answer = Sealed::new(values.as_mut_slice());
+            self.open(what, Primitive::Sum, To::All, None, answer);
+        }
+    }
+
     /// How many questions were asked.
     pub const fn calls(&self) -> u64 {
         self.calls

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use jiff::civil::Date;
 
-use super::{StudyError, recode};
+use super::StudyError;
+use super::algorithm::recode;
 use crate::attribute::{Attribute, Role, Schema};
 use crate::document::{DocumentError, Section};
 use crate::domain::{Domain, MOST_VALUES};

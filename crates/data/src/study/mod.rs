@@ -4,6 +4,7 @@
 //! recoding. The privacy requirement is the `privacy` crate's to read, from
 //! [`Study::document`]. Every key is known and every error names file and line.
 
+mod algorithm;
 mod attributes;
 
 use std::path::Path;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
 use crate::taxonomy::TaxonomyError;
+
+pub use algorithm::{Algorithm, Covers, Cuts, Medians, TopDown, Widths};
 
 /// A study, read and checked.
 #[derive(Debug, Clone)]
@@ -30,8 +33,8 @@ pub struct Study {
     pub algorithm: Algorithm,
     /// How a class is written where an attribute does not say so itself.
     pub recode: Recode,
-    /// Where attributes with a taxonomy are cut.
-    pub cuts: Cuts,
+    /// How top-down algorithms cut and write.
+    pub top_down: TopDown,
     document: Document,
 }
 
@@ -51,28 +54,6 @@ pub enum Security {
     Published,
     /// The default.
     Hardened,
-}
-
-/// How classes are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Top-down cuts.
-    Mondrian,
-    /// Sequential clustering.
-    Clustering,
-    /// Top-down cuts with the provider as one more attribute.
-    ProviderAware,
-    /// Vertical two-party anonymization, for any number of sites.
-    D2pt,
-}
-
-/// Where top-down algorithms cut an attribute that has a taxonomy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cuts {
-    /// At the median of leaf order.
-    Median,
-    /// Into the children of a node.
-    Children,
 }
 
 /// One institution.
@@ -136,7 +117,7 @@ impl Study {
 
         let sites = sites(&root)?;
         let schema = Arc::new(attributes::schema(&root, folder)?);
-        let (algorithm, recode, cuts) = algorithm(&root)?;
+        let (algorithm, recode, top_down) = algorithm::algorithm(&root)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -152,7 +133,7 @@ impl Study {
             schema,
             algorithm,
             recode,
-            cuts,
+            top_down,
             document,
         })
     }
@@ -193,39 +174,6 @@ fn sites(root: &Section<'_>) -> Result<Vec<Site>, DocumentError> {
         sites.push(Site { name, address, key });
     }
     Ok(sites)
-}
-
-fn algorithm(root: &Section<'_>) -> Result<(Algorithm, Recode, Cuts), DocumentError> {
-    let Some(section) = root.section("algorithm")? else {
-        return Ok((Algorithm::Mondrian, Recode::Node, Cuts::Median));
-    };
-    let names = [
-        ("mondrian", Algorithm::Mondrian),
-        ("clustering", Algorithm::Clustering),
-        ("provider-aware", Algorithm::ProviderAware),
-        ("d2pt", Algorithm::D2pt),
-    ];
-    let name = section.word("name", &names)?.unwrap_or(Algorithm::Mondrian);
-    let recode = recode(&section)?.unwrap_or(Recode::Node);
-    let cuts = section
-        .word(
-            "cuts",
-            &[("median", Cuts::Median), ("children", Cuts::Children)],
-        )?
-        .unwrap_or(Cuts::Median);
-    section.finish()?;
-    Ok((name, recode, cuts))
-}
-
-fn recode(section: &Section<'_>) -> Result<Option<Recode>, DocumentError> {
-    section.word(
-        "recode",
-        &[
-            ("node", Recode::Node),
-            ("range", Recode::Range),
-            ("set", Recode::Set),
-        ],
-    )
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! # Discloses
 //! To all sites, the verbatim values of each class: what the release prints.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hedgerow_data::{Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema};
@@ -14,6 +15,11 @@ use hedgerow_smc::{Generator, Items, Party, What};
 use super::mondrian::Partition;
 use crate::Error;
 
+/// What was opened of classes that the release does not tell apart: named a second time.
+pub const ALIKE: What = What::new(
+    "of these, sizes of classes that the release writes alike",
+    "the study: cuts finer than what is written",
+);
 /// The verbatim values of the release.
 pub const VALUES: What = What::new("sensitive and other values of classes", "the release");
 
@@ -30,8 +36,13 @@ pub async fn assemble(
     cells: &[Vec<Cell>],
     verbatim: &[(usize, &Codes)],
 ) -> Result<Release, Error> {
+    let written = Written::of(cells);
+    let alike = written.alike(partition);
+    if !alike.is_empty() {
+        party.note(ALIKE, &alike);
+    }
     let shape = Shape {
-        classes: partition.classes.len() as u64,
+        classes: written.cells.len() as u64,
         sizes: verbatim
             .iter()
             .map(|(attribute, _)| u64::from(schema.attributes()[*attribute].domain.size()))
@@ -39,11 +50,51 @@ pub async fn assemble(
     };
     let records: u64 = partition.classes.iter().map(|class| class.size).sum();
     let rows = if shape.counters() <= MOST_COUNTERS.saturating_mul(records) {
-        summed(party, partition, verbatim, &shape).await?
+        summed(party, partition, &written, verbatim, &shape).await?
     } else {
-        mixed(party, partition, verbatim, &shape, records).await?
+        mixed(party, partition, &written, verbatim, &shape, records).await?
     };
-    Ok(written(schema, cells, verbatim, &shape, &rows))
+    Ok(released(schema, &written.cells, verbatim, &shape, &rows))
+}
+
+/// The classes of the release: what is written alike is one.
+struct Written<'a> {
+    cells: Vec<&'a [Cell]>,
+    /// For each class of the partition, its class of the release.
+    of_class: Vec<u32>,
+}
+
+impl<'a> Written<'a> {
+    fn of(cells: &'a [Vec<Cell>]) -> Self {
+        let mut places: HashMap<&[Cell], u32> = HashMap::with_capacity(cells.len());
+        let mut distinct: Vec<&[Cell]> = Vec::with_capacity(cells.len());
+        let of_class = cells
+            .iter()
+            .map(|cells| {
+                *places.entry(cells).or_insert_with(|| {
+                    distinct.push(cells);
+                    distinct.len() as u32 - 1
+                })
+            })
+            .collect();
+        Self {
+            cells: distinct,
+            of_class,
+        }
+    }
+
+    /// The sizes of the classes that are not alone in their class of the release.
+    fn alike(&self, partition: &Partition) -> Vec<u64> {
+        let mut members = vec![0u32; self.cells.len()];
+        self.of_class
+            .iter()
+            .for_each(|written| members[*written as usize] += 1);
+        let classes = partition.classes.iter().zip(&self.of_class);
+        classes
+            .filter(|(_, written)| members[**written as usize] > 1)
+            .map(|(class, _)| class.size)
+            .collect()
+    }
 }
 
 /// A row of the release: its class, then its verbatim codes.
@@ -82,13 +133,14 @@ impl Shape {
 
 fn own_rows<'a>(
     partition: &'a Partition,
+    written: &'a Written<'_>,
     verbatim: &'a [(usize, &Codes)],
 ) -> impl Iterator<Item = Row> + 'a {
-    let classes = partition.classes.iter().enumerate();
+    let classes = written.of_class.iter().zip(&partition.classes);
     classes.flat_map(move |(class, found)| {
-        found.rows.iter().map(move |row| {
+        partition.rows(found).iter().map(move |row| {
             let codes = verbatim.iter().map(|(_, codes)| codes.get(*row as usize));
-            std::iter::once(class as u32).chain(codes).collect()
+            std::iter::once(*class).chain(codes).collect()
         })
     })
 }
@@ -97,11 +149,12 @@ fn own_rows<'a>(
 async fn summed(
     party: &mut Party,
     partition: &Partition,
+    written: &Written<'_>,
     verbatim: &[(usize, &Codes)],
     shape: &Shape,
 ) -> Result<Vec<Row>, Error> {
     let mut counts = vec![0u64; shape.counters() as usize];
-    for row in own_rows(partition, verbatim) {
+    for row in own_rows(partition, written, verbatim) {
         let codes = row[1..].iter().zip(&shape.sizes);
         let place = codes.fold(u64::from(row[0]), |place, (code, size)| {
             place * size + u64::from(*code)
@@ -133,6 +186,7 @@ async fn summed(
 async fn mixed(
     party: &mut Party,
     partition: &Partition,
+    written: &Written<'_>,
     verbatim: &[(usize, &Codes)],
     shape: &Shape,
     records: u64,
@@ -150,7 +204,7 @@ async fn mixed(
         capacity: records as usize,
         decoy: &decoy,
     };
-    let mut united: Vec<Vec<u8>> = own_rows(partition, verbatim)
+    let mut united: Vec<Vec<u8>> = own_rows(partition, written, verbatim)
         .map(|row| encode(&row))
         .collect();
     party.union(VALUES, &items, &mut united).await?;
@@ -158,9 +212,9 @@ async fn mixed(
 }
 
 /// The release that the rows stand for.
-fn written(
+fn released(
     schema: &Arc<Schema>,
-    cells: &[Vec<Cell>],
+    cells: &[&[Cell]],
     verbatim: &[(usize, &Codes)],
     shape: &Shape,
     rows: &[Row],
@@ -193,7 +247,7 @@ fn written(
     Release::new(schema.clone(), released, class_of_row.len())
 }
 
-fn generalized(cells: &[Vec<Cell>], quasi: usize, class_of_row: &[u32]) -> ReleaseColumn {
+fn generalized(cells: &[&[Cell]], quasi: usize, class_of_row: &[u32]) -> ReleaseColumn {
     let mut distinct: Vec<&Cell> = cells.iter().map(|class| &class[quasi]).collect();
     distinct.sort_unstable();
     distinct.dedup();

@@ -4,10 +4,11 @@
 //! # Discloses
 //! To all sites, the cells of the release.
 
+use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Domain, Recode, Taxonomy};
 use hedgerow_smc::{Party, Tree, What};
 
-use super::mondrian::Partition;
+use super::mondrian::{Class, Partition};
 use super::rows::OwnRows;
 use crate::Error;
 
@@ -23,19 +24,46 @@ pub struct Writing<'a> {
     pub recode: Recode,
 }
 
-/// The smallest cover of each class in each quasi-identifier: class by class, attribute by
-/// attribute. All nodes are asked together, all ranges, and all sets.
+impl Writing<'_> {
+    /// What is written for an interval of values.
+    fn of_box(&self, (least, greatest): (u32, u32)) -> Cell {
+        let (least, greatest) = match (self.recode, self.domain.taxonomy()) {
+            (Recode::Node, Some(tree)) => {
+                tree.interval(tree.lowest_common_ancestor(least, greatest))
+            }
+            _ => (least, greatest),
+        };
+        Cell::Interval(least, greatest)
+    }
+}
+
+/// The cover of each class in each quasi-identifier: class by class, attribute by attribute. Tight,
+/// it is the smallest: all nodes are asked together, all ranges, and all sets. A box is what the cuts
+/// left, which all sites know.
 pub async fn covers(
     party: &mut Party,
     rows: &OwnRows<'_>,
     partition: &Partition,
     writings: &[Writing<'_>],
+    covers: Covers,
 ) -> Result<Vec<Vec<Cell>>, Error> {
+    if covers == Covers::Box {
+        let of_class = |class: &Class| {
+            let pairs = writings.iter().zip(&class.bounds);
+            pairs
+                .map(|(writing, bounds)| writing.of_box(*bounds))
+                .collect()
+        };
+        return Ok(partition.classes.iter().map(of_class).collect());
+    }
     let mut questions = Questions::default();
     for class in &partition.classes {
         for (attribute, writing) in writings.iter().enumerate() {
             let column = rows.quasi[attribute];
-            let own = class.rows.iter().map(|row| column.get(*row as usize));
+            let own = partition
+                .rows(class)
+                .iter()
+                .map(|row| column.get(*row as usize));
             let question = Question {
                 own: own.collect(),
                 bounds: class.bounds[attribute],

@@ -1,7 +1,9 @@
-//! A site's own rows as a protocol works on them: columns of codes, kept in class order.
+//! A site's own rows as a protocol works on them: columns of codes, and the rows in class order.
 //!
 //! # Discloses
 //! Nothing: no other site sees them.
+
+use std::borrow::Cow;
 
 use hedgerow_data::Codes;
 use rayon::prelude::*;
@@ -39,159 +41,336 @@ pub struct OwnRows<'a> {
     pub sites: usize,
 }
 
-/// Rows in class order: each class a stretch of every column.
-pub(super) struct Arranged<'a> {
-    quasi: Vec<Codes>,
-    /// Original places.
-    order: Vec<u32>,
-    rows: &'a OwnRows<'a>,
+impl OwnRows<'_> {
+    fn owner_of(&self, row: u32) -> u32 {
+        match self.owner {
+            Owner::Site(site) => site,
+            Owner::Column(owners) => owners[row as usize],
+        }
+    }
 }
 
-/// One class cut: rows `start..end` go to parts by their flags.
+/// Where a class's rows stand in the order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
+impl Stretch {
+    pub(super) const fn len(self) -> usize {
+        self.end - self.start
+    }
+}
+
+/// A cut of a class: an attribute and where its parts end, ascending, the last at the bound.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub(super) attribute: usize,
+    pub(super) ends: Vec<u32>,
+    /// For a relaxed median: this site's rows at the first end that stay left, ascending; its
+    /// others there go right.
+    pub(super) left_at_end: Option<Vec<u32>>,
+}
+
+impl Cut {
+    pub(super) fn parts(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A code lies in the first part whose end it does not exceed.
+    fn part_of(&self, row: u32, code: u32) -> usize {
+        match (self.ends.as_slice(), &self.left_at_end) {
+            ([first, _], None) => usize::from(code > *first),
+            ([first, _], Some(left)) if code == *first => {
+                usize::from(left.binary_search(&row).is_err())
+            }
+            (ends, _) => ends.partition_point(|end| *end < code),
+        }
+    }
+}
+
+/// How many of a site's rows lie at or below each value of an attribute in a class.
+pub(super) enum Prefix {
+    /// Where values are few: a running count for each, from the least on.
+    Counted { least: u32, running: Vec<u32> },
+    /// Where rows are few: their codes, ascending.
+    Sorted(Vec<u32>),
+}
+
+impl Prefix {
+    pub(super) fn at_most(&self, code: u32) -> u64 {
+        match self {
+            Self::Counted { least, running } => {
+                let place = code.checked_sub(*least).map(|place| place as usize);
+                let last = running.len().saturating_sub(1);
+                place.map_or(0, |place| u64::from(running[place.min(last)]))
+            }
+            Self::Sorted(codes) => codes.partition_point(|own| *own <= code) as u64,
+        }
+    }
+}
+
+/// Some rows of one site in a part: how many, and how often each value of each sensitive
+/// attribute occurs, one attribute after the other.
+#[derive(Debug)]
+pub(super) struct Share {
+    pub(super) site: u32,
+    pub(super) size: u64,
+    pub(super) sensitive: Vec<u64>,
+}
+
+/// Rows in class order: each class a stretch.
+pub(super) struct Arranged<'a> {
+    /// The quasi-identifiers; where sites are cut apart too, the site of each row.
+    columns: Vec<Cow<'a, Codes>>,
+    order: Vec<u32>,
+    rows: &'a OwnRows<'a>,
+}
+
 impl<'a> Arranged<'a> {
-    pub(super) fn new(rows: &'a OwnRows<'a>) -> Self {
+    /// The rows as they came, in one stretch. With `provider`, the site is one more attribute,
+    /// behind the quasi-identifiers.
+    pub(super) fn new(rows: &'a OwnRows<'a>, provider: bool) -> Self {
+        let mut columns: Vec<Cow<'a, Codes>> = rows
+            .quasi
+            .iter()
+            .map(|codes| Cow::Borrowed(*codes))
+            .collect();
+        if provider {
+            let mut owners = Codes::for_size(rows.sites as u32);
+            (0..rows.count as u32).for_each(|row| owners.push(rows.owner_of(row)));
+            columns.push(Cow::Owned(owners));
+        }
         Self {
-            quasi: rows.quasi.iter().map(|codes| (*codes).clone()).collect(),
+            columns,
             order: (0..rows.count as u32).collect(),
             rows,
         }
     }
 
-    /// The original places of the rows of a class.
-    pub(super) fn places(&self, stretch: &Stretch) -> &[u32] {
-        &self.order[stretch.start..stretch.end]
+    /// All rows.
+    pub(super) fn whole(&self) -> Stretch {
+        Stretch {
+            start: 0,
+            end: self.order.len(),
+        }
     }
 
-    /// Counts the codes `low..=high` of an attribute in a class.
-    pub(super) fn histogram(
-        &self,
-        attribute: usize,
-        stretch: &Stretch,
-        low: u32,
-        high: u32,
-    ) -> Vec<u64> {
-        let mut counts = vec![0; (high - low + 1) as usize];
-        let range = stretch.start..stretch.end;
-        match &self.quasi[attribute] {
-            Codes::U8(codes) => count(&codes[range], low, &mut counts),
-            Codes::U16(codes) => count(&codes[range], low, &mut counts),
-            Codes::U32(codes) => count(&codes[range], low, &mut counts),
+    /// The order, once all cuts are made.
+    pub(super) fn into_order(self) -> Vec<u32> {
+        self.order
+    }
+
+    /// Visits the rows of a class with their codes of an attribute.
+    fn each(&self, attribute: usize, stretch: Stretch, mut visit: impl FnMut(u32, u32)) {
+        let rows = &self.order[stretch.start..stretch.end];
+        match &*self.columns[attribute] {
+            Codes::U8(codes) => rows
+                .iter()
+                .for_each(|row| visit(*row, u32::from(codes[*row as usize]))),
+            Codes::U16(codes) => rows
+                .iter()
+                .for_each(|row| visit(*row, u32::from(codes[*row as usize]))),
+            Codes::U32(codes) => rows
+                .iter()
+                .for_each(|row| visit(*row, codes[*row as usize])),
         }
-        counts
+    }
+
+    /// Counts a class's rows at or below each code of an attribute, all of which lie in `bounds`.
+    pub(super) fn prefix(&self, attribute: usize, stretch: Stretch, bounds: (u32, u32)) -> Prefix {
+        let (least, greatest) = bounds;
+        let width = (greatest - least) as usize + 1;
+        if width > 16 + 8 * stretch.len() {
+            let mut codes = Vec::with_capacity(stretch.len());
+            self.each(attribute, stretch, |_, code| codes.push(code));
+            codes.sort_unstable();
+            return Prefix::Sorted(codes);
+        }
+        let mut running = vec![0; width];
+        self.each(attribute, stretch, |_, code| {
+            running[(code - least) as usize] += 1;
+        });
+        let mut sum = 0;
+        for count in &mut running {
+            sum += *count;
+            *count = sum;
+        }
+        Prefix::Counted { least, running }
+    }
+
+    /// The least and greatest code of an attribute in a class, if it has rows here.
+    pub(super) fn range(&self, attribute: usize, stretch: Stretch) -> Option<(u64, u64)> {
+        let mut range = (u32::MAX, 0);
+        self.each(attribute, stretch, |_, code| {
+            range = (range.0.min(code), range.1.max(code));
+        });
+        (stretch.len() > 0).then_some((u64::from(range.0), u64::from(range.1)))
+    }
+
+    /// This site's rows in each part of a cut.
+    pub(super) fn sizes(&self, stretch: Stretch, cut: &Cut) -> Vec<u64> {
+        let mut sizes = vec![0; cut.parts()];
+        self.each(cut.attribute, stretch, |row, code| {
+            sizes[cut.part_of(row, code)] += 1;
+        });
+        sizes
     }
 
     /// For each part of a cut, how often each value of a sensitive attribute occurs in it.
     pub(super) fn sensitive_in_parts(
         &self,
         sensitive: usize,
-        attribute: usize,
-        stretch: &Stretch,
-        ends: &[u32],
+        stretch: Stretch,
+        cut: &Cut,
     ) -> Vec<u64> {
         let column = self.rows.sensitive[sensitive];
         let size = column.size as usize;
-        let mut counts = vec![0; ends.len() * size];
-        for row in stretch.start..stretch.end {
-            let part = part_of(self.quasi[attribute].get(row), ends);
-            let value = column.codes.get(self.order[row] as usize) as usize;
-            counts[part * size + value] += 1;
-        }
+        let mut counts = vec![0; cut.parts() * size];
+        self.each(cut.attribute, stretch, |row, code| {
+            let value = column.codes.get(row as usize) as usize;
+            counts[cut.part_of(row, code) * size + value] += 1;
+        });
         counts
     }
 
     /// For each part of a cut, the rows of each site in it.
-    pub(super) fn owners_in_parts(
-        &self,
-        attribute: usize,
-        stretch: &Stretch,
-        ends: &[u32],
-    ) -> Vec<u64> {
+    pub(super) fn owners_in_parts(&self, stretch: Stretch, cut: &Cut) -> Vec<u64> {
         let sites = self.rows.sites;
-        let mut counts = vec![0; ends.len() * sites];
-        for row in stretch.start..stretch.end {
-            let part = part_of(self.quasi[attribute].get(row), ends);
-            let site = match self.rows.owner {
-                Owner::Site(site) => site,
-                Owner::Column(owners) => owners[self.order[row] as usize],
-            };
-            counts[part * sites + site as usize] += 1;
-        }
+        let mut counts = vec![0; cut.parts() * sites];
+        self.each(cut.attribute, stretch, |row, code| {
+            let site = self.rows.owner_of(row) as usize;
+            counts[cut.part_of(row, code) * sites + site] += 1;
+        });
         counts
     }
 
-    /// The least and greatest code of an attribute in a class, if it has rows here.
-    pub(super) fn range(&self, attribute: usize, stretch: &Stretch) -> Option<(u64, u64)> {
-        let codes =
-            (stretch.start..stretch.end).map(|row| u64::from(self.quasi[attribute].get(row)));
-        let (least, greatest) = codes.fold((u64::MAX, 0), |(least, greatest), code| {
-            (least.min(code), greatest.max(code))
-        });
-        (least <= greatest).then_some((least, greatest))
-    }
-
-    /// Brings the rows of each cut class into the order of its parts, all columns alike.
-    pub(super) fn cut(&mut self, cuts: &[(Stretch, usize, Vec<u32>)]) {
-        // Which part each row goes to, before anything moves.
-        let parts: Vec<Vec<u32>> = cuts
-            .par_iter()
-            .with_min_len(64)
-            .map(|(stretch, attribute, ends)| {
-                let column = &self.quasi[*attribute];
-                (stretch.start..stretch.end)
-                    .map(|row| part_of(column.get(row), ends) as u32)
-                    .collect()
-            })
+    /// For each part of a cut, the shares of the sites whose rows are here, by site. Sites without
+    /// rows in a part have none.
+    pub(super) fn shares(
+        &self,
+        sensitive: &[usize],
+        stretch: Stretch,
+        cut: &Cut,
+    ) -> Vec<Vec<Share>> {
+        let columns: Vec<SensitiveCodes<'_>> = sensitive
+            .iter()
+            .map(|index| self.rows.sensitive[*index])
             .collect();
-        let arrange = |column: &mut Codes| match column {
-            Codes::U8(codes) => arrange(codes, cuts, &parts),
-            Codes::U16(codes) => arrange(codes, cuts, &parts),
-            Codes::U32(codes) => arrange(codes, cuts, &parts),
+        let width: usize = columns.iter().map(|column| column.size as usize).sum();
+        let mut parts: Vec<Vec<Share>> = (0..cut.parts()).map(|_| Vec::new()).collect();
+        self.each(cut.attribute, stretch, |row, code| {
+            let site = self.rows.owner_of(row);
+            let shares = &mut parts[cut.part_of(row, code)];
+            let place = shares.partition_point(|share| share.site < site);
+            if shares.get(place).is_none_or(|share| share.site != site) {
+                let sensitive = vec![0; width];
+                shares.insert(
+                    place,
+                    Share {
+                        site,
+                        size: 0,
+                        sensitive,
+                    },
+                );
+            }
+            let share = &mut shares[place];
+            share.size += 1;
+            let mut from = 0;
+            for column in &columns {
+                share.sensitive[from + column.codes.get(row as usize) as usize] += 1;
+                from += column.size as usize;
+            }
+        });
+        parts
+    }
+
+    /// Which of the rows at a value stay left of a relaxed median: of each site the share
+    /// `wanted` / `all` of its own, rounded down, chosen by what the rows hold and not by where
+    /// they stand.
+    pub(super) fn left_of_median(
+        &self,
+        attribute: usize,
+        stretch: Stretch,
+        median: u32,
+        (wanted, all): (u64, u64),
+    ) -> Vec<u32> {
+        let mut at_median = Vec::new();
+        self.each(attribute, stretch, |row, code| {
+            if code == median {
+                at_median.push(row);
+            }
+        });
+        let content = |row: u32| {
+            let quasi = self
+                .rows
+                .quasi
+                .iter()
+                .map(move |codes| codes.get(row as usize));
+            let sensitive = self.rows.sensitive.iter();
+            quasi.chain(sensitive.map(move |column| column.codes.get(row as usize)))
         };
-        rayon::join(
-            || self.quasi.par_iter_mut().for_each(arrange),
-            || self::arrange(&mut self.order, cuts, &parts),
-        );
+        at_median.sort_by(|a, b| {
+            let owners = self.rows.owner_of(*a).cmp(&self.rows.owner_of(*b));
+            owners.then_with(|| content(*a).cmp(content(*b)))
+        });
+        let of_sites = at_median.chunk_by(|a, b| self.rows.owner_of(*a) == self.rows.owner_of(*b));
+        let mut left: Vec<u32> = of_sites
+            .flat_map(|rows| {
+                let share = u128::from(wanted) * rows.len() as u128 / u128::from(all.max(1));
+                &rows[..share as usize]
+            })
+            .copied()
+            .collect();
+        left.sort_unstable();
+        left
+    }
+
+    /// Brings the rows of each cut class into the order of its parts. Stable: rows keep their order
+    /// inside a part, so a run is the same however it is threaded.
+    pub(super) fn cut(&mut self, cuts: &[(Stretch, &Cut)]) {
+        let mut by_start: Vec<&(Stretch, &Cut)> = cuts.iter().collect();
+        by_start.sort_unstable_by_key(|(stretch, _)| stretch.start);
+        let mut rest = self.order.as_mut_slice();
+        let mut at = 0;
+        let mut tasks: Vec<(&mut [u32], &Cut)> = Vec::with_capacity(cuts.len());
+        for (stretch, cut) in by_start {
+            let (_, from) = std::mem::take(&mut rest).split_at_mut(stretch.start - at);
+            let (own, behind) = from.split_at_mut(stretch.len());
+            tasks.push((own, cut));
+            (rest, at) = (behind, stretch.end);
+        }
+        let columns = &self.columns;
+        tasks
+            .into_par_iter()
+            .with_min_len(256)
+            .for_each_init(Vec::new, |spare, (rows, cut)| {
+                match &*columns[cut.attribute] {
+                    Codes::U8(codes) => arrange(rows, cut, spare, |row| u32::from(codes[row])),
+                    Codes::U16(codes) => arrange(rows, cut, spare, |row| u32::from(codes[row])),
+                    Codes::U32(codes) => arrange(rows, cut, spare, |row| codes[row]),
+                }
+            });
     }
 }
 
-/// Ends of parts ascend; a code lies in the first part whose end it does not exceed.
-fn part_of(code: u32, ends: &[u32]) -> usize {
-    match ends {
-        [first, _] => usize::from(code > *first),
-        _ => ends.partition_point(|end| *end < code),
-    }
-}
-
-fn count<T: Copy + Into<u32>>(codes: &[T], low: u32, counts: &mut [u64]) {
-    for code in codes {
-        counts[((*code).into() - low) as usize] += 1;
-    }
-}
-
-/// Stable: rows keep their order inside a part, so a run is the same however it is threaded.
-fn arrange<T: Copy>(column: &mut [T], cuts: &[(Stretch, usize, Vec<u32>)], parts: &[Vec<u32>]) {
-    let mut scratch: Vec<T> = Vec::new();
-    let mut next: Vec<usize> = Vec::new();
-    for ((stretch, _, ends), parts) in cuts.iter().zip(parts) {
-        let rows = &mut column[stretch.start..stretch.end];
-        next.clear();
-        next.resize(ends.len() + 1, 0);
-        for part in parts {
-            next[*part as usize + 1] += 1;
+/// Moves the rows of one class into the order of its parts.
+fn arrange(rows: &mut [u32], cut: &Cut, spare: &mut Vec<u32>, code: impl Fn(usize) -> u32) {
+    if cut.parts() == 2 {
+        spare.clear();
+        let mut kept = 0;
+        for place in 0..rows.len() {
+            let row = rows[place];
+            if cut.part_of(row, code(row as usize)) == 0 {
+                rows[kept] = row;
+                kept += 1;
+            } else {
+                spare.push(row);
+            }
         }
-        for part in 0..ends.len() {
-            next[part + 1] += next[part];
-        }
-        scratch.clear();
-        scratch.extend_from_slice(rows);
-        for (value, part) in scratch.iter().zip(parts) {
-            rows[next[*part as usize]] = *value;
-            next[*part as usize] += 1;
-        }
+        rows[kept..].copy_from_slice(spare);
+    } else {
+        rows.sort_by_cached_key(|row| cut.part_of(*row, code(*row as usize)) as u32);
     }
 }

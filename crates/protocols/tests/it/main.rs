@@ -4,3 +4,4 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod mondrian;
+mod tables;

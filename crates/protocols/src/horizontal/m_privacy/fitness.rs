@@ -30,23 +30,37 @@ pub fn fitness(
     table: &TableView<'_>,
     weight: f64,
 ) -> f64 {
-    let size = size_demanded(models).map(|k| {
-        let records: u64 = sites.sites().map(|site| class.sizes()[site]).sum();
-        records as f64 / k.max(1) as f64
-    });
-    let diversity = diversity_demanded(models).map(|l| {
-        let least = (0..class.attributes()).map(|attribute| distinct(class, attribute, sites));
-        least.min().unwrap_or(0) as f64 / l.max(1) as f64
-    });
-    let score = match (size, diversity) {
-        (Some(size), Some(diversity)) => (1.0 - weight) * size + weight * diversity,
-        (Some(only), None) | (None, Some(only)) => only,
-        (None, None) => 1.0,
-    };
+    let records = sites.sites().map(|site| class.sizes()[site]).sum();
+    let distinct = (0..class.attributes()).map(|attribute| distinct(class, attribute, sites));
+    let score = fitness_of_counts(
+        models,
+        records,
+        distinct.min().map(|least| least as u64),
+        weight,
+    );
     if class.hold(sites.sites(), models, table) {
         score
     } else {
         score.min(1.0 - SHORT_OF_FIT)
+    }
+}
+
+/// Equation 1 without its cap, from a number of records and of distinct sensitive values (of the
+/// least diverse attribute, where that is known).
+pub fn fitness_of_counts(
+    models: &[Model],
+    records: u64,
+    distinct: Option<u64>,
+    weight: f64,
+) -> f64 {
+    let size = size_demanded(models).map(|k| records as f64 / k.max(1) as f64);
+    let diversity = diversity_demanded(models)
+        .zip(distinct)
+        .map(|(l, distinct)| distinct as f64 / l.max(1) as f64);
+    match (size, diversity) {
+        (Some(size), Some(diversity)) => (1.0 - weight) * size + weight * diversity,
+        (Some(only), None) | (None, Some(only)) => only,
+        (None, None) => 1.0,
     }
 }
 

@@ -46,7 +46,7 @@ use hedgerow_privacy::collusion::Members;
 use hedgerow_privacy::{Model, TableView};
 
 pub use coalition::Coalition;
-pub use fitness::{LIKELY_BREACHED, WEIGHT_OF_DIVERSITY, fitness};
+pub use fitness::{LIKELY_BREACHED, WEIGHT_OF_DIVERSITY, fitness, fitness_of_counts};
 pub use search::{Search, Step};
 pub use sites::Sites;
 

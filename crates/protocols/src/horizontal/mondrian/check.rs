@@ -5,58 +5,57 @@
 //! has in a part, or which sites have any.
 //!
 //! # Discloses
-//! Site diversity: one bit a part, to all sites.
+//! Once, the sensitive counts of the whole table; then as [`super::sites`] and
+//! [`super::coalitions`] say.
 
 use hedgerow_privacy::closeness::EarthMover;
-use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, SiteSupport, TableView};
+use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView, measure};
 use hedgerow_smc::Party;
 
-use super::wave::Open;
-use super::{Plan, SENSITIVE, SITES};
+use super::open::{Open, Tries, Try};
+use super::{Plan, SENSITIVE, coalitions, sites};
 use crate::Error;
-use crate::horizontal::rows::{Arranged, OwnRows};
+use crate::horizontal::m_privacy::{Coalition, fitness_of_counts};
+use crate::horizontal::rows::{Arranged, Cut, OwnRows, Owner};
 
 /// What is known of the whole table, and what the requirement needs.
 pub(super) struct Table<'a> {
     records: u64,
-    sites: u64,
+    sites: usize,
     /// Models that follow from sizes and sensitive counts.
     by_counts: Vec<Model>,
-    /// At least so many sites, where that is demanded.
-    site_diversity: Option<u64>,
-    /// Positions and sizes of the sensitive attributes, where the requirement needs their counts.
-    sensitive: Vec<usize>,
-    sizes: Vec<usize>,
+    /// The sensitive attributes whose counts the requirement needs.
+    sensitive: Vec<Attribute>,
     references: Vec<Reference>,
+    /// The site that this party speaks for; all of them where it has everybody's rows.
+    me: Option<u32>,
     plan: &'a Plan<'a>,
 }
 
-/// Refuses what the secure form cannot decide yet.
-pub(super) fn refuse_undecidable(requirement: &Requirement) -> Result<(), Error> {
-    if requirement.m.is_some_and(|m| m > 0) {
-        return Err(Error::Undecidable {
-            model: String::from("m-privacy inside Mondrian"),
-            instead: "leave m out of the requirement and verify the release for it",
-        });
+struct Attribute {
+    /// Its place among the sensitive attributes.
+    index: usize,
+    /// All its values.
+    values: Vec<u32>,
+}
+
+/// The parts of a cut as all sites see them.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) sizes: Vec<u64>,
+    /// Part by part, the counts of each sensitive attribute, one after the other.
+    pub(super) sensitive: Vec<u64>,
+}
+
+impl Counted {
+    pub(super) fn parts(&self) -> usize {
+        self.sizes.len()
     }
-    let is_other = |model: &Model| {
-        matches!(
-            model,
-            Model::SiteDiversity {
-                support: SiteSupport::Taxonomy,
-                ..
-            } | Model::SiteDiversity {
-                attributes: Some(_),
-                ..
-            }
-        )
-    };
-    match requirement.models.iter().find(|model| is_other(model)) {
-        Some(model) => Err(Error::Undecidable {
-            model: model.to_string(),
-            instead: "ask for site diversity of the class, over all quasi-identifiers",
-        }),
-        None => Ok(()),
+
+    /// The sensitive counts of a part.
+    pub(super) fn of_part(&self, part: usize) -> &[u64] {
+        let width = self.sensitive.len() / self.sizes.len();
+        &self.sensitive[part * width..(part + 1) * width]
     }
 }
 
@@ -68,59 +67,43 @@ impl<'a> Table<'a> {
         plan: &'a Plan<'a>,
         records: u64,
     ) -> Result<Self, Error> {
-        let by_counts: Vec<Model> = plan
-            .requirement
-            .models
-            .iter()
+        let models = plan.requirement.models.iter();
+        let by_counts: Vec<Model> = models
             .filter(|model| !matches!(model, Model::SiteDiversity { .. }))
             .cloned()
             .collect();
         let needs_counts = by_counts
             .iter()
             .any(|model| !matches!(model, Model::KAnonymity { .. }));
-        let sensitive: Vec<usize> = if needs_counts {
-            (0..rows.sensitive.len()).collect()
-        } else {
-            Vec::new()
-        };
-        let sizes: Vec<usize> = sensitive
-            .iter()
-            .map(|index| rows.sensitive[*index].size as usize)
-            .collect();
+        let mut sensitive = Vec::new();
         let mut counts: Vec<u64> = Vec::new();
-        for (index, size) in sensitive.iter().zip(&sizes) {
-            let mut own = vec![0; *size];
-            for code in rows.sensitive[*index].codes.iter() {
-                own[code as usize] += 1;
+        for (index, column) in rows.sensitive.iter().enumerate().filter(|_| needs_counts) {
+            let from = counts.len();
+            counts.resize(from + column.size as usize, 0);
+            for code in column.codes.iter() {
+                counts[from + code as usize] += 1;
             }
-            counts.extend(own);
+            let values = (0..column.size).collect();
+            sensitive.push(Attribute { index, values });
         }
         if needs_counts {
             party.sum(SENSITIVE, &mut counts).await?;
         }
-        let mut references = Vec::new();
-        let mut from = 0;
-        for size in &sizes {
-            references.push(Reference::new(counts[from..from + size].to_vec()));
-            from += size;
-        }
-        let site_diversity = plan
-            .requirement
-            .models
+        let mut rest = counts.as_slice();
+        let references = sensitive
             .iter()
-            .find_map(|model| match model {
-                Model::SiteDiversity { l, .. } if *l > 1 => Some(*l),
-                _ => None,
-            });
-        let sites = rows.sites as u64;
+            .map(|attribute| Reference::new(take(&mut rest, attribute.values.len()).to_vec()))
+            .collect();
         Ok(Self {
             records,
-            sites,
+            sites: rows.sites,
             by_counts,
-            site_diversity,
             sensitive,
-            sizes,
             references,
+            me: match rows.owner {
+                Owner::Site(site) => Some(site),
+                Owner::Column(_) => None,
+            },
             plan,
         })
     }
@@ -130,155 +113,150 @@ impl<'a> Table<'a> {
         self.records
     }
 
+    /// Sites of the run.
+    pub(super) fn sites(&self) -> usize {
+        self.sites
+    }
+
+    /// How many of the sites outside a coalition this party speaks for.
+    pub(super) fn speaks_for(&self, gone: Coalition) -> usize {
+        match self.me {
+            Some(site) => usize::from(!gone.contains(site as usize)),
+            None => self.sites - gone.size(),
+        }
+    }
+
+    pub(super) fn plan(&self) -> &'a Plan<'a> {
+        self.plan
+    }
+
     /// Sensitive counts of the whole table, one attribute after the other.
     pub(super) fn whole(&self) -> Vec<u64> {
-        self.references
-            .iter()
-            .flat_map(|reference| reference.counts().to_vec())
-            .collect()
+        let counts = self.references.iter().map(Reference::counts);
+        counts.flatten().copied().collect()
     }
 
-    /// Positions of the sensitive attributes whose counts are needed.
-    pub(super) fn sensitive(&self) -> &[usize] {
-        &self.sensitive
+    /// The sensitive attributes whose counts are needed: place and number of values.
+    pub(super) fn sensitive(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let attributes = self.sensitive.iter();
+        attributes.map(|attribute| (attribute.index, attribute.values.len()))
     }
 
-    /// Sizes of their domains.
-    pub(super) fn sensitive_sizes(&self) -> impl Iterator<Item = usize> + '_ {
-        self.sizes.iter().copied()
-    }
-
-    /// A part's sensitive counts, out of those of all parts.
-    pub(super) fn sensitive_of_part(&self, counts: &[u64], part: usize, parts: usize) -> Vec<u64> {
-        let mut from = parts;
-        let mut found = Vec::new();
-        for size in &self.sizes {
-            found.extend_from_slice(&counts[from + part * size..from + (part + 1) * size]);
-            from += parts * size;
+    /// Takes the next cut's counts of all parts but the last from the answers, and adds the last:
+    /// what is left of the class.
+    pub(super) fn counted(&self, class: &Open, parts: usize, answers: &mut &[u64]) -> Counted {
+        let mut sizes = Vec::with_capacity(parts);
+        complete(answers, parts, &[class.size], |_, counts| {
+            sizes.extend_from_slice(counts);
+        });
+        let width = class.sensitive.len();
+        let mut sensitive = vec![0; parts * width];
+        let mut from = 0;
+        for (_, size) in self.sensitive() {
+            let whole = &class.sensitive[from..from + size];
+            complete(answers, parts, whole, |part, counts| {
+                let at = part * width + from;
+                sensitive[at..at + size].copy_from_slice(counts);
+            });
+            from += size;
         }
-        found
+        Counted { sizes, sensitive }
     }
 
-    /// Refuses a requirement that not even the whole table satisfies.
+    /// Refuses a requirement that not even the whole table satisfies. Gives the number of
+    /// coalitions that were checked.
     pub(super) async fn refuse_unmeetable(
         &self,
         party: &mut Party,
         arranged: &Arranged<'_>,
         root: &Open,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
         let view = self.view();
-        for model in &self.by_counts {
-            if !self.holds(
-                std::slice::from_ref(model),
-                &view,
-                root.size,
-                &root.sensitive,
-            ) {
-                return Err(self.unmeetable(model, root.size));
+        let failing = self.by_counts.iter().find(|model| {
+            let models = std::slice::from_ref(*model);
+            !self.holds(models, &view, root.size, &root.sensitive)
+        });
+        if let Some(model) = failing {
+            return Err(self.unmeetable(model.to_string(), self.best(model, root.size)));
+        }
+        // The whole table as a part: no cut at all.
+        let everything = Try {
+            class: 0,
+            cut: Cut {
+                attribute: 0,
+                ends: vec![u32::MAX],
+                left_at_end: None,
+            },
+            other_side: None,
+        };
+        let counted = Counted {
+            sizes: vec![root.size],
+            sensitive: root.sensitive.clone(),
+        };
+        let tries = Tries {
+            arranged,
+            open: std::slice::from_ref(root),
+            tries: &[everything],
+            counted: &[counted],
+        };
+        let mut allowed = [root.size > 0];
+        sites::check(party, self, tries, &mut allowed).await?;
+        if let (Some((l, model)), [false], 1..) = (sites::demanded(self), allowed, root.size) {
+            let most = l.saturating_sub(1).min(self.sites as u64);
+            let best = format!("at most {most}: fewer sites than {l} have records");
+            return Err(self.unmeetable(model.to_string(), best));
+        }
+        let m = self.plan.requirement.m.unwrap_or(0);
+        let mut checks = 0;
+        for least in (1..=m).rev() {
+            let mut allowed = [root.size > 0];
+            checks += coalitions::check(party, self, least, tries, &mut allowed).await?;
+            if allowed == [true] || root.size == 0 {
+                if least < m {
+                    return Err(self.unmeetable(format!("m = {m}"), format!("m = {least}")));
+                }
+                return Ok(checks);
             }
         }
-        let mut wanted = [root.size];
-        let whole = [(0, &[u32::MAX][..])];
-        let enough = self
-            .enough_sites(party, arranged, &[root], &whole, &mut wanted)
-            .await?;
-        if enough != [true] {
-            let model = self.plan.requirement.models.iter();
-            let mut model = model.filter(|model| matches!(model, Model::SiteDiversity { .. }));
-            let model = model.next();
-            return Err(Error::Unmeetable {
-                records: self.records,
-                model: model.map_or_else(String::new, Model::to_string),
-                best: format!("at most {}, the number of sites with records", self.sites),
-            });
+        if m > 0 {
+            return Err(self.unmeetable(format!("m = {m}"), String::from("no m at all")));
         }
-        Ok(())
+        Ok(checks)
     }
 
-    /// For each class, whether all non-empty parts of its cut satisfy the requirement.
+    /// For each try, whether all non-empty parts of its cut satisfy the requirement; and how many
+    /// coalitions were checked.
     pub(super) async fn allowed(
         &self,
         party: &mut Party,
-        arranged: &Arranged<'_>,
-        open: &[Open],
-        cuts: &[(usize, &[u32])],
-        counts: &[Vec<u64>],
-    ) -> Result<Vec<bool>, Error> {
+        tries: Tries<'_>,
+    ) -> Result<(Vec<bool>, u64), Error> {
         let view = self.view();
-        let mut allowed: Vec<bool> = cuts
+        let mut allowed: Vec<bool> = tries
+            .counted
             .iter()
-            .zip(counts)
-            .map(|((_, ends), counts)| {
-                let sizes = &counts[..ends.len()];
+            .map(|counted| {
                 // A cut that leaves everything in one part is none.
-                sizes.iter().filter(|size| **size > 0).count() > 1
-                    && (0..ends.len()).all(|part| {
-                        let sensitive = self.sensitive_of_part(counts, part, ends.len());
-                        self.holds(&self.by_counts, &view, sizes[part], &sensitive)
+                counted.sizes.iter().filter(|size| **size > 0).count() > 1
+                    && (0..counted.parts()).all(|part| {
+                        let size = counted.sizes[part];
+                        self.holds(&self.by_counts, &view, size, counted.of_part(part))
                     })
             })
             .collect();
-        if self.site_diversity.is_none() {
-            return Ok(allowed);
-        }
-        // Only cuts that are allowed so far are worth the question.
-        let asked: Vec<usize> = (0..cuts.len()).filter(|index| allowed[*index]).collect();
-        let classes: Vec<&Open> = asked.iter().map(|index| &open[*index]).collect();
-        let their_cuts: Vec<(usize, &[u32])> = asked.iter().map(|index| cuts[*index]).collect();
-        let mut sizes: Vec<u64> = asked
-            .iter()
-            .flat_map(|index| counts[*index][..cuts[*index].1.len()].to_vec())
-            .collect();
-        let enough = self
-            .enough_sites(party, arranged, &classes, &their_cuts, &mut sizes)
-            .await?;
-        for (index, enough) in asked.into_iter().zip(enough) {
-            allowed[index] = enough;
-        }
-        Ok(allowed)
+        // Only cuts that are allowed so far are worth a question.
+        sites::check(party, self, tries, &mut allowed).await?;
+        let m = self.plan.requirement.m.unwrap_or(0);
+        let checks = coalitions::check(party, self, m, tries, &mut allowed).await?;
+        Ok((allowed, checks))
     }
 
-    /// For each cut, whether every non-empty part has records of enough sites.
-    async fn enough_sites(
-        &self,
-        party: &mut Party,
-        arranged: &Arranged<'_>,
-        classes: &[&Open],
-        cuts: &[(usize, &[u32])],
-        sizes: &mut [u64],
-    ) -> Result<Vec<bool>, Error> {
-        let Some(least) = self.site_diversity else {
-            return Ok(vec![true; classes.len()]);
-        };
-        let mut present: Vec<u64> = Vec::with_capacity(sizes.len());
-        for (class, (attribute, ends)) in classes.iter().zip(cuts) {
-            let owners = arranged.owners_in_parts(*attribute, &class.stretch, ends);
-            let parts = owners.chunks(self.sites.max(1) as usize);
-            present
-                .extend(parts.map(|part| part.iter().filter(|count| **count > 0).count() as u64));
-        }
-        let thresholds = vec![least; present.len()];
-        let mut bits = vec![false; present.len()];
-        party
-            .at_least(SITES, self.sites, &present, &thresholds, &mut bits)
-            .await?;
-        let mut next = bits.into_iter().zip(sizes.iter());
-        let enough = cuts.iter().map(|(_, ends)| {
-            let parts: Vec<bool> = next
-                .by_ref()
-                .take(ends.len())
-                .map(|(bit, size)| bit || *size == 0)
-                .collect();
-            parts.into_iter().all(|is_fine| is_fine)
-        });
-        Ok(enough.collect())
-    }
-
-    fn view(&self) -> TableView<'_> {
+    /// The whole table as models see it.
+    pub(super) fn view(&self) -> TableView<'_> {
         let attributes = self.references.iter().zip(&self.sensitive);
-        let movers = attributes.map(|(reference, index)| {
-            let attribute = self.plan.sensitive[*index];
-            EarthMover::new(reference, attribute.distance, attribute.tree)
+        let movers = attributes.map(|(reference, attribute)| {
+            let declared = self.plan.sensitive[attribute.index];
+            EarthMover::new(reference, declared.distance, declared.tree)
         });
         TableView {
             references: &self.references,
@@ -287,42 +265,58 @@ impl<'a> Table<'a> {
     }
 
     fn holds(&self, models: &[Model], view: &TableView<'_>, size: u64, sensitive: &[u64]) -> bool {
-        let values: Vec<Vec<u32>> = self
-            .sizes
-            .iter()
-            .map(|size| (0..*size as u32).collect())
-            .collect();
-        let mut from = 0;
-        let counts: Vec<Counts<'_>> = values
-            .iter()
-            .map(|values| {
-                let counts = Counts::new(values, &sensitive[from..from + values.len()]);
-                from += values.len();
-                counts
-            })
-            .collect();
+        if let [Model::KAnonymity { k }] = models {
+            return size == 0 || size >= *k;
+        }
         let class = ClassView {
             size,
-            sensitive: &counts,
+            sensitive: &self.counts(sensitive),
             sites: None,
         };
         models.iter().all(|model| model.holds(&class, view))
     }
 
-    fn unmeetable(&self, model: &Model, size: u64) -> Error {
-        use hedgerow_privacy::measure;
-        let values: Vec<Vec<u32>> = self
-            .sizes
-            .iter()
-            .map(|size| (0..*size as u32).collect())
-            .collect();
+    fn counts<'c>(&'c self, sensitive: &'c [u64]) -> Vec<Counts<'c>> {
+        let mut rest = sensitive;
+        let attributes = self.sensitive.iter();
+        attributes
+            .map(|attribute| {
+                let counts = take(&mut rest, attribute.values.len());
+                Counts::new(&attribute.values, counts)
+            })
+            .collect()
+    }
+
+    /// The fitness of a part (MPRIV equation 1), from what all sites see of it.
+    pub(super) fn fitness(&self, counted: &Counted, part: usize, weight: f64) -> f64 {
+        let sensitive = counted.of_part(part);
+        let distinct = self
+            .counts(sensitive)
+            .into_iter()
+            .map(measure::distinct)
+            .min();
+        fitness_of_counts(&self.by_counts, counted.sizes[part], distinct, weight)
+    }
+
+    fn unmeetable(&self, model: String, best: String) -> Error {
+        Error::Unmeetable {
+            records: self.records,
+            model,
+            best,
+        }
+    }
+
+    /// The most that the whole table achieves of a model.
+    fn best(&self, model: &Model, size: u64) -> String {
         let of_each = |measured: &dyn Fn(Counts<'_>) -> f64| {
-            let counts = values.iter().zip(&self.references);
+            let counts = self.sensitive.iter().zip(&self.references);
             counts
-                .map(|(values, reference)| measured(Counts::new(values, reference.counts())))
+                .map(|(attribute, reference)| {
+                    measured(Counts::new(&attribute.values, reference.counts()))
+                })
                 .fold(f64::INFINITY, f64::min)
         };
-        let best = match model {
+        match model {
             Model::KAnonymity { .. } => size.to_string(),
             Model::DistinctDiversity { .. } => {
                 of_each(&|counts| measure::distinct(counts) as f64).to_string()
@@ -331,17 +325,36 @@ impl<'a> Table<'a> {
                 format!("{:.4}", of_each(&measure::entropy_diversity))
             }
             Model::FrequencyDiversity { .. } => {
-                format!(
-                    "{:.4}",
-                    of_each(&|counts| measure::frequency_diversity(counts).to_f64())
-                )
+                let diversity = |counts: Counts<'_>| measure::frequency_diversity(counts).to_f64();
+                format!("{:.4}", of_each(&diversity))
             }
             _ => String::from("not a matter of size: the sensitive values are too unequal"),
-        };
-        Error::Unmeetable {
-            records: self.records,
-            model: model.to_string(),
-            best,
         }
     }
+}
+
+/// The next `count` of some values.
+fn take<'v>(values: &mut &'v [u64], count: usize) -> &'v [u64] {
+    let (taken, rest) = values.split_at(count);
+    *values = rest;
+    taken
+}
+
+/// Hands out the counts of all parts but the last as they come, and then the last: what is left of
+/// the whole.
+fn complete(
+    answers: &mut &[u64],
+    parts: usize,
+    whole: &[u64],
+    mut found: impl FnMut(usize, &[u64]),
+) {
+    let mut left = whole.to_vec();
+    for part in 0..parts - 1 {
+        let counts = take(answers, whole.len());
+        for (left, count) in left.iter_mut().zip(counts) {
+            *left = left.saturating_sub(*count);
+        }
+        found(part, counts);
+    }
+    found(parts - 1, &left);
 }

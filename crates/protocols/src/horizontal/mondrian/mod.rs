@@ -1,12 +1,16 @@
-//! Distributed Mondrian: top-down cuts, in waves (JX09 section 4, JX08 sections 4.1 to 4.3; LeFevre
-//! et al. 2006).
+//! The top-down partitioner: cuts in waves (JX09 section 4, JX08 sections 4.1 to 4.3, MPRIV
+//! algorithm 2; LeFevre et al. 2006).
 //!
-//! Everything open is asked together. In each wave every open class tries its best attribute that
-//! is left: one step finds all medians, one opens the sizes (and, where the requirement speaks of
-//! them, the sensitive counts) of all parts; a class is cut if every part satisfies the whole
-//! requirement, otherwise it tries its next attribute in the next wave. All sites compute the same
-//! decisions from the same disclosed numbers; no leader is needed. Ranges follow from the cuts and
-//! cost nothing. A class below 2k closes without a question.
+//! Everything open is asked together. In each wave every open class tries one cut, or all that it
+//! has, as the [`Choice`] says: one step finds all medians, one opens the sizes (and, where the
+//! requirement speaks of them, the sensitive counts) of all parts, and what speaks of sites is asked
+//! as thresholds. A class is cut if every part satisfies the whole requirement. All sites compute
+//! the same decisions from the same disclosed numbers; no leader is needed. Ranges follow from the
+//! cuts and cost nothing. A class below 2k closes without a question.
+//!
+//! JX08, JX09 and MPRIV are three settings of this one code: the widest attribute first; all
+//! attributes weighed by width and by how evenly sites are spread; all attributes and the site
+//! itself, weighed by fitness.
 //!
 //! Models that are not monotone (entropy l, t) may fail in a part though a part of that part would
 //! hold; the class stays whole then, as in Mondrian.
@@ -14,10 +18,18 @@
 //! # Discloses
 //! To all sites, and implied by the release where the cut was made (JX09 Theorem 1): records and
 //! ranges of the whole table, its sensitive counts, medians of classes, sizes and sensitive counts
-//! of parts. For refused cuts, medians and sizes or counts of the parts that were refused. With
-//! site diversity, whether a part has records of at least l sites (less than JX09 Theorem 2 allows).
+//! of parts. Sizes and counts of refused cuts are not implied; they are named again in the ledger
+//! under [`REFUSED`]. Where classes are written as nodes, medians are finer than what the release
+//! prints. With site diversity, whether a part has records of at least l sites; where all attributes
+//! are weighed, medians and part sizes of each, and how evenly its parts are spread over sites (JX09
+//! Theorem 2). With m, which coalitions could not be taken out of a part.
 
 mod check;
+mod choose;
+mod coalitions;
+mod open;
+mod sites;
+mod thresholds;
 mod wave;
 
 use hedgerow_data::Taxonomy;
@@ -25,9 +37,10 @@ use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_smc::{Party, What};
 
+use super::m_privacy::Strategy;
 use crate::Error;
-use crate::horizontal::rows::{Arranged, OwnRows, Stretch};
-use wave::Open;
+use crate::horizontal::rows::{Arranged, OwnRows};
+use open::Open;
 
 /// How many records there are.
 pub const RECORDS: What = What::new("records of the whole table", "the release");
@@ -37,10 +50,40 @@ pub const RANGES: What = What::new("ranges of the whole table", "JX09 Theorem 1"
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
 /// Where classes are cut.
 pub const MEDIANS: What = What::new("medians of classes", "JX09 Theorem 1");
+/// Where classes that will be written as nodes are cut.
+pub const MEDIANS_IN_NODES: What = What::new(
+    "medians of classes, finer than the nodes they are written as",
+    "the study: cuts at medians, written as nodes",
+);
+/// Where classes could be cut.
+pub const ALL_MEDIANS: What =
+    What::new("medians of every attribute of classes", "JX09 Theorem 2, 1");
 /// How large the parts of a cut are, and what sensitive values they hold.
 pub const PARTS: What = What::new("sizes and sensitive counts of parts", "JX09 Theorem 1");
+/// The same of all cuts among which one is chosen.
+pub const CANDIDATES: What = What::new(
+    "sizes and sensitive counts of parts of possible cuts",
+    "JX09 Theorem 2, 2; MPRIV algorithm 2",
+);
+/// What was opened about cuts that were then refused: named a second time, because no class of the
+/// release implies it.
+pub const REFUSED: What = What::new(
+    "of these, parts of cuts that were refused",
+    "JX09 Theorem 1, for all but the first attribute tried",
+);
+/// How many records lie at and below a relaxed median.
+pub const AT_MEDIANS: What = What::new("records at and below medians", "JX09 algorithm 1, line 8");
+/// The ranges of values in classes, where the study has them found rather than follow from cuts.
+pub const DATA_RANGES: What = What::new("ranges of classes", "JX08 section 4.2");
 /// Whether parts have records of enough sites.
-pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2");
+pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
+/// How evenly the records of parts are spread over sites.
+pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
+/// Whether what is left of parts without a coalition still satisfies the requirement.
+pub const COALITIONS: What = What::new(
+    "thresholds on parts without the records of a coalition",
+    "MPRIV section III",
+);
 
 /// How a quasi-identifier is cut.
 #[derive(Debug, Clone)]
@@ -58,6 +101,8 @@ pub struct Quasi<'a> {
     pub size: u32,
     /// How it is cut.
     pub cutting: Cutting<'a>,
+    /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them.
+    pub is_coarsened: bool,
 }
 
 /// One sensitive attribute of a run.
@@ -69,6 +114,50 @@ pub struct SensitiveAttribute<'a> {
     pub tree: Option<&'a Taxonomy>,
 }
 
+/// Which of a class's possible cuts is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Choice {
+    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2).
+    Width,
+    /// Of all allowed cuts the best by JX09 equation 3: width, with this weight, and entropy of
+    /// sites in the parts, with the rest of it; each relative to the best.
+    Diversity {
+        /// alpha
+        alpha: f64,
+    },
+    /// Of all allowed cuts, one between sites among them, that whose weaker part is the fittest
+    /// (MPRIV section IV); of equals the widest.
+    Fitness {
+        /// The weight of diversity against size.
+        weight: f64,
+    },
+}
+
+impl Choice {
+    /// Whether the site is an attribute to cut too (A_0 of MPRIV).
+    fn cuts_sites(self) -> bool {
+        matches!(self, Self::Fitness { .. })
+    }
+}
+
+/// Where records at the median go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medians {
+    /// All left, or, where that is refused, all right.
+    Strict,
+    /// So that the parts are about equal.
+    Relaxed,
+}
+
+/// What an attribute's width in a class is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Widths {
+    /// What the cuts leave of it (JX09): known to all.
+    Box,
+    /// The values that occur (JX08): asked for.
+    Data,
+}
+
 /// What all sites agree on before a run.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
@@ -78,17 +167,25 @@ pub struct Plan<'a> {
     pub sensitive: Vec<SensitiveAttribute<'a>>,
     /// What every class must satisfy.
     pub requirement: &'a Requirement,
+    /// Which cut is made.
+    pub choice: Choice,
+    /// Where records at the median go.
+    pub medians: Medians,
+    /// What widths are taken from.
+    pub widths: Widths,
+    /// How coalitions are searched, where the requirement names m.
+    pub strategy: Strategy,
 }
 
-/// A finished class: what all sites know of it, and this site's rows in it.
+/// A finished class, as all sites know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// For each quasi-identifier, the least and greatest code that the cuts leave it.
     pub bounds: Vec<(u32, u32)>,
     /// Records of all sites.
     pub size: u64,
-    /// This site's rows, ascending.
-    pub rows: Vec<u32>,
+    start: usize,
+    end: usize,
 }
 
 /// A partition of the joint table.
@@ -100,6 +197,17 @@ pub struct Partition {
     pub waves: u32,
     /// Cuts that were refused.
     pub refused: u64,
+    /// Coalitions whose removal was checked.
+    pub checks: u64,
+    /// This site's rows, class by class.
+    order: Vec<u32>,
+}
+
+impl Partition {
+    /// This site's rows in a class, ascending.
+    pub fn rows(&self, class: &Class) -> &[u32] {
+        &self.order[class.start..class.end]
+    }
 }
 
 /// Cuts the joint table into classes that satisfy the requirement. `each_wave` is told the number
@@ -110,63 +218,74 @@ pub async fn partition(
     plan: &Plan<'_>,
     mut each_wave: impl FnMut(u32, usize),
 ) -> Result<Partition, Error> {
-    check::refuse_undecidable(plan.requirement)?;
-    let mut arranged = Arranged::new(rows);
-    let whole = Stretch {
-        start: 0,
-        end: rows.count,
-    };
+    let provider = plan.choice.cuts_sites();
+    coalitions::refuse_too_many(plan.requirement, rows.sites)?;
+    let mut arranged = Arranged::new(rows, provider);
     let mut records = [rows.count as u64];
     party.sum(RECORDS, &mut records).await?;
     let [records] = records;
 
     let table = check::Table::ask(party, rows, plan, records).await?;
-    let bounds = whole_ranges(party, &arranged, plan, &whole).await?;
-    let root = Open::new(whole, records, table.whole(), bounds.clone());
-    table.refuse_unmeetable(party, &arranged, &root).await?;
-
-    let spread: Vec<u32> = bounds
-        .iter()
-        .map(|(least, greatest)| greatest - least)
-        .collect();
-    let mut open = vec![root];
-    let mut closed: Vec<Open> = Vec::new();
-    let mut partition = Partition {
+    let mut bounds = whole_ranges(party, &arranged, plan).await?;
+    if provider {
+        bounds.push((0, rows.sites.saturating_sub(1) as u32));
+    }
+    let root = Open::new(arranged.whole(), records, table.whole(), bounds, 0);
+    let mut made = Partition {
         classes: Vec::new(),
         waves: 0,
         refused: 0,
+        checks: table.refuse_unmeetable(party, &arranged, &root).await?,
+        order: Vec::new(),
     };
+
+    let widths = choose::WholeWidths::of(&root);
+    let smallest = 2 * plan.requirement.k();
+    let mut born = 0;
+    let mut open = vec![root];
+    let mut closed: Vec<Open> = Vec::new();
     loop {
-        let smallest = 2 * plan.requirement.k();
-        let (going, done) = open
+        let (going, done): (Vec<Open>, _) = open
             .into_iter()
-            .partition(|class| class.size >= smallest && class.has_candidate(&plan.quasi, &spread));
+            .partition(|class| class.size >= smallest && class.has_candidate(plan));
         closed.extend::<Vec<Open>>(done);
         open = going;
         if open.is_empty() {
             break;
         }
-        partition.waves += 1;
-        each_wave(partition.waves, open.len());
-        let next = wave::wave(party, &mut arranged, plan, &table, &spread, open).await?;
-        partition.refused += next.refused;
+        made.waves += 1;
+        each_wave(made.waves, open.len());
+        let next = wave::wave(party, &mut arranged, plan, &table, &widths, open, &mut born).await?;
+        made.refused += next.refused;
+        made.checks += next.checks;
         open = next.open;
     }
-    // By bounds: the same at every site, whatever the order of closing.
-    closed.sort_by(|a, b| a.bounds.cmp(&b.bounds));
-    partition.classes = closed
-        .into_iter()
-        .map(|class| {
-            let mut rows = arranged.places(&class.stretch).to_vec();
-            rows.sort_unstable();
-            Class {
-                bounds: class.bounds,
-                size: class.size,
-                rows,
-            }
-        })
-        .collect();
-    Ok(partition)
+    Ok(made.finished(closed, arranged.into_order(), rows.quasi.len()))
+}
+
+impl Partition {
+    /// By bounds: the same at every site, whatever the order of closing.
+    fn finished(mut self, mut closed: Vec<Open>, mut order: Vec<u32>, quasi: usize) -> Self {
+        // A table without records has no class.
+        closed.retain(|class| class.size > 0);
+        closed.sort_unstable_by(|a, b| (&a.bounds, a.born).cmp(&(&b.bounds, b.born)));
+        self.classes = closed
+            .into_iter()
+            .map(|class| {
+                order[class.stretch.start..class.stretch.end].sort_unstable();
+                let mut bounds = class.bounds;
+                bounds.truncate(quasi);
+                Class {
+                    bounds,
+                    size: class.size,
+                    start: class.stretch.start,
+                    end: class.stretch.end,
+                }
+            })
+            .collect();
+        self.order = order;
+        self
+    }
 }
 
 /// The first and last value of each quasi-identifier that occurs anywhere; the whole domain where
@@ -175,26 +294,9 @@ async fn whole_ranges(
     party: &mut Party,
     arranged: &Arranged<'_>,
     plan: &Plan<'_>,
-    whole: &Stretch,
 ) -> Result<Vec<(u32, u32)>, Error> {
-    let last = |attribute: usize| u64::from(plan.quasi[attribute].size - 1);
-    let mut ranges: Vec<Option<(u64, u64)>> = (0..plan.quasi.len())
-        .map(|attribute| arranged.range(attribute, whole))
-        .collect();
-    party
-        .ranges(RANGES, |attribute| 0..=last(attribute), &mut ranges)
-        .await?;
-    let bounds = ranges.into_iter().enumerate().map(|(attribute, range)| {
-        let (least, greatest) = range.unwrap_or((0, last(attribute)));
-        // Codes are below the size of the domain, which is a u32.
-        (least as u32, greatest as u32)
-    });
-    Ok(bounds
-        .zip(&plan.quasi)
-        .map(|((least, greatest), quasi)| match &quasi.cutting {
-            Cutting::Median => (least, greatest),
-            // Cuts along the tree need a node: the lowest that covers what occurs.
-            Cutting::Children(tree) => tree.interval(tree.lowest_common_ancestor(least, greatest)),
-        })
-        .collect())
+    let domains: Vec<(u32, u32)> = plan.quasi.iter().map(|quasi| (0, quasi.size - 1)).collect();
+    let stretches = [(arranged.whole(), domains.as_slice())];
+    let found = wave::ranges(party, RANGES, arranged, plan, &stretches).await?;
+    Ok(found.into_iter().flatten().collect())
 }

@@ -1,115 +1,27 @@
-//! One wave: every open class tries to be cut on its best attribute that is left.
+//! One wave: every open class tries a cut, or all that it has, and the best that is allowed is made.
 //!
 //! # Discloses
-//! As the module says: medians, then sizes and sensitive counts of the parts.
+//! As the module says: medians, then sizes and sensitive counts of the parts, then what the checks
+//! and the choice ask.
 
-use hedgerow_smc::{Party, Rank};
+use hedgerow_smc::{Party, Rank, What};
+use rayon::prelude::*;
 
-use super::check::Table;
-use super::{Cutting, MEDIANS, PARTS, Plan, Quasi};
+use super::check::{Counted, Table};
+use super::choose::{self, WholeWidths};
+use super::open::{Candidate, Open, Tries, Try};
+use super::{
+    ALL_MEDIANS, AT_MEDIANS, CANDIDATES, Choice, Cutting, DATA_RANGES, MEDIANS, MEDIANS_IN_NODES,
+    Medians, PARTS, Plan, REFUSED, Widths, sites,
+};
 use crate::Error;
-use crate::horizontal::rows::{Arranged, Stretch};
-
-/// A class that may still be cut. All but its stretch is the same at every site.
-pub(super) struct Open {
-    /// This site's rows.
-    pub(super) stretch: Stretch,
-    /// Records of all sites.
-    pub(super) size: u64,
-    /// Counts of each sensitive attribute, one after the other, where the requirement needs them.
-    pub(super) sensitive: Vec<u64>,
-    /// What the cuts leave of each quasi-identifier.
-    pub(super) bounds: Vec<(u32, u32)>,
-    /// Cuts tried and refused since the class was made.
-    tried: Vec<Tried>,
-}
-
-/// A refused cut.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Tried {
-    attribute: usize,
-    /// For a median that was refused with its own records left: it may be tried with them right.
-    median: Option<u32>,
-}
-
-/// A cut to try: an attribute and where its parts end, ascending, the last at the bound.
-struct Try {
-    attribute: usize,
-    ends: Vec<u32>,
-    /// The median, where its records may be tried on the other side if this cut is refused.
-    median: Option<u32>,
-}
+use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
 /// What came of a wave.
 pub(super) struct Next {
     pub(super) open: Vec<Open>,
     pub(super) refused: u64,
-}
-
-impl Open {
-    pub(super) fn new(
-        stretch: Stretch,
-        size: u64,
-        sensitive: Vec<u64>,
-        bounds: Vec<(u32, u32)>,
-    ) -> Self {
-        Self {
-            stretch,
-            size,
-            sensitive,
-            bounds,
-            tried: Vec::new(),
-        }
-    }
-
-    /// Whether there is a cut left to try.
-    pub(super) fn has_candidate(&self, quasi: &[Quasi<'_>], spread: &[u32]) -> bool {
-        self.candidate(quasi, spread).is_some()
-    }
-
-    /// The attribute to try: the widest relative to the whole table's range, of equals the first,
-    /// among those not refused. A refused median gets its second side first.
-    fn candidate(&self, quasi: &[Quasi<'_>], spread: &[u32]) -> Option<Candidate> {
-        if let Some(Tried {
-            attribute,
-            median: Some(median),
-        }) = self.tried.last()
-            && self.bounds[*attribute].0 < *median
-        {
-            return Some(Candidate::BelowMedian {
-                attribute: *attribute,
-                median: *median,
-            });
-        }
-        let mut best: Option<usize> = None;
-        for attribute in 0..quasi.len() {
-            let width = self.width(attribute);
-            if width == 0 || self.tried.iter().any(|tried| tried.attribute == attribute) {
-                continue;
-            }
-            let is_wider = best.is_none_or(|best| {
-                // width / spread, compared without dividing.
-                u64::from(width) * u64::from(spread[best])
-                    > u64::from(self.width(best)) * u64::from(spread[attribute])
-            });
-            if is_wider {
-                best = Some(attribute);
-            }
-        }
-        best.map(|attribute| Candidate::Fresh { attribute })
-    }
-
-    fn width(&self, attribute: usize) -> u32 {
-        let (least, greatest) = self.bounds[attribute];
-        greatest - least
-    }
-}
-
-enum Candidate {
-    /// An attribute not tried yet.
-    Fresh { attribute: usize },
-    /// The median was refused with its records on the left; now on the right.
-    BelowMedian { attribute: usize, median: u32 },
+    pub(super) checks: u64,
 }
 
 pub(super) async fn wave(
@@ -117,261 +29,358 @@ pub(super) async fn wave(
     arranged: &mut Arranged<'_>,
     plan: &Plan<'_>,
     table: &Table<'_>,
-    spread: &[u32],
+    widths: &WholeWidths,
     open: Vec<Open>,
+    born: &mut u64,
 ) -> Result<Next, Error> {
-    let candidates: Vec<Candidate> = open
-        .iter()
-        // `partition` lets only classes with a candidate in.
-        .filter_map(|class| class.candidate(&plan.quasi, spread))
-        .collect();
-    let histograms: Vec<Vec<u64>> = open
-        .iter()
-        .zip(&candidates)
-        .map(|(class, candidate)| {
-            let attribute = candidate.attribute();
-            let (least, greatest) = class.bounds[attribute];
-            cumulative(arranged.histogram(attribute, &class.stretch, least, greatest))
+    let mut candidates: Vec<(usize, Candidate)> = Vec::with_capacity(open.len());
+    for (place, class) in open.iter().enumerate() {
+        class.candidates(plan.choice, widths, &mut |candidate| {
+            candidates.push((place, candidate));
+        });
+    }
+    let prefixes: Vec<Prefix> = candidates
+        .par_iter()
+        .with_min_len(64)
+        .map(|(place, candidate)| {
+            let (class, attribute) = (&open[*place], candidate.attribute());
+            arranged.prefix(attribute, class.stretch, class.bounds[attribute])
         })
         .collect();
-    let medians = medians(party, plan, table, &open, &candidates, &histograms).await?;
-    let tries: Vec<Try> = open
+    let medians = medians(party, plan, table, &open, &candidates, &prefixes).await?;
+    let mut tries: Vec<Try> = candidates
         .iter()
-        .zip(&candidates)
-        .zip(&medians)
-        .map(|((class, candidate), median)| class.try_of(candidate, *median, plan))
+        .zip(medians)
+        .map(|((place, candidate), median)| {
+            let (cut, other_side) = open[*place].cut_of(*candidate, median, plan);
+            Try {
+                class: *place,
+                cut,
+                other_side,
+            }
+        })
         .collect();
-
-    let counts = parts(party, arranged, table, &open, &tries, &histograms).await?;
-    let cuts: Vec<(usize, &[u32])> = tries
-        .iter()
-        .map(|cut| (cut.attribute, cut.ends.as_slice()))
+    if plan.medians == Medians::Relaxed {
+        relax(party, arranged, plan, &open, &mut tries, &prefixes).await?;
+    }
+    let own_sizes: Vec<Vec<u64>> = tries
+        .par_iter()
+        .with_min_len(64)
+        .zip(&prefixes)
+        .map(|(attempt, prefix)| own_sizes(arranged, &open[attempt.class], attempt, prefix))
         .collect();
-    let allowed = table
-        .allowed(party, arranged, &open, &cuts, &counts)
-        .await?;
-    let mut next = Next {
-        open: Vec::with_capacity(open.len() * 2),
-        refused: 0,
+    let counted = parts(party, arranged, plan, table, &open, &tries, &own_sizes).await?;
+    let asked = Tries {
+        arranged,
+        open: &open,
+        tries: &tries,
+        counted: &counted,
     };
-    let mut made = Vec::new();
-    for (((class, cut), counts), is_allowed) in open.into_iter().zip(tries).zip(counts).zip(allowed)
-    {
-        if is_allowed {
-            next.open
-                .extend(class.parts(arranged, table, &cut, &counts));
-            made.push((class.stretch, cut.attribute, cut.ends));
-        } else {
-            next.refused += 1;
-            next.open.push(class.refused(&cut));
+    let (allowed, checks) = table.allowed(party, asked).await?;
+    let chosen = chosen(party, plan, table, widths, asked, &allowed).await?;
+    note_refused(party, asked, &allowed);
+
+    let mut open = open;
+    let refused = tries.iter().zip(&allowed).filter(|(_, allowed)| !**allowed);
+    let refused = refused
+        .map(|(attempt, _)| open[attempt.class].refuse(attempt))
+        .count() as u64;
+    let cuts: Vec<(Stretch, &Cut)> = open
+        .iter()
+        .zip(&chosen)
+        .filter_map(|(class, place)| Some((class.stretch, &tries[(*place)?].cut)))
+        .collect();
+    arranged.cut(&cuts);
+    let mut next = Next {
+        open: Vec::with_capacity(2 * open.len()),
+        refused,
+        checks,
+    };
+    for (class, place) in open.into_iter().zip(chosen) {
+        match place {
+            None => next.open.push(class),
+            Some(place) => class.into_parts(
+                &tries[place].cut,
+                &counted[place],
+                &own_sizes[place],
+                born,
+                &mut next.open,
+            ),
         }
     }
-    arranged.cut(&made);
+    if plan.widths == Widths::Data {
+        narrow(party, arranged, plan, &mut next.open).await?;
+    }
     Ok(next)
 }
 
-impl Candidate {
-    fn attribute(&self) -> usize {
-        match self {
-            Self::Fresh { attribute } | Self::BelowMedian { attribute, .. } => *attribute,
-        }
-    }
-}
-
-impl Open {
-    fn try_of(&self, candidate: &Candidate, median: Option<u32>, plan: &Plan<'_>) -> Try {
-        let attribute = candidate.attribute();
-        let (least, greatest) = self.bounds[attribute];
-        let mut other_side = None;
-        let ends = match (candidate, &plan.quasi[attribute].cutting) {
-            (Candidate::BelowMedian { median, .. }, _) => vec![median - 1, greatest],
-            (Candidate::Fresh { .. }, Cutting::Children(tree)) => {
-                let mut node = tree.lowest_common_ancestor(least, greatest);
-                // A chain of single children is one step.
-                while let (Some(only), None) = {
-                    let mut children = tree.children(node);
-                    (children.next(), children.next())
-                } {
-                    node = only;
-                }
-                tree.children(node)
-                    .map(|child| tree.interval(child).1)
-                    .collect()
-            }
-            (Candidate::Fresh { .. }, Cutting::Median) => {
-                let median = median.unwrap_or(least);
-                // A median at the upper bound has nothing above it: its records go right.
-                let is_last = median == greatest;
-                other_side = (!is_last).then_some(median);
-                let end = if is_last { median - 1 } else { median };
-                vec![end, greatest]
-            }
-        };
-        Try {
-            attribute,
-            ends,
-            median: other_side,
-        }
-    }
-}
-
-impl Open {
-    /// The class after a cut was refused.
-    fn refused(mut self, cut: &Try) -> Self {
-        self.tried.retain(|tried| tried.attribute != cut.attribute);
-        self.tried.push(Tried {
-            attribute: cut.attribute,
-            median: cut.median,
-        });
-        self
-    }
-
-    /// The non-empty parts of a cut, where they will stand once the rows are arranged.
-    fn parts(
-        &self,
-        arranged: &Arranged<'_>,
-        table: &Table<'_>,
-        cut: &Try,
-        counts: &[u64],
-    ) -> Vec<Self> {
-        let (first, last) = self.bounds[cut.attribute];
-        let own = arranged.histogram(cut.attribute, &self.stretch, first, last);
-        let mut start = self.stretch.start;
-        let mut low = first;
-        let mut parts = Vec::with_capacity(cut.ends.len());
-        for (part, high) in cut.ends.iter().enumerate() {
-            let rows: u64 = own[(low - first) as usize..=(high - first) as usize]
-                .iter()
-                .sum();
-            let end = start + rows as usize;
-            if counts[part] > 0 {
-                let mut bounds = self.bounds.clone();
-                bounds[cut.attribute] = (low, *high);
-                let sensitive = table.sensitive_of_part(counts, part, cut.ends.len());
-                parts.push(Self::new(
-                    Stretch { start, end },
-                    counts[part],
-                    sensitive,
-                    bounds,
-                ));
-            }
-            start = end;
-            low = high + 1;
-        }
-        parts
-    }
-}
-
-/// The medians of all classes that try an attribute for the first time.
+/// The medians of all cuts that are tried for the first time.
 async fn medians(
     party: &mut Party,
     plan: &Plan<'_>,
     table: &Table<'_>,
     open: &[Open],
-    candidates: &[Candidate],
-    histograms: &[Vec<u64>],
+    candidates: &[(usize, Candidate)],
+    prefixes: &[Prefix],
 ) -> Result<Vec<Option<u32>>, Error> {
-    let asked: Vec<usize> = (0..open.len())
-        .filter(|class| {
-            let is_median =
-                |attribute: usize| matches!(plan.quasi[attribute].cutting, Cutting::Median);
-            matches!(candidates[*class], Candidate::Fresh { attribute } if is_median(attribute))
-        })
+    let needs_median = |candidate: Candidate| match candidate {
+        // A cut between sites is at their median too.
+        Candidate::Fresh { attribute } => plan
+            .quasi
+            .get(attribute)
+            .is_none_or(|quasi| matches!(quasi.cutting, Cutting::Median)),
+        Candidate::BelowMedian { .. } => false,
+    };
+    let asked: Vec<usize> = (0..candidates.len())
+        .filter(|index| needs_median(candidates[*index].1))
         .collect();
+    let mut medians = vec![None; candidates.len()];
+    if asked.is_empty() {
+        return Ok(medians);
+    }
     let questions: Vec<Rank> = asked
         .iter()
-        .map(|class| {
-            let (least, greatest) = open[*class].bounds[candidates[*class].attribute()];
+        .map(|index| {
+            let (place, candidate) = candidates[*index];
+            let (least, greatest) = open[place].bounds[candidate.attribute()];
             Rank {
-                rank: open[*class].size.div_ceil(2),
+                rank: open[place].size.div_ceil(2),
                 domain: u64::from(least)..=u64::from(greatest),
             }
         })
         .collect();
-    let at_most = |question: usize, value: u64| {
-        let least = *questions[question].domain.start();
-        histograms[asked[question]][(value - least) as usize]
-    };
+    // Values are codes, which fit.
+    let at_most = |question: usize, value: u64| prefixes[asked[question]].at_most(value as u32);
     let mut answers = vec![None; questions.len()];
+    let what = match plan.choice {
+        Choice::Width if plan.quasi.iter().any(|quasi| quasi.is_coarsened) => MEDIANS_IN_NODES,
+        Choice::Width => MEDIANS,
+        _ => ALL_MEDIANS,
+    };
     party
-        .kth(MEDIANS, table.records(), &questions, at_most, &mut answers)
+        .kth(what, table.records(), &questions, at_most, &mut answers)
         .await?;
-    let mut medians = vec![None; open.len()];
-    for (class, answer) in asked.into_iter().zip(answers) {
-        // An answer lies in its question's domain, which is a range of codes.
-        medians[class] = answer.map(|code| code as u32);
+    for (index, answer) in asked.into_iter().zip(answers) {
+        medians[index] = answer.map(|code| code as u32);
     }
     Ok(medians)
 }
 
-/// The sizes and sensitive counts of all parts but the last of each cut, summed over all sites; the
-/// last follows from the class.
+/// Has records at the median distributed so that the parts are about equal: each site leaves the
+/// same share of its own on the left.
+async fn relax(
+    party: &mut Party,
+    arranged: &Arranged<'_>,
+    plan: &Plan<'_>,
+    open: &[Open],
+    tries: &mut [Try],
+    prefixes: &[Prefix],
+) -> Result<(), Error> {
+    let is_median = |attempt: &Try| {
+        let quasi = plan.quasi.get(attempt.cut.attribute);
+        // Sites are not taken apart: a cut between them leaves each on one side.
+        quasi.is_some_and(|quasi| matches!(quasi.cutting, Cutting::Median))
+    };
+    let mut counts: Vec<u64> = Vec::new();
+    for (attempt, prefix) in tries
+        .iter()
+        .zip(prefixes)
+        .filter(|(attempt, _)| is_median(attempt))
+    {
+        let median = attempt.cut.ends[0];
+        let below = median.checked_sub(1).map_or(0, |code| prefix.at_most(code));
+        counts.extend([below, prefix.at_most(median) - below]);
+    }
+    party.sum(AT_MEDIANS, &mut counts).await?;
+    let mut answers = counts.chunks_exact(2);
+    for attempt in tries.iter_mut().filter(|attempt| is_median(attempt)) {
+        let Some([below, at]) = answers.next() else {
+            break;
+        };
+        let class = &open[attempt.class];
+        // At the median the left half is reached, so it wants some of these and not more than all.
+        let wanted = class.size.div_ceil(2).saturating_sub(*below).min(*at);
+        let (attribute, median) = (attempt.cut.attribute, attempt.cut.ends[0]);
+        let left = arranged.left_of_median(attribute, class.stretch, median, (wanted, *at));
+        attempt.cut.left_at_end = Some(left);
+    }
+    Ok(())
+}
+
+/// This site's rows in each part of a cut.
+fn own_sizes(arranged: &Arranged<'_>, class: &Open, attempt: &Try, prefix: &Prefix) -> Vec<u64> {
+    if attempt.cut.left_at_end.is_some() {
+        return arranged.sizes(class.stretch, &attempt.cut);
+    }
+    let mut before = 0;
+    let ends = attempt.cut.ends.iter().map(|end| prefix.at_most(*end));
+    ends.map(|up_to| up_to - std::mem::replace(&mut before, up_to))
+        .collect()
+}
+
+/// The sizes and sensitive counts of all parts of each cut, summed over all sites. The last part's
+/// follow from the class and are not asked.
 async fn parts(
     party: &mut Party,
     arranged: &Arranged<'_>,
+    plan: &Plan<'_>,
     table: &Table<'_>,
     open: &[Open],
     tries: &[Try],
-    histograms: &[Vec<u64>],
-) -> Result<Vec<Vec<u64>>, Error> {
+    own_sizes: &[Vec<u64>],
+) -> Result<Vec<Counted>, Error> {
     let mut asked: Vec<u64> = Vec::new();
-    for ((class, cut), histogram) in open.iter().zip(tries).zip(histograms) {
-        let least = class.bounds[cut.attribute].0;
-        let up_to = |end: u32| histogram[(end - least) as usize];
-        let mut before = 0;
-        for end in &cut.ends[..cut.ends.len() - 1] {
-            asked.push(up_to(*end) - before);
-            before = up_to(*end);
-        }
-        for sensitive in table.sensitive() {
-            let counts =
-                arranged.sensitive_in_parts(*sensitive, cut.attribute, &class.stretch, &cut.ends);
-            let all_but_last = counts.len() / cut.ends.len() * (cut.ends.len() - 1);
-            asked.extend_from_slice(&counts[..all_but_last]);
+    for (attempt, sizes) in tries.iter().zip(own_sizes) {
+        let stretch = open[attempt.class].stretch;
+        let asked_parts = attempt.cut.parts() - 1;
+        asked.extend_from_slice(&sizes[..asked_parts]);
+        for (sensitive, size) in table.sensitive() {
+            let counts = arranged.sensitive_in_parts(sensitive, stretch, &attempt.cut);
+            asked.extend_from_slice(&counts[..asked_parts * size]);
         }
     }
-    party.sum(PARTS, &mut asked).await?;
-
-    // Taken apart again: for each class, sizes of all parts, then counts of all parts.
-    let mut answers = asked.into_iter();
-    let mut counts = Vec::with_capacity(open.len());
-    for (class, cut) in open.iter().zip(tries) {
-        let mut of_class = Vec::new();
-        complete(&mut answers, cut.ends.len(), &[class.size], &mut of_class);
-        let mut from = 0;
-        for size in table.sensitive_sizes() {
-            let whole = &class.sensitive[from..from + size];
-            complete(&mut answers, cut.ends.len(), whole, &mut of_class);
-            from += size;
-        }
-        counts.push(of_class);
-    }
-    Ok(counts)
+    let what = if plan.choice == Choice::Width {
+        PARTS
+    } else {
+        CANDIDATES
+    };
+    party.sum(what, &mut asked).await?;
+    let mut answers = asked.as_slice();
+    Ok(tries
+        .iter()
+        .map(|attempt| table.counted(&open[attempt.class], attempt.cut.parts(), &mut answers))
+        .collect())
 }
 
-/// Takes the counts of all parts but the last, and adds the last: what is left of the whole.
-fn complete(
-    answers: &mut impl Iterator<Item = u64>,
-    parts: usize,
-    whole: &[u64],
-    counts: &mut Vec<u64>,
-) {
-    let mut left = whole.to_vec();
-    for _ in 1..parts {
-        for left in &mut left {
-            let count = answers.next().unwrap_or(0);
-            *left -= count.min(*left);
-            counts.push(count);
-        }
+/// For each class, the place of the try that is made.
+async fn chosen(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    table: &Table<'_>,
+    widths: &WholeWidths,
+    asked: Tries<'_>,
+    allowed: &[bool],
+) -> Result<Vec<Option<usize>>, Error> {
+    let Tries {
+        open,
+        tries,
+        counted,
+        ..
+    } = asked;
+    let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); open.len()];
+    for place in (0..tries.len()).filter(|place| allowed[*place]) {
+        of_class[tries[place].class].push(place);
     }
-    counts.extend(left);
+    if plan.choice == Choice::Width {
+        // One try a class: made if allowed.
+        return Ok(of_class
+            .into_iter()
+            .map(|places| places.first().copied())
+            .collect());
+    }
+    let mut entropies = vec![0.0; tries.len()];
+    if matches!(plan.choice, Choice::Diversity { .. }) {
+        // A class with one way to be cut needs no choice.
+        let places = of_class.iter().filter(|places| places.len() > 1);
+        let places: Vec<usize> = places.flatten().copied().collect();
+        let found = sites::entropies(party, table, asked, &places).await?;
+        places
+            .into_iter()
+            .zip(found)
+            .for_each(|(place, entropy)| entropies[place] = entropy);
+    }
+    let best = |(class, places): (usize, Vec<usize>)| {
+        let choices: Vec<(&Try, &Counted)> = places
+            .iter()
+            .map(|place| (&tries[*place], &counted[*place]))
+            .collect();
+        let entropies: Vec<f64> = places.iter().map(|place| entropies[*place]).collect();
+        choose::best(
+            plan.choice,
+            widths,
+            table,
+            &open[class],
+            &choices,
+            &entropies,
+        )
+        .map(|best| places[best])
+    };
+    Ok(of_class.into_iter().enumerate().map(best).collect())
 }
 
-fn cumulative(mut counts: Vec<u64>) -> Vec<u64> {
-    let mut running = 0;
-    for count in &mut counts {
-        running += *count;
-        *count = running;
+/// Names what was opened about refused cuts a second time.
+fn note_refused(party: &mut Party, asked: Tries<'_>, allowed: &[bool]) {
+    let mut values = Vec::new();
+    let refused = (0..allowed.len()).filter(|place| !allowed[*place]);
+    for place in refused {
+        values.push(place as u64);
+        values.extend(
+            asked.tries[place]
+                .cut
+                .ends
+                .first()
+                .map(|end| u64::from(*end)),
+        );
+        values.extend_from_slice(&asked.counted[place].sizes);
+        values.extend_from_slice(&asked.counted[place].sensitive);
     }
-    counts
+    if !values.is_empty() {
+        party.note(REFUSED, &values);
+    }
+}
+
+/// Narrows the bounds of new classes to the values that occur.
+async fn narrow(
+    party: &mut Party,
+    arranged: &Arranged<'_>,
+    plan: &Plan<'_>,
+    open: &mut [Open],
+) -> Result<(), Error> {
+    let classes: Vec<(Stretch, &[(u32, u32)])> = open
+        .iter()
+        .filter(|class| class.is_new())
+        .map(|class| (class.stretch, &class.bounds[..plan.quasi.len()]))
+        .collect();
+    let found = ranges(party, DATA_RANGES, arranged, plan, &classes).await?;
+    let new = open.iter_mut().filter(|class| class.is_new());
+    for (class, found) in new.zip(found) {
+        class.bounds[..found.len()].copy_from_slice(&found);
+    }
+    Ok(())
+}
+
+/// For each class, the first and last value of each quasi-identifier that occurs in it, within its
+/// bounds; for one that is cut along a tree, the ends of the lowest node above them.
+pub(super) async fn ranges(
+    party: &mut Party,
+    what: What,
+    arranged: &Arranged<'_>,
+    plan: &Plan<'_>,
+    classes: &[(Stretch, &[(u32, u32)])],
+) -> Result<Vec<Vec<(u32, u32)>>, Error> {
+    let width = plan.quasi.len();
+    let bounds = |question: usize| classes[question / width].1[question % width];
+    let mut found: Vec<Option<(u64, u64)>> = classes
+        .iter()
+        .flat_map(|(stretch, _)| (0..width).map(|attribute| arranged.range(attribute, *stretch)))
+        .collect();
+    let domain = |question: usize| {
+        let (least, greatest) = bounds(question);
+        u64::from(least)..=u64::from(greatest)
+    };
+    party.ranges(what, domain, &mut found).await?;
+    let tight = found.into_iter().enumerate().map(|(question, range)| {
+        // Codes fit; where there are no records the bounds stay.
+        let narrow = range.map(|(least, greatest)| (least as u32, greatest as u32));
+        let (least, greatest) = narrow.unwrap_or(bounds(question));
+        match &plan.quasi[question % width].cutting {
+            Cutting::Median => (least, greatest),
+            Cutting::Children(tree) => tree.interval(tree.lowest_common_ancestor(least, greatest)),
+        }
+    });
+    let tight: Vec<(u32, u32)> = tight.collect();
+    if width == 0 {
+        return Ok(vec![Vec::new(); classes.len()]);
+    }
+    Ok(tight.chunks_exact(width).map(<[_]>::to_vec).collect())
 }

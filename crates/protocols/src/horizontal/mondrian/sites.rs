@@ -1,0 +1,102 @@
+//! What a requirement or a choice asks of the sites behind a part: how many there are (JX09
+//! equation 1), and how evenly its records are spread over them (equation 2).
+//!
+//! Site diversity is asked of every class. Where it is declared for attributes of its own, or as
+//! support by the taxonomy (TG12 6.2), that is more than is demanded: a union of classes has the
+//! sites of each, and a site with records in a class supports every value that covers them.
+//!
+//! # Discloses
+//! To all sites, whether a part has records of at least l sites: one bit, and not how many sites or
+//! which (less than JX09 Theorem 2, 3). Where cuts are weighed by diversity, the entropy of sites
+//! over both parts of each allowed cut (Theorem 2, 2).
+
+use hedgerow_privacy::Model;
+use hedgerow_smc::Party;
+
+use super::check::Table;
+use super::open::Tries;
+use super::{ENTROPIES, SITES};
+use crate::Error;
+
+/// Entropies are summed as whole numbers of this share.
+const UNIT: f64 = (1u64 << 32) as f64;
+
+/// The greatest number of sites that is demanded, and by which model.
+pub(super) fn demanded<'t>(table: &Table<'t>) -> Option<(u64, &'t Model)> {
+    let models = table.plan().requirement.models.iter();
+    let demands = models.filter_map(|model| match model {
+        Model::SiteDiversity { l, .. } if *l > 1 => Some((*l, model)),
+        _ => None,
+    });
+    demands.max_by_key(|(l, _)| *l)
+}
+
+/// Forbids the cuts that have a part with records of too few sites.
+pub(super) async fn check(
+    party: &mut Party,
+    table: &Table<'_>,
+    tries: Tries<'_>,
+    allowed: &mut [bool],
+) -> Result<(), Error> {
+    let Some((l, _)) = demanded(table) else {
+        return Ok(());
+    };
+    let asked: Vec<usize> = (0..allowed.len()).filter(|place| allowed[*place]).collect();
+    if asked.is_empty() {
+        return Ok(());
+    }
+    let mut present: Vec<u64> = Vec::new();
+    for place in &asked {
+        let cut = &tries.tries[*place].cut;
+        let owners = tries.arranged.owners_in_parts(tries.stretch(*place), cut);
+        let parts = owners.chunks(table.sites().max(1));
+        present.extend(parts.map(|part| part.iter().filter(|count| **count > 0).count() as u64));
+    }
+    let thresholds = vec![l; present.len()];
+    let mut enough = vec![false; present.len()];
+    party
+        .at_least(
+            SITES,
+            table.sites() as u64,
+            &present,
+            &thresholds,
+            &mut enough,
+        )
+        .await?;
+    let mut answers = enough.into_iter();
+    for place in asked {
+        for size in &tries.counted[place].sizes {
+            // A part without records needs no sites.
+            allowed[place] &= answers.next().unwrap_or(false) || *size == 0;
+        }
+    }
+    Ok(())
+}
+
+/// For each of some tries, the entropy of sites in its parts, all parts together and unweighted as
+/// in equation 2. Every site adds what its own records contribute.
+pub(super) async fn entropies(
+    party: &mut Party,
+    table: &Table<'_>,
+    tries: Tries<'_>,
+    places: &[usize],
+) -> Result<Vec<f64>, Error> {
+    let own = |place: &usize| {
+        let cut = &tries.tries[*place].cut;
+        let owners = tries.arranged.owners_in_parts(tries.stretch(*place), cut);
+        let sizes = &tries.counted[*place].sizes;
+        let parts = owners.chunks(table.sites().max(1)).zip(sizes);
+        let terms = parts.flat_map(|(owners, size)| {
+            let shares = owners.iter().filter(|count| **count > 0);
+            shares.map(|count| *count as f64 / *size as f64)
+        });
+        terms
+            .map(|share| (-share * share.ln() * UNIT).round() as u64)
+            .sum()
+    };
+    let mut sums: Vec<u64> = places.iter().map(own).collect();
+    if !sums.is_empty() {
+        party.sum(ENTROPIES, &mut sums).await?;
+    }
+    Ok(sums.into_iter().map(|sum| sum as f64 / UNIT).collect())
+}

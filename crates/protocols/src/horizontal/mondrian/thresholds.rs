@@ -1,0 +1,371 @@
+//! A requirement on what is left of a part, as thresholds on weighted sums of counts: what can be
+//! asked of sites that keep their counts to themselves.
+//!
+//! k, distinct l, frequency l, alpha, recursive (c,2), beta and site diversity are thresholds as they
+//! stand. Closeness is one once it is known on which side of the table's share each flow lies. For
+//! three models the thresholds are a little stronger than the model, so that the release always
+//! satisfies it: entropy l is held by frequency l (the greatest share bounds the entropy), recursive
+//! (c,l) with l above 2 counts every one of the l-1 most frequent values as often as the first, and
+//! logarithms and exponentials are rounded to the safe side.
+
+use std::ops::Range;
+
+use hedgerow_privacy::{Model, Ratio, Reference, TableView};
+
+use crate::horizontal::rows::Share;
+
+/// Shares of a whole as whole numbers, for coefficients that are no fractions.
+const UNIT: f64 = (1u64 << 32) as f64;
+/// The greatest sum that a comparison takes.
+const MOST: i128 = 1 << 62;
+
+/// A weighted sum of the counts of some sites, at least a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Threshold {
+    /// For each record.
+    size: i128,
+    /// For each record with a value of a range of the sensitive counts.
+    values: Vec<(Range<usize>, i128)>,
+    /// For each site with records.
+    sites: i128,
+    least: i128,
+}
+
+impl Threshold {
+    /// Records, at least so many.
+    fn records(least: u64) -> Self {
+        Self {
+            size: 1,
+            values: Vec::new(),
+            sites: 0,
+            least: i128::from(least),
+        }
+    }
+
+    /// Anybody at all.
+    pub(super) fn somebody() -> Self {
+        Self::records(1)
+    }
+
+    /// Some value, at least once.
+    fn has(value: usize) -> Self {
+        Self {
+            size: 0,
+            values: vec![(value..value + 1, 1)],
+            ..Self::records(1)
+        }
+    }
+
+    /// `size` times the records less `value` times those with a value, at least `least`.
+    fn at_most(value: usize, size: i128, times: i128, least: i128) -> Self {
+        Self {
+            size,
+            values: vec![(value..value + 1, -times)],
+            sites: 0,
+            least,
+        }
+    }
+
+    /// What one site's share adds.
+    fn of(&self, share: &Share) -> i128 {
+        let values = self.values.iter().map(|(range, weight)| {
+            weight * i128::from(share.sensitive[range.clone()].iter().sum::<u64>())
+        });
+        self.size * i128::from(share.size) + values.sum::<i128>() + self.sites
+    }
+
+    /// The least and the most that a site with at most so many records can add.
+    fn span(&self, records: u64) -> (i128, i128) {
+        let weights = self.values.iter().map(|(_, weight)| *weight);
+        let weights = weights
+            .chain([self.size])
+            .map(|weight| weight * i128::from(records));
+        weights
+            .chain([self.sites])
+            .fold((0, 0), |(low, high), weight| {
+                (low + weight.min(0), high + weight.max(0))
+            })
+    }
+
+    /// The same question in smaller numbers, where these are too large to be compared: weights
+    /// rounded down and the threshold up, so that it is never easier to reach.
+    fn fitted(mut self, records: u64, sites: usize) -> Self {
+        loop {
+            let (low, high) = self.span(records);
+            let reach = (high - low).max(self.least.abs());
+            if reach.saturating_mul(sites.max(1) as i128) < MOST / 2 {
+                return self;
+            }
+            self.size = self.size.div_euclid(2);
+            self.values
+                .iter_mut()
+                .for_each(|(_, weight)| *weight = weight.div_euclid(2));
+            self.sites = self.sites.div_euclid(2);
+            self.least = -(-self.least).div_euclid(2);
+        }
+    }
+}
+
+/// A threshold made ready for a comparison of numbers that are never negative: every site adds an
+/// offset, known to all.
+pub(super) struct Posed {
+    pub(super) own: u64,
+    pub(super) threshold: u64,
+    pub(super) bound: u64,
+}
+
+impl Threshold {
+    /// Asked of the sites outside a coalition: `shares` are those of them whose records are here,
+    /// `speaks_for` how many of them this party speaks for, and `outside` how many there are.
+    pub(super) fn pose<'s>(
+        &self,
+        records: u64,
+        shares: impl Iterator<Item = &'s Share>,
+        speaks_for: usize,
+        outside: usize,
+    ) -> Posed {
+        let (low, high) = self.span(records);
+        let own: i128 = shares.map(|share| self.of(share)).sum();
+        // Fitted numbers stay far below 2^62, so all of these fit; a threshold that is always
+        // reached is 0, one above the bound never.
+        let word = |number: i128| u64::try_from(number).unwrap_or(0);
+        let bound = (high - low) * outside as i128;
+        Posed {
+            own: word(own - low * speaks_for as i128),
+            threshold: word((self.least - low * outside as i128).min(bound + 1)),
+            bound: word(bound + 1),
+        }
+    }
+}
+
+/// Something a remainder must satisfy, and the questions that tell.
+#[derive(Debug)]
+pub(super) struct Demand {
+    pub(super) questions: Vec<Threshold>,
+    pub(super) rule: Rule,
+}
+
+/// How the answers tell.
+#[derive(Debug)]
+pub(super) enum Rule {
+    /// All hold.
+    All,
+    /// At least so many hold.
+    Some(u64),
+    /// In pairs: where the first holds, the second does.
+    Implied,
+    /// One more question follows from the answers: whether the flows together are small enough.
+    Close(Close),
+}
+
+/// Closeness: the distance is a sum of flows, each positive or negative as a first answer tells.
+#[derive(Debug)]
+pub(super) struct Close {
+    weights: Vec<i128>,
+    /// t times scale, as a fraction.
+    most: (i128, i128),
+    /// Records of the table.
+    total: i128,
+}
+
+impl Close {
+    /// The question that is left when it is known which flows are positive.
+    pub(super) fn question(
+        &self,
+        signs: &[Threshold],
+        is_positive: &[bool],
+        records: u64,
+        sites: usize,
+    ) -> Threshold {
+        let (numerator, denominator) = self.most;
+        // numerator * size * total - denominator * sum of weight * |flow| >= 0
+        let mut sum = Threshold {
+            size: numerator * self.total,
+            values: Vec::with_capacity(signs.len()),
+            sites: 0,
+            least: 0,
+        };
+        for ((sign, weight), is_positive) in signs.iter().zip(&self.weights).zip(is_positive) {
+            let factor = if *is_positive { -1 } else { 1 } * denominator * weight;
+            sum.size += factor * sign.size;
+            let values = sign.values.iter();
+            sum.values
+                .extend(values.map(|(range, each)| (range.clone(), factor * each)));
+        }
+        sum.fitted(records, sites)
+    }
+}
+
+/// What the models demand of whatever is left of a part whose counts, of all sites, are these.
+pub(super) fn demands(
+    models: &[Model],
+    table: &TableView<'_>,
+    (records, sensitive): (u64, &[u64]),
+    sites: usize,
+) -> Vec<Demand> {
+    let mut found = Vec::new();
+    for model in models {
+        let mut from = 0;
+        match model {
+            Model::KAnonymity { k } => found.push(Demand {
+                questions: vec![Threshold::records(*k)],
+                rule: Rule::All,
+            }),
+            Model::SiteDiversity { l, .. } if *l > 1 => found.push(Demand {
+                questions: vec![Threshold {
+                    size: 0,
+                    sites: 1,
+                    ..Threshold::records(*l)
+                }],
+                rule: Rule::All,
+            }),
+            Model::SiteDiversity { .. } => {}
+            _ => {
+                for (index, reference) in table.references.iter().enumerate() {
+                    let counts = &sensitive[from..from + reference.counts().len()];
+                    let attribute = Attribute {
+                        from,
+                        counts,
+                        reference,
+                    };
+                    found.extend(attribute.demand(model, table, index));
+                    from += counts.len();
+                }
+            }
+        }
+    }
+    for demand in &mut found {
+        let fitted = demand
+            .questions
+            .drain(..)
+            .map(|one| one.fitted(records, sites));
+        demand.questions = fitted.collect();
+    }
+    found
+}
+
+/// One sensitive attribute of a part.
+struct Attribute<'a> {
+    /// Where its counts begin.
+    from: usize,
+    counts: &'a [u64],
+    reference: &'a Reference,
+}
+
+impl Attribute<'_> {
+    fn demand(&self, model: &Model, table: &TableView<'_>, index: usize) -> Option<Demand> {
+        let (questions, rule) = match model {
+            Model::DistinctDiversity { l } => {
+                let values = self.present();
+                (
+                    values
+                        .map(|value| Threshold::has(self.from + value))
+                        .collect(),
+                    Rule::Some(*l),
+                )
+            }
+            // count/size <= alpha
+            Model::Alpha { alpha } => (self.shares(*alpha, false), Rule::All),
+            Model::FrequencyDiversity { l } | Model::EntropyDiversity { l } => {
+                (self.shares(inverse(*l), false), Rule::All)
+            }
+            Model::RecursiveDiversity { c, l } => {
+                // r_1 < c (size - (l-1) r_1)
+                let (c, scale) = c.parts();
+                let times = scale.saturating_add(c.saturating_mul(u128::from(l.saturating_sub(1))));
+                (self.shares(Ratio::new(c, times), true), Rule::All)
+            }
+            Model::Likeness { beta, enhanced } => (self.gains(*beta, *enhanced), Rule::All),
+            Model::DeltaDisclosure { delta } => (self.within(*delta), Rule::Implied),
+            Model::Closeness { t, .. } => {
+                let (flows, scale) = table.movers[index].flows();
+                let (numerator, denominator) = t.parts();
+                let total = i128::from(self.reference.total());
+                let close = Close {
+                    weights: flows.iter().map(|flow| i128::from(flow.weight)).collect(),
+                    most: (wide(numerator) * i128::from(scale), wide(denominator)),
+                    total,
+                };
+                // total * (class under the flow) - (table under the flow) * size >= 0
+                let sign = |range: Range<usize>| {
+                    let under: u64 = self.reference.counts()[range.clone()].iter().sum();
+                    Threshold {
+                        size: -i128::from(under),
+                        values: vec![(self.from + range.start..self.from + range.end, total)],
+                        sites: 0,
+                        least: 0,
+                    }
+                };
+                let signs = flows.into_iter().map(|flow| sign(flow.values));
+                (signs.collect(), Rule::Close(close))
+            }
+            _ => return None,
+        };
+        Some(Demand { questions, rule })
+    }
+
+    /// The values that occur in the part: others occur in no remainder.
+    fn present(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.counts.len()).filter(|value| self.counts[*value] > 0)
+    }
+
+    /// No value is more frequent than a share, or than just below it.
+    fn shares(&self, share: Ratio, is_strict: bool) -> Vec<Threshold> {
+        let (numerator, denominator) = share.parts();
+        let least = i128::from(is_strict);
+        let values = self.present();
+        values
+            .map(|value| {
+                Threshold::at_most(self.from + value, wide(numerator), wide(denominator), least)
+            })
+            .collect()
+    }
+
+    /// count/size <= p (1 + beta), and <= p (1 - ln p) where that caps it too.
+    fn gains(&self, beta: Ratio, enhanced: bool) -> Vec<Threshold> {
+        let (beta, scale) = beta.parts();
+        let total = self.reference.total();
+        let mut questions = Vec::new();
+        for value in self.present() {
+            let in_table = self.reference.count(value as u32);
+            let size = wide(scale.saturating_add(beta)).saturating_mul(i128::from(in_table));
+            let times = wide(scale).saturating_mul(i128::from(total));
+            questions.push(Threshold::at_most(self.from + value, size, times, 0));
+            if enhanced {
+                let share = in_table as f64 / total as f64;
+                let cap = (share * (1.0 - share.ln()) * UNIT - 1.0).floor() as i128;
+                questions.push(Threshold::at_most(self.from + value, cap, UNIT as i128, 0));
+            }
+        }
+        questions
+    }
+
+    /// p e^-delta < count/size < p e^delta for each value that is left.
+    fn within(&self, delta: f64) -> Vec<Threshold> {
+        let mut questions = Vec::new();
+        for value in self.present() {
+            let share = self.reference.count(value as u32) as f64 / self.reference.total() as f64;
+            let at = self.from + value;
+            // Far beyond 1 a share is no bound at all.
+            let most = (share * delta.exp()).min(2.0);
+            let high = (most * UNIT - 1.0).floor() as i128;
+            let low = (share * (-delta).exp() * UNIT + 1.0).ceil() as i128;
+            questions.push(Threshold::has(at));
+            questions.push(Threshold::at_most(at, high, UNIT as i128, 1));
+            questions.push(Threshold::has(at));
+            questions.push(Threshold::at_most(at, -low, -(UNIT as i128), 1));
+        }
+        questions
+    }
+}
+
+fn inverse(ratio: Ratio) -> Ratio {
+    let (numerator, denominator) = ratio.parts();
+    Ratio::new(denominator, numerator)
+}
+
+/// Numerators and denominators come from decimals that people write: 36 digits at most, in
+/// practice a few.
+fn wide(number: u128) -> i128 {
+    i128::try_from(number).unwrap_or(i128::MAX)
+}

@@ -1,0 +1,177 @@
+//! Tables, plans and runs that the tests share.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hedgerow_data::document::Document;
+use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::{Codes, Column, Role, Schema, Study, Table};
+use hedgerow_privacy::Requirement;
+use hedgerow_privacy::closeness::Distance;
+use hedgerow_protocols::horizontal::m_privacy::Strategy;
+use hedgerow_protocols::horizontal::mondrian::{
+    Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
+};
+use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
+use hedgerow_smc::{Party, Seed, Settings};
+
+pub(crate) fn adult() -> Option<(Arc<Schema>, Table)> {
+    let named = std::env::var_os("HEDGEROW_DATA").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = named.unwrap_or(beside).join("adult9");
+    if !folder.is_dir() {
+        eprintln!("skipped: no real tables here; set HEDGEROW_DATA to their folder");
+        return None;
+    }
+    let names = [
+        "sex",
+        "age",
+        "race",
+        "marital-status",
+        "education",
+        "native-country",
+        "workclass",
+        "occupation",
+        "salary-class",
+    ];
+    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
+    for name in names {
+        let role = if name == "salary-class" {
+            "sensitive"
+        } else {
+            "quasi"
+        };
+        text.push_str(&format!(
+            "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\ntaxonomy = \"adult_hierarchy_{name}.csv\"\n"
+        ));
+    }
+    let study = Study::read(
+        Document::parse(text, Path::new("study.toml")).unwrap(),
+        &folder,
+    )
+    .unwrap();
+    let table = read_table(
+        &folder.join("adult.csv"),
+        &study.schema,
+        &Others::Refuse,
+        &(),
+    )
+    .unwrap();
+    Some((study.schema, table))
+}
+
+pub(crate) fn plan<'a>(
+    schema: &'a Schema,
+    requirement: &'a Requirement,
+    by_children: bool,
+) -> Plan<'a> {
+    let named = |role| {
+        schema
+            .with_role(role)
+            .into_iter()
+            .map(|index| &schema.attributes()[index])
+    };
+    Plan {
+        quasi: named(Role::Quasi)
+            .map(|attribute| Quasi {
+                size: attribute.domain.size(),
+                is_coarsened: false,
+                cutting: match attribute.domain.taxonomy() {
+                    Some(tree) if by_children => Cutting::Children(tree),
+                    _ => Cutting::Median,
+                },
+            })
+            .collect(),
+        sensitive: named(Role::Sensitive)
+            .map(|attribute| SensitiveAttribute {
+                distance: Distance::Equal,
+                tree: attribute.domain.taxonomy(),
+            })
+            .collect(),
+        requirement,
+        choice: Choice::Width,
+        medians: Medians::Strict,
+        widths: Widths::Box,
+        strategy: Strategy::Direct,
+    }
+}
+
+/// The rows of one site of several, dealt out in turn.
+pub(crate) fn share(table: &Table, site: usize, sites: usize) -> Vec<Codes> {
+    (0..table.schema().attributes().len())
+        .map(|attribute| {
+            let codes = table.codes(attribute).unwrap();
+            let mut own = Codes::for_size(table.schema().attributes()[attribute].domain.size());
+            (site..table.rows())
+                .step_by(sites)
+                .for_each(|row| own.push(codes.get(row)));
+            own
+        })
+        .collect()
+}
+
+pub(crate) fn own_rows<'a>(
+    schema: &Schema,
+    columns: &'a [Codes],
+    owner: Owner<'a>,
+    sites: usize,
+) -> OwnRows<'a> {
+    OwnRows {
+        count: columns[0].len(),
+        quasi: schema
+            .with_role(Role::Quasi)
+            .into_iter()
+            .map(|index| &columns[index])
+            .collect(),
+        sensitive: schema
+            .with_role(Role::Sensitive)
+            .into_iter()
+            .map(|index| SensitiveCodes {
+                codes: &columns[index],
+                size: schema.attributes()[index].domain.size(),
+            })
+            .collect(),
+        owner,
+        sites,
+    }
+}
+
+pub(crate) fn central(
+    schema: &Schema,
+    table: &Table,
+    plan: &Plan<'_>,
+    owners: &[u32],
+    sites: usize,
+) -> Partition {
+    let columns = share(table, 0, 1);
+    let rows = own_rows(schema, &columns, Owner::Column(owners), sites);
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+    pollster::block_on(partition(&mut party, &rows, plan, |_, _| {})).unwrap()
+}
+
+/// A small random table: three quasi-identifiers (an order, a taxonomy, a flat one) and a sensitive
+/// attribute.
+pub(crate) fn small(rows: &[(u32, u32, u32, u32)]) -> (Arc<Schema>, Table) {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = "a;X;*\nb;X;*\nc;Y;*\nd;Y;*\ne;Y;*\n";
+    std::fs::write(folder.path().join("place.csv"), tree).unwrap();
+    let text = "[study]\nname = \"small\"\npartition = \"horizontal\"\n\
+                [[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n\
+                [[attribute]]\nname = \"place\"\nrole = \"quasi\"\ntaxonomy = \"place.csv\"\n\
+                [[attribute]]\nname = \"sex\"\nrole = \"quasi\"\nvalues = [\"f\", \"m\"]\n\
+                [[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"u\", \"v\", \"w\"]\n";
+    let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, folder.path()).unwrap().schema;
+    let column = |size: u32, pick: fn(&(u32, u32, u32, u32)) -> u32| {
+        let mut codes = Codes::for_size(size);
+        rows.iter().for_each(|row| codes.push(pick(row) % size));
+        Column::Coded(codes)
+    };
+    let columns = vec![
+        column(10, |row| row.0),
+        column(5, |row| row.1),
+        column(2, |row| row.2),
+        column(3, |row| row.3),
+    ];
+    (schema.clone(), Table::new(schema, columns))
+}
