@@ -69,7 +69,7 @@ pub struct Setup {
     /// Which run, and of which rows.
     pub name: RunName,
     /// The site's secret key.
-    pub secret: Secret,
+    pub secret: Arc<Secret>,
     /// Names of all sites, in the study's order.
     pub names: Vec<String>,
     /// Keys of all sites, in the study's order.
@@ -93,7 +93,7 @@ pub struct Run {
     id: i64,
     seed: Seed,
     name: RunName,
-    secret: Secret,
+    secret: Arc<Secret>,
     keys: Vec<PublicKey>,
     settings: Settings,
     /// Dropped with the run, and the connections with it.

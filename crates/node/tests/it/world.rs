@@ -173,7 +173,7 @@ impl World {
                 sites: self.sites() as u16,
                 rows: [4; 32],
             },
-            secret: secret(odd.key),
+            secret: Arc::new(secret(odd.key)),
             names: (0..self.sites()).map(|site| format!("s{site}")).collect(),
             keys: (0..self.sites())
                 .map(|site| secret(site as u8).public())

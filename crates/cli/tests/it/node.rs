@@ -1,0 +1,409 @@
+//! `keygen`, `study new / sign / show`, `run`, `node`, `status`: real processes, real connections.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hedgerow_node::agreement::Agreement;
+use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
+use hedgerow_node::run::statement_digest;
+
+use super::{assert_refused, hedgerow, json};
+
+const SITES: [&str; 3] = ["north", "south", "east"];
+
+/// Three sites with their keys, rows and files, in one folder; the study is signed by all.
+fn sites(rows: u32) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let rows = rows.to_string();
+    let arguments = [
+        "generate", "census", "--rows", &rows, "--sites", "3", "--out", "c",
+    ];
+    assert_eq!(hedgerow(path, &arguments).code, 0);
+    let study = path.join("c/study.toml");
+    let mut text = std::fs::read_to_string(&study).unwrap();
+    for name in SITES {
+        let done = hedgerow(path, &["keygen", "--out", &format!("{name}.key")]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        text.push_str(&format!(
+            "\n[[site]]\nname = \"{name}\"\naddress = \"{}\"\n{}",
+            free_address(),
+            done.stdout
+        ));
+    }
+    std::fs::write(&study, text).unwrap();
+    for name in SITES {
+        let key = format!("{name}.key");
+        let done = hedgerow(path, &["study", "sign", "--key", &key, "c/study.toml"]);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+    }
+    let done = hedgerow(path, &["study", "show", "c/study.toml", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    let shown = json(&done);
+    let words = |list: &str, key: &str| -> Vec<String> {
+        let list = shown[list].as_array().unwrap().iter();
+        list.map(|one| one[key].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let disclosures = words("discloses", "what");
+    for name in SITES {
+        let accept = format!(
+            "[accept]\nminimum_k = 5\nmodels = [\"k\", \"l\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = [\"sex\", \"age\", \"race\", \"marital-status\", \"education\", \"native-country\", \"workclass\", \"occupation\", \"salary-class\"]\ndisclosures = {disclosures:?}\n"
+        );
+        let text = format!(
+            "site = \"{name}\"\nstudy = \"c/study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"c/{name}.csv\"\n{accept}"
+        );
+        let file = path.join(format!("{name}.toml"));
+        std::fs::write(&file, text).unwrap();
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&file, private).unwrap();
+    }
+    folder
+}
+
+fn free_address() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+/// A process that does not outlive the test.
+struct Site {
+    child: Child,
+    said: PathBuf,
+}
+
+impl Site {
+    fn start(folder: &Path, name: &str, life: usize) -> Self {
+        let said = folder.join(format!("{name}-{life}.err"));
+        let child = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+            .args([
+                "run",
+                "--site",
+                &format!("{name}.toml"),
+                "--seed",
+                "7",
+                "--json",
+            ])
+            .current_dir(folder)
+            .stdout(std::fs::File::create(folder.join(format!("{name}-{life}.out"))).unwrap())
+            .stderr(std::fs::File::create(&said).unwrap())
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { child, said }
+    }
+
+    /// Waits for a good end.
+    fn end(&mut self) {
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                started.elapsed() < Duration::from_secs(120),
+                "{}",
+                self.said()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert!(status.success(), "{}", self.said());
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(&self.said).unwrap()
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The release of a simulation over the rows of all sites.
+fn simulated(folder: &Path) -> Vec<u8> {
+    let mut pooled = String::new();
+    for (place, name) in SITES.iter().enumerate() {
+        let text = std::fs::read_to_string(folder.join(format!("c/{name}.csv"))).unwrap();
+        for (line, row) in text.lines().enumerate() {
+            match (line, place) {
+                (0, 0) => pooled.push_str(&format!("{row},site\n")),
+                (0, _) => {}
+                _ => pooled.push_str(&format!("{row},{name}\n")),
+            }
+        }
+    }
+    std::fs::write(folder.join("pooled.csv"), pooled).unwrap();
+    // The study of a simulation has as many sites as the table, so the signed one will do.
+    let done = hedgerow(
+        folder,
+        &[
+            "simulate",
+            "--study",
+            "c/study.toml",
+            "--provider-column",
+            "site",
+            "--seed",
+            "7",
+            "--out",
+            "simulated",
+            "pooled.csv",
+        ],
+    );
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    std::fs::read(folder.join("simulated/release.csv")).unwrap()
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries
+        .flat_map(|entry| {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn three_processes_publish_what_a_simulation_does_and_sign_it() {
+    let folder = sites(600);
+    let path = folder.path();
+    let mut running: Vec<Site> = SITES
+        .iter()
+        .map(|name| Site::start(path, name, 0))
+        .collect();
+    running.iter_mut().for_each(Site::end);
+
+    let expected = simulated(path);
+    let agreement = Agreement::open(&path.join("c/study.toml")).unwrap();
+    for name in SITES {
+        let release = path.join(format!("{name}-data/release-1"));
+        assert_eq!(
+            std::fs::read(release.join("release.csv")).unwrap(),
+            expected
+        );
+        let text = std::fs::read_to_string(release.join("manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let signed = &manifest["signed"];
+        assert_eq!(signed["study_hash"], agreement.hash.to_string());
+        let hash = blake3::hash(&expected);
+        assert_eq!(signed["files"]["release.csv"], hash.to_hex().as_str());
+        let digest = statement_digest(agreement.hash, 1, signed.to_string().as_bytes());
+        for (place, site) in SITES.iter().enumerate() {
+            let entry = &manifest["signatures"][place];
+            assert_eq!(entry["site"], *site);
+            let key: PublicKey = entry["key"].as_str().unwrap().parse().unwrap();
+            assert_eq!(key, agreement.keys().unwrap()[place]);
+            let signature = from_hex(entry["signature"].as_str().unwrap()).unwrap();
+            assert!(key.verifies(Purpose::Release, &digest, &signature));
+        }
+        let done = hedgerow(
+            path,
+            &["status", "--site", &format!("{name}.toml"), "--json"],
+        );
+        assert_eq!(json(&done)["runs"][0]["over"], true);
+        // Nothing half-made is left.
+        let left = files(&path.join(format!("{name}-data")));
+        assert!(
+            left.iter()
+                .all(|file| !file.to_string_lossy().contains("tmp"))
+        );
+    }
+    let done = hedgerow(path, &["run", "--site", "north.toml"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("run 1 of this study is over"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn sites_that_are_killed_end_with_the_same_release() {
+    let folder = sites(600);
+    let path = folder.path();
+    let expected = simulated(path);
+    // Each in turn, and two at once; moments that differ from run to run of the test are fine,
+    // since any moment will do.
+    let victims: [&[usize]; 5] = [&[0], &[1], &[2], &[0, 1], &[1, 2]];
+    for (turn, victims) in victims.iter().enumerate() {
+        for name in SITES {
+            let _ = std::fs::remove_dir_all(path.join(format!("{name}-data")));
+        }
+        let mut running: Vec<Site> = SITES
+            .iter()
+            .map(|name| Site::start(path, name, 0))
+            .collect();
+        for life in 1..=3 {
+            std::thread::sleep(Duration::from_millis(60 + 90 * ((turn + life) % 4) as u64));
+            for victim in *victims {
+                // SIGKILL.
+                running[*victim].child.kill().unwrap();
+                running[*victim].child.wait().unwrap();
+                if !path
+                    .join(format!("{}-data/release-1", SITES[*victim]))
+                    .exists()
+                {
+                    running[*victim] = Site::start(path, SITES[*victim], life);
+                }
+            }
+        }
+        for (site, name) in running.iter_mut().zip(SITES) {
+            let release = path.join(format!("{name}-data/release-1/release.csv"));
+            if !release.exists() || site.child.try_wait().unwrap().is_none() {
+                site.end();
+            }
+            assert_eq!(std::fs::read(release).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn a_study_that_this_site_does_not_accept_is_refused_by_rule() {
+    let folder = sites(100);
+    let path = folder.path();
+    let file = path.join("north.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let refused = |from: &str, to: &str, expected: &str| {
+        std::fs::write(&file, text.replace(from, to)).unwrap();
+        let done = hedgerow(path, &["run", "--site", "north.toml"]);
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""));
+        assert!(done.stderr.contains(expected), "{}", done.stderr);
+        assert!(!path.join("north-data").exists());
+    };
+    refused(
+        "minimum_k = 5",
+        "minimum_k = 50",
+        "accept.minimum_k: is 50; the study has only k = 10",
+    );
+    refused("minimum_k = 5\n", "", "accept.minimum_k: is not set");
+    refused(
+        "\"medians of classes\", ",
+        "",
+        "accept.disclosures: does not allow `medians of classes`",
+    );
+    refused(
+        "north.key",
+        "south.key",
+        "is not the key that the study has for `north`",
+    );
+    refused(
+        "site = \"north\"",
+        "site = \"west\"",
+        "the study has no site `west`",
+    );
+
+    // One byte more in the study, and nobody has signed it.
+    std::fs::write(&file, &text).unwrap();
+    let study = path.join("c/study.toml");
+    let signed = std::fs::read_to_string(&study).unwrap();
+    std::fs::write(&study, format!("{signed} ")).unwrap();
+    let done = hedgerow(path, &["run", "--site", "north.toml"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr
+            .contains("not signed by `north` (void: the study has changed since)")
+    );
+    let done = hedgerow(path, &["study", "check", "c/study.toml"]);
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    assert!(done.stdout.contains("void"), "{}", done.stdout);
+    std::fs::write(&study, signed).unwrap();
+    assert_eq!(hedgerow(path, &["study", "check", "c/study.toml"]).code, 0);
+
+    // A row outside its domain stops the site before anything leaves it.
+    let rows = path.join("c/north.csv");
+    let mut table = std::fs::read_to_string(&rows).unwrap();
+    table.push_str("male,24,white,single,bachelor,Germany,town,astronaut,35K to 50K\n");
+    std::fs::write(&rows, table).unwrap();
+    let done = hedgerow(path, &["run", "--site", "north.toml"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("value `astronaut` is outside"),
+        "{}",
+        done.stderr
+    );
+    assert!(!path.join("north-data").exists());
+}
+
+#[test]
+fn a_run_is_given_up_and_a_changed_source_is_named() {
+    let folder = sites(100);
+    let path = folder.path();
+    let file = path.join("north.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("patience = 60", "patience = 1")).unwrap();
+    let done = hedgerow(path, &["run", "--site", "north.toml"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("`south` has been gone for 1 s"),
+        "{}",
+        done.stderr
+    );
+    let done = hedgerow(path, &["status", "--site", "north.toml"]);
+    assert!(
+        done.stdout.starts_with("run 1: not over"),
+        "{}",
+        done.stdout
+    );
+
+    let rows = path.join("c/north.csv");
+    let table = std::fs::read_to_string(&rows).unwrap();
+    let (first, rest) = table.trim_end().rsplit_once('\n').unwrap();
+    assert!(!rest.is_empty());
+    std::fs::write(&rows, format!("{first}\n")).unwrap();
+    let done = hedgerow(path, &["run", "--site", "north.toml"]);
+    assert!(
+        done.stderr
+            .contains("the rows have changed since run 1 began"),
+        "{}",
+        done.stderr
+    );
+
+    let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let done = hedgerow(path, &["status", "--site", "north.toml"]);
+    assert_eq!(done.stdout, "no runs\n");
+    let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon"]);
+    assert!(
+        done.stderr.contains("there is no run 1 of this study"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn keys_are_made_once_and_a_study_is_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let done = hedgerow(path, &["keygen", "--out", "a.key", "--json"]);
+    let key = json(&done)["key"].as_str().unwrap().to_owned();
+    let secret = std::fs::read_to_string(path.join("a.key")).unwrap();
+    let digits = secret.trim_end().rsplit(':').next().unwrap();
+    assert!(!done.stdout.contains(digits) && !done.stderr.contains(digits));
+    assert_refused(
+        &hedgerow(path, &["keygen", "--out", "a.key"]),
+        "a.key: is there already and is kept\nhint: a key that is lost voids every study it signed; choose another name",
+    );
+    let done = hedgerow(path, &["study", "new", "study.toml"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(hedgerow(path, &["study", "check", "study.toml"]).code, 0);
+    assert_eq!(hedgerow(path, &["study", "new", "study.toml"]).code, 2);
+    let study = path.join("study.toml");
+    let text = std::fs::read_to_string(&study).unwrap();
+    let site = format!("\n[[site]]\nname = \"a\"\naddress = \"127.0.0.1:7401\"\nkey = \"{key}\"\n");
+    std::fs::write(&study, format!("{text}{site}")).unwrap();
+    let done = hedgerow(path, &["study", "show", "study.toml"]);
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    assert!(done.stdout.contains("not signed"), "{}", done.stdout);
+    let done = hedgerow(path, &["study", "sign", "--key", "a.key", "study.toml"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(hedgerow(path, &["study", "show", "study.toml"]).code, 0);
+}
