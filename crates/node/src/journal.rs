@@ -373,6 +373,11 @@ impl Journal {
         let look = || -> rusqlite::Result<Vec<Entry>> {
             let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            // Somebody may be setting it up at this moment.
+            let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
+            if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
+                return Ok(Vec::new());
+            }
             let mut statement = connection.prepare(
                 "SELECT id, study, number, site, sites, state, started, ended FROM run ORDER BY id",
             )?;
