@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::{Role, Study};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
 use hedgerow_node::journal::Journal;
@@ -286,6 +288,165 @@ fn sites_that_are_killed_end_with_the_same_release() {
         in_the_middle >= 25,
         "only {in_the_middle} kills fell into a run"
     );
+}
+
+/// Where no more can be written, a site says so; once there is room, the run goes on.
+#[test]
+fn a_full_disk_is_named_and_the_run_goes_on_when_there_is_room() {
+    let folder = sites(600);
+    let path = folder.path();
+    let mut others: Vec<Site> = SITES[1..]
+        .iter()
+        .map(|name| Site::start(path, name, 0))
+        .collect();
+    // Writes beyond this size fail as they do on a full disk.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 300; exec '{}' run --site north.toml --seed 7",
+        env!("CARGO_BIN_EXE_hedgerow")
+    );
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("north-data/journal.sqlite: a frame cannot be kept"),
+        "{said}"
+    );
+    for other in &mut others {
+        let status = other.child.wait().unwrap();
+        assert_eq!(status.code(), Some(2), "{}", other.said());
+        assert!(
+            other
+                .said()
+                .contains("`north` has ended its part in the run"),
+            "{}",
+            other.said()
+        );
+    }
+    let mut running: Vec<Site> = SITES
+        .iter()
+        .map(|name| Site::start(path, name, 1))
+        .collect();
+    running.iter_mut().for_each(Site::end);
+    let release = std::fs::read(path.join("north-data/release-1/release.csv")).unwrap();
+    assert_eq!(release, simulated(path));
+}
+
+/// What a site's rows and columns could look like on a line, in every encoding there is.
+fn raw_forms(folder: &Path) -> Vec<Vec<u8>> {
+    let study = Study::open(&folder.join("c/study.toml")).unwrap();
+    let rows = folder.join("c/north.csv");
+    let table = read_table(&rows, &study.schema, &Others::Refuse, &()).unwrap();
+    let quasi = study.schema.with_role(Role::Quasi);
+    let mut forms: Vec<Vec<u8>> = Vec::new();
+    let mut add_codes = |codes: &[u32]| {
+        // What is mostly zeros is everywhere.
+        if codes.iter().filter(|code| **code > 0).count() >= 5 {
+            forms.push(codes.iter().map(|code| *code as u8).collect());
+            forms.push(
+                codes
+                    .iter()
+                    .flat_map(|code| (*code as u16).to_le_bytes())
+                    .collect(),
+            );
+            forms.push(codes.iter().flat_map(|code| code.to_le_bytes()).collect());
+            forms.push(
+                codes
+                    .iter()
+                    .flat_map(|code| u64::from(*code).to_le_bytes())
+                    .collect(),
+            );
+        }
+    };
+    let column = |position: usize| table.codes(position).unwrap();
+    for row in 0..table.rows() {
+        let codes: Vec<u32> = quasi
+            .iter()
+            .map(|position| column(*position).get(row))
+            .collect();
+        add_codes(&codes);
+    }
+    for position in 0..study.schema.attributes().len() {
+        let codes: Vec<u32> = column(position).iter().take(24).collect();
+        add_codes(&codes);
+    }
+    let text = std::fs::read_to_string(rows).unwrap();
+    for line in text.lines().skip(1) {
+        let (quasi, _) = line.rsplit_once(',').unwrap();
+        for separator in [",", ";", "\t", "\0", "", "|"] {
+            forms.push(quasi.replace(',', separator).into_bytes());
+        }
+    }
+    forms
+}
+
+/// Every frame is in the journal before it is encrypted and sent, so what is there when a run
+/// stands at its last step is everything that leaves a site.
+#[test]
+fn nothing_raw_leaves_a_site_and_nothing_raw_is_said() {
+    let folder = sites(600);
+    let path = folder.path();
+    let mut running: Vec<Site> = SITES
+        .iter()
+        .map(|name| Site::start(path, name, 0))
+        .collect();
+    running.iter_mut().for_each(Site::end);
+    let answer = std::fs::read_to_string(path.join("north-0.out")).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let messages = answer["cost"]["messages"].as_u64().unwrap();
+
+    let forms = raw_forms(path);
+    for attempt in 1..=50 {
+        for name in SITES {
+            std::fs::remove_dir_all(path.join(format!("{name}-data"))).unwrap();
+        }
+        let mut running: Vec<Site> = SITES
+            .iter()
+            .map(|name| Site::start(path, name, attempt))
+            .collect();
+        while matches!(progress(path, "north"), (false, sent) if sent < messages) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        for site in &mut running {
+            site.child.kill().unwrap();
+            site.child.wait().unwrap();
+        }
+        if progress(path, "north").0 {
+            // It was too fast: its frames are wiped.
+            continue;
+        }
+        let journal = path.join("north-data/journal.sqlite");
+        let connection = rusqlite::Connection::open(journal).unwrap();
+        let mut statement = connection
+            .prepare("SELECT bytes FROM frame WHERE sent = 1")
+            .unwrap();
+        let frames: Vec<Vec<u8>> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert!(frames.len() as u64 >= messages);
+        let mut said = running[0].said().into_bytes();
+        said.extend(std::fs::read(path.join("north-0.err")).unwrap());
+        for bytes in frames.iter().chain([&said]) {
+            for form in &forms {
+                let found = memchr::memmem::find(bytes, form);
+                assert_eq!(found, None, "{form:?} in a frame of {} bytes", bytes.len());
+            }
+        }
+        // The search itself finds what is there.
+        let rows = std::fs::read(path.join("c/north.csv")).unwrap();
+        assert!(
+            forms
+                .iter()
+                .any(|form| memchr::memmem::find(&rows, form).is_some())
+        );
+        return;
+    }
+    panic!("the run could not be stopped at its last step");
 }
 
 #[test]

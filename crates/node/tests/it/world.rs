@@ -1,7 +1,7 @@
 //! Sites of a test: keys, addresses, data folders, and one life of a site from start to end.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Journal, JournalError, RunName};
@@ -205,6 +205,21 @@ impl World {
                 run.leave().await;
                 Err(told(error))
             }
+        }
+    }
+
+    /// Waits until a site has said something so many times; both ends of a connection do not hear of
+    /// its end at the same moment.
+    pub(crate) async fn until_said(&self, place: usize, words: &str, times: usize) {
+        let started = Instant::now();
+        while self.said(place).matches(words).count() < times {
+            let patience = Duration::from_secs(10);
+            assert!(
+                started.elapsed() < patience,
+                "{words}: {}",
+                self.said(place)
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 
