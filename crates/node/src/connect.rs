@@ -68,7 +68,7 @@ pub type Watcher = Arc<dyn Fn(Event) + Send + Sync>;
 pub(crate) enum ConnectError {
     #[error("cannot be reached: {0}")]
     Unreachable(std::io::Error),
-    #[error("no secure connection: {0}")]
+    #[error("no secure connection: {}", plain(.0))]
     Handshake(std::io::Error),
     #[error("did not greet in time")]
     Slow,
@@ -80,7 +80,7 @@ pub(crate) enum ConnectError {
     Stranger,
     #[error("{0}")]
     Message(#[from] MessageError),
-    #[error("the line broke: {0}")]
+    #[error("the line broke: {}", plain(.0))]
     Line(#[from] std::io::Error),
     #[error("it left out frames")]
     Gap,
@@ -426,4 +426,20 @@ async fn refuse(stream: &mut Stream, error: ConnectError, limit: Duration) -> Co
         let _ = timeout(limit, tell).await;
     }
     error
+}
+
+/// What a line's error means to a person.
+fn plain(error: &std::io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            String::from("its key is not the one that the study has")
+        }
+        Some(rustls::Error::AlertReceived(_)) => String::from(
+            "it does not take this site's key; its study may have another one for this site",
+        ),
+        Some(rustls::Error::InvalidMessage(_)) => String::from("what it says is not TLS"),
+        _ if error.kind() == std::io::ErrorKind::UnexpectedEof => String::from("it hung up"),
+        _ => error.to_string(),
+    }
 }

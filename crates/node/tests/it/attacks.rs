@@ -262,8 +262,8 @@ fn another_key_another_study_another_run_are_named_on_both_ends() {
     let cases = [
         (
             Odd { key: 60, ..none },
-            "no secure connection",
-            "no secure connection",
+            "its key is not the one that the study has",
+            "it does not take this site's key",
         ),
         (
             Odd {
@@ -292,6 +292,26 @@ fn another_key_another_study_another_run_are_named_on_both_ends() {
             assert!(world.said(1).contains(at_listener), "{}", world.said(1));
         });
     }
+}
+
+#[test]
+fn a_caller_with_another_key_is_named_on_both_ends() {
+    run_test(async {
+        let mut world = World::new(2);
+        world.limits.patience = Duration::from_secs(1);
+        let world = Arc::new(world);
+        let listener = tokio::spawn(Arc::clone(&world).live(1));
+        let odd = Odd {
+            key: 60,
+            ..Odd::none(0)
+        };
+        let error = Arc::clone(&world).live_oddly(0, odd).await.unwrap_err();
+        assert!(error.contains("does not take this site's key"), "{error}");
+        let error = listener.await.unwrap().unwrap_err();
+        assert!(error.contains("`s0` has been gone"), "{error}");
+        let words = "its key is not the one that the study has";
+        world.until_said(1, words, 1).await;
+    });
 }
 
 #[test]
