@@ -334,6 +334,10 @@ impl Connections {
         let mut reader = BufReader::with_capacity(BUFFER, reader);
         let idle = self.shared.limits().idle;
         loop {
+            // A peer cannot fill this site's disk: the line holds what the run has no use for yet.
+            while self.shared.is_far_ahead(peer) {
+                sleep(Duration::from_millis(10)).await;
+            }
             match message::read(&mut reader, LONGEST, idle).await {
                 Ok(Message::Frame { number, bytes }) => {
                     if !self.shared.deliver(peer, number, &bytes) {

@@ -106,6 +106,9 @@ impl Limits {
     }
 }
 
+/// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
+const MOST_AHEAD: u64 = 1 << 26;
+
 /// What the run and its connections share.
 pub(crate) struct Shared {
     me: u16,
@@ -137,6 +140,10 @@ struct Peer {
     received: u64,
     /// Frames from it that this life of the run has taken.
     taken: u64,
+    /// Frames from it that were in the journal when this life began.
+    replayed: u64,
+    /// Bytes of frames that came in this life and were not taken yet.
+    ahead: u64,
     /// Frames to it that it has in its own journal, as it says.
     seen: u64,
     /// Frames from it of which it knows that they are in the journal here.
@@ -162,11 +169,14 @@ impl Shared {
     ) -> Result<Self, JournalError> {
         let mut peers = Vec::with_capacity(names.len());
         for peer in 0..names.len() as u16 {
+            let received = journal.count(run, peer, Way::Received)?;
             peers.push(Peer {
                 sent: journal.count(run, peer, Way::Sent)?,
                 made: 0,
-                received: journal.count(run, peer, Way::Received)?,
+                received,
                 taken: 0,
+                replayed: received,
+                ahead: 0,
                 seen: 0,
                 told: 0,
                 waiting: None,
@@ -263,6 +273,9 @@ impl Shared {
         if peer.taken < peer.received {
             match self.journal.get(self.run, from, Way::Received, peer.taken) {
                 Ok(frame) => {
+                    if peer.taken >= peer.replayed {
+                        peer.ahead = peer.ahead.saturating_sub(frame.len() as u64);
+                    }
                     peer.taken += 1;
                     peer.waiting = None;
                     return Poll::Ready(Ok(frame));
@@ -302,6 +315,7 @@ impl Shared {
             {
                 Ok(()) => {
                     peer.received += 1;
+                    peer.ahead += frame.len() as u64;
                     if let Some((waker, _)) = peer.waiting.take() {
                         waker.wake();
                     }
@@ -311,6 +325,11 @@ impl Shared {
         }
         self.outgoing[usize::from(from)].notify_one();
         true
+    }
+
+    /// Whether a peer is so far ahead that its connection should not be read for now.
+    pub(crate) fn is_far_ahead(&self, peer: u16) -> bool {
+        self.lock().peers[usize::from(peer)].ahead >= MOST_AHEAD
     }
 
     /// A peer says that it has all frames below a number.

@@ -406,3 +406,37 @@ fn a_thousand_idle_and_slow_connections_keep_nobody_out() {
         slow.abort();
     });
 }
+
+#[test]
+fn a_peer_cannot_fill_the_disk() {
+    run_test(async {
+        let mut world = World::new(3);
+        world.limits.patience = Duration::from_secs(8);
+        let world = Arc::new(world);
+        // It waits for site 0, which is not there, while site 2 sends without end.
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let peer = connector(Some(2), |_| {});
+        let name = ServerName::try_from("hedgerow").unwrap();
+        let socket = connect(&world.listening[1]).await;
+        let mut stream = peer.connect(name, socket).await.unwrap();
+        stream.write_all(&hello(2, [9; 32], 1)).await.unwrap();
+        let mut written = 0;
+        for number in 0u64..400 {
+            let mut body = vec![2];
+            body.extend(number.to_le_bytes());
+            body.resize(1 << 20, 7);
+            let frame = framed(&body);
+            let send = stream.write_all(&frame);
+            let Ok(sent) = tokio::time::timeout(Duration::from_secs(2), send).await else {
+                break;
+            };
+            sent.unwrap();
+            written += frame.len();
+        }
+        // 64 MiB, and what the line itself holds.
+        assert!(written > 60 << 20, "{written}");
+        assert!(written < 100 << 20, "{written}");
+        let error = site.await.unwrap().unwrap_err();
+        assert!(error.contains("`s0` has been gone"), "{error}");
+    });
+}
