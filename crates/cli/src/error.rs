@@ -6,6 +6,11 @@ use hedgerow_data::files::FileError;
 use hedgerow_data::study::StudyError;
 use hedgerow_data::synthetic::SyntheticError;
 use hedgerow_data::taxonomy::{MakeError, TaxonomyError};
+use hedgerow_node::agreement::AgreementError;
+use hedgerow_node::identity::IdentityError;
+use hedgerow_node::journal::JournalError;
+use hedgerow_node::run::RunError;
+use hedgerow_node::source::SourceError;
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
@@ -33,7 +38,33 @@ pub(crate) enum CliError {
     Synthetic(#[from] SyntheticError),
     #[error(transparent)]
     Protocol(#[from] hedgerow_protocols::Error),
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error(transparent)]
+    Agreement(#[from] AgreementError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A run that ended without a release.
+    #[error(transparent)]
+    Run(#[from] Box<RunError<CliError>>),
     /// The arguments do not go together.
     #[error("{0}")]
     Usage(String),
+}
+
+impl From<hedgerow_smc::Error> for CliError {
+    fn from(error: hedgerow_smc::Error) -> Self {
+        Self::Protocol(error.into())
+    }
+}
+
+impl From<RunError<CliError>> for CliError {
+    fn from(error: RunError<CliError>) -> Self {
+        match error {
+            RunError::Part(error) => error,
+            other => Self::Run(Box::new(other)),
+        }
+    }
 }

@@ -3,15 +3,21 @@
 //! Results go to stdout (one JSON object with `--json`), talk and progress bars to stderr. Exit
 //! codes: 0 done and what was asked holds, 1 it does not hold, 2 bad input.
 
+mod agreement;
 mod anonymize;
 mod baselines;
+mod disclosures;
 mod error;
 mod generate;
 mod joint;
+mod keygen;
+mod manifest;
 mod output;
 mod progress;
+mod run;
 mod simulate;
 mod split;
+mod status;
 mod study;
 mod summary;
 mod taxonomy;
@@ -55,6 +61,14 @@ enum Command {
     /// Set up a study.
     #[command(subcommand)]
     Study(study::Command),
+    /// Make a site's key.
+    Keygen(keygen::Arguments),
+    /// Take part in a run of a study, or go on with one.
+    Run(run::RunArguments),
+    /// Wait for the other sites for as long as it takes, and take part in the run.
+    Node(run::NodeArguments),
+    /// Show the runs of a site and how far they are.
+    Status(status::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -99,5 +113,9 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Generate(arguments) => generate::run(arguments),
         Command::Taxonomy(arguments) => taxonomy::run(arguments),
         Command::Study(command) => study::run(command),
+        Command::Keygen(arguments) => keygen::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Node(arguments) => run::node(arguments),
+        Command::Status(arguments) => status::run(arguments),
     }
 }

@@ -8,6 +8,7 @@ use hedgerow_data::{Attribute, Role, Study};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
 use serde_json::json;
 
+use crate::agreement;
 use crate::error::CliError;
 use crate::output::{Answer, aligned, count};
 use crate::progress::Bar;
@@ -17,11 +18,17 @@ use crate::progress::Bar;
 pub(crate) enum Command {
     /// Check a study file and the taxonomies it names; with tables, whether they fit.
     Check(CheckArguments),
+    /// Make a study file to begin with.
+    New(agreement::NewArguments),
+    /// Sign a study with this site's key.
+    Sign(agreement::SignArguments),
+    /// Show a study's hash, who has signed it, and what a run of it may disclose.
+    Show(agreement::ShowArguments),
 }
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 the study is sound, 2 it is not.\nExample: hedgerow study check study.toml north.csv"
+    after_help = "Exit codes: 0 the study is sound, 1 a signature of it is void or forged, 2 it is not sound.\nExample: hedgerow study check study.toml north.csv"
 )]
 pub(crate) struct CheckArguments {
     /// The study file.
@@ -36,6 +43,9 @@ pub(crate) struct CheckArguments {
 pub(crate) fn run(command: &Command) -> Result<Answer, CliError> {
     match command {
         Command::Check(arguments) => check(arguments),
+        Command::New(arguments) => agreement::new(arguments),
+        Command::Sign(arguments) => agreement::sign(arguments),
+        Command::Show(arguments) => agreement::show(arguments),
     }
 }
 
@@ -62,11 +72,16 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
             count(records, "record", "records"),
         )));
     }
-    Ok(Answer::new(
-        text(&study, &requirement, &tables),
-        &json(&study, &requirement, &tables),
-        true,
-    ))
+    let mut text = text(&study, &requirement, &tables);
+    let mut json = json(&study, &requirement, &tables);
+    let mut holds = true;
+    if let Some((table, is_sound)) = agreement::signatures(&arguments.study)? {
+        text.push_str("signatures\n");
+        text.push_str(&table);
+        json["signatures_hold"] = is_sound.into();
+        holds = is_sound;
+    }
+    Ok(Answer::new(text, &json, holds))
 }
 
 fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> String {

@@ -26,6 +26,11 @@ impl Seed {
         Self(bytes)
     }
 
+    /// The bytes, for a journal that must outlive the process.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The seed of one site in a simulation with a number as seed.
     pub fn for_site(seed: u64, site: usize) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow simulation seed v1");

@@ -5,6 +5,7 @@
 
 mod generate;
 mod joint;
+mod node;
 mod sites;
 mod study;
 mod taxonomy;
@@ -94,6 +95,10 @@ fn help_names_every_command_and_the_exit_codes() {
         "generate",
         "taxonomy",
         "study",
+        "keygen",
+        "run",
+        "node",
+        "status",
         "--json",
         "Exit codes: 0",
     ] {

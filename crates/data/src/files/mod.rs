@@ -73,6 +73,43 @@ pub fn read_text(
     Ok(sink.finish(path.display().to_string()))
 }
 
+/// A table that comes cell by cell from elsewhere than a file, such as a database.
+pub struct TableBuilder {
+    sink: sink::TableSink,
+    columns: usize,
+    cells: u64,
+}
+
+impl TableBuilder {
+    /// Starts a table whose rows have these columns; `source` is the name that errors carry.
+    pub fn new(source: &str, schema: &Arc<Schema>, names: Vec<String>) -> Result<Self, FileError> {
+        let mut sink = sink::TableSink::new(schema.clone(), Others::Refuse);
+        let columns = names.len();
+        sink::Sink::header(&mut sink, source, names)?;
+        Ok(Self {
+            sink,
+            columns,
+            cells: 0,
+        })
+    }
+
+    /// Takes the next cell, row by row in the order of the columns; where files have lines, errors
+    /// name the row, from 1.
+    pub fn cell(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
+        let row = 1 + self.cells / self.columns as u64;
+        self.cells += 1;
+        match text {
+            Some(text) => sink::Sink::cell(&mut self.sink, column, text, row),
+            None => sink::Sink::null(&mut self.sink, column, row),
+        }
+    }
+
+    /// The table.
+    pub fn finish(self) -> Table {
+        self.sink.finish()
+    }
+}
+
 fn read<S: sink::Sink>(
     path: &Path,
     sink: &mut S,

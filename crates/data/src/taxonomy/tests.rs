@@ -236,3 +236,21 @@ proptest! {
         prop_assert_eq!(Taxonomy::from_rows(&taxonomy.to_rows(), "again").unwrap(), taxonomy);
     }
 }
+
+/// Reading takes time in proportion to the file: a study may name a large one.
+#[test]
+fn a_large_file_is_read_in_a_moment() {
+    let mut text = String::new();
+    for value in 0..200_000 {
+        text.push_str(&format!("{value:06};{:04};*\n", value / 100));
+    }
+    let started = std::time::Instant::now();
+    Taxonomy::from_rows(&text, "t.csv").unwrap();
+    // Quadratic work would take minutes.
+    assert!(started.elapsed() < std::time::Duration::from_secs(30));
+    let twice = format!("{text}000000;0000;*\n");
+    let error = Taxonomy::from_rows(&twice, "t.csv")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("t.csv:200001"), "{error}");
+}

@@ -1,0 +1,242 @@
+//! What a site is willing to take part in: closed by default.
+//!
+//! The `[accept]` table of `site.toml` is the privacy officer's. A rule that is not there refuses;
+//! every refusal names its rule, what the study says and what would have to be written, and all
+//! of them are told at once.
+
+use std::fmt;
+
+use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_data::study::{Algorithm, Security};
+use hedgerow_privacy::{Model, Requirement};
+use hedgerow_smc::What;
+
+use crate::agreement::Agreement;
+
+/// The rules of a site; what is `None` refuses every study.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Accept {
+    /// The least k.
+    pub minimum_k: Option<u64>,
+    /// Models that a study must require, by their keys in `[require]`.
+    pub models: Option<Vec<String>>,
+    /// Algorithms that may run.
+    pub algorithms: Option<Vec<String>>,
+    /// Security levels that may run.
+    pub security: Option<Vec<String>>,
+    /// Ledger entries that are allowed.
+    pub disclosures: Option<Vec<String>>,
+    /// Columns that may be used.
+    pub columns: Option<Vec<String>>,
+}
+
+/// The keys of `[require]` that name a model.
+const MODELS: [&str; 8] = [
+    "k",
+    "alpha",
+    "l",
+    "t",
+    "beta",
+    "delta",
+    "site_diversity",
+    "m",
+];
+
+/// Why a site does not take part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The rule, as it is written in `site.toml`.
+    pub rule: &'static str,
+    /// What the rule says, what the study says, and what to write to accept it.
+    pub why: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "accept.{}: {}", self.rule, self.why)
+    }
+}
+
+impl Accept {
+    /// Reads the `[accept]` table.
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
+        let minimum_k = match section.integer("minimum_k")? {
+            None => None,
+            Some(k) => Some(u64::try_from(k).ok().filter(|k| *k > 0).ok_or_else(|| {
+                let message = format!("`accept.minimum_k` is {k}, expected 1 or more");
+                section.wrong("minimum_k", message)
+            })?),
+        };
+        let accept = Self {
+            minimum_k,
+            models: words(section, "models", &MODELS)?,
+            algorithms: words(section, "algorithms", &ALGORITHMS.map(|(name, _)| name))?,
+            security: words(section, "security", &LEVELS.map(|(name, _)| name))?,
+            disclosures: section.strings("disclosures")?,
+            columns: section.strings("columns")?,
+        };
+        section.finish()?;
+        Ok(accept)
+    }
+
+    /// Every rule that speaks against a study whose run may disclose these things.
+    pub fn refusals(&self, agreement: &Agreement, disclosures: &[What]) -> Vec<Refusal> {
+        let study = &agreement.study;
+        let mut refusals = Vec::new();
+        let mut refuse = |rule, why| refusals.push(Refusal { rule, why });
+
+        let k = agreement.requirement.k();
+        match self.minimum_k {
+            None => refuse("minimum_k", format!("is not set; the study has k = {k}")),
+            Some(least) if k < least => {
+                refuse(
+                    "minimum_k",
+                    format!("is {least}; the study has only k = {k}"),
+                );
+            }
+            Some(_) => {}
+        }
+        let required = models(&agreement.requirement);
+        match &self.models {
+            None => refuse(
+                "models",
+                format!("is not set; the study requires {}", list(&required)),
+            ),
+            Some(demanded) => {
+                let lacking: Vec<&str> = demanded
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|model| !required.contains(model))
+                    .collect();
+                if !lacking.is_empty() {
+                    refuse(
+                        "models",
+                        format!(
+                            "demands {}, which the study does not require",
+                            list(&lacking)
+                        ),
+                    );
+                }
+            }
+        }
+        let mut allow = |rule, allowed: &Option<Vec<String>>, used: &[&str]| {
+            let why = match allowed {
+                None => format!("is not set; the study uses {}", list(used)),
+                Some(allowed) => {
+                    let allows = |word: &&str| allowed.iter().any(|allowed| allowed == *word);
+                    let others: Vec<&str> =
+                        used.iter().copied().filter(|word| !allows(word)).collect();
+                    if others.is_empty() {
+                        return;
+                    }
+                    format!("does not allow {}", list(&others))
+                }
+            };
+            refuse(rule, why);
+        };
+        allow(
+            "algorithms",
+            &self.algorithms,
+            &[algorithm(study.algorithm)],
+        );
+        allow("security", &self.security, &[security(study.security)]);
+        let names: Vec<&str> = disclosures.iter().map(What::name).collect();
+        allow("disclosures", &self.disclosures, &names);
+        let columns: Vec<&str> = study
+            .schema
+            .attributes()
+            .iter()
+            .map(|attribute| attribute.name.as_str())
+            .collect();
+        allow("columns", &self.columns, &columns);
+        refusals
+    }
+
+    /// Whether a ledger entry of this name is allowed.
+    pub fn allows_disclosure(&self, name: &str) -> bool {
+        let allowed = self.disclosures.as_ref();
+        allowed.is_some_and(|allowed| allowed.iter().any(|allowed| allowed == name))
+    }
+}
+
+const ALGORITHMS: [(&str, Algorithm); 4] = [
+    ("mondrian", Algorithm::Mondrian),
+    ("clustering", Algorithm::Clustering),
+    ("provider-aware", Algorithm::ProviderAware),
+    ("d2pt", Algorithm::D2pt),
+];
+
+const LEVELS: [(&str, Security); 2] = [
+    ("hardened", Security::Hardened),
+    ("published", Security::Published),
+];
+
+/// The word for an algorithm.
+pub fn algorithm(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Mondrian => "mondrian",
+        Algorithm::Clustering => "clustering",
+        Algorithm::ProviderAware => "provider-aware",
+        Algorithm::D2pt => "d2pt",
+    }
+}
+
+/// The word for a security level.
+pub fn security(security: Security) -> &'static str {
+    match security {
+        Security::Hardened => "hardened",
+        Security::Published => "published",
+    }
+}
+
+/// The models that a requirement holds, by their keys in `[require]`.
+fn models(requirement: &Requirement) -> Vec<&'static str> {
+    let name = |model: &Model| match model {
+        Model::KAnonymity { .. } => "k",
+        Model::Alpha { .. } => "alpha",
+        Model::DistinctDiversity { .. }
+        | Model::FrequencyDiversity { .. }
+        | Model::EntropyDiversity { .. }
+        | Model::RecursiveDiversity { .. } => "l",
+        Model::Closeness { .. } => "t",
+        Model::Likeness { .. } => "beta",
+        Model::DeltaDisclosure { .. } => "delta",
+        Model::SiteDiversity { .. } => "site_diversity",
+        // A model that this list does not know satisfies no rule.
+        _ => "unknown",
+    };
+    let collusion = requirement.m.map(|_| "m");
+    requirement
+        .models
+        .iter()
+        .map(name)
+        .chain(collusion)
+        .collect()
+}
+
+/// A list of words out of a few.
+fn words(
+    section: &Section<'_>,
+    key: &'static str,
+    known: &[&str],
+) -> Result<Option<Vec<String>>, DocumentError> {
+    let found = section.strings(key)?;
+    let stranger = found
+        .iter()
+        .flatten()
+        .find(|word| !known.contains(&word.as_str()));
+    match stranger {
+        None => Ok(found),
+        Some(word) => {
+            let message = format!(
+                "`accept.{key}` lists `{word}`, expected any of {}",
+                list(known)
+            );
+            Err(section.wrong(key, message))
+        }
+    }
+}
+
+fn list(words: &[&str]) -> String {
+    hedgerow_data::quoted_list(words)
+}

@@ -1,0 +1,449 @@
+//! Connections between sites: who dials, who listens, how both ends know each other, and what is
+//! said while a connection lasts.
+//!
+//! Of two sites, the one that stands first in the study dials. Both prove their keys (see `tls`),
+//! then greet: version, study, run, places, and the number of the next frame each expects. A
+//! greeting that does not fit is answered with the reason and the connection is closed; it is tried
+//! again, later and later, since the other side may be putting things right. One connection
+//! serves a pair; a new one takes the place of the old.
+//!
+//! A stranger gets as far as the TLS handshake. Connections that have not greeted are few: the
+//! oldest makes room for the newest, so that idle ones cannot keep a peer out.
+//!
+//! # Discloses
+//! See `tls` and `message`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncWriteExt as _, BufReader, BufWriter};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+
+use crate::agreement::StudyHash;
+use crate::identity::{PublicKey, Secret};
+use crate::lines::{Saying, Shared};
+use crate::message::{
+    self, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+};
+use crate::tls::{self, TlsError};
+
+/// Bytes that are gathered before they go on the line.
+const BUFFER: usize = 1 << 16;
+
+/// What happens on the lines, for whoever watches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A peer is connected.
+    Connected {
+        /// The peer.
+        peer: String,
+    },
+    /// A connection to a peer, or an attempt at one, has ended.
+    Disconnected {
+        /// The peer.
+        peer: String,
+        /// Why.
+        why: String,
+    },
+    /// Somebody who is no site of the study, or says what does not fit, was turned away.
+    TurnedAway {
+        /// From where.
+        address: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Told what happens on the lines.
+pub type Watcher = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// Why a connection came to an end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ConnectError {
+    #[error("cannot be reached: {0}")]
+    Unreachable(std::io::Error),
+    #[error("no secure connection: {}", plain(.0))]
+    Handshake(std::io::Error),
+    #[error("did not greet in time")]
+    Slow,
+    #[error("refused this site: {0}")]
+    RefusedUs(Reason),
+    #[error("refused: {0}")]
+    Refused(Reason),
+    #[error("its key is of no site of the study")]
+    Stranger,
+    #[error("{0}")]
+    Message(#[from] MessageError),
+    #[error("the line broke: {}", plain(.0))]
+    Line(#[from] std::io::Error),
+    #[error("it left out frames")]
+    Gap,
+    #[error("it said something out of place")]
+    OutOfPlace,
+    #[error("a newer connection took its place")]
+    Replaced,
+}
+
+impl From<ReadError> for ConnectError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Line(error) => Self::Line(error),
+            ReadError::Message(error) => Self::Message(error),
+        }
+    }
+}
+
+/// Everything that connections of one run need.
+pub(crate) struct Connections {
+    shared: Arc<Shared>,
+    study: StudyHash,
+    run: u32,
+    keys: Vec<PublicKey>,
+    addresses: Vec<String>,
+    acceptor: TlsAcceptor,
+    connectors: Vec<Option<TlsConnector>>,
+    watcher: Watcher,
+}
+
+impl Connections {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        study: StudyHash,
+        run: u32,
+        secret: &Secret,
+        keys: Vec<PublicKey>,
+        addresses: Vec<String>,
+        watcher: Watcher,
+    ) -> Result<Self, TlsError> {
+        let me = usize::from(shared.me());
+        let peers: Vec<PublicKey> = shared.peers().map(|peer| keys[usize::from(peer)]).collect();
+        let acceptor = TlsAcceptor::from(Arc::new(tls::listening(secret, &peers)?));
+        let mut connectors = Vec::with_capacity(keys.len());
+        for (place, key) in keys.iter().enumerate() {
+            connectors.push(if place > me {
+                Some(TlsConnector::from(Arc::new(tls::dialing(secret, *key)?)))
+            } else {
+                None
+            });
+        }
+        Ok(Self {
+            shared,
+            study,
+            run,
+            keys,
+            addresses,
+            acceptor,
+            connectors,
+            watcher,
+        })
+    }
+
+    /// Starts everything; it ends when the set is dropped.
+    pub(crate) fn start(self, listener: TcpListener) -> JoinSet<()> {
+        let this = Arc::new(self);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(Arc::clone(&this).listen(listener));
+        for peer in this.shared.peers() {
+            if this.connectors[usize::from(peer)].is_some() {
+                tasks.spawn(Arc::clone(&this).dial(peer));
+            }
+        }
+        let shared = Arc::clone(&this.shared);
+        tasks.spawn(async move {
+            loop {
+                sleep(Duration::from_millis(100)).await;
+                shared.expire();
+            }
+        });
+        tasks
+    }
+
+    async fn listen(self: Arc<Self>, listener: TcpListener) {
+        let mut greeting: JoinSet<Option<(u16, Stream, u64)>> = JoinSet::new();
+        let mut pending: VecDeque<AbortHandle> = VecDeque::new();
+        let mut serving = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((socket, address)) => {
+                        pending.retain(|task| !task.is_finished());
+                        if pending.len() >= self.shared.limits().pending
+                            && let Some(oldest) = pending.pop_front()
+                        {
+                            oldest.abort();
+                        }
+                        let this = Arc::clone(&self);
+                        pending.push_back(greeting.spawn(async move {
+                            match this.greet(socket).await {
+                                Ok(greeted) => Some(greeted),
+                                Err(error) => {
+                                    this.turned_away(address.to_string(), &error);
+                                    None
+                                }
+                            }
+                        }));
+                    }
+                    // Too many open files, or a connection that ended before it began.
+                    Err(_) => sleep(Duration::from_millis(50)).await,
+                },
+                Some(greeted) = greeting.join_next() => {
+                    if let Ok(Some((peer, stream, next))) = greeted {
+                        let this = Arc::clone(&self);
+                        serving.spawn(async move { this.serve(peer, stream, next).await });
+                    }
+                }
+                Some(_) = serving.join_next() => {}
+            }
+        }
+    }
+
+    /// The listener's side of a greeting.
+    async fn greet(&self, socket: TcpStream) -> Result<(u16, Stream, u64), ConnectError> {
+        let limits = self.shared.limits();
+        let greet = async {
+            socket.set_nodelay(true)?;
+            let stream = self.acceptor.accept(socket).await;
+            let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
+            // The verifier has let in nobody else.
+            let peer = self.peer_of(&stream).ok_or(ConnectError::Stranger)?;
+            let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
+            match self.check(found, peer) {
+                Ok(hello) => {
+                    let own = self.hello(peer);
+                    message::write(&mut stream, &Message::Hello(own)).await?;
+                    stream.flush().await?;
+                    Ok((peer, stream, hello.next))
+                }
+                Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
+            }
+        };
+        timeout(limits.handshake, greet)
+            .await
+            .unwrap_or(Err(ConnectError::Slow))
+    }
+
+    async fn dial(self: Arc<Self>, peer: u16) {
+        let limits = *self.shared.limits();
+        let mut pause = limits.first_pause;
+        loop {
+            let attempt = timeout(limits.handshake, self.call(peer)).await;
+            match attempt.unwrap_or(Err(ConnectError::Slow)) {
+                Ok((stream, next)) => {
+                    pause = limits.first_pause;
+                    self.serve(peer, stream, next).await;
+                }
+                Err(error) => {
+                    self.shared.attempt_failed(peer, error.to_string());
+                    self.say_disconnected(peer, &error);
+                    pause = (pause * 2).min(limits.longest_pause);
+                }
+            }
+            sleep(pause).await;
+        }
+    }
+
+    /// The dialer's side of a greeting.
+    async fn call(&self, peer: u16) -> Result<(Stream, u64), ConnectError> {
+        let limits = self.shared.limits();
+        let place = usize::from(peer);
+        let socket = TcpStream::connect(&self.addresses[place])
+            .await
+            .map_err(ConnectError::Unreachable)?;
+        socket.set_nodelay(true)?;
+        let Some(connector) = &self.connectors[place] else {
+            return Err(ConnectError::OutOfPlace);
+        };
+        let stream = connector.connect(tls::no_name(), socket).await;
+        let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
+        message::write(&mut stream, &Message::Hello(self.hello(peer))).await?;
+        stream.flush().await?;
+        let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
+        match self.check(found, peer) {
+            Ok(hello) => Ok((stream, hello.next)),
+            Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
+        }
+    }
+
+    fn hello(&self, to: u16) -> Hello {
+        Hello {
+            version: VERSION,
+            study: self.study,
+            run: self.run,
+            from: self.shared.me(),
+            to,
+            next: self.shared.due(to),
+        }
+    }
+
+    /// Whether a greeting is that of a peer in the same study and run.
+    fn check(&self, found: Result<Message, ReadError>, peer: u16) -> Result<Hello, ConnectError> {
+        let hello = match found {
+            Ok(Message::Hello(hello)) => hello,
+            Ok(Message::Refused(reason)) => return Err(ConnectError::RefusedUs(reason)),
+            Err(ReadError::Message(MessageError::OtherVersion(_))) => {
+                return Err(ConnectError::Refused(Reason::OtherVersion));
+            }
+            Ok(_) | Err(ReadError::Message(_)) => {
+                return Err(ConnectError::Refused(Reason::NoGreeting));
+            }
+            // A peer that does not know this site's key hangs up on it here.
+            Err(ReadError::Line(error)) => return Err(ConnectError::Handshake(error)),
+        };
+        let reason = if hello.study != self.study {
+            Reason::OtherStudy
+        } else if hello.run != self.run {
+            Reason::OtherRun
+        } else if (hello.from, hello.to) != (peer, self.shared.me()) {
+            Reason::OtherSite
+        } else {
+            return Ok(hello);
+        };
+        Err(ConnectError::Refused(reason))
+    }
+
+    fn peer_of(&self, stream: &Stream) -> Option<u16> {
+        let certificates = stream.get_ref().1.peer_certificates()?;
+        let key = tls::key_of(certificates.first()?)?;
+        let has_key = |peer: &u16| *self.keys[usize::from(*peer)].as_bytes() == key;
+        self.shared.peers().find(has_key)
+    }
+
+    /// Both directions of a connection, until it ends.
+    async fn serve(&self, peer: u16, stream: Stream, next: u64) {
+        let (number, replaced) = self.shared.connected(peer, next);
+        (self.watcher)(Event::Connected {
+            peer: self.shared.name(peer).to_owned(),
+        });
+        let (reader, writer) = tokio::io::split(stream);
+        let error = tokio::select! {
+            error = self.hear(peer, reader) => error,
+            error = self.speak(peer, writer, next) => error,
+            _ = replaced => ConnectError::Replaced,
+        };
+        self.shared.disconnected(peer, number, error.to_string());
+        self.say_disconnected(peer, &error);
+    }
+
+    async fn hear(&self, peer: u16, reader: tokio::io::ReadHalf<Stream>) -> ConnectError {
+        let mut reader = BufReader::with_capacity(BUFFER, reader);
+        let idle = self.shared.limits().idle;
+        loop {
+            // A peer cannot fill this site's disk: the line holds what the run has no use for yet.
+            while self.shared.is_far_ahead(peer) {
+                sleep(Duration::from_millis(10)).await;
+            }
+            match message::read(&mut reader, LONGEST, idle).await {
+                Ok(Message::Frame { number, bytes }) => {
+                    if !self.shared.deliver(peer, number, &bytes) {
+                        return ConnectError::Gap;
+                    }
+                }
+                Ok(Message::Seen { next }) => self.shared.seen(peer, next),
+                Ok(Message::Alive) => {}
+                Ok(Message::Ended(end)) => self.shared.ended(peer, end),
+                Ok(Message::Hello(_) | Message::Refused(_)) => return ConnectError::OutOfPlace,
+                Err(error) => return error.into(),
+            }
+        }
+    }
+
+    async fn speak(
+        &self,
+        peer: u16,
+        writer: tokio::io::WriteHalf<Stream>,
+        next: u64,
+    ) -> ConnectError {
+        let mut writer = BufWriter::with_capacity(BUFFER, writer);
+        match self.speak_until_broken(peer, &mut writer, next).await {
+            Ok(never) => match never {},
+            Err(error) => ConnectError::Line(error),
+        }
+    }
+
+    async fn speak_until_broken(
+        &self,
+        peer: u16,
+        writer: &mut BufWriter<tokio::io::WriteHalf<Stream>>,
+        next: u64,
+    ) -> std::io::Result<std::convert::Infallible> {
+        let limits = self.shared.limits();
+        let (mut cursor, mut told, mut has_ended) = (next, 0, false);
+        loop {
+            let more = self.shared.outgoing(peer).notified();
+            loop {
+                let message = match self.shared.to_say(peer, cursor, told) {
+                    Saying::Frame(bytes) => {
+                        let number = cursor;
+                        cursor += 1;
+                        Message::Frame { number, bytes }
+                    }
+                    Saying::Seen(next) => {
+                        told = next;
+                        Message::Seen { next }
+                    }
+                    Saying::Ended(end) if !has_ended => {
+                        has_ended = true;
+                        Message::Ended(end)
+                    }
+                    Saying::Ended(_) | Saying::Nothing => break,
+                };
+                message::write(writer, &message).await?;
+            }
+            writer.flush().await?;
+            self.shared.told(peer, told);
+            tokio::select! {
+                () = more => {}
+                () = sleep(limits.alive) => message::write(writer, &Message::Alive).await?,
+            }
+        }
+    }
+
+    fn say_disconnected(&self, peer: u16, error: &ConnectError) {
+        (self.watcher)(Event::Disconnected {
+            peer: self.shared.name(peer).to_owned(),
+            why: error.to_string(),
+        });
+    }
+
+    fn turned_away(&self, address: String, error: &ConnectError) {
+        let why = error.to_string();
+        (self.watcher)(Event::TurnedAway { address, why });
+    }
+}
+
+type Stream = TlsStream<TcpStream>;
+
+/// Tells the other end why, and gives the reason back. A peer that was refused itself knows.
+async fn refuse(stream: &mut Stream, error: ConnectError, limit: Duration) -> ConnectError {
+    if let ConnectError::Refused(reason) = error {
+        let tell = async {
+            message::write(stream, &Message::Refused(reason)).await?;
+            stream.shutdown().await
+        };
+        // It may have hung up already; the reason stays the same.
+        let _ = timeout(limit, tell).await;
+    }
+    error
+}
+
+/// What a line's error means to a person.
+fn plain(error: &std::io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            String::from("its key is not the one that the study has")
+        }
+        Some(rustls::Error::AlertReceived(_)) => String::from(
+            "it does not take this site's key; its study may have another one for this site",
+        ),
+        Some(rustls::Error::InvalidMessage(_)) => String::from("what it says is not TLS"),
+        _ if error.kind() == std::io::ErrorKind::UnexpectedEof => String::from("it hung up"),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,580 @@
+//! The journal of a site's runs: an SQLite file that an auditor can open.
+//!
+//! A site's part in a run is a deterministic function of its rows, its seed and the frames it
+//! received, in order per peer. So the journal holds the seed, a digest of the rows, every frame
+//! received before the protocol sees it and every frame sent before it goes on the line. After a
+//! crash the protocol runs again from the start: received frames come from here, sent ones are
+//! compared with what is here, and peers are sent, byte for byte, what they lack.
+//!
+//! A run's first and last entries are on disk before anything follows (`synchronous = FULL`).
+//! Frames are committed with `NORMAL`: a killed process loses none of them; a power cut may lose
+//! the last few, which the peers, who keep theirs until the end, send again, and which follow
+//! again from the seed. When a run is over, its seed and frames are overwritten and removed.
+//!
+//! # Discloses
+//! To whoever may read the file, while a run lasts: this site's seed and frames. The folder and
+//! its files are the owner's only.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hedgerow_smc::Seed;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use zeroize::Zeroizing;
+
+use crate::agreement::StudyHash;
+use crate::identity::{IdentityError, random};
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS run (
+    id INTEGER PRIMARY KEY,
+    study BLOB NOT NULL,        -- the study's hash
+    number INTEGER NOT NULL,    -- which run of the study
+    site INTEGER NOT NULL,      -- this site's place in the study
+    sites INTEGER NOT NULL,
+    rows BLOB NOT NULL,         -- digest of the rows that take part
+    seed BLOB,                  -- wiped when the run is over
+    state TEXT NOT NULL CHECK (state IN ('running', 'over')),
+    release BLOB,               -- what all sites signed
+    started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    ended TEXT,
+    UNIQUE (study, number)
+);
+CREATE TABLE IF NOT EXISTS frame (
+    run INTEGER NOT NULL REFERENCES run (id),
+    peer INTEGER NOT NULL,      -- its place in the study
+    sent INTEGER NOT NULL,      -- 1: to the peer, 0: from it
+    number INTEGER NOT NULL,    -- from 0 on each link and direction
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (run, peer, sent, number)
+);
+";
+
+/// What can go wrong with a journal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The file system or SQLite refuses.
+    #[error("{file}: {step}: {reason}")]
+    Failed {
+        /// The file.
+        file: String,
+        /// What was tried.
+        step: &'static str,
+        /// What was said.
+        reason: String,
+    },
+    /// Another process has it.
+    #[error(
+        "{folder}: another hedgerow of this site is at work here\nhint: hedgerow status shows what it does"
+    )]
+    Busy {
+        /// The folder.
+        folder: String,
+    },
+    /// The rows are not those that the run began with.
+    #[error(
+        "the rows have changed since run {run} began, so it cannot go on\nhint: bring back the rows as they were, or give the run up with hedgerow run --abandon"
+    )]
+    RowsChanged {
+        /// The run.
+        run: u32,
+    },
+    /// The run is over.
+    #[error("run {run} of this study is over\nhint: its release lies in the data folder; --number {} starts another", run + 1)]
+    Over {
+        /// The run.
+        run: u32,
+    },
+    /// There is no such run.
+    #[error("{folder}: there is no run {run} of this study")]
+    NoRun {
+        /// The folder.
+        folder: String,
+        /// The run.
+        run: u32,
+    },
+    /// No seed can be had.
+    #[error(transparent)]
+    Seed(#[from] IdentityError),
+}
+
+/// The way a frame goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Received = 0,
+    Sent = 1,
+}
+
+/// A site's journal, held by this process alone.
+pub struct Journal {
+    file: PathBuf,
+    connection: Mutex<Connection>,
+    /// Held for as long as the journal is.
+    _lock: Mutex<Connection>,
+}
+
+/// One run of a journal, as `status` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The study.
+    pub study: StudyHash,
+    /// Which run of it.
+    pub number: u32,
+    /// This site's place in the study.
+    pub site: u16,
+    /// How many sites take part.
+    pub sites: u16,
+    /// Whether it is over.
+    pub is_over: bool,
+    /// When it began, by this machine's clock.
+    pub started: String,
+    /// When it ended.
+    pub ended: Option<String>,
+    /// For each peer by its place: frames sent and received.
+    pub frames: Vec<(u16, u64, u64)>,
+}
+
+/// What names a run and its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunName {
+    /// The study.
+    pub study: StudyHash,
+    /// Which run of it.
+    pub number: u32,
+    /// This site's place in the study.
+    pub site: u16,
+    /// How many sites take part.
+    pub sites: u16,
+    /// The digest of this site's rows.
+    pub rows: [u8; 32],
+}
+
+/// A run that was begun or found again.
+pub(crate) struct Begun {
+    pub(crate) id: i64,
+    pub(crate) seed: Zeroizing<[u8; 32]>,
+}
+
+impl Journal {
+    /// Opens the journal of a data folder, which is made if it is not there, for this process
+    /// alone.
+    pub fn open(folder: &Path) -> Result<Self, JournalError> {
+        let failed = |step, reason: &dyn std::fmt::Display| JournalError::Failed {
+            file: folder.display().to_string(),
+            step,
+            reason: reason.to_string(),
+        };
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder
+            .create(folder)
+            .map_err(|error| failed("cannot be made", &error))?;
+
+        let lock = open_private(&folder.join("lock"))?;
+        let taken = lock
+            .busy_timeout(std::time::Duration::ZERO)
+            .and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
+        if let Err(error) = taken {
+            return Err(match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                    JournalError::Busy {
+                        folder: folder.display().to_string(),
+                    }
+                }
+                _ => failed("cannot be locked", &error),
+            });
+        }
+        let file = folder.join("journal.sqlite");
+        let connection = open_private(&file)?;
+        let journal = Self {
+            file,
+            connection: Mutex::new(connection),
+            _lock: Mutex::new(lock),
+        };
+        {
+            let connection = journal.connection();
+            let set_up = connection
+                .execute_batch(
+                    "PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;",
+                )
+                .and_then(|()| connection.execute_batch(SCHEMA));
+            set_up.map_err(|error| journal.failed("cannot be set up", &error))?;
+        }
+        Ok(journal)
+    }
+
+    /// Begins a run, or finds it again after a restart. `seed` is drawn where none is given.
+    pub(crate) fn begin(&self, name: &RunName, seed: Option<&Seed>) -> Result<Begun, JournalError> {
+        let connection = self.connection();
+        type Found = (i64, Vec<u8>, Option<Vec<u8>>, String);
+        let found: Option<Found> = connection
+            .query_row(
+                "SELECT id, rows, seed, state FROM run WHERE study = ?1 AND number = ?2",
+                params![name.study.0, name.number],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            )
+            .optional()
+            .map_err(|error| self.failed("cannot be read", &error))?;
+        if let Some((id, rows, seed, state)) = found {
+            let seed = seed.map(Zeroizing::new);
+            if state == "over" {
+                return Err(JournalError::Over { run: name.number });
+            }
+            if rows != name.rows {
+                return Err(JournalError::RowsChanged { run: name.number });
+            }
+            let kept = seed.and_then(|seed| <[u8; 32]>::try_from(seed.as_slice()).ok());
+            let kept = kept.ok_or_else(|| JournalError::Failed {
+                file: self.file.display().to_string(),
+                step: "cannot be read",
+                reason: format!("run {} has no seed", name.number),
+            })?;
+            return Ok(Begun {
+                id,
+                seed: Zeroizing::new(kept),
+            });
+        }
+        let seed = match seed {
+            Some(seed) => Zeroizing::new(*seed.as_bytes()),
+            None => random()?,
+        };
+        let insert = || {
+            connection.execute_batch("PRAGMA synchronous = FULL")?;
+            connection.execute(
+                "INSERT INTO run (study, number, site, sites, rows, seed, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'running')",
+                params![
+                    name.study.0,
+                    name.number,
+                    name.site,
+                    name.sites,
+                    name.rows,
+                    seed.as_slice()
+                ],
+            )?;
+            let id = connection.last_insert_rowid();
+            connection.execute_batch("PRAGMA synchronous = NORMAL")?;
+            Ok(id)
+        };
+        let id = insert().map_err(|error| self.failed("a run cannot be entered", &error))?;
+        Ok(Begun { id, seed })
+    }
+
+    /// How many frames of a link are here; they are numbered without gaps.
+    pub(crate) fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
+        let connection = self.connection();
+        let count: rusqlite::Result<i64> = connection.query_row(
+            "SELECT COALESCE(MAX(number) + 1, 0) FROM frame
+             WHERE run = ?1 AND peer = ?2 AND sent = ?3",
+            params![run, peer, way as i64],
+            |row| row.get(0),
+        );
+        let count = count.map_err(|error| self.failed("cannot be read", &error))?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Keeps a frame.
+    pub(crate) fn put(
+        &self,
+        run: i64,
+        peer: u16,
+        way: Way,
+        number: u64,
+        bytes: &[u8],
+    ) -> Result<(), JournalError> {
+        let connection = self.connection();
+        let put = || {
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO frame (run, peer, sent, number, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?;
+            statement.execute(params![run, peer, way as i64, number as i64, bytes])
+        };
+        put()
+            .map(|_| ())
+            .map_err(|error| self.failed("a frame cannot be kept", &error))
+    }
+
+    /// A frame that is here.
+    pub(crate) fn get(
+        &self,
+        run: i64,
+        peer: u16,
+        way: Way,
+        number: u64,
+    ) -> Result<Vec<u8>, JournalError> {
+        let connection = self.connection();
+        let get = || {
+            let mut statement = connection.prepare_cached(
+                "SELECT bytes FROM frame WHERE run = ?1 AND peer = ?2 AND sent = ?3 AND number = ?4",
+            )?;
+            statement.query_row(params![run, peer, way as i64, number as i64], |row| {
+                row.get(0)
+            })
+        };
+        get().map_err(|error| self.failed("a frame cannot be read", &error))
+    }
+
+    /// Ends a run: remembers what was signed, wipes the seed and the frames.
+    pub(crate) fn finish(&self, run: i64, release: &[u8; 32]) -> Result<(), JournalError> {
+        let mut connection = self.connection();
+        let mut finish = || -> rusqlite::Result<()> {
+            connection.execute_batch("PRAGMA synchronous = FULL")?;
+            let transaction = connection.transaction()?;
+            transaction.execute("DELETE FROM frame WHERE run = ?1", params![run])?;
+            transaction.execute(
+                "UPDATE run SET state = 'over', seed = NULL, release = ?2,
+                 ended = CURRENT_TIMESTAMP WHERE id = ?1",
+                params![run, release],
+            )?;
+            transaction.commit()?;
+            wipe(&connection)
+        };
+        finish().map_err(|error| self.failed("a run cannot be ended", &error))
+    }
+
+    /// Gives a run up: nothing of it remains.
+    pub fn abandon(&self, study: StudyHash, number: u32) -> Result<(), JournalError> {
+        let mut connection = self.connection();
+        let mut abandon = || -> rusqlite::Result<usize> {
+            connection.execute_batch("PRAGMA synchronous = FULL")?;
+            let transaction = connection.transaction()?;
+            transaction.execute(
+                "DELETE FROM frame WHERE run IN
+                 (SELECT id FROM run WHERE study = ?1 AND number = ?2)",
+                params![study.0, number],
+            )?;
+            let found = transaction.execute(
+                "DELETE FROM run WHERE study = ?1 AND number = ?2",
+                params![study.0, number],
+            )?;
+            transaction.commit()?;
+            wipe(&connection)?;
+            Ok(found)
+        };
+        match abandon().map_err(|error| self.failed("a run cannot be given up", &error))? {
+            0 => Err(JournalError::NoRun {
+                folder: self.file.display().to_string(),
+                run: number,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The runs in the journal of a folder, oldest first, whoever is at work there. Empty where
+    /// there is no journal.
+    pub fn look(folder: &Path) -> Result<Vec<Entry>, JournalError> {
+        let file = folder.join("journal.sqlite");
+        if !file.exists() {
+            return Ok(Vec::new());
+        }
+        let look = || -> rusqlite::Result<Vec<Entry>> {
+            let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            // Somebody may be setting it up at this moment.
+            let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
+            if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
+                return Ok(Vec::new());
+            }
+            let mut statement = connection.prepare(
+                "SELECT id, study, number, site, sites, state, started, ended FROM run ORDER BY id",
+            )?;
+            let mut frames = connection.prepare(
+                "SELECT COALESCE(MAX(number) + 1, 0) FROM frame
+                 WHERE run = ?1 AND peer = ?2 AND sent = ?3",
+            )?;
+            let entries = statement.query_map([], |row| {
+                let state: String = row.get(5)?;
+                let entry = Entry {
+                    study: StudyHash(row.get(1)?),
+                    number: row.get(2)?,
+                    site: row.get(3)?,
+                    sites: row.get(4)?,
+                    is_over: state == "over",
+                    started: row.get(6)?,
+                    ended: row.get(7)?,
+                    frames: Vec::new(),
+                };
+                Ok((row.get::<_, i64>(0)?, entry))
+            })?;
+            let mut all = Vec::new();
+            for found in entries {
+                let (id, mut entry) = found?;
+                for peer in (0..entry.sites).filter(|peer| *peer != entry.site) {
+                    let mut count = |way: Way| {
+                        frames
+                            .query_row(params![id, peer, way as i64], |row| row.get::<_, i64>(0))
+                            .map(i64::unsigned_abs)
+                    };
+                    entry
+                        .frames
+                        .push((peer, count(Way::Sent)?, count(Way::Received)?));
+                }
+                all.push(entry);
+            }
+            Ok(all)
+        };
+        look().map_err(|error| JournalError::Failed {
+            file: file.display().to_string(),
+            step: "cannot be read",
+            reason: error.to_string(),
+        })
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // A panic elsewhere leaves no statement half done: SQLite rolls it back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self, step: &'static str, error: &rusqlite::Error) -> JournalError {
+        JournalError::Failed {
+            file: self.file.display().to_string(),
+            step,
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// Takes what was deleted out of the write-ahead log too.
+fn wipe(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    connection.execute_batch("PRAGMA synchronous = NORMAL")
+}
+
+/// Opens an SQLite file that only its owner may read; its companions take its mode.
+fn open_private(path: &Path) -> Result<Connection, JournalError> {
+    let failed = |reason: &dyn std::fmt::Display| JournalError::Failed {
+        file: path.display().to_string(),
+        step: "cannot be opened",
+        reason: reason.to_string(),
+    };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| failed(&error))?;
+    Connection::open(path).map_err(|error| failed(&error))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const NAME: RunName = RunName {
+        study: StudyHash([1; 32]),
+        number: 1,
+        site: 0,
+        sites: 3,
+        rows: [2; 32],
+    };
+
+    /// Every byte that lies in the folder.
+    fn contents(folder: &Path) -> Vec<u8> {
+        let files = std::fs::read_dir(folder).unwrap();
+        files
+            .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
+            .collect()
+    }
+
+    fn holds(folder: &Path, needle: &[u8]) -> bool {
+        let bytes = contents(folder);
+        bytes.windows(needle.len()).any(|window| window == needle)
+    }
+
+    #[test]
+    fn frames_and_seed_are_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path()).unwrap();
+        let begun = journal.begin(&NAME, None).unwrap();
+        for number in 0..5 {
+            journal
+                .put(begun.id, 2, Way::Sent, number, &[number as u8; 9])
+                .unwrap();
+        }
+        journal.put(begun.id, 2, Way::Received, 0, b"x").unwrap();
+        // A number is kept once.
+        assert!(journal.put(begun.id, 2, Way::Sent, 4, b"other").is_err());
+        drop(journal);
+        let journal = Journal::open(folder.path()).unwrap();
+        let again = journal.begin(&NAME, None).unwrap();
+        assert_eq!((again.id, *again.seed), (begun.id, *begun.seed));
+        assert_eq!(journal.count(again.id, 2, Way::Sent).unwrap(), 5);
+        assert_eq!(journal.count(again.id, 1, Way::Sent).unwrap(), 0);
+        assert_eq!(journal.get(again.id, 2, Way::Sent, 4).unwrap(), [4; 9]);
+        let entries = Journal::look(folder.path()).unwrap();
+        assert_eq!(entries[0].frames, [(1, 0, 0), (2, 5, 1)]);
+    }
+
+    #[test]
+    fn two_processes_cannot_hold_one_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path()).unwrap();
+        let second = Journal::open(folder.path());
+        assert!(matches!(second, Err(JournalError::Busy { .. })));
+        drop(journal);
+        Journal::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn rows_that_changed_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path()).unwrap();
+        journal.begin(&NAME, None).unwrap();
+        let rows = [3; 32];
+        let changed = journal.begin(&RunName { rows, ..NAME }, None);
+        assert!(matches!(changed, Err(JournalError::RowsChanged { run: 1 })));
+        // Another run of the study has rows of its own.
+        let number = 2;
+        journal
+            .begin(
+                &RunName {
+                    rows,
+                    number,
+                    ..NAME
+                },
+                None,
+            )
+            .unwrap();
+    }
+
+    #[test]
+    fn nothing_secret_outlives_a_run() {
+        for abandon in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let journal = Journal::open(folder.path()).unwrap();
+            let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
+            let begun = journal.begin(&NAME, Some(&Seed::new(seed))).unwrap();
+            let frame = b"a frame that nobody should find".repeat(300);
+            journal.put(begun.id, 1, Way::Sent, 0, &frame).unwrap();
+            journal.put(begun.id, 1, Way::Received, 0, &frame).unwrap();
+            assert!(holds(folder.path(), &seed) && holds(folder.path(), b"nobody should"));
+            if abandon {
+                journal.abandon(NAME.study, NAME.number).unwrap();
+            } else {
+                journal.finish(begun.id, &[9; 32]).unwrap();
+                let over = journal.begin(&NAME, None);
+                assert!(matches!(over, Err(JournalError::Over { run: 1 })));
+            }
+            assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
+        }
+    }
+
+    #[test]
+    fn the_files_are_the_owners() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let journal = Journal::open(&data).unwrap();
+        journal.begin(&NAME, None).unwrap();
+        for file in std::fs::read_dir(&data).unwrap() {
+            let found = file.unwrap().metadata().unwrap();
+            assert_eq!(crate::identity::readable_by_others(&found), None);
+        }
+        let found = std::fs::metadata(&data).unwrap();
+        assert_eq!(crate::identity::readable_by_others(&found), None);
+    }
+}

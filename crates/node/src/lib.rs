@@ -1,0 +1,28 @@
+//! A site's node: who it is, what it agreed to, how it speaks with the others, where its rows come
+//! from, and runs that survive.
+//!
+//! A run goes through these modules in this order. [`agreement`] reads the study and its
+//! signatures; [`site`] reads this site's own file, and [`accept`] says whether the study may run
+//! here at all; [`source`] reads the rows. [`run`] then takes the site's seat: frames go through
+//! the [`journal`] before they go anywhere else, and travel over TLS connections whose other end
+//! is known by the key that the study pins.
+//!
+//! The node knows no protocol: it hands a joined `Party` to a function and gets back what the
+//! sites sign.
+
+pub mod accept;
+pub mod agreement;
+mod connect;
+pub mod identity;
+pub mod journal;
+mod lines;
+mod message;
+pub mod run;
+pub mod site;
+pub mod source;
+mod tls;
+
+pub use connect::{Event, Watcher};
+pub use lines::{Limits, LineError};
+pub use message::{End, MessageError, Reason};
+pub use tls::TlsError;

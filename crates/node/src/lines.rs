@@ -1,0 +1,567 @@
+//! A site's lines to its peers as a run sees them: numbered frames, through the journal.
+//!
+//! [`Lines`] is the `Network` of a run. What it sends is in the journal before a connection may
+//! take it; what it receives was put there by a connection first. The journal is the queue, so
+//! that there is one truth: this module holds only numbers. Connections come and go beside it
+//! (see `connect`), and a run does not notice unless a peer is gone for longer than this site's
+//! patience.
+//!
+//! # Discloses
+//! Nothing.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use hedgerow_smc::network::NetworkError;
+use hedgerow_smc::{Network, Site};
+use tokio::sync::{Notify, oneshot};
+
+use crate::journal::{Journal, JournalError, Way};
+use crate::message::End;
+
+/// Why a run's lines failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// A peer has been gone for too long.
+    #[error("`{peer}` has been gone for {} s{}\nhint: once it is back, hedgerow run goes on where the run stands; hedgerow run --abandon gives it up", waited.as_secs(), last.as_ref().map(|last| format!("; last it was: {last}")).unwrap_or_default())]
+    Gone {
+        /// The peer.
+        peer: String,
+        /// For how long.
+        waited: Duration,
+        /// What the last attempt to connect came to.
+        last: Option<String>,
+    },
+    /// A peer is there but says nothing.
+    #[error("`{peer}` is connected but has sent nothing for {} s", waited.as_secs())]
+    Stuck {
+        /// The peer.
+        peer: String,
+        /// For how long.
+        waited: Duration,
+    },
+    /// A peer has ended its part.
+    #[error("`{peer}` has ended its part in the run: {why}")]
+    Ended {
+        /// The peer.
+        peer: String,
+        /// Why, as it says.
+        why: String,
+    },
+    /// What this site computes is not what it computed before.
+    #[error(
+        "frame {number} to `{peer}` is not the one that was sent before the restart\nhint: the program, the study or the rows have changed since the run began; bring them back, or give the run up with hedgerow run --abandon"
+    )]
+    Diverged {
+        /// The peer.
+        peer: String,
+        /// The frame.
+        number: u64,
+    },
+    /// The journal cannot be written or read.
+    #[error("{0}")]
+    Journal(String),
+    /// Somebody stopped the run.
+    #[error("the run was stopped\nhint: hedgerow run goes on where it stands")]
+    Stopped,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// A peer may be gone for this long.
+    pub patience: Duration,
+    /// A peer that is there may say nothing for this long.
+    pub silence: Duration,
+    /// A connection must have greeted within this time.
+    pub handshake: Duration,
+    /// Something is said at least this often.
+    pub alive: Duration,
+    /// A line on which nothing comes for this long is dead.
+    pub idle: Duration,
+    /// First pause between attempts to connect; it doubles.
+    pub first_pause: Duration,
+    /// Longest pause between attempts to connect.
+    pub longest_pause: Duration,
+    /// Connections that have not greeted yet; the oldest makes room for the newest.
+    pub pending: usize,
+}
+
+impl Limits {
+    /// The usual limits around a site's patience.
+    pub fn with_patience(patience: Duration) -> Self {
+        Self {
+            patience,
+            silence: patience.saturating_mul(10),
+            handshake: Duration::from_secs(10),
+            alive: Duration::from_secs(5),
+            idle: Duration::from_secs(20),
+            first_pause: Duration::from_millis(50),
+            longest_pause: Duration::from_secs(5),
+            pending: 64,
+        }
+    }
+}
+
+/// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
+const MOST_AHEAD: u64 = 1 << 26;
+
+/// What the run and its connections share.
+pub(crate) struct Shared {
+    me: u16,
+    names: Vec<String>,
+    journal: Arc<Journal>,
+    run: i64,
+    limits: Limits,
+    state: Mutex<State>,
+    /// For each site: there is something for its connection to say.
+    outgoing: Vec<Notify>,
+    /// Something changed that the end of a run may wait for.
+    changed: Notify,
+}
+
+struct State {
+    peers: Vec<Peer>,
+    failure: Option<LineError>,
+    /// What connections tell their peers when this site ends early.
+    end: Option<End>,
+}
+
+/// One link.
+struct Peer {
+    /// Frames to it that are in the journal.
+    sent: u64,
+    /// Frames to it that this life of the run has made; behind `sent` while replaying.
+    made: u64,
+    /// Frames from it that are in the journal.
+    received: u64,
+    /// Frames from it that this life of the run has taken.
+    taken: u64,
+    /// Frames from it that were in the journal when this life began.
+    replayed: u64,
+    /// Bytes of frames that came in this life and were not taken yet.
+    ahead: u64,
+    /// Frames to it that it has in its own journal, as it says.
+    seen: u64,
+    /// Frames from it of which it knows that they are in the journal here.
+    told: u64,
+    waiting: Option<(Waker, Instant)>,
+    /// The present connection's number, and what ends it.
+    connection: Option<(u64, oneshot::Sender<()>)>,
+    connections: u64,
+    /// Since when there is no connection, where there is none.
+    since: Instant,
+    /// What the last attempt to connect came to.
+    last: Option<String>,
+    ended: Option<End>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        me: u16,
+        names: Vec<String>,
+        journal: Arc<Journal>,
+        run: i64,
+        limits: Limits,
+    ) -> Result<Self, JournalError> {
+        let mut peers = Vec::with_capacity(names.len());
+        for peer in 0..names.len() as u16 {
+            let received = journal.count(run, peer, Way::Received)?;
+            peers.push(Peer {
+                sent: journal.count(run, peer, Way::Sent)?,
+                made: 0,
+                received,
+                taken: 0,
+                replayed: received,
+                ahead: 0,
+                seen: 0,
+                told: 0,
+                waiting: None,
+                connection: None,
+                connections: 0,
+                since: Instant::now(),
+                last: None,
+                ended: None,
+            });
+        }
+        Ok(Self {
+            me,
+            outgoing: names.iter().map(|_| Notify::new()).collect(),
+            names,
+            journal,
+            run,
+            limits,
+            state: Mutex::new(State {
+                peers,
+                failure: None,
+                end: None,
+            }),
+            changed: Notify::new(),
+        })
+    }
+
+    pub(crate) const fn me(&self) -> u16 {
+        self.me
+    }
+
+    pub(crate) const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn name(&self, peer: u16) -> &str {
+        &self.names[usize::from(peer)]
+    }
+
+    /// The other sites.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = u16> + use<> {
+        let me = self.me;
+        (0..self.names.len() as u16).filter(move |peer| *peer != me)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Numbers are changed in one step each, so a panic elsewhere leaves them whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a frame, or sees that it is the one that was sent before a restart.
+    pub(crate) fn send(&self, to: u16, frame: &[u8]) -> Result<(), NetworkError> {
+        let mut state = self.lock();
+        if let Some(failure) = &state.failure {
+            return Err(as_network_error(failure));
+        }
+        let peer = &mut state.peers[usize::from(to)];
+        let number = peer.made;
+        let kept = if number < peer.sent {
+            let before = self.journal.get(self.run, to, Way::Sent, number);
+            before.map(|before| before == frame)
+        } else {
+            let put = self.journal.put(self.run, to, Way::Sent, number, frame);
+            put.map(|()| true)
+        };
+        let failure = match kept {
+            Ok(true) => {
+                peer.made += 1;
+                peer.sent = peer.sent.max(peer.made);
+                self.outgoing[usize::from(to)].notify_one();
+                return Ok(());
+            }
+            Ok(false) => LineError::Diverged {
+                peer: self.name(to).to_owned(),
+                number,
+            },
+            Err(error) => LineError::Journal(error.to_string()),
+        };
+        let error = as_network_error(&failure);
+        state.fail(failure);
+        Err(error)
+    }
+
+    /// The next frame from a peer, if it is here.
+    pub(crate) fn poll_receive(
+        &self,
+        from: u16,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Vec<u8>, NetworkError>> {
+        let mut state = self.lock();
+        if let Some(failure) = &state.failure {
+            return Poll::Ready(Err(as_network_error(failure)));
+        }
+        let peer = &mut state.peers[usize::from(from)];
+        if peer.taken < peer.received {
+            match self.journal.get(self.run, from, Way::Received, peer.taken) {
+                Ok(frame) => {
+                    if peer.taken >= peer.replayed {
+                        peer.ahead = peer.ahead.saturating_sub(frame.len() as u64);
+                    }
+                    peer.taken += 1;
+                    peer.waiting = None;
+                    return Poll::Ready(Ok(frame));
+                }
+                Err(error) => state.fail(LineError::Journal(error.to_string())),
+            }
+        } else if let Some(end) = peer.ended {
+            let failure = self.ended_error(from, end);
+            state.fail(failure);
+        } else {
+            let since = peer
+                .waiting
+                .take()
+                .map_or_else(Instant::now, |(_, since)| since);
+            peer.waiting = Some((context.waker().clone(), since));
+            return Poll::Pending;
+        }
+        match &state.failure {
+            Some(failure) => Poll::Ready(Err(as_network_error(failure))),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Takes a frame from a connection: kept first, handed on then. One that is here already is
+    /// dropped; `false` for one that leaves a gap.
+    pub(crate) fn deliver(&self, from: u16, number: u64, frame: &[u8]) -> bool {
+        let mut state = self.lock();
+        let is_failed = state.failure.is_some();
+        let peer = &mut state.peers[usize::from(from)];
+        if number > peer.received {
+            return false;
+        }
+        if number == peer.received && !is_failed {
+            match self
+                .journal
+                .put(self.run, from, Way::Received, number, frame)
+            {
+                Ok(()) => {
+                    peer.received += 1;
+                    peer.ahead += frame.len() as u64;
+                    if let Some((waker, _)) = peer.waiting.take() {
+                        waker.wake();
+                    }
+                }
+                Err(error) => state.fail(LineError::Journal(error.to_string())),
+            }
+        }
+        self.outgoing[usize::from(from)].notify_one();
+        true
+    }
+
+    /// Whether a peer is so far ahead that its connection should not be read for now.
+    pub(crate) fn is_far_ahead(&self, peer: u16) -> bool {
+        self.lock().peers[usize::from(peer)].ahead >= MOST_AHEAD
+    }
+
+    /// A peer says that it has all frames below a number.
+    pub(crate) fn seen(&self, by: u16, next: u64) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(by)];
+        peer.seen = peer.seen.max(next);
+        self.changed.notify_waiters();
+    }
+
+    /// A peer says that its part has ended without a release.
+    pub(crate) fn ended(&self, peer: u16, end: End) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(peer)];
+        peer.ended = Some(end);
+        if let Some((waker, _)) = peer.waiting.take() {
+            waker.wake();
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// A connection to a peer is ready; an older one is ended. Returns its number and what tells
+    /// it to end.
+    pub(crate) fn connected(&self, to: u16, seen: u64) -> (u64, oneshot::Receiver<()>) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(to)];
+        let (end, ended) = oneshot::channel();
+        peer.connections += 1;
+        peer.connection = Some((peer.connections, end));
+        peer.last = None;
+        // What the peer said of its end belongs to its life before this one.
+        peer.ended = None;
+        peer.seen = peer.seen.max(seen);
+        if let Some((_, since)) = &mut peer.waiting {
+            *since = Instant::now();
+        }
+        (peer.connections, ended)
+    }
+
+    /// A connection has ended.
+    pub(crate) fn disconnected(&self, from: u16, number: u64, why: String) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(from)];
+        if matches!(peer.connection, Some((present, _)) if present == number) {
+            peer.connection = None;
+            peer.since = Instant::now();
+            peer.last = Some(why);
+        }
+    }
+
+    /// An attempt to connect came to nothing.
+    pub(crate) fn attempt_failed(&self, to: u16, why: String) {
+        self.lock().peers[usize::from(to)].last = Some(why);
+    }
+
+    /// The number of the next frame that is due from a peer.
+    pub(crate) fn due(&self, from: u16) -> u64 {
+        self.lock().peers[usize::from(from)].received
+    }
+
+    /// What a connection may say next, given what it has said.
+    pub(crate) fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
+        let mut state = self.lock();
+        let end = state.end;
+        let peer = &state.peers[usize::from(to)];
+        if cursor < peer.sent {
+            return match self.journal.get(self.run, to, Way::Sent, cursor) {
+                Ok(bytes) => Saying::Frame(bytes),
+                Err(error) => {
+                    state.fail(LineError::Journal(error.to_string()));
+                    Saying::Nothing
+                }
+            };
+        }
+        if told < peer.received {
+            return Saying::Seen(peer.received);
+        }
+        end.map_or(Saying::Nothing, Saying::Ended)
+    }
+
+    /// A peer was told, down to the line, that all frames below a number are here.
+    pub(crate) fn told(&self, to: u16, next: u64) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(to)];
+        peer.told = peer.told.max(next);
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn outgoing(&self, to: u16) -> &Notify {
+        &self.outgoing[usize::from(to)]
+    }
+
+    /// Ends the patience with peers that are gone or stuck while somebody waits for them.
+    pub(crate) fn expire(&self) {
+        let mut state = self.lock();
+        let mut failure = None;
+        for peer in self.peers() {
+            let link = &state.peers[usize::from(peer)];
+            if link.waiting.is_some() {
+                failure = failure.or_else(|| self.lost(peer, link));
+            }
+        }
+        if let Some(failure) = failure {
+            state.fail(failure);
+        }
+    }
+
+    fn lost(&self, peer: u16, link: &Peer) -> Option<LineError> {
+        let name = || self.name(peer).to_owned();
+        if link.connection.is_none() {
+            let waited = link.since.elapsed();
+            return (waited >= self.limits.patience).then(|| LineError::Gone {
+                peer: name(),
+                waited,
+                last: link.last.clone(),
+            });
+        }
+        let waited = link.waiting.as_ref()?.1.elapsed();
+        (waited >= self.limits.silence).then(|| LineError::Stuck {
+            peer: name(),
+            waited,
+        })
+    }
+
+    fn ended_error(&self, peer: u16, end: End) -> LineError {
+        let why = match end {
+            End::Own => String::from("a fault of its own; its steward knows more"),
+            End::Stopped => String::from("somebody stopped it"),
+            End::Peer(culprit) if culprit == self.me => {
+                String::from("this site was gone, silent or wrong")
+            }
+            End::Peer(culprit) => match self.names.get(usize::from(culprit)) {
+                Some(name) => format!("`{name}` was gone, silent or wrong"),
+                None => String::from("a site that the study does not have was gone"),
+            },
+        };
+        LineError::Ended {
+            peer: self.name(peer).to_owned(),
+            why,
+        }
+    }
+
+    /// Why the lines failed, if they did.
+    pub(crate) fn failure(&self) -> Option<LineError> {
+        self.lock().failure.clone()
+    }
+
+    /// Tells peers, where there are connections, that this site's part has ended.
+    pub(crate) fn end(&self, end: End) {
+        self.lock().end = Some(end);
+        self.outgoing.iter().for_each(Notify::notify_one);
+    }
+
+    /// Ends the run at this site: nothing is sent or received any more.
+    pub(crate) fn stop(&self) {
+        self.lock().fail(LineError::Stopped);
+    }
+
+    /// The first peer that does not have everything yet, or does not know that this site has.
+    fn behind(&self) -> Option<u16> {
+        let state = self.lock();
+        self.peers().find(|peer| {
+            let link = &state.peers[usize::from(*peer)];
+            link.seen < link.sent || link.told < link.received
+        })
+    }
+
+    /// Waits until every peer has every frame, at most for `limit`; the peer that has not.
+    pub(crate) async fn delivered(&self, limit: Duration) -> Option<u16> {
+        let deadline = tokio::time::Instant::now() + limit;
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // What changes from here on wakes the wait below.
+            changed.as_mut().enable();
+            let behind = self.behind()?;
+            if tokio::time::timeout_at(deadline, changed).await.is_err() {
+                return Some(behind);
+            }
+        }
+    }
+}
+
+impl State {
+    /// Remembers the first failure and wakes whoever waits.
+    fn fail(&mut self, failure: LineError) {
+        self.failure.get_or_insert(failure);
+        for peer in &mut self.peers {
+            if let Some((waker, _)) = peer.waiting.take() {
+                waker.wake();
+            }
+        }
+    }
+}
+
+/// What a connection may say next.
+pub(crate) enum Saying {
+    Frame(Vec<u8>),
+    Seen(u64),
+    Ended(End),
+    Nothing,
+}
+
+/// How a protocol sees the failure; the run itself reports it in full.
+fn as_network_error(failure: &LineError) -> NetworkError {
+    match failure {
+        LineError::Gone { waited, .. } | LineError::Stuck { waited, .. } => {
+            NetworkError::Silent { waited: *waited }
+        }
+        LineError::Ended { .. } | LineError::Stopped => NetworkError::Closed,
+        LineError::Diverged { .. } => NetworkError::Failed {
+            kind: std::io::ErrorKind::InvalidData,
+        },
+        LineError::Journal(_) => NetworkError::Failed {
+            kind: std::io::ErrorKind::Other,
+        },
+    }
+}
+
+/// The network of a run.
+pub(crate) struct Lines(pub(crate) Arc<Shared>);
+
+impl Network for Lines {
+    fn send(&mut self, to: Site, frame: Vec<u8>) -> Result<(), NetworkError> {
+        // A party speaks to sites of its run only, and those fit 16 bits.
+        self.0.send(to.index() as u16, &frame)
+    }
+
+    fn poll_receive(
+        &mut self,
+        from: Site,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Vec<u8>, NetworkError>> {
+        self.0.poll_receive(from.index() as u16, context)
+    }
+}

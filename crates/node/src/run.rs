@@ -1,0 +1,310 @@
+//! A site's part in a run, from the journal's first entry to the signatures of all sites.
+//!
+//! [`Run::start`] opens the lines; [`Run::part`] gives a joined party to the function that knows
+//! the protocol and has all sites sign what came of it; the caller writes the release; and
+//! [`Run::finish`] stays until every peer has what it needs, then wipes the seed. A process that
+//! dies anywhere in between starts over with the same calls and ends with the same release.
+//!
+//! # Discloses
+//! To all sites: a hash of the release with this site's signature.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_smc::{Party, Seat, Seed, Settings, Site};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::agreement::StudyHash;
+use crate::connect::{Connections, Watcher};
+use crate::identity::{PublicKey, Purpose, Secret};
+use crate::journal::{Journal, JournalError, RunName};
+use crate::lines::{Limits, LineError, Lines, Shared};
+use crate::message::End;
+use crate::tls::TlsError;
+
+/// How a seal begins.
+const SEAL: [u8; 16] = *b"hedgerow seal v1";
+/// Bytes of a seal.
+const SEAL_BYTES: usize = 16 + 32 + 64;
+
+/// Why a run ended without a release.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError<E> {
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// TLS cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// A peer, or the lines to it.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// The protocol.
+    #[error(transparent)]
+    Part(E),
+    /// A peer's seal is none.
+    #[error("what `{peer}` sent in place of its signature is none")]
+    NoSeal {
+        /// The peer.
+        peer: String,
+    },
+    /// A peer has another release.
+    #[error(
+        "`{peer}` has another release than this site\nhint: nothing was published; compare versions of hedgerow, and give the run up with hedgerow run --abandon"
+    )]
+    OtherRelease {
+        /// The peer.
+        peer: String,
+    },
+    /// The protocol panicked.
+    #[error("this is a mistake in hedgerow, not in your input: the protocol panicked")]
+    Panicked,
+}
+
+/// Everything a site brings to a run.
+pub struct Setup {
+    /// Which run, and of which rows.
+    pub name: RunName,
+    /// The site's secret key.
+    pub secret: Arc<Secret>,
+    /// Names of all sites, in the study's order.
+    pub names: Vec<String>,
+    /// Keys of all sites, in the study's order.
+    pub keys: Vec<PublicKey>,
+    /// Where to dial each site.
+    pub addresses: Vec<String>,
+    /// How long things may take.
+    pub limits: Limits,
+    /// What the sites agreed on.
+    pub settings: Settings,
+    /// For rehearsals and tests; drawn from the operating system where it is `None`.
+    pub seed: Option<Seed>,
+    /// Told what happens on the lines.
+    pub watcher: Watcher,
+}
+
+/// A site's part in a run.
+pub struct Run {
+    shared: Arc<Shared>,
+    journal: Arc<Journal>,
+    id: i64,
+    seed: Seed,
+    name: RunName,
+    secret: Arc<Secret>,
+    keys: Vec<PublicKey>,
+    settings: Settings,
+    /// Dropped with the run, and the connections with it.
+    _connections: JoinSet<()>,
+}
+
+/// What all sites signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seals {
+    /// The digest that was signed, see [`statement_digest`].
+    pub digest: [u8; 32],
+    /// The signatures, in the study's order of sites.
+    pub signatures: Vec<[u8; 64]>,
+}
+
+/// What the sites of a run sign: the study, the run and what they say of the release.
+pub fn statement_digest(study: StudyHash, run: u32, statement: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow statement v1");
+    hasher
+        .update(&study.0)
+        .update(&run.to_le_bytes())
+        .update(&(statement.len() as u64).to_le_bytes())
+        .update(statement);
+    *hasher.finalize().as_bytes()
+}
+
+impl Run {
+    /// Begins the run, or takes it up where it stands, and opens the lines.
+    ///
+    /// Must be called on a tokio runtime with time and network.
+    pub fn start<E>(
+        setup: Setup,
+        journal: Journal,
+        listener: TcpListener,
+    ) -> Result<Self, RunError<E>> {
+        let journal = Arc::new(journal);
+        let begun = journal.begin(&setup.name, setup.seed.as_ref())?;
+        let shared = Arc::new(Shared::new(
+            setup.name.site,
+            setup.names,
+            Arc::clone(&journal),
+            begun.id,
+            setup.limits,
+        )?);
+        let connections = Connections::new(
+            Arc::clone(&shared),
+            setup.name.study,
+            setup.name.number,
+            &setup.secret,
+            setup.keys.clone(),
+            setup.addresses,
+            setup.watcher,
+        )?;
+        Ok(Self {
+            shared,
+            journal,
+            id: begun.id,
+            seed: Seed::new(*begun.seed),
+            name: setup.name,
+            secret: setup.secret,
+            keys: setup.keys,
+            settings: setup.settings,
+            _connections: connections.start(listener),
+        })
+    }
+
+    /// Takes this site's part: joins, runs `part`, and has all sites sign the statement that it
+    /// returns, which must be the same at all of them.
+    ///
+    /// The protocol computes for long stretches, so it has a thread of its own.
+    pub async fn part<T, E, F>(
+        &self,
+        part: impl FnOnce(Party) -> F + Send + 'static,
+    ) -> Result<(T, Seals), RunError<E>>
+    where
+        T: Send + 'static,
+        E: From<hedgerow_smc::Error> + Send + 'static,
+        F: Future<Output = Result<(T, Vec<u8>), E>>,
+    {
+        let seat = Seat {
+            me: Site::new(self.name.site),
+            sites: self.keys.len(),
+            settings: self.settings,
+            seed: self.seed.clone(),
+            network: Box::new(Lines(Arc::clone(&self.shared))),
+        };
+        let runtime = tokio::runtime::Handle::current();
+        let done = tokio::task::spawn_blocking(move || {
+            runtime.block_on(async {
+                let party = Party::join(seat).await?;
+                part(party).await
+            })
+        });
+        let outcome = match done.await {
+            Ok(Ok((value, statement))) => self.seal(&statement).await.map(|seals| (value, seals)),
+            Ok(Err(error)) => Err(RunError::Part(error)),
+            Err(_) => Err(RunError::Panicked),
+        };
+        outcome.map_err(|error| {
+            // A failed line is told in full, with the peer's name.
+            let failure = self.shared.failure();
+            self.shared.end(match (&failure, &error) {
+                (Some(LineError::Stopped), _) => End::Stopped,
+                (Some(failure), _) => self.culprit(failure),
+                (None, RunError::OtherRelease { peer } | RunError::NoSeal { peer }) => {
+                    self.blame(peer)
+                }
+                (None, _) => End::Own,
+            });
+            failure.map_or(error, RunError::Line)
+        })
+    }
+
+    /// Exchanges signatures under the statement.
+    async fn seal<E>(&self, statement: &[u8]) -> Result<Seals, RunError<E>> {
+        let digest = statement_digest(self.name.study, self.name.number, statement);
+        let own = self.secret.sign(Purpose::Release, &digest);
+        let seal = [&SEAL[..], &digest, &own].concat();
+        let failed = || self.shared.failure().unwrap_or(LineError::Stopped);
+        for peer in self.shared.peers() {
+            self.shared.send(peer, &seal).map_err(|_| failed())?;
+        }
+        let mut signatures = Vec::with_capacity(self.keys.len());
+        for (place, key) in self.keys.iter().enumerate() {
+            // There are at most 250 sites.
+            let peer = place as u16;
+            if peer == self.name.site {
+                signatures.push(own);
+                continue;
+            }
+            let found = poll_fn(|context| self.shared.poll_receive(peer, context)).await;
+            let found = found.map_err(|_| failed())?;
+            let name = || self.shared.name(peer).to_owned();
+            let (theirs, signature) =
+                read_seal(&found).ok_or_else(|| RunError::NoSeal { peer: name() })?;
+            if theirs != digest {
+                return Err(RunError::OtherRelease { peer: name() });
+            }
+            if !key.verifies(Purpose::Release, &digest, &signature) {
+                return Err(RunError::NoSeal { peer: name() });
+            }
+            signatures.push(signature);
+        }
+        Ok(Seals { digest, signatures })
+    }
+
+    /// Stays until every peer has every frame, at most for `limit`, then marks the run as over
+    /// and wipes its seed and frames. Returns the name of a peer that may lack something.
+    pub async fn finish<E>(
+        self,
+        seals: &Seals,
+        limit: Duration,
+    ) -> Result<Option<String>, RunError<E>> {
+        let behind = self.shared.delivered(limit).await;
+        self.journal.finish(self.id, &seals.digest)?;
+        Ok(behind.map(|peer| self.shared.name(peer).to_owned()))
+    }
+
+    /// Gives peers the time to hear why this site's part has ended.
+    pub async fn leave(self) {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+
+    fn culprit(&self, failure: &LineError) -> End {
+        match failure {
+            LineError::Gone { peer, .. }
+            | LineError::Stuck { peer, .. }
+            | LineError::Ended { peer, .. } => self.blame(peer),
+            LineError::Diverged { .. } | LineError::Journal(_) | LineError::Stopped => End::Own,
+        }
+    }
+
+    fn blame(&self, name: &str) -> End {
+        let found = self
+            .shared
+            .peers()
+            .find(|peer| self.shared.name(*peer) == name);
+        found.map_or(End::Own, End::Peer)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        // The protocol's thread must not go on without its lines.
+        self.shared.stop();
+    }
+}
+
+/// The digest and signature of a seal.
+fn read_seal(bytes: &[u8]) -> Option<([u8; 32], [u8; 64])> {
+    let bytes: &[u8; SEAL_BYTES] = bytes.try_into().ok()?;
+    let (magic, rest) = bytes.split_first_chunk::<16>()?;
+    let (digest, signature) = rest.split_first_chunk::<32>()?;
+    (*magic == SEAL).then_some(())?;
+    Some((*digest, signature.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn arbitrary_seals_never_panic(bytes in any::<Vec<u8>>(), body in any::<[u8; 32]>()) {
+            prop_assert!(read_seal(&bytes).is_none());
+            let mut seal = [&SEAL[..], &body, &[7; 64]].concat();
+            prop_assert_eq!(read_seal(&seal), Some((body, [7; 64])));
+            seal.push(0);
+            prop_assert!(read_seal(&seal).is_none());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! `site.toml`: a site's own side of a study, which nobody else sees.
+//!
+//! ```toml
+//! site = "north"                  # its name in the study
+//! study = "study.toml"
+//! key = "north.key"
+//! data = "north-data"             # the journal and releases lie here
+//! listen = "0.0.0.0:7401"         # the study's address where it is not set
+//! patience = 600                  # seconds that a peer may be gone
+//!
+//! [source]
+//! file = "patients.csv"           # or [source.postgres], see `source`
+//!
+//! [[peer]]                        # where the study's address is not the way from here
+//! name = "south"
+//! address = "10.0.0.7:7402"
+//!
+//! [accept]                        # closed by default: see `accept`
+//! minimum_k = 10
+//! models = ["k", "l"]
+//! algorithms = ["mondrian"]
+//! security = ["hardened"]
+//! disclosures = ["class sizes"]
+//! columns = ["age", "zip", "disease"]
+//! ```
+//!
+//! File names are relative to the file.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hedgerow_data::document::{Document, DocumentError, Section};
+
+use crate::accept::Accept;
+use crate::identity::readable_by_others;
+use crate::source::Source;
+
+/// How long a peer may be gone where the file does not say.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A site's own settings.
+#[derive(Debug, Clone)]
+pub struct SiteFile {
+    /// The site's name in the study.
+    pub name: String,
+    /// The study.
+    pub study: PathBuf,
+    /// The secret key.
+    pub key: PathBuf,
+    /// Where the journal and the releases lie.
+    pub data: PathBuf,
+    /// Where to listen, if not where the study says.
+    pub listen: Option<String>,
+    /// How long a peer may be gone.
+    pub patience: Duration,
+    /// Where the rows are.
+    pub source: Source,
+    /// Ways to peers, by name, that are not the study's.
+    pub peers: Vec<(String, String)>,
+    /// What this site takes part in.
+    pub accept: Accept,
+    /// What its owner should see to.
+    pub warnings: Vec<String>,
+}
+
+impl SiteFile {
+    /// Reads a site's file.
+    pub fn open(path: &Path) -> Result<Self, DocumentError> {
+        let document = Document::open(path)?;
+        let root = document.root();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let file = |key| -> Result<PathBuf, DocumentError> {
+            let name = root.required_string(key)?;
+            if name.is_empty() {
+                return Err(root.wrong(key, format!("`{key}` is empty, expected a file name")));
+            }
+            Ok(folder.join(name))
+        };
+        let (study, key, data) = (file("study")?, file("key")?, file("data")?);
+        let name = root.required_string("site")?;
+        let listen = root.string("listen")?;
+        if let Some(address) = &listen {
+            check_address(&root, "listen", address)?;
+        }
+        let patience = match root.integer("patience")? {
+            None => PATIENCE,
+            Some(seconds) => {
+                let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0);
+                Duration::from_secs(seconds.ok_or_else(|| {
+                    root.wrong("patience", "`patience` is in seconds, expected 1 or more")
+                })?)
+            }
+        };
+        let source = root.section("source")?.ok_or_else(|| {
+            root.wrong_section("there is no [source]\nhint: say where the rows are: [source] file = \"patients.csv\", or [source.postgres]")
+        })?;
+        let source = Source::read(&source, folder)?;
+        let mut peers: Vec<(String, String)> = Vec::new();
+        for peer in root.sections("peer")? {
+            let name = peer.required_name()?;
+            let address = peer.required_string("address")?;
+            check_address(&peer, "address", &address)?;
+            peer.finish()?;
+            if peers.iter().any(|(other, _)| *other == name) {
+                return Err(peer.wrong("name", format!("two peers are named `{name}`")));
+            }
+            peers.push((name, address));
+        }
+        let accept = match root.section("accept")? {
+            Some(section) => Accept::read(&section)?,
+            None => Accept::default(),
+        };
+        root.finish()?;
+        let open_mode = std::fs::metadata(path)
+            .ok()
+            .and_then(|found| readable_by_others(&found));
+        let warnings = open_mode.map(|mode| {
+            format!(
+                "{}: others than its owner may read this file (mode {mode:o})\nhint: chmod 600 {0}",
+                path.display()
+            )
+        });
+        Ok(Self {
+            name,
+            study,
+            key,
+            data,
+            listen,
+            patience,
+            source,
+            peers,
+            accept,
+            warnings: warnings.into_iter().collect(),
+        })
+    }
+}
+
+fn check_address(
+    section: &Section<'_>,
+    key: &'static str,
+    address: &str,
+) -> Result<(), DocumentError> {
+    let port = address
+        .rsplit_once(':')
+        .map(|(_, port)| port.parse::<u16>());
+    if matches!(port, Some(Ok(_))) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` is `{address}`, expected host:port, e.g. 127.0.0.1:7401",
+        section.path(key)
+    );
+    Err(section.wrong(key, message))
+}

@@ -1,0 +1,103 @@
+//! Where a site's rows are: a CSV or Parquet file, or PostgreSQL.
+//!
+//! Rows are coded under the study's schema as they are read; a value outside its domain stops
+//! the site before anything leaves it. The digest of the coded rows goes into the journal, so that
+//! a source that changed between a run and its resumption is found.
+//!
+//! ```toml
+//! [source.postgres]
+//! host = "127.0.0.1"              # a name, an address, or a folder with a socket
+//! port = 5432
+//! database = "clinic"
+//! user = "hedgerow"
+//! password_file = "db.password"   # or password_variable = "PGPASSWORD"; never the password itself
+//! tls = "authorities.pem"         # encrypted, and only with a server that they vouch for
+//! table = "public.patients"       # or query = "select … from …"
+//! ```
+
+mod postgres;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_data::files::{FileError, Others, Progress, read_table};
+use hedgerow_data::{Column, Schema, Table};
+
+pub use postgres::{Password, Postgres, PostgresError, Rows};
+
+/// Where a site's rows are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// In a CSV or Parquet file.
+    File(PathBuf),
+    /// In a PostgreSQL database.
+    Postgres(Box<Postgres>),
+}
+
+/// Why rows could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// A file, or a value in it.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A database.
+    #[error(transparent)]
+    Postgres(#[from] PostgresError),
+}
+
+impl Source {
+    /// Reads the `[source]` table; file names are relative to `folder`.
+    pub(crate) fn read(section: &Section<'_>, folder: &Path) -> Result<Self, DocumentError> {
+        let (file, database) = (section.string("file")?, section.section("postgres")?);
+        section.finish()?;
+        match (file, database) {
+            (Some(file), None) => Ok(Self::File(folder.join(file))),
+            (None, Some(database)) => {
+                Ok(Self::Postgres(Box::new(Postgres::read(&database, folder)?)))
+            }
+            (Some(_), Some(_)) => Err(section.wrong(
+                "file",
+                "`source.file` and `source.postgres` both say where the rows are\nhint: keep one",
+            )),
+            (None, None) => Err(section.missing("file")),
+        }
+    }
+
+    /// Reads all rows, in an order that is the same each time.
+    pub async fn table(
+        &self,
+        schema: &Arc<Schema>,
+        progress: &dyn Progress,
+    ) -> Result<Table, SourceError> {
+        match self {
+            Self::File(path) => Ok(read_table(path, schema, &Others::Refuse, progress)?),
+            Self::Postgres(database) => Ok(database.table(schema).await?),
+        }
+    }
+}
+
+/// Names the rows of a table, their order included.
+pub fn digest(table: &Table) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow rows v1");
+    let attributes = table.schema().attributes();
+    hasher.update(&(table.rows() as u64).to_le_bytes());
+    for (position, attribute) in attributes.iter().enumerate() {
+        let mut text = |text: &str| {
+            hasher
+                .update(&(text.len() as u64).to_le_bytes())
+                .update(text.as_bytes());
+        };
+        text(&attribute.name);
+        match table.column(position) {
+            Column::Text(texts) => texts.iter().for_each(text),
+            Column::Coded(codes) => {
+                for code in codes.iter() {
+                    hasher.update(&code.to_le_bytes());
+                }
+            }
+        }
+    }
+    *hasher.finalize().as_bytes()
+}

@@ -1,0 +1,397 @@
+//! Rows from PostgreSQL: one consistent snapshot, streamed, its types checked first.
+//!
+//! Everything is read in one `REPEATABLE READ, READ ONLY` transaction. Names are quoted, never
+//! pasted; only the study's columns are asked for, so what nobody declared stays in the database.
+//! Values come as text in a fixed form and in a fixed order, so that reading again gives the same
+//! table.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::TryStreamExt as _;
+use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_data::files::{FileError, TableBuilder};
+use hedgerow_data::{Domain, Schema, Table};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use tokio_postgres::types::{Kind, Type};
+use tokio_postgres::{Client, IsolationLevel, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use zeroize::Zeroizing;
+
+use crate::identity::readable_by_others;
+
+/// A database and what to read from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Postgres {
+    /// A name, an address, or the folder of a socket.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The database.
+    pub database: String,
+    /// Whose rights are used.
+    pub user: String,
+    /// Where the password is.
+    pub password: Option<Password>,
+    /// The authorities that the server's certificate must come from; without them the connection
+    /// is not encrypted.
+    pub tls: Option<PathBuf>,
+    /// What is read.
+    pub rows: Rows,
+}
+
+/// Where a password is; it is never in `site.toml` itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Password {
+    /// In a file.
+    File(PathBuf),
+    /// In an environment variable.
+    Variable(String),
+}
+
+/// What is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// A table or view, by the parts of its name.
+    Table(Vec<String>),
+    /// What a query gives.
+    Query(String),
+}
+
+/// Why a database could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PostgresError {
+    /// The server cannot be reached, or refuses.
+    #[error("{at}: {step}: {reason}")]
+    Refused {
+        /// Which database.
+        at: String,
+        /// What was tried.
+        step: &'static str,
+        /// What the server or the line said.
+        reason: String,
+    },
+    /// The password is not where it should be.
+    #[error("{at}: the password cannot be had from {from}: {reason}")]
+    Password {
+        /// Which database.
+        at: String,
+        /// From where.
+        from: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A column whose server type the study's attribute cannot have.
+    #[error(
+        "{at}: column `{column}` has type {found}, expected {expected}\nhint: cast it in a query: query = \"select …, {column}::text from …\""
+    )]
+    Type {
+        /// Which database.
+        at: String,
+        /// The column.
+        column: String,
+        /// Its type at the server.
+        found: String,
+        /// What the study's domain is made of.
+        expected: &'static str,
+    },
+    /// A column that is not there, or a value outside its domain.
+    #[error(transparent)]
+    Value(#[from] FileError),
+}
+
+impl Postgres {
+    pub(super) fn read(section: &Section<'_>, folder: &Path) -> Result<Self, DocumentError> {
+        let port = match section.integer("port")? {
+            None => 5432,
+            Some(port) => u16::try_from(port).map_err(|_| {
+                section.wrong(
+                    "port",
+                    format!("`source.postgres.port` is {port}, expected 1 to 65535"),
+                )
+            })?,
+        };
+        let password = match (
+            section.string("password_file")?,
+            section.string("password_variable")?,
+        ) {
+            (None, None) => None,
+            (Some(file), None) => Some(Password::File(folder.join(file))),
+            (None, Some(variable)) => Some(Password::Variable(variable)),
+            (Some(_), Some(_)) => {
+                return Err(section.wrong(
+                    "password_file",
+                    "the password comes from a file or from a variable\nhint: keep one",
+                ));
+            }
+        };
+        let rows = match (section.string("table")?, section.string("query")?) {
+            (Some(table), None) => Rows::Table(table.split('.').map(str::to_owned).collect()),
+            (None, Some(query)) => Rows::Query(query),
+            (Some(_), Some(_)) => {
+                return Err(section.wrong(
+                    "table",
+                    "`source.postgres.table` and `source.postgres.query` both say what to read\nhint: keep one",
+                ));
+            }
+            (None, None) => return Err(section.missing("table")),
+        };
+        let database = Self {
+            host: section
+                .string("host")?
+                .unwrap_or_else(|| String::from("127.0.0.1")),
+            port,
+            database: section.required_string("database")?,
+            user: section.required_string("user")?,
+            password,
+            tls: section.string("tls")?.map(|file| folder.join(file)),
+            rows,
+        };
+        section.finish()?;
+        Ok(database)
+    }
+
+    /// Reads all rows under one snapshot.
+    pub async fn table(&self, schema: &Arc<Schema>) -> Result<Table, PostgresError> {
+        let mut client = self.connect().await?;
+        let transaction = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start()
+            .await
+            .map_err(|error| self.refused("no snapshot", &error))?;
+        // The form of a date must not hang on the server's settings.
+        transaction
+            .batch_execute("SET LOCAL datestyle = 'ISO, YMD'")
+            .await
+            .map_err(|error| self.refused("no snapshot", &error))?;
+
+        let from = self.from();
+        let whole = format!("SELECT * FROM {from}");
+        let shape = transaction
+            .prepare(&whole)
+            .await
+            .map_err(|error| self.refused("the rows cannot be read", &error))?;
+        let found = shape.columns();
+        let names: Vec<String> = found
+            .iter()
+            .map(|column| column.name().to_owned())
+            .collect();
+        let attributes = schema.attributes();
+        for column in found {
+            if let Some(position) = schema.position(column.name()) {
+                self.check(column.name(), column.type_(), &attributes[position].domain)?;
+            }
+        }
+        // In the study's order, so that the order of rows hangs on nothing else.
+        let mut wanted: Vec<String> = names
+            .into_iter()
+            .filter(|name| schema.position(name).is_some())
+            .collect();
+        wanted.sort_by_key(|name| schema.position(name));
+        let mut builder = TableBuilder::new(&self.to_string(), schema, wanted.clone())?;
+        let columns: Vec<String> = wanted
+            .iter()
+            .map(|name| format!("{}::text COLLATE \"C\"", quoted(name)))
+            .collect();
+        let order: Vec<String> = (1..=wanted.len()).map(|place| place.to_string()).collect();
+        let select = format!(
+            "SELECT {} FROM {from} ORDER BY {}",
+            columns.join(", "),
+            order.join(", ")
+        );
+        let unreadable =
+            |error: tokio_postgres::Error| self.refused("the rows cannot be read", &error);
+        let none: [&str; 0] = [];
+        let rows = transaction
+            .query_raw(&select, none)
+            .await
+            .map_err(unreadable)?;
+        let mut rows = pin!(rows);
+        while let Some(row) = rows.try_next().await.map_err(unreadable)? {
+            for column in 0..wanted.len() {
+                let value: Option<&str> = row.try_get(column).map_err(unreadable)?;
+                builder.cell(column, value.map(str::as_bytes))?;
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    /// What stands after FROM.
+    fn from(&self) -> String {
+        match &self.rows {
+            Rows::Table(parts) => {
+                let parts: Vec<String> = parts.iter().map(|part| quoted(part)).collect();
+                parts.join(".")
+            }
+            // A prepared statement is one statement, so nothing can follow the query; the line
+            // end closes a comment in its last line.
+            Rows::Query(query) => {
+                let query = query.trim_end().trim_end_matches(';');
+                format!("(\n{query}\n) AS hedgerow_rows")
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Client, PostgresError> {
+        let mut config = tokio_postgres::Config::new();
+        config
+            .host(&self.host)
+            .port(self.port)
+            .dbname(&self.database)
+            .user(&self.user)
+            .application_name("hedgerow")
+            .connect_timeout(std::time::Duration::from_secs(20));
+        if let Some(password) = self.password()? {
+            config.password(password.as_bytes());
+        }
+        let step = "cannot be reached";
+        if let Some(authorities) = &self.tls {
+            config.ssl_mode(tokio_postgres::config::SslMode::Require);
+            let tls = MakeRustlsConnect::new(self.trusting(authorities)?);
+            let (client, connection) = config
+                .connect(tls)
+                .await
+                .map_err(|error| self.refused(step, &error))?;
+            // Ends by itself when the client is dropped; the client reports its errors.
+            tokio::spawn(connection);
+            return Ok(client);
+        }
+        config.ssl_mode(tokio_postgres::config::SslMode::Disable);
+        let (client, connection) = config
+            .connect(NoTls)
+            .await
+            .map_err(|error| self.refused(step, &error))?;
+        tokio::spawn(connection);
+        Ok(client)
+    }
+
+    fn trusting(&self, authorities: &Path) -> Result<rustls::ClientConfig, PostgresError> {
+        let refused = |reason: String| PostgresError::Refused {
+            at: self.to_string(),
+            step: "TLS",
+            reason,
+        };
+        let wrong = |error: &dyn fmt::Display| {
+            refused(format!(
+                "{} holds no certificates of authorities: {error}",
+                authorities.display()
+            ))
+        };
+        let mut roots = rustls::RootCertStore::empty();
+        let found = CertificateDer::pem_file_iter(authorities).map_err(|error| wrong(&error))?;
+        for certificate in found {
+            let certificate = certificate.map_err(|error| wrong(&error))?;
+            roots.add(certificate).map_err(|error| wrong(&error))?;
+        }
+        if roots.is_empty() {
+            return Err(wrong(&"it is empty"));
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| refused(error.to_string()))?;
+        Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    }
+
+    fn password(&self) -> Result<Option<Zeroizing<String>>, PostgresError> {
+        let failed = |from: String, reason: String| PostgresError::Password {
+            at: self.to_string(),
+            from,
+            reason,
+        };
+        match &self.password {
+            None => Ok(None),
+            Some(Password::Variable(name)) => match std::env::var(name) {
+                Ok(password) => Ok(Some(Zeroizing::new(password))),
+                Err(error) => Err(failed(
+                    format!("the environment variable `{name}`"),
+                    error.to_string(),
+                )),
+            },
+            Some(Password::File(path)) => {
+                let from = || path.display().to_string();
+                let metadata =
+                    std::fs::metadata(path).map_err(|error| failed(from(), error.to_string()))?;
+                if let Some(mode) = readable_by_others(&metadata) {
+                    let reason = format!(
+                        "others than its owner may read it (mode {mode:o})\nhint: chmod 600 {}",
+                        from()
+                    );
+                    return Err(failed(from(), reason));
+                }
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| failed(from(), error.to_string()))?;
+                let text = Zeroizing::new(text);
+                let line = text.trim_end_matches(['\n', '\r']);
+                Ok(Some(Zeroizing::new(line.to_owned())))
+            }
+        }
+    }
+
+    /// Whether values of a server type can be values of a domain.
+    fn check(&self, column: &str, found: &Type, domain: &Domain) -> Result<(), PostgresError> {
+        let is_text = matches!(
+            *found,
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::CHAR
+        ) || matches!(found.kind(), Kind::Enum(_));
+        let is_whole = matches!(*found, Type::INT2 | Type::INT4 | Type::INT8);
+        let (fits, expected) = match domain {
+            Domain::Integer(_) => (is_whole || is_text, "whole numbers or text"),
+            Domain::Date(_) => (*found == Type::DATE || is_text, "dates or text"),
+            _ => (
+                is_text || is_whole || matches!(*found, Type::BOOL | Type::DATE | Type::UUID),
+                "text, whole numbers, booleans, dates or identifiers",
+            ),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(PostgresError::Type {
+            at: self.to_string(),
+            column: column.to_owned(),
+            found: found.name().to_owned(),
+            expected,
+        })
+    }
+
+    fn refused(&self, step: &'static str, error: &tokio_postgres::Error) -> PostgresError {
+        let reason = match error.as_db_error() {
+            Some(error) => error.message().to_owned(),
+            None => {
+                let source = std::error::Error::source(error);
+                source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+            }
+        };
+        PostgresError::Refused {
+            at: self.to_string(),
+            step,
+            reason,
+        }
+    }
+}
+
+/// Which database and what of it, as messages name it.
+impl fmt::Display for Postgres {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "postgres {}:{}/{}",
+            self.host, self.port, self.database
+        )?;
+        match &self.rows {
+            Rows::Table(parts) => write!(formatter, " {}", parts.join(".")),
+            Rows::Query(_) => formatter.write_str(" query"),
+        }
+    }
+}
+
+/// A name as SQL takes it, whatever is in it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,248 @@
+//! TLS 1.3 between sites, each known by its key alone.
+//!
+//! A site's certificate is made anew at each start from its ed25519 key and says nothing but the
+//! key: no name, no authority, dates that never end. A peer is who the study says because it holds
+//! the secret half of the key that the study pins; everything else in a certificate is ignored, so
+//! that neither an authority nor a wrong clock has a say. There is no resumption and no early
+//! data: every connection proves both keys afresh.
+//!
+//! # Discloses
+//! Whoever connects sees this site's public key, and is then refused unless its own is pinned.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{NoServerSessionStorage, ParsedCertificate};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, ServerConfig,
+    SignatureScheme,
+};
+
+use crate::identity::{PublicKey, Secret};
+
+/// Why this site cannot speak TLS.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// No certificate can be made from the key.
+    #[error("no certificate can be made from the key: {0}")]
+    Certificate(#[from] rcgen::Error),
+    /// The library refuses the settings.
+    #[error("TLS cannot be set up: {0}")]
+    Settings(#[from] Error),
+}
+
+/// The settings for connections that others open: any of `peers` may.
+pub(crate) fn listening(secret: &Secret, peers: &[PublicKey]) -> Result<ServerConfig, TlsError> {
+    let (certificate, key) = certificate(secret)?;
+    let pinned = Pinned::new(peers);
+    let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_client_cert_verifier(Arc::new(pinned))
+        .with_single_cert(vec![certificate], key)?;
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    config.max_early_data_size = 0;
+    Ok(config)
+}
+
+/// The settings for a connection to one peer.
+pub(crate) fn dialing(secret: &Secret, peer: PublicKey) -> Result<ClientConfig, TlsError> {
+    let (certificate, key) = certificate(secret)?;
+    let pinned = Pinned::new(&[peer]);
+    let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(pinned))
+        .with_client_auth_cert(vec![certificate], key)?;
+    config.resumption = Resumption::disabled();
+    config.enable_early_data = false;
+    // Peers are known by key, not by name: the study's names stay inside.
+    config.enable_sni = false;
+    Ok(config)
+}
+
+/// A name that the library wants and nobody sees.
+pub(crate) fn no_name() -> ServerName<'static> {
+    ServerName::IpAddress(std::net::IpAddr::from([127, 0, 0, 1]).into())
+}
+
+/// The key of a certificate, if it is an ed25519 key.
+pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<[u8; 32]> {
+    /// What stands before the 32 bytes of an ed25519 key (RFC 8410).
+    const PREFIX: [u8; 12] = [
+        0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+    ];
+    let parsed = ParsedCertificate::try_from(certificate).ok()?;
+    let info = parsed.subject_public_key_info();
+    info.strip_prefix(&PREFIX)?.try_into().ok()
+}
+
+fn certificate(
+    secret: &Secret,
+) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
+    let der = PrivatePkcs8KeyDer::from(secret.pkcs8().to_vec());
+    let pair = rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519)?;
+    let mut parameters = rcgen::CertificateParams::default();
+    parameters.distinguished_name = rcgen::DistinguishedName::new();
+    let certificate = parameters.self_signed(&pair)?;
+    Ok((certificate.der().clone(), PrivateKeyDer::Pkcs8(der)))
+}
+
+/// Knows peers by their keys.
+struct Pinned {
+    keys: Vec<[u8; 32]>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Pinned {
+    fn new(peers: &[PublicKey]) -> Self {
+        Self {
+            keys: peers.iter().map(|key| *key.as_bytes()).collect(),
+            provider: Arc::new(rustls::crypto::ring::default_provider()),
+        }
+    }
+
+    fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
+        match key_of(certificate) {
+            Some(key) if self.keys.contains(&key) => Ok(()),
+            _ => Err(CertificateError::ApplicationVerificationFailure.into()),
+        }
+    }
+
+    fn signed(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+}
+
+impl fmt::Debug for Pinned {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Pinned")
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(certificate)
+            .map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(Error::General(String::from("TLS 1.3 only")))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signed(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.check(certificate)
+            .map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(Error::General(String::from("TLS 1.3 only")))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.signed(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_says_the_key_and_nothing_else() {
+        let secret = Secret::from_bytes(&[5; 32]);
+        let (certificate, _) = certificate(&secret).unwrap();
+        assert_eq!(key_of(&certificate), Some(*secret.public().as_bytes()));
+        assert!(!String::from_utf8_lossy(&certificate).contains("rcgen"));
+    }
+
+    #[test]
+    fn a_key_of_another_kind_is_no_key() {
+        let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+        let certificate = rcgen::CertificateParams::default()
+            .self_signed(&pair)
+            .unwrap();
+        assert_eq!(key_of(certificate.der()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_certificates_never_panic(
+            bytes in any::<Vec<u8>>(),
+            place in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            key_of(&CertificateDer::from(bytes));
+            let (whole, _) = certificate(&Secret::from_bytes(&[5; 32])).unwrap();
+            let mut changed = whole.to_vec();
+            let place = place.index(changed.len());
+            changed[place] = byte;
+            key_of(&CertificateDer::from(changed));
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Strangers and peers that do what they should not: refused with a reason, and the run goes on.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hedgerow_node::identity::from_hex;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsConnector;
+
+use super::world::{Odd, World, run_test};
+
+/// A client that takes any server and shows the certificate of a key.
+#[derive(Debug)]
+struct Anyone;
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+}
+
+/// The PKCS #8 form of a test's secret.
+fn pkcs8(site: u8) -> PrivatePkcs8KeyDer<'static> {
+    let mut der = from_hex::<16>("302e020100300506032b657004220420")
+        .unwrap()
+        .to_vec();
+    der.extend([site + 1; 32]);
+    PrivatePkcs8KeyDer::from(der)
+}
+
+/// A connector with the certificate of a key, for better or worse.
+fn connector(site: Option<u8>, shape: impl Fn(&mut rcgen::CertificateParams)) -> TlsConnector {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Anyone));
+    let config = match site {
+        None => builder.with_no_client_auth(),
+        Some(site) => {
+            let der = pkcs8(site);
+            let pair =
+                rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519).unwrap();
+            let mut parameters = rcgen::CertificateParams::default();
+            shape(&mut parameters);
+            let certificate = parameters.self_signed(&pair).unwrap();
+            builder
+                .with_client_auth_cert(vec![certificate.der().clone()], der.into())
+                .unwrap()
+        }
+    };
+    TlsConnector::from(Arc::new(config))
+}
+
+/// Everything that a server says after the TLS handshake to a client that says this.
+async fn hear(address: &str, connector: &TlsConnector, say: &[u8]) -> Vec<u8> {
+    let name = ServerName::try_from("hedgerow").unwrap();
+    let socket = connect(address).await;
+    let mut heard = Vec::new();
+    if let Ok(mut stream) = connector.connect(name, socket).await {
+        let _ = stream.write_all(say).await;
+        let _ = stream.flush().await;
+        let _ = stream.read_to_end(&mut heard).await;
+    }
+    heard
+}
+
+async fn connect(address: &str) -> TcpStream {
+    loop {
+        match TcpStream::connect(address).await {
+            Ok(socket) => return socket,
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
+
+/// A greeting as a peer at place `from` would send it to site 1.
+fn hello(from: u16, study: [u8; 32], version: u16) -> Vec<u8> {
+    let mut body = vec![0];
+    body.extend(b"hedgerow");
+    body.extend(version.to_le_bytes());
+    body.extend(study);
+    body.extend(1u32.to_le_bytes());
+    body.extend(from.to_le_bytes());
+    body.extend(1u16.to_le_bytes());
+    body.extend(0u64.to_le_bytes());
+    framed(&body)
+}
+
+fn framed(body: &[u8]) -> Vec<u8> {
+    let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
+    bytes.extend(body);
+    bytes
+}
+
+/// A world of two in which site 1 waits for a peer that the test plays.
+fn waiting() -> Arc<World> {
+    let mut world = World::new(2);
+    world.limits.patience = Duration::from_secs(3);
+    world.limits.handshake = Duration::from_secs(1);
+    Arc::new(world)
+}
+
+#[test]
+fn a_stranger_is_told_nothing() {
+    run_test(async {
+        let world = waiting();
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let address = &world.listening[1];
+        // No certificate, and one of a key that is not in the study, though self-signed well.
+        for stranger in [connector(None, |_| {}), connector(Some(50), |_| {})] {
+            assert_eq!(hear(address, &stranger, &hello(0, [9; 32], 1)).await, b"");
+        }
+        // A plaintext client gets a TLS alert at most.
+        for say in [
+            &b"GET / HTTP/1.1\r\n\r\n"[..],
+            &[0; 200],
+            &hello(0, [9; 32], 1),
+        ] {
+            let mut socket = connect(address).await;
+            let _ = socket.write_all(say).await;
+            let mut heard = Vec::new();
+            let _ = socket.read_to_end(&mut heard).await;
+            assert!(heard.len() <= 7, "{heard:?}");
+        }
+        world.until_said(1, "TurnedAway", 5).await;
+        assert!(
+            site.await
+                .unwrap()
+                .unwrap_err()
+                .contains("`s0` has been gone")
+        );
+    });
+}
+
+#[test]
+fn dates_and_names_in_a_certificate_mean_nothing_the_key_does() {
+    run_test(async {
+        let world = waiting();
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let expired = connector(Some(0), |parameters| {
+            parameters.not_after = rcgen::date_time_ymd(1999, 1, 1);
+            parameters
+                .distinguished_name
+                .push(rcgen::DnType::CommonName, "s1");
+        });
+        // Its key is that of site 0, so it is heard: it has another study, and is told so.
+        let heard = hear(&world.listening[1], &expired, &hello(0, [8; 32], 1)).await;
+        assert_eq!(heard, framed(&[1, 1]));
+        world.until_said(1, "different studies", 1).await;
+        // The right names under another key are not.
+        let named = connector(Some(50), |parameters| {
+            parameters
+                .distinguished_name
+                .push(rcgen::DnType::CommonName, "s0");
+        });
+        assert_eq!(
+            hear(&world.listening[1], &named, &hello(0, [9; 32], 1)).await,
+            b""
+        );
+        site.abort();
+    });
+}
+
+#[test]
+fn a_peer_that_does_not_fit_gets_the_reason() {
+    run_test(async {
+        let world = waiting();
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let peer = connector(Some(0), |_| {});
+        let address = &world.listening[1];
+        let cases = [
+            (hello(0, [9; 32], 7), 0, "versions of hedgerow"),
+            (hello(0, [8; 32], 1), 1, "different studies"),
+            (hello(5, [9; 32], 1), 3, "not the one that its key has"),
+            (framed(b"nonsense"), 4, "no greeting"),
+            (framed(&[]), 4, "no greeting"),
+            // 4 GB of greeting.
+            (vec![255; 4], 4, "no greeting"),
+        ];
+        for (say, reason, words) in cases {
+            assert_eq!(hear(address, &peer, &say).await, framed(&[1, reason]));
+            world.until_said(1, words, 1).await;
+        }
+        site.abort();
+    });
+}
+
+#[test]
+fn a_peer_that_goes_wrong_after_the_greeting_loses_its_connection_only() {
+    run_test(async {
+        let world = waiting();
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let peer = connector(Some(0), |_| {});
+        let frame = |number: u64| {
+            let mut body = vec![2];
+            body.extend(number.to_le_bytes());
+            body.extend([0; 10]);
+            framed(&body)
+        };
+        let cases = [
+            // 4 GB, a frame out of order, a second greeting, an unknown kind.
+            (vec![255; 4], "4294967295 bytes"),
+            (frame(5), "it left out frames"),
+            (hello(0, [9; 32], 1), "out of place"),
+            (framed(&[77]), "unknown kind 77"),
+        ];
+        for (wrong, words) in cases {
+            let say = [hello(0, [9; 32], 1), wrong].concat();
+            let heard = hear(&world.listening[1], &peer, &say).await;
+            assert!(!heard.is_empty());
+            world.until_said(1, words, 1).await;
+        }
+        // Nonsense in a frame's place ends the run with the peer's name, not with a panic.
+        let say = [hello(0, [9; 32], 1), frame(0)].concat();
+        tokio::spawn({
+            let (world, peer) = (Arc::clone(&world), peer.clone());
+            async move { hear(&world.listening[1], &peer, &say).await }
+        });
+        let error = site.await.unwrap().unwrap_err();
+        assert!(error.contains("site 0"), "{error}");
+    });
+}
+
+#[test]
+fn another_key_another_study_another_run_are_named_on_both_ends() {
+    let none = Odd::none(1);
+    let cases = [
+        (
+            Odd { key: 60, ..none },
+            "its key is not the one that the study has",
+            "it does not take this site's key",
+        ),
+        (
+            Odd {
+                study: [1; 32],
+                ..none
+            },
+            "different studies",
+            "different studies",
+        ),
+        (
+            Odd { number: 2, ..none },
+            "different runs",
+            "different runs",
+        ),
+    ];
+    for (odd, at_dialer, at_listener) in cases {
+        run_test(async move {
+            let mut world = World::new(2);
+            world.limits.patience = Duration::from_secs(1);
+            let world = Arc::new(world);
+            let other = tokio::spawn(Arc::clone(&world).live_oddly(1, odd));
+            let error = Arc::clone(&world).live(0).await.unwrap_err();
+            assert!(error.contains("`s1` has been gone"), "{error}");
+            assert!(error.contains(at_dialer), "{error}");
+            assert!(other.await.unwrap().is_err());
+            assert!(world.said(1).contains(at_listener), "{}", world.said(1));
+        });
+    }
+}
+
+#[test]
+fn a_caller_with_another_key_is_named_on_both_ends() {
+    run_test(async {
+        let mut world = World::new(2);
+        world.limits.patience = Duration::from_secs(1);
+        let world = Arc::new(world);
+        let listener = tokio::spawn(Arc::clone(&world).live(1));
+        let odd = Odd {
+            key: 60,
+            ..Odd::none(0)
+        };
+        let error = Arc::clone(&world).live_oddly(0, odd).await.unwrap_err();
+        assert!(error.contains("does not take this site's key"), "{error}");
+        let error = listener.await.unwrap().unwrap_err();
+        assert!(error.contains("`s0` has been gone"), "{error}");
+        let words = "its key is not the one that the study has";
+        world.until_said(1, words, 1).await;
+    });
+}
+
+#[test]
+fn a_recorded_handshake_is_worth_nothing() {
+    run_test(async {
+        let mut world = World::new(2);
+        // Site 0 finds site 1 behind somebody who writes everything down.
+        let tap = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        world.ways[0][1] = tap.local_addr().unwrap().to_string();
+        world.limits.handshake = Duration::from_secs(1);
+        let world = Arc::new(world);
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let (notes, target) = (Arc::clone(&recorded), world.listening[1].clone());
+        tokio::spawn(async move {
+            loop {
+                let (caller, _) = tap.accept().await.unwrap();
+                let called = connect(&target).await;
+                let (mut from_caller, mut to_caller) = caller.into_split();
+                let (mut from_called, mut to_called) = called.into_split();
+                tokio::spawn(
+                    async move { tokio::io::copy(&mut from_called, &mut to_caller).await },
+                );
+                let mut buffer = [0; 4096];
+                while let Ok(read @ 1..) = from_caller.read(&mut buffer).await {
+                    notes.lock().unwrap().extend_from_slice(&buffer[..read]);
+                    if to_called.write_all(&buffer[..read]).await.is_err() {
+                        break;
+                    }
+                }
+            }
+        });
+        let lives = (0..2).map(|place| tokio::spawn(Arc::clone(&world).live(place)));
+        for life in lives.collect::<Vec<_>>() {
+            life.await.unwrap().unwrap();
+        }
+        let recorded = recorded.lock().unwrap().clone();
+        assert!(recorded.len() > 1000);
+
+        let again = waiting();
+        let site = tokio::spawn(Arc::clone(&again).live(1));
+        let mut socket = connect(&again.listening[1]).await;
+        let _ = socket.write_all(&recorded).await;
+        let mut heard = Vec::new();
+        let _ = socket.read_to_end(&mut heard).await;
+        again.until_said(1, "TurnedAway", 1).await;
+        assert!(!again.said(1).contains("Connected {"));
+        site.abort();
+    });
+}
+
+#[test]
+fn a_thousand_idle_and_slow_connections_keep_nobody_out() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let expected = world.in_memory();
+        let last = tokio::spawn(Arc::clone(&world).live(2));
+        let mut held = Vec::new();
+        for number in 0..1000 {
+            let mut socket = connect(&world.listening[2]).await;
+            if number % 2 == 0 {
+                // The first bytes of a TLS record, and then one more now and then.
+                let _ = socket.write_all(&[0x16, 3, 1]).await;
+            }
+            held.push(socket);
+        }
+        // The oldest were let go to make room.
+        let limit = world.limits.pending + 8;
+        let started = Instant::now();
+        let is_open = |socket: &&TcpStream| {
+            let found = socket.try_read(&mut [0; 64]);
+            matches!(found, Err(error) if error.kind() == std::io::ErrorKind::WouldBlock)
+        };
+        while held.iter().filter(is_open).count() > limit {
+            assert!(started.elapsed() < world.limits.handshake / 2);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let slow = tokio::spawn(async move {
+            loop {
+                for socket in &mut held {
+                    let _ = socket.write_all(&[1]).await;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        let started = Instant::now();
+        let first = tokio::spawn(Arc::clone(&world).live(0));
+        let second = tokio::spawn(Arc::clone(&world).live(1));
+        for (life, expected) in [first, second, last].into_iter().zip(expected) {
+            assert_eq!(life.await.unwrap().unwrap().0, expected);
+        }
+        assert!(started.elapsed() < Duration::from_secs(20));
+        slow.abort();
+    });
+}
+
+#[test]
+fn a_peer_cannot_fill_the_disk() {
+    run_test(async {
+        let mut world = World::new(3);
+        world.limits.patience = Duration::from_secs(8);
+        let world = Arc::new(world);
+        // It waits for site 0, which is not there, while site 2 sends without end.
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let peer = connector(Some(2), |_| {});
+        let name = ServerName::try_from("hedgerow").unwrap();
+        let socket = connect(&world.listening[1]).await;
+        let mut stream = peer.connect(name, socket).await.unwrap();
+        stream.write_all(&hello(2, [9; 32], 1)).await.unwrap();
+        let mut written = 0;
+        for number in 0u64..400 {
+            let mut body = vec![2];
+            body.extend(number.to_le_bytes());
+            body.resize(1 << 20, 7);
+            let frame = framed(&body);
+            let send = stream.write_all(&frame);
+            let Ok(sent) = tokio::time::timeout(Duration::from_secs(2), send).await else {
+                break;
+            };
+            sent.unwrap();
+            written += frame.len();
+        }
+        // 64 MiB, and what the line itself holds.
+        assert!(written > 60 << 20, "{written}");
+        assert!(written < 100 << 20, "{written}");
+        let error = site.await.unwrap().unwrap_err();
+        assert!(error.contains("`s0` has been gone"), "{error}");
+    });
+}

@@ -1,0 +1,389 @@
+//! Rows from a PostgreSQL of the test's own; skipped, with a message, where none is installed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::{Schema, Study, Table};
+use hedgerow_node::source::{Password, Postgres, Rows, Source, digest};
+use tokio_postgres::NoTls;
+
+use super::world::run_test;
+use super::write_study;
+
+/// A server that ends with the test.
+struct Server {
+    folder: tempfile::TempDir,
+    programs: PathBuf,
+    port: u16,
+}
+
+impl Server {
+    /// Starts a server whose user `reader` has the password `swordfish`.
+    fn start() -> Option<Self> {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").ok();
+        let programs = versions
+            .into_iter()
+            .flatten()
+            .filter_map(|version| Some(version.ok()?.path().join("bin")))
+            .find(|programs| programs.join("initdb").exists());
+        let Some(programs) = programs else {
+            eprintln!("skipped: no PostgreSQL in /usr/lib/postgresql (apt-get install postgresql)");
+            return None;
+        };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let server = Self {
+            folder: tempfile::tempdir().unwrap(),
+            programs,
+            port,
+        };
+        let folder = server.folder.path();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(folder, open).unwrap();
+        std::fs::write(folder.join("password"), "swordfish\n").unwrap();
+        let data = folder.join("data");
+        let password = folder.join("password");
+        server.program(
+            "initdb",
+            &[
+                "--auth=scram-sha-256",
+                "--username=reader",
+                "--no-sync",
+                &format!("--pwfile={}", password.display()),
+                data.to_str().unwrap(),
+            ],
+        );
+        // A certificate of an authority of the test's own.
+        let authority = rcgen::KeyPair::generate().unwrap();
+        let mut parameters = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let root = parameters.self_signed(&authority).unwrap();
+        let issuer = rcgen::Issuer::new(parameters, authority);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let names = vec![String::from("127.0.0.1")];
+        let certificate = rcgen::CertificateParams::new(names)
+            .unwrap()
+            .signed_by(&key, &issuer)
+            .unwrap();
+        std::fs::write(folder.join("authority.pem"), pem("CERTIFICATE", root.der())).unwrap();
+        let script = format!(
+            "umask 077; cat > '{0}/server.key' <<'E'\n{1}E\ncat > '{0}/server.crt' <<'E'\n{2}E\n",
+            data.display(),
+            pem("PRIVATE KEY", &key.serialize_der()),
+            pem("CERTIFICATE", certificate.der()),
+        );
+        server.shell(&script);
+        let options = format!(
+            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c ssl=on"
+        );
+        let log = folder.join("log");
+        server.program(
+            "pg_ctl",
+            &[
+                "start",
+                "--wait",
+                &format!("--pgdata={}", data.display()),
+                &format!("--log={}", log.display()),
+                &format!("--options={options}"),
+            ],
+        );
+        Some(server)
+    }
+
+    /// Runs a program of the server, which refuses to run as root.
+    fn program(&self, name: &str, arguments: &[&str]) {
+        let quoted: Vec<String> = arguments
+            .iter()
+            .map(|argument| format!("'{}'", argument.replace('\'', "'\\''")))
+            .collect();
+        let program = self.programs.join(name);
+        self.shell(&format!("'{}' {}", program.display(), quoted.join(" ")));
+    }
+
+    fn shell(&self, script: &str) {
+        let identity = Command::new("id").arg("-u").output().unwrap();
+        let mut command = if identity.stdout == b"0\n" {
+            let mut command = Command::new("setpriv");
+            command.args([
+                "--reuid=postgres",
+                "--regid=postgres",
+                "--clear-groups",
+                "sh",
+            ]);
+            command
+        } else {
+            Command::new("sh")
+        };
+        let status = command
+            .args(["-c", script])
+            .current_dir(self.folder.path())
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success(), "{script}");
+    }
+
+    fn source(&self, rows: Rows) -> Postgres {
+        let password = self.folder.path().join("password");
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&password, private).unwrap();
+        Postgres {
+            host: String::from("127.0.0.1"),
+            port: self.port,
+            database: String::from("postgres"),
+            user: String::from("reader"),
+            password: Some(Password::File(password)),
+            tls: None,
+            rows,
+        }
+    }
+
+    fn table(&self, name: &str) -> Postgres {
+        self.source(Rows::Table(vec![name.to_owned()]))
+    }
+
+    async fn execute(&self, statements: &str) {
+        let options = format!(
+            "host=127.0.0.1 port={} user=reader password=swordfish dbname=postgres",
+            self.port
+        );
+        let (client, connection) = tokio_postgres::connect(&options, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client.batch_execute(statements).await.unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let data = self.folder.path().join("data");
+        let pgdata = format!("--pgdata={}", data.display());
+        self.program("pg_ctl", &["stop", "--mode=immediate", &pgdata]);
+        self.shell(&format!("rm -rf '{}'", data.display()));
+    }
+}
+
+/// DER in its armour (RFC 7468).
+fn pem(label: &str, der: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in der.chunks(3) {
+        let word = chunk
+            .iter()
+            .chain([&0, &0])
+            .take(3)
+            .fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        for place in 0..4 {
+            let letter = char::from(LETTERS[(word >> (18 - 6 * place)) as usize & 63]);
+            text.push(if place > chunk.len() { '=' } else { letter });
+        }
+    }
+    let lines: Vec<&str> = (0..text.len())
+        .step_by(64)
+        .map(|start| &text[start..text.len().min(start + 64)])
+        .collect();
+    format!(
+        "-----BEGIN {label}-----\n{}\n-----END {label}-----\n",
+        lines.join("\n")
+    )
+}
+
+fn schema(folder: &Path) -> Arc<Schema> {
+    write_study(folder, &["north", "south"]);
+    Study::open(&folder.join("study.toml")).unwrap().schema
+}
+
+async fn refused(source: Postgres, schema: &Arc<Schema>) -> String {
+    let read = Source::Postgres(Box::new(source)).table(schema, &()).await;
+    read.unwrap_err().to_string()
+}
+
+/// The rows of a table, sorted.
+fn sorted(table: &Table) -> Vec<Vec<u32>> {
+    let row = |row| {
+        (0..3)
+            .map(|column| table.codes(column).unwrap().get(row))
+            .collect()
+    };
+    let mut rows: Vec<Vec<u32>> = (0..table.rows()).map(row).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn rows_come_as_from_a_file() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let schema = schema(folder.path());
+    run_test(async {
+        server
+            .execute(
+                "CREATE TYPE illness AS ENUM ('flu', 'ulcer', 'asthma');
+                 CREATE TABLE patients (age int, zip text, disease illness, secret text);
+                 INSERT INTO patients SELECT (n * 37) % 100,
+                     (array['101', '102', '201'])[1 + n % 3],
+                     (array['flu', 'ulcer', 'asthma'])[1 + n % 2]::illness, 'x' || n
+                 FROM generate_series(1, 5000) AS n;",
+            )
+            .await;
+        let mut text = String::from("age,zip,disease\n");
+        for n in 1..=5000 {
+            let zip = ["101", "102", "201"][n % 3];
+            let disease = ["flu", "ulcer"][n % 2];
+            text.push_str(&format!("{},{zip},{disease}\n", (n * 37) % 100));
+        }
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, text).unwrap();
+        let file = read_table(&path, &schema, &Others::Refuse, &()).unwrap();
+        let table = server.table("patients").table(&schema).await.unwrap();
+        assert_eq!(sorted(&table), sorted(&file));
+
+        // The same rows in another order, by a query, are the same table; so a restart finds it.
+        server
+            .execute(
+                "CREATE TABLE shuffled AS SELECT * FROM patients ORDER BY md5(secret);
+                 SET datestyle = 'German';",
+            )
+            .await;
+        for query in [
+            "select age, zip, disease from shuffled;",
+            "select disease, age, zip, secret from shuffled -- all of them",
+        ] {
+            let source = server.source(Rows::Query(query.to_owned()));
+            let again = source.table(&schema).await.unwrap();
+            assert_eq!(digest(&again), digest(&table), "{query}");
+        }
+        server
+            .execute("UPDATE shuffled SET age = age + 1 WHERE age = 3 AND zip = '101'")
+            .await;
+        let changed = server.table("shuffled").table(&schema).await.unwrap();
+        assert_ne!(digest(&changed), digest(&table));
+    });
+}
+
+#[test]
+fn what_does_not_fit_is_named_and_nothing_is_changed() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let schema = schema(folder.path());
+    run_test(async {
+        server
+            .execute(
+                "CREATE TABLE wrong (age numeric, zip text, disease text);
+                 CREATE TABLE outside (age int, zip text, disease text);
+                 INSERT INTO outside VALUES (5, '101', 'flu'), (5, '101', 'plague');
+                 CREATE TABLE lacking (age int, zip text);
+                 CREATE TABLE missing (age int, zip text, disease text);
+                 INSERT INTO missing VALUES (NULL, '101', 'flu');
+                 CREATE TABLE \"odd \"\"; DROP TABLE outside; --\" (age int, zip text, disease text);",
+            )
+            .await;
+        let error = refused(server.table("wrong"), &schema).await;
+        assert!(
+            error.contains("column `age` has type numeric, expected whole numbers or text"),
+            "{error}"
+        );
+        let error = refused(server.table("outside"), &schema).await;
+        assert!(
+            error.contains("outside:2: column `disease`: value `plague`"),
+            "{error}"
+        );
+        let error = refused(server.table("lacking"), &schema).await;
+        assert!(error.contains("`disease`"), "{error}");
+        let error = refused(server.table("missing"), &schema).await;
+        assert!(
+            error.contains("missing:1: column `age`: value ``"),
+            "{error}"
+        );
+        let error = refused(server.table("nowhere"), &schema).await;
+        assert!(
+            error.contains("relation \"nowhere\" does not exist"),
+            "{error}"
+        );
+
+        // SQL in a table's name is a name.
+        let odd = "odd \"; DROP TABLE outside; --";
+        assert_eq!(server.table(odd).table(&schema).await.unwrap().rows(), 0);
+        for name in [
+            "outside; DROP TABLE outside",
+            "outside\"; DROP TABLE outside; --",
+        ] {
+            let error = refused(server.table(name), &schema).await;
+            assert!(error.contains("does not exist"), "{error}");
+        }
+        // A query that writes, or that is more than one, does not run.
+        for query in [
+            "with gone as (delete from outside returning *) select * from gone",
+            "select * from outside) as x; drop table outside; --",
+            "select age, zip, disease from outside; drop table outside",
+        ] {
+            refused(server.source(Rows::Query(query.to_owned())), &schema).await;
+        }
+        let error = refused(server.table("outside"), &schema).await;
+        assert!(error.contains("plague"), "{error}");
+    });
+}
+
+#[test]
+fn passwords_and_certificates_are_checked() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let schema = schema(folder.path());
+    run_test(async {
+        server
+            .execute("CREATE TABLE patients (age int, zip text, disease text)")
+            .await;
+        let secure = |file: &str| {
+            let mut source = server.table("patients");
+            source.tls = Some(server.folder.path().join(file));
+            source
+        };
+        assert_eq!(
+            secure("authority.pem").table(&schema).await.unwrap().rows(),
+            0
+        );
+        // An authority that did not sign it.
+        let other = rcgen::KeyPair::generate().unwrap();
+        let mut parameters = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let root = parameters.self_signed(&other).unwrap();
+        let path = server.folder.path().join("other.pem");
+        std::fs::write(path, pem("CERTIFICATE", root.der())).unwrap();
+        let error = refused(secure("other.pem"), &schema).await;
+        assert!(error.contains("cannot be reached"), "{error}");
+        std::fs::write(server.folder.path().join("empty.pem"), "").unwrap();
+        let error = refused(secure("empty.pem"), &schema).await;
+        assert!(error.contains("holds no certificates"), "{error}");
+
+        let mut wrong = server.table("patients");
+        let path = folder.path().join("wrong");
+        std::fs::write(&path, "guess\n").unwrap();
+        let mode = |mode| {
+            let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+            std::fs::set_permissions(&path, permissions).unwrap();
+        };
+        mode(0o644);
+        wrong.password = Some(Password::File(path.clone()));
+        let error = refused(wrong.clone(), &schema).await;
+        assert!(
+            error.contains("others than its owner may read it"),
+            "{error}"
+        );
+        mode(0o600);
+        let error = refused(wrong.clone(), &schema).await;
+        assert!(error.contains("password authentication failed"), "{error}");
+        assert!(!error.contains("guess"), "{error}");
+        let nowhere = String::from("HEDGEROW_TEST_NO_SUCH_VARIABLE");
+        wrong.password = Some(Password::Variable(nowhere.clone()));
+        let error = refused(wrong, &schema).await;
+        assert!(error.contains(&nowhere), "{error}");
+    });
+}

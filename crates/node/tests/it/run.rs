@@ -1,0 +1,213 @@
+//! Runs over real connections, unbroken and broken: the answers are those of the memory network.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hedgerow_node::identity::Purpose;
+use hedgerow_node::journal::Journal;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use rand_core::Rng as _;
+
+use super::secret;
+use super::world::{Learned, Odd, World, run_test};
+
+/// Lets every site live once; all must end well.
+async fn all_live(world: &Arc<World>) -> Vec<Learned> {
+    let lives: Vec<_> = (0..world.sites())
+        .map(|place| tokio::spawn(Arc::clone(world).live(place)))
+        .collect();
+    let mut learned = Vec::new();
+    for life in lives {
+        learned.push(life.await.unwrap().unwrap().0);
+    }
+    learned
+}
+
+#[test]
+fn connections_give_what_the_memory_network_gives() {
+    for sites in [2, 3, 5] {
+        run_test(async move {
+            let world = Arc::new(World::new(sites));
+            let expected = world.in_memory();
+            // Answers, ledgers (which hold every key and call), messages, bytes and rounds.
+            assert_eq!(all_live(&world).await, expected);
+        });
+    }
+}
+
+#[test]
+fn all_sites_sign_and_nothing_of_the_run_is_left() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let lives: Vec<_> = (0..3)
+            .map(|place| tokio::spawn(Arc::clone(&world).live(place)))
+            .collect();
+        let mut seals = Vec::new();
+        for life in lives {
+            seals.push(life.await.unwrap().unwrap().1);
+        }
+        assert!(seals.windows(2).all(|pair| pair[0] == pair[1]));
+        for (place, signature) in seals[0].signatures.iter().enumerate() {
+            let key = secret(place as u8).public();
+            assert!(key.verifies(Purpose::Release, &seals[0].digest, signature));
+        }
+        for place in 0..3 {
+            let entries = Journal::look(&world.data(place)).unwrap();
+            assert!(entries[0].is_over);
+            assert!(
+                entries[0]
+                    .frames
+                    .iter()
+                    .all(|frames| (frames.1, frames.2) == (0, 0))
+            );
+        }
+        let again = Arc::clone(&world).live(0).await.unwrap_err();
+        assert!(again.contains("run 1 of this study is over"), "{again}");
+    });
+}
+
+/// Cuts lives off at random moments, some several times, and lets them begin again. Counts the
+/// cuts that fell into a run.
+async fn with_kills(
+    world: &Arc<World>,
+    victims: &[usize],
+    random: &mut TestRng,
+    cuts: &Arc<AtomicUsize>,
+) -> Vec<Learned> {
+    let lives: Vec<_> = (0..world.sites())
+        .map(|place| {
+            let (world, cuts) = (Arc::clone(world), Arc::clone(cuts));
+            let kills = if victims.contains(&place) {
+                1 + random.next_u32() % 3
+            } else {
+                0
+            };
+            let moments: Vec<u64> = (0..kills)
+                .map(|_| u64::from(random.next_u32()) % 120_000)
+                .collect();
+            tokio::spawn(async move {
+                for moment in moments {
+                    let life = Arc::clone(&world).live(place);
+                    let cut = tokio::time::timeout(Duration::from_micros(moment), life).await;
+                    if let Ok(whole) = cut {
+                        return whole;
+                    }
+                    let entries = Journal::look(&world.data(place)).unwrap();
+                    let entry = entries.first().filter(|entry| !entry.is_over);
+                    if entry.is_some_and(|entry| entry.frames[0].1 > 0) {
+                        cuts.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+                world.live(place).await
+            })
+        })
+        .collect();
+    let mut learned = Vec::new();
+    for life in lives {
+        learned.push(life.await.unwrap().unwrap().0);
+    }
+    learned
+}
+
+#[test]
+fn a_site_that_is_cut_off_anywhere_ends_with_the_same_answers() {
+    let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let cuts = Arc::new(AtomicUsize::new(0));
+    for turn in 0..24 {
+        let world = Arc::new(World::new(3));
+        let expected = world.in_memory();
+        let victims: &[usize] = match turn % 4 {
+            0 => &[0],
+            1 => &[1],
+            2 => &[2],
+            _ => &[0, 2],
+        };
+        run_test(async {
+            assert_eq!(
+                with_kills(&world, victims, &mut random, &cuts).await,
+                expected
+            );
+        });
+    }
+    let cuts = cuts.load(Ordering::Relaxed);
+    assert!(cuts >= 10, "only {cuts} cuts fell into a run");
+    eprintln!("{cuts} cuts fell into a run");
+}
+
+#[test]
+fn a_run_that_goes_on_with_other_values_is_stopped() {
+    run_test(async {
+        let mut world = World::new(2);
+        world.turns = 400;
+        let world = Arc::new(world);
+        let both = async {
+            let (first, second) =
+                tokio::join!(Arc::clone(&world).live(0), Arc::clone(&world).live(1));
+            drop((first, second));
+        };
+        let in_the_middle = async {
+            while Journal::look(&world.data(0))
+                .is_ok_and(|entries| entries.first().is_none_or(|entry| entry.frames[0].1 < 20))
+            {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::select! {
+            () = both => panic!("the run ended before it could be cut off"),
+            () = in_the_middle => {}
+        }
+        let odd = Odd {
+            shift: 1,
+            ..Odd::none(0)
+        };
+        let peer = tokio::spawn(Arc::clone(&world).live(1));
+        let error = Arc::clone(&world).live_oddly(0, odd).await.unwrap_err();
+        assert!(
+            error.contains("is not the one that was sent before the restart"),
+            "{error}"
+        );
+        assert!(error.contains("`s1`"), "{error}");
+        let error = peer.await.unwrap().unwrap_err();
+        assert!(error.contains("`s0` has ended its part"), "{error}");
+    });
+}
+
+#[test]
+fn a_site_gone_for_good_is_named_in_time() {
+    run_test(async {
+        let mut world = World::new(3);
+        world.limits.patience = Duration::from_secs(1);
+        let world = Arc::new(world);
+        let started = Instant::now();
+        let first = tokio::spawn(Arc::clone(&world).live(0));
+        let second = tokio::spawn(Arc::clone(&world).live(1));
+        for life in [first, second] {
+            let error = life.await.unwrap().unwrap_err();
+            assert!(error.contains("`s2`"), "{error}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(10));
+        // It comes back: the run goes on where it stands.
+        let expected = world.in_memory();
+        assert_eq!(all_live(&world).await, expected);
+    });
+}
+
+#[test]
+fn a_peer_with_another_release_is_named_and_nothing_is_signed() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let odd = Odd {
+            says: "another",
+            ..Odd::none(1)
+        };
+        let first = tokio::spawn(Arc::clone(&world).live(0));
+        let third = tokio::spawn(Arc::clone(&world).live(2));
+        let error = Arc::clone(&world).live_oddly(1, odd).await.unwrap_err();
+        assert!(error.contains("`s0` has another release"), "{error}");
+        for life in [first, third] {
+            let error = life.await.unwrap().unwrap_err();
+            assert!(error.contains("`s1` has another release"), "{error}");
+        }
+    });
+}

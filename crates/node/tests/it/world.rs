@@ -1,0 +1,249 @@
+//! Sites of a test: keys, addresses, data folders, and one life of a site from start to end.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::journal::{Journal, JournalError, RunName};
+use hedgerow_node::run::{Run, RunError, Seals, Setup};
+use hedgerow_node::{Event, Limits};
+use hedgerow_smc::{Error, Party, Rank, Seed, Settings, What};
+use tokio::net::TcpListener;
+
+use super::secret;
+
+const TEST: What = What::new("answers", "the test");
+
+/// What a site learned, and what it sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Learned {
+    pub(crate) sums: Vec<u64>,
+    pub(crate) kth: Vec<Option<u64>>,
+    /// Follows from every key, call and answer.
+    pub(crate) ledger: [u8; 32],
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) rounds: u32,
+}
+
+/// A protocol with every kind of step: sums, comparisons, a search.
+pub(crate) async fn protocol(mut party: Party, turns: u64, shift: u64) -> Result<Learned, Error> {
+    let me = party.me().index() as u64;
+    let mut sums = Vec::new();
+    let mut kth = Vec::new();
+    for turn in 0..turns {
+        let mut values = [me + 1, turn * 7 + me, 40 + shift];
+        party.sum(TEST, &mut values).await?;
+        sums.extend(values);
+        let mut large = [false; 2];
+        party
+            .at_least(TEST, 100, &[me * 10, turn], &[25, 9], &mut large)
+            .await?;
+        sums.extend(large.map(u64::from));
+        let question = [Rank {
+            rank: 2,
+            domain: 0..=15,
+        }];
+        let mut answer = [None];
+        let own = (me * 5 + turn) % 16;
+        let at_most = |_: usize, bound: u64| u64::from(own <= bound);
+        party.kth(TEST, 10, &question, at_most, &mut answer).await?;
+        kth.extend(answer);
+    }
+    let ledger = party.ledger().head();
+    let traffic = party.traffic();
+    Ok(Learned {
+        sums,
+        kth,
+        ledger,
+        messages: traffic.map_or(0, |traffic| traffic.messages()),
+        bytes: traffic.map_or(0, |traffic| traffic.bytes()),
+        rounds: traffic.map_or(0, |traffic| traffic.rounds),
+    })
+}
+
+/// The sites of a test.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+    /// Where each site listens.
+    pub(crate) listening: Vec<String>,
+    /// Where each site finds each other, by caller and called.
+    pub(crate) ways: Vec<Vec<String>>,
+    pub(crate) limits: Limits,
+    pub(crate) turns: u64,
+    /// What happened, by site.
+    pub(crate) events: Mutex<Vec<(usize, Event)>>,
+}
+
+/// What is different about one site.
+#[derive(Clone, Copy)]
+pub(crate) struct Odd {
+    pub(crate) key: u8,
+    pub(crate) study: [u8; 32],
+    pub(crate) number: u32,
+    pub(crate) shift: u64,
+    pub(crate) says: &'static str,
+}
+
+impl Odd {
+    /// Nothing is.
+    pub(crate) fn none(place: usize) -> Self {
+        Self {
+            key: place as u8,
+            study: [9; 32],
+            number: 1,
+            shift: 0,
+            says: "",
+        }
+    }
+}
+
+impl World {
+    pub(crate) fn new(sites: usize) -> Self {
+        let free = |_| {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap().to_string()
+        };
+        let listening: Vec<String> = (0..sites).map(free).collect();
+        let mut limits = Limits::with_patience(Duration::from_secs(30));
+        limits.first_pause = Duration::from_millis(10);
+        limits.longest_pause = Duration::from_millis(200);
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            ways: vec![listening.clone(); sites],
+            listening,
+            limits,
+            turns: 6,
+            events: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn sites(&self) -> usize {
+        self.listening.len()
+    }
+
+    pub(crate) fn data(&self, place: usize) -> std::path::PathBuf {
+        self.folder.path().join(format!("site-{place}"))
+    }
+
+    /// What the sites learn over the memory network.
+    pub(crate) fn in_memory(&self) -> Vec<Learned> {
+        let turns = self.turns;
+        let simulation = hedgerow_smc::memory::Simulation::new(self.sites(), 7);
+        simulation
+            .run(|party| protocol(party, turns, 0))
+            .into_values()
+            .unwrap()
+    }
+
+    /// One life of a site, as like the others as it gets.
+    pub(crate) async fn live(self: Arc<Self>, place: usize) -> Result<(Learned, Seals), String> {
+        let odd = Odd::none(place);
+        self.live_oddly(place, odd).await
+    }
+
+    /// One life of a site.
+    pub(crate) async fn live_oddly(
+        self: Arc<Self>,
+        place: usize,
+        odd: Odd,
+    ) -> Result<(Learned, Seals), String> {
+        let journal = loop {
+            match Journal::open(&self.data(place)) {
+                Ok(journal) => break journal,
+                // A life that was cut off may not have let go yet.
+                Err(JournalError::Busy { .. }) => {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        };
+        let listener = loop {
+            match TcpListener::bind(&self.listening[place]).await {
+                Ok(listener) => break listener,
+                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        };
+        let watched = Arc::clone(&self);
+        let setup = Setup {
+            name: RunName {
+                study: StudyHash(odd.study),
+                number: odd.number,
+                site: place as u16,
+                sites: self.sites() as u16,
+                rows: [4; 32],
+            },
+            secret: Arc::new(secret(odd.key)),
+            names: (0..self.sites()).map(|site| format!("s{site}")).collect(),
+            keys: (0..self.sites())
+                .map(|site| secret(site as u8).public())
+                .collect(),
+            addresses: self.ways[place].clone(),
+            limits: self.limits,
+            settings: Settings::default(),
+            seed: Some(Seed::for_site(7, place)),
+            watcher: Arc::new(move |event| watched.events.lock().unwrap().push((place, event))),
+        };
+        let told = |error: RunError<Error>| error.to_string();
+        let run = Run::start(setup, journal, listener).map_err(told)?;
+        let (turns, shift) = (self.turns, odd.shift);
+        let part = run
+            .part(move |party| async move {
+                let learned = protocol(party, turns, shift).await?;
+                let statement = format!("{:?} {:?}{}", learned.sums, learned.kth, odd.says);
+                Ok((learned, statement.into_bytes()))
+            })
+            .await;
+        match part {
+            Ok((learned, seals)) => {
+                run.finish(&seals, self.limits.patience)
+                    .await
+                    .map_err(told)?;
+                Ok((learned, seals))
+            }
+            Err(error) => {
+                run.leave().await;
+                Err(told(error))
+            }
+        }
+    }
+
+    /// Waits until a site has said something so many times; both ends of a connection do not hear of
+    /// its end at the same moment.
+    pub(crate) async fn until_said(&self, place: usize, words: &str, times: usize) {
+        let started = Instant::now();
+        while self.said(place).matches(words).count() < times {
+            let patience = Duration::from_secs(10);
+            assert!(
+                started.elapsed() < patience,
+                "{words}: {}",
+                self.said(place)
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// What happened at a site, in words.
+    pub(crate) fn said(&self, place: usize) -> String {
+        let events = self.events.lock().unwrap();
+        let own = events.iter().filter(|(site, _)| *site == place);
+        let lines: Vec<String> = own.map(|(_, event)| format!("{event:?}")).collect();
+        lines.join("\n")
+    }
+}
+
+/// Runs a test on threads of its own, at most for two minutes.
+pub(crate) fn run_test(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(120), test)
+            .await
+            .unwrap();
+    });
+    // Threads of lives that were cut off end by themselves.
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}
