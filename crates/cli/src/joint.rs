@@ -126,6 +126,7 @@ impl Ready {
             },
             requirement: &self.requirement,
             choice: self.choice(),
+            cuts_sites: self.cuts_sites(),
             medians: match top_down.medians {
                 study::Medians::Strict => Medians::Strict,
                 study::Medians::Relaxed => Medians::Relaxed,
@@ -142,11 +143,17 @@ impl Ready {
         }
     }
 
-    /// JX08, JX09 or MPRIV: which of a class's cuts is made.
+    /// Whether a class may be cut between sites.
+    fn cuts_sites(&self) -> bool {
+        self.study.algorithm == Algorithm::ProviderAware
+    }
+
+    /// JX08, JX09 or MPRIV: which of a class's cuts is made. Between sites, width loses less than
+    /// the fitness of the paper, which is kept in its published form.
     fn choice(&self) -> Choice {
         let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
         let alpha = self.study.top_down.alpha;
-        if self.study.algorithm == Algorithm::ProviderAware {
+        if self.cuts_sites() && self.study.security == Security::Published {
             Choice::Fitness {
                 weight: WEIGHT_OF_DIVERSITY,
             }

@@ -129,6 +129,7 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
         sensitive: Vec::new(),
         requirement,
         choice: Choice::Width,
+        cuts_sites: false,
         medians: Medians::Strict,
         widths: Widths::Box,
         strategy: Strategy::Direct,

@@ -84,12 +84,17 @@ fn print_m_privacy(persons: &Persons, split: &str, owners: &[u32], sites: usize)
         "direct"
     );
     for m in 0..=5 {
-        for (name, choice) in [("baseline", Choice::Width), ("provider-aware", FITTEST)] {
+        let ways = [
+            ("baseline", Choice::Width, false),
+            ("provider-aware", Choice::Width, true),
+            ("as published", FITTEST, true),
+        ];
+        for (name, choice, cuts_sites) in ways {
             let line = match m {
                 0 => format!("k = {k}, l = {l}"),
                 m => format!("k = {k}, l = {l}, m = {m}"),
             };
-            let run = |strategy| persons.run(&line, owners, sites, choice, strategy);
+            let run = |strategy| persons.run(&line, (owners, sites), choice, cuts_sites, strategy);
             let (adaptive, direct) = (run(Strategy::Adaptive), run(Strategy::Direct));
             assert_eq!(adaptive.partition.classes, direct.partition.classes);
             let measured = persons.measure(&adaptive);
@@ -122,7 +127,7 @@ fn print_site_diversity(persons: &Persons) {
         for alpha in [0.3, 0.0, 1.0] {
             let line = format!("k = {k}, site_diversity = {l}");
             let choice = Choice::Diversity { alpha };
-            let done = persons.run(&line, &owners, sites, choice, Strategy::Direct);
+            let done = persons.run(&line, (&owners, sites), choice, false, Strategy::Direct);
             let measured = persons.measure(&done);
             println!(
                 "{l:>14} {alpha:>6} {:>6.2} s {:>7} {:>6.1} {:>6.2} %",
@@ -173,9 +178,9 @@ impl Persons {
     fn run(
         &self,
         line: &str,
-        owners: &[u32],
-        sites: usize,
+        (owners, sites): (&[u32], usize),
         choice: Choice,
+        cuts_sites: bool,
         strategy: Strategy,
     ) -> Done {
         let requirement = Requirement::of_line(line, &Scope::of_schema(&self.schema)).unwrap();
@@ -197,6 +202,7 @@ impl Persons {
             }],
             requirement: &requirement,
             choice,
+            cuts_sites,
             medians: Medians::Strict,
             widths: Widths::Box,
             strategy,

@@ -86,9 +86,10 @@ fn finds_nothing_but_in_a_release_without_m() {
             (Recode::Node, Medians::Relaxed),
             (Recode::Node, Medians::Strict),
         ] {
-            let attacked = |demand: &Requirement, choice, m| {
+            let attacked = |demand: &Requirement, (choice, cuts_sites), m| {
                 let plan = Plan {
                     choice,
+                    cuts_sites,
                     medians,
                     ..plan(&schema, demand, false)
                 };
@@ -104,11 +105,12 @@ fn finds_nothing_but_in_a_release_without_m() {
                 attack(&run, m)
             };
             // Nobody colludes with nobody; one is enough.
-            assert_eq!(attacked(&plain, Choice::Width, 0), None);
-            assert!(attacked(&plain, Choice::Width, 1).is_some(), "{split:?}");
+            let baseline = (Choice::Width, false);
+            assert_eq!(attacked(&plain, baseline, 0), None);
+            assert!(attacked(&plain, baseline, 1).is_some(), "{split:?}");
             for m in 1..=3 {
                 let demand = requirement(&format!("k = {K}, l = {L}, m = {m}"), &schema);
-                for choice in [Choice::Width, fittest] {
+                for choice in [baseline, (Choice::Width, true), (fittest, true)] {
                     let found = attacked(&demand, choice, m);
                     assert_eq!(
                         found, None,
@@ -126,11 +128,13 @@ fn sites_together_publish_the_same() {
     let (schema, table) = census(150);
     let owners = Split::Exponential.owners(&schema, &table, SITES);
     let demand = requirement(&format!("k = {K}, l = {L}, m = 2"), &schema);
-    for choice in [
-        Choice::Width,
-        Choice::Fitness {
-            weight: WEIGHT_OF_DIVERSITY,
-        },
+    let fittest = Choice::Fitness {
+        weight: WEIGHT_OF_DIVERSITY,
+    };
+    for (choice, cuts_sites) in [
+        (Choice::Width, false),
+        (Choice::Width, true),
+        (fittest, true),
     ] {
         let run = Run {
             schema: &schema,
@@ -139,6 +143,7 @@ fn sites_together_publish_the_same() {
             sites: SITES,
             plan: Plan {
                 choice,
+                cuts_sites,
                 ..plan(&schema, &demand, false)
             },
             recode: Recode::Range,

@@ -37,6 +37,7 @@ fn adult_alone_and_together() {
         let requirement = Requirement::of_line(line, &Scope::of_schema(&schema)).unwrap();
         let plan = Plan {
             choice,
+            cuts_sites: line.contains("m = 1"),
             ..plan(&schema, &requirement, by_children)
         };
         let sites = 3;
@@ -169,6 +170,8 @@ proptest! {
                 Choice::Diversity { alpha: 0.3 },
                 Choice::Fitness { weight: 0.3 },
             ][choice],
+            // Half of all runs that weigh fitness or width cut sites too.
+            cuts_sites: choice % 2 == 1,
             medians: if is_relaxed { Medians::Relaxed } else { Medians::Strict },
             widths: if is_data { Widths::Data } else { Widths::Box },
             strategy: Strategy::ALL[strategy],

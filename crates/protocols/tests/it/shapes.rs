@@ -268,6 +268,7 @@ fn classes_written_alike_hold_together() {
             choice: Choice::Fitness {
                 weight: WEIGHT_OF_DIVERSITY,
             },
+            cuts_sites: true,
             ..set.plan
         },
         ..set

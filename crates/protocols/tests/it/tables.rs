@@ -90,6 +90,7 @@ pub(crate) fn plan<'a>(
             .collect(),
         requirement,
         choice: Choice::Width,
+        cuts_sites: false,
         medians: Medians::Strict,
         widths: Widths::Box,
         strategy: Strategy::Direct,

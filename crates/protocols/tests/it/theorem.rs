@@ -282,6 +282,7 @@ proptest! {
         let requirement = requirement("k = 2, m = 1", &schema);
         let plan = Plan {
             choice: Choice::Fitness { weight: 0.3 },
+            cuts_sites: true,
             ..plan(&schema, &requirement, false)
         };
         // The site is the fourth attribute; with m = 1 every site is a coalition.
@@ -458,6 +459,7 @@ fn one_disclosure_about_coalitions_too_many_is_found() {
     let requirement = requirement("k = 2, m = 1", &schema);
     let plan = Plan {
         choice: Choice::Fitness { weight: 0.3 },
+        cuts_sites: true,
         ..plan(&schema, &requirement, false)
     };
     let bounds = Bounds {

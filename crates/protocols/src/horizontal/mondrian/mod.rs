@@ -143,7 +143,8 @@ pub struct SensitiveAttribute<'a> {
 /// Which of a class's possible cuts is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Choice {
-    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2).
+    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2). Where sites
+    /// are cut too, they are when nothing else can be.
     Width,
     /// Of all allowed cuts the best by JX09 equation 3: width, with this weight, and entropy of
     /// sites in the parts, with the rest of it; each relative to the best.
@@ -151,19 +152,12 @@ pub enum Choice {
         /// alpha
         alpha: f64,
     },
-    /// Of all allowed cuts, one between sites among them, that whose weaker part is the fittest
-    /// (MPRIV section IV); of equals the widest.
+    /// Of all allowed cuts that whose weaker part is the fittest (MPRIV section IV); of equals the
+    /// widest.
     Fitness {
         /// The weight of diversity against size.
         weight: f64,
     },
-}
-
-impl Choice {
-    /// Whether the site is an attribute to cut too (A_0 of MPRIV).
-    fn cuts_sites(self) -> bool {
-        matches!(self, Self::Fitness { .. })
-    }
 }
 
 /// Where records at the median go.
@@ -195,6 +189,8 @@ pub struct Plan<'a> {
     pub requirement: &'a Requirement,
     /// Which cut is made.
     pub choice: Choice,
+    /// Whether the site is an attribute to cut too (A_0 of MPRIV).
+    pub cuts_sites: bool,
     /// Where records at the median go.
     pub medians: Medians,
     /// What widths are taken from.
@@ -212,7 +208,7 @@ impl Plan<'_> {
     /// Whether the release may write two classes alike, and so make them one: where they overlap,
     /// or are written as the same nodes.
     fn may_write_alike(&self) -> bool {
-        self.choice.cuts_sites() || self.medians == Medians::Relaxed || self.is_coarsened()
+        self.cuts_sites || self.medians == Medians::Relaxed || self.is_coarsened()
     }
 }
 
@@ -257,7 +253,7 @@ pub async fn partition(
     plan: &Plan<'_>,
     mut each_wave: impl FnMut(u32, usize),
 ) -> Result<Partition, Error> {
-    let provider = plan.choice.cuts_sites();
+    let provider = plan.cuts_sites;
     coalitions::refuse_too_many(plan.requirement, rows.sites)?;
     let mut arranged = Arranged::new(rows, provider);
     let mut records = [rows.count as u64];

@@ -112,13 +112,18 @@ impl Open {
     /// then the next attribute. Otherwise all attributes, then all second sides.
     pub(super) fn candidates(
         &self,
-        choice: Choice,
+        plan: &Plan<'_>,
         widths: &WholeWidths,
         add: &mut impl FnMut(Candidate),
     ) {
-        if choice == Choice::Width {
+        if plan.choice == Choice::Width {
             let widest = || {
-                let attribute = widths.widest(self, self.untried())?;
+                let is_quasi = |attribute: &usize| *attribute < plan.quasi.len();
+                let quasi = self.untried().filter(is_quasi);
+                // Sites come last, and there is one attribute of them.
+                let attribute = widths
+                    .widest(self, quasi)
+                    .or_else(|| self.untried().next())?;
                 Some(Candidate::Fresh { attribute })
             };
             if let Some(candidate) = self.second_side().or_else(widest) {
@@ -188,8 +193,10 @@ impl Open {
         }
         let median = median.unwrap_or(least);
         // A median at the upper bound has nothing above it: its records go right.
-        let is_last = median == greatest && plan.medians == Medians::Strict;
-        let other_side = (!is_last && plan.medians == Medians::Strict).then_some(median);
+        // Records of one site stay together.
+        let is_strict = plan.medians == Medians::Strict || attribute >= plan.quasi.len();
+        let is_last = median == greatest && is_strict;
+        let other_side = (!is_last && is_strict).then_some(median);
         let end = if is_last { median - 1 } else { median };
         (cut(vec![end, greatest]), other_side)
     }

@@ -37,7 +37,7 @@ pub(super) async fn wave(
 ) -> Result<Next, Error> {
     let mut candidates: Vec<(usize, Candidate)> = Vec::with_capacity(open.len());
     for (place, class) in open.iter().enumerate() {
-        class.candidates(plan.choice, widths, &mut |candidate| {
+        class.candidates(plan, widths, &mut |candidate| {
             candidates.push((place, candidate));
         });
     }
