@@ -66,11 +66,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     })?;
     let protocol_seconds = began.elapsed().as_secs_f64();
     drop(bar);
-    let diversity = sites.as_ref().and_then(|sites| {
+    let of_sites = sites.as_ref().map(|sites| {
         let classes = joint.partition.classes.iter();
-        classes
-            .map(|class| sites.among(joint.partition.rows(class)))
-            .min()
+        let classes = classes.map(|class| joint.partition.rows(class));
+        ready.of_sites(&columns, sites, classes)
     });
     let published = ready.publish(&joint.release, &arguments.out)?;
     let cost = Cost {
@@ -80,7 +79,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ..Cost::default()
     };
     let ledger = Vec::new();
-    Ok(Summary::new(&ready, &published, count, None, cost, ledger, diversity).answer())
+    Ok(Summary::new(
+        &ready,
+        &published,
+        count,
+        None,
+        cost,
+        ledger,
+        of_sites.unwrap_or_default(),
+    )
+    .answer())
 }
 
 /// A table of one site cannot meet what speaks of several.

@@ -80,7 +80,7 @@ impl Ready {
         Ok(Self { study, requirement })
     }
 
-    fn plan(&self) -> Plan<'_> {
+    pub(crate) fn plan(&self) -> Plan<'_> {
         let schema = &self.study.schema;
         let named = |role| {
             schema
@@ -171,7 +171,7 @@ impl Ready {
     }
 
     /// The sensitive attributes as one: the code of each combination.
-    fn product(&self, columns: &Columns) -> Option<(Codes, u32)> {
+    pub(crate) fn product(&self, columns: &Columns) -> Option<(Codes, u32)> {
         if !self.is_product() {
             return None;
         }
@@ -188,6 +188,25 @@ impl Ready {
             product.push(combined);
         }
         Some((product, size))
+    }
+
+    /// The sensitive attributes as the requirement counts them: each, or their product.
+    pub(crate) fn sensitive<'c>(
+        &self,
+        columns: &'c Columns,
+        product: Option<&'c (Codes, u32)>,
+    ) -> Vec<SensitiveCodes<'c>> {
+        if let Some((codes, size)) = product {
+            return vec![SensitiveCodes { codes, size: *size }];
+        }
+        let positions = self.study.schema.with_role(Role::Sensitive).into_iter();
+        let coded = |position: usize| {
+            Some(SensitiveCodes {
+                codes: columns[position].as_ref()?,
+                size: self.size(position),
+            })
+        };
+        positions.filter_map(coded).collect()
     }
 
     fn size(&self, position: usize) -> u32 {
@@ -225,19 +244,10 @@ impl Ready {
             positions.filter_map(|position| Some((position, columns[position].as_ref()?)))
         };
         let product = self.product(columns);
-        let sensitive = match &product {
-            Some((codes, size)) => vec![SensitiveCodes { codes, size: *size }],
-            None => coded(Role::Sensitive)
-                .map(|(position, codes)| SensitiveCodes {
-                    codes,
-                    size: self.size(position),
-                })
-                .collect(),
-        };
         let rows = OwnRows {
             count: columns.iter().flatten().map(Codes::len).next().unwrap_or(0),
             quasi: coded(Role::Quasi).map(|(_, codes)| codes).collect(),
-            sensitive,
+            sensitive: self.sensitive(columns, product.as_ref()),
             owner,
             sites,
         };

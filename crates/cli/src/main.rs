@@ -6,6 +6,7 @@
 mod agreement;
 mod anonymize;
 mod baselines;
+mod colluders;
 mod disclosures;
 mod error;
 mod generate;

@@ -28,7 +28,7 @@ use crate::joint::{Published, Ready};
 use crate::manifest;
 use crate::output::{Answer, talk};
 use crate::progress::Bar;
-use crate::summary::{Cost, Summary};
+use crate::summary::{Cost, OfSites, Summary};
 
 /// Longer than any run: for a node that waits until the others come.
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
@@ -285,7 +285,7 @@ impl Part {
             self.seed,
             cost,
             ledger,
-            None,
+            OfSites::default(),
         );
         Ok(summary.answer())
     }

@@ -149,14 +149,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         return Err(CliError::Usage(String::from("a run needs a site")));
     };
     let published = ready.publish(&joint.release, &arguments.out)?;
-    let sites_in = |class: usize| {
-        let has_rows = |(joint, ..): &&(Joint, _, _)| {
+    // Each class with everybody's rows, as nobody in a run sees it.
+    let rows_in = |class: usize| {
+        let of_site = |(site, (joint, ..)): (usize, &(Joint, _, _))| {
             let partition = &joint.partition;
-            !partition.rows(&partition.classes[class]).is_empty()
+            let rows = partition.rows(&partition.classes[class]).iter();
+            rows.map(|row| rows_of[site][*row as usize] as u32)
+                .collect::<Vec<u32>>()
         };
-        values.iter().filter(has_rows).count() as u64
+        values.iter().enumerate().flat_map(of_site).collect()
     };
-    let diversity = (0..joint.partition.classes.len()).map(sites_in).min();
+    let classes: Vec<Vec<u32>> = (0..joint.partition.classes.len()).map(rows_in).collect();
+    let columns = ready.columns(&table, 0..table.rows());
+    let of_sites = ready.of_sites(&columns, &sites, classes.iter().map(Vec::as_slice));
     let cost = Cost {
         rounds: u64::from(traffic.rounds),
         messages: traffic.messages(),
@@ -181,7 +186,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Some(arguments.seed),
         cost,
         ledger,
-        diversity,
+        of_sites,
     )
     .beside(baselines)
     .answer())

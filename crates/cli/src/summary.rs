@@ -2,6 +2,7 @@
 
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::Measure;
+use hedgerow_privacy::{Model, Requirement};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -22,6 +23,15 @@ pub(crate) struct Cost {
     /// What the messages would take between institutions: 30 ms, 100 Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wan_seconds: Option<f64>,
+}
+
+/// What is achieved that speaks of sites, where one has everybody's rows.
+#[derive(Debug, Default)]
+pub(crate) struct OfSites {
+    /// Sites behind the class with the fewest.
+    pub(crate) diversity: Option<u64>,
+    /// Colluding sites that every class withstands, up to the number demanded.
+    pub(crate) withstood: Option<u64>,
 }
 
 /// The summary of a run; its keys are a contract.
@@ -50,6 +60,21 @@ pub(crate) struct Summary<'a> {
     recode: hedgerow_data::Recode,
 }
 
+impl OfSites {
+    /// Whether what is known of sites is what is required.
+    fn hold(&self, requirement: &Requirement) -> bool {
+        let l = requirement.models.iter().filter_map(|model| match model {
+            Model::SiteDiversity { l, .. } => Some(*l),
+            _ => None,
+        });
+        self.diversity
+            .is_none_or(|sites| l.max().is_none_or(|l| sites >= l))
+            && self
+                .withstood
+                .is_none_or(|m| requirement.m.is_none_or(|demanded| m >= demanded))
+    }
+}
+
 impl<'a> Summary<'a> {
     pub(crate) fn new(
         ready: &'a Ready,
@@ -58,7 +83,7 @@ impl<'a> Summary<'a> {
         seed: Option<u64>,
         cost: Cost,
         ledger: Vec<Value>,
-        site_diversity: Option<u64>,
+        of_sites: OfSites,
     ) -> Self {
         let verdict = &published.verdict;
         let mut achieved = Map::new();
@@ -79,8 +104,13 @@ impl<'a> Summary<'a> {
                 .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
             achieved.insert("t".into(), Value::Object(each.collect()));
         }
-        if let Some(sites) = site_diversity {
-            achieved.insert("site_diversity".into(), json!(Measure::Whole(sites)));
+        for (name, value) in [
+            ("site_diversity", of_sites.diversity),
+            ("m", of_sites.withstood),
+        ] {
+            if let Some(value) = value {
+                achieved.insert(name.into(), json!(Measure::Whole(value)));
+            }
         }
         Self {
             study: &ready.study.name,
@@ -97,7 +127,7 @@ impl<'a> Summary<'a> {
             ledger,
             baselines: None,
             release: &published.folder,
-            holds: verdict.holds.unwrap_or(true),
+            holds: verdict.holds.unwrap_or(true) && of_sites.hold(&ready.requirement),
             recode: published.recode,
         }
     }
