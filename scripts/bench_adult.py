@@ -50,6 +50,21 @@ def compare(folder, study, data, sites):
         yield "each alone is no proper comparison, or not worse"
 
 
+def published(folder, study, data):
+    """Prints what the same run costs as the papers print it."""
+    as_printed = folder / "published.toml"
+    head = 'partition = "horizontal"'
+    as_printed.write_text(study.read_text().replace(head, f'{head}\nsecurity = "published"'))
+    options = ["--sites", 3, "--split", "random", "--out", folder / "published"]
+    cost = hedgerow("simulate", "--study", as_printed, data, *options)["cost"]
+    print(
+        f"   3 sites, as published: {cost['rounds']} rounds, {cost['messages']} messages, {cost['bytes']:,} bytes, "
+        f"{cost['wan_seconds']:.1f} s between institutions"
+    )
+    if (folder / "published" / "release.csv").read_bytes() != (folder / "one" / "release.csv").read_bytes():
+        yield "the published form makes another release"
+
+
 def main():
     if not tables.shared_data():
         sys.exit("no real tables here; set HEDGEROW_DATA to their folder")
@@ -61,6 +76,7 @@ def main():
             one = hedgerow("anonymize", "--study", study, data, "--out", folder / "one")
             what = f"written as {recode}, cut at {cuts}"
             print(f"{what}: {one['classes']} classes")
+            wrong += [f"{what}: {fault}" for fault in published(folder, study, data)]
             for sites in [3, 10]:
                 for fault in compare(folder, study, data, sites):
                     wrong.append(f"{what}, {sites} sites: {fault}")
