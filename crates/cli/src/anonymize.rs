@@ -10,6 +10,7 @@ use hedgerow_smc::{Party, Seed, Settings};
 
 use crate::error::CliError;
 use crate::joint::{Columns, Joint, Ready};
+use crate::manifest::{self, Account};
 use crate::output::Answer;
 use crate::progress::Bar;
 use crate::split::Sites;
@@ -80,6 +81,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ..Cost::default()
     };
     let ledger = Vec::new();
+    let account = Account {
+        published: &published,
+        sites: count,
+        site_diversity: diversity,
+        ledger: &ledger,
+        cost: &cost,
+    };
+    manifest::write_unsigned(&ready, &arguments.study, &account)?;
     Ok(Summary::new(&ready, &published, count, None, cost, ledger, diversity).answer())
 }
 

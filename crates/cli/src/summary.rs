@@ -1,7 +1,7 @@
 //! The summary of a run: what came of it and what it cost, for people and as JSON.
 
 use hedgerow_privacy::utility::Utility;
-use hedgerow_privacy::verify::Measure;
+use hedgerow_privacy::verify::{Measure, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -22,6 +22,32 @@ pub(crate) struct Cost {
     /// What the messages would take between institutions: 30 ms, 100 Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wan_seconds: Option<f64>,
+}
+
+/// What a release achieves, as the summary of a run and its manifest have it.
+pub(crate) fn achieved(verdict: &Verdict, site_diversity: Option<u64>) -> Map<String, Value> {
+    let mut achieved = Map::new();
+    let models = [
+        ("k", &verdict.models.k),
+        ("l_distinct", &verdict.models.l_distinct),
+        ("l_entropy", &verdict.models.l_entropy),
+    ];
+    for (name, model) in models {
+        if let Some(model) = model {
+            achieved.insert(name.into(), json!(model.achieved));
+        }
+    }
+    if let Some(t) = &verdict.models.t {
+        let each = t
+            .attributes
+            .iter()
+            .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
+        achieved.insert("t".into(), Value::Object(each.collect()));
+    }
+    if let Some(sites) = site_diversity {
+        achieved.insert("site_diversity".into(), json!(Measure::Whole(sites)));
+    }
+    achieved
 }
 
 /// The summary of a run; its keys are a contract.
@@ -61,27 +87,6 @@ impl<'a> Summary<'a> {
         site_diversity: Option<u64>,
     ) -> Self {
         let verdict = &published.verdict;
-        let mut achieved = Map::new();
-        let models = [
-            ("k", &verdict.models.k),
-            ("l_distinct", &verdict.models.l_distinct),
-            ("l_entropy", &verdict.models.l_entropy),
-        ];
-        for (name, model) in models {
-            if let Some(model) = model {
-                achieved.insert(name.into(), json!(model.achieved));
-            }
-        }
-        if let Some(t) = &verdict.models.t {
-            let each = t
-                .attributes
-                .iter()
-                .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
-            achieved.insert("t".into(), Value::Object(each.collect()));
-        }
-        if let Some(sites) = site_diversity {
-            achieved.insert("site_diversity".into(), json!(Measure::Whole(sites)));
-        }
         Self {
             study: &ready.study.name,
             algorithm: crate::study::algorithm(ready.study.algorithm),
@@ -91,7 +96,7 @@ impl<'a> Summary<'a> {
             seed,
             classes: verdict.classes,
             suppressed: 0,
-            achieved,
+            achieved: achieved(verdict, site_diversity),
             utility: &published.utility,
             cost,
             ledger,
