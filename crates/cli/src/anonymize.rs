@@ -10,6 +10,7 @@ use hedgerow_smc::{Party, Seed, Settings};
 
 use crate::error::CliError;
 use crate::joint::{Columns, Joint, Ready};
+use crate::manifest::{self, Account};
 use crate::output::Answer;
 use crate::progress::Bar;
 use crate::split::Sites;
@@ -79,16 +80,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ..Cost::default()
     };
     let ledger = Vec::new();
-    Ok(Summary::new(
-        &ready,
-        &published,
-        count,
-        None,
-        cost,
-        ledger,
-        of_sites.unwrap_or_default(),
-    )
-    .answer())
+    let of_sites = of_sites.unwrap_or_default();
+    let account = Account {
+        published: &published,
+        sites: count,
+        of_sites,
+        ledger: &ledger,
+        cost: &cost,
+    };
+    manifest::write_unsigned(&ready, &arguments.study, &account)?;
+    Ok(Summary::new(&ready, &published, count, None, cost, ledger, of_sites).answer())
 }
 
 /// A table of one site cannot meet what speaks of several.

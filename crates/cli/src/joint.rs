@@ -297,11 +297,7 @@ impl Ready {
             evidence = evidence.with_product();
         }
         // Sites are not in a release: what speaks of them was seen to during the run.
-        let mut visible = self.requirement.clone();
-        visible.m = None;
-        visible
-            .models
-            .retain(|model| !matches!(model, Model::SiteDiversity { .. }));
+        let (visible, _) = crate::verify::visible(&self.requirement);
         let verdict = verify(&evidence, Some(&visible));
         let measured: Vec<Measured<'_>> = self
             .study

@@ -15,6 +15,7 @@ mod keygen;
 mod manifest;
 mod output;
 mod progress;
+mod report;
 mod run;
 mod simulate;
 mod split;
@@ -55,6 +56,8 @@ enum Command {
     Simulate(simulate::Arguments),
     /// Check whether a table that somebody calls anonymous is.
     Verify(verify::Arguments),
+    /// Write a report of a release for the privacy officer: one HTML file.
+    Report(report::Arguments),
     /// Make synthetic tables with their taxonomies and a study.
     Generate(generate::Arguments),
     /// Make, check and print taxonomies.
@@ -111,6 +114,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Anonymize(arguments) => anonymize::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Taxonomy(arguments) => taxonomy::run(arguments),
         Command::Study(command) => study::run(command),

@@ -20,7 +20,7 @@ use hedgerow_node::source::digest;
 use hedgerow_node::{Event, Limits};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Seed, Settings};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::disclosures::disclosures;
 use crate::error::CliError;
@@ -230,10 +230,7 @@ impl Part {
                         line.what
                     )));
                 }
-                let ledger: Vec<Value> = ledger
-                    .iter()
-                    .map(|line| json!({ "what": line.what, "to": line.to, "values": line.values, "allowed_by": line.allowed_by }))
-                    .collect();
+                let ledger = manifest::ledger(&ledger);
                 let traffic = party.traffic();
                 let cost = Cost {
                     rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
@@ -261,8 +258,17 @@ impl Part {
             .sites
             .iter()
             .map(|site| site.name.as_str());
-        let manifest = manifest::whole(signed, names, &self.keys, &seals, &ledger);
+        cost.seconds = started.elapsed().as_secs_f64();
+        let account = manifest::Account {
+            published: &published,
+            sites,
+            of_sites: OfSites::default(),
+            ledger: &ledger,
+            cost: &cost,
+        };
+        let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
         manifest::write(&published.folder, &manifest)?;
+        crate::report::write(&published.folder, &self.site.study)?;
         published.folder = settle(&self.unfinished(), &self.folder())?;
         talk(&format!(
             "the release lies in {}; waiting until every site has what it needs",
@@ -374,8 +380,8 @@ fn publish(ready: &Ready, release: &Release, unfinished: &Path) -> Result<Publis
 /// same.
 fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
     if folder.exists() {
-        let read = |folder: &Path| std::fs::read(folder.join(manifest::FILE)).ok();
-        if read(folder).is_none() || read(folder) != read(unfinished) {
+        let found = manifest::signed_part(folder);
+        if found.is_none() || found != manifest::signed_part(unfinished) {
             return Err(CliError::Usage(format!(
                 "{}: is in the way of the release\nhint: move it away, then the same command goes on",
                 folder.display()

@@ -8,13 +8,14 @@ use hedgerow_data::study::Security;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::Settings;
 use hedgerow_smc::memory::{LinkModel, Simulation};
-use serde_json::json;
 
 use crate::baselines::Baselines;
 use crate::error::CliError;
 use crate::joint::{Joint, Ready};
+use crate::manifest::{self, Account};
 use crate::output::{Answer, talk, thousands};
 use crate::progress::Bar;
+use crate::report;
 use crate::split::{Deal, Sites, Split};
 use crate::summary::{Cost, Summary};
 
@@ -171,10 +172,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         protocol_seconds,
         wan_seconds: Some(elapsed.as_secs_f64()),
     };
-    let ledger = ledger
-        .iter()
-        .map(|line| json!({ "what": line.what, "to": line.to, "values": line.values, "allowed_by": line.allowed_by }))
-        .collect();
+    let ledger = manifest::ledger(ledger);
+    let account = Account {
+        published: &published,
+        sites: count,
+        of_sites,
+        ledger: &ledger,
+        cost: &cost,
+    };
+    manifest::write_unsigned(&ready, &arguments.study, &account)?;
+    report::write(&arguments.out, &arguments.study)?;
     let baselines = match arguments.independent {
         true => Some(Baselines::run(&ready, &table, &sites, &joint.release)?),
         false => None,

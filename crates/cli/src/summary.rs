@@ -1,7 +1,7 @@
 //! The summary of a run: what came of it and what it cost, for people and as JSON.
 
 use hedgerow_privacy::utility::Utility;
-use hedgerow_privacy::verify::Measure;
+use hedgerow_privacy::verify::{Measure, Verdict};
 use hedgerow_privacy::{Model, Requirement};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -26,12 +26,44 @@ pub(crate) struct Cost {
 }
 
 /// What is achieved that speaks of sites, where one has everybody's rows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfSites {
     /// Sites behind the class with the fewest.
     pub(crate) diversity: Option<u64>,
     /// Colluding sites that every class withstands, up to the number demanded.
     pub(crate) withstood: Option<u64>,
+}
+
+/// What a release achieves, as the summary of a run and its manifest have it.
+pub(crate) fn achieved(verdict: &Verdict, of_sites: OfSites) -> Map<String, Value> {
+    let mut achieved = Map::new();
+    let models = [
+        ("k", &verdict.models.k),
+        ("l_distinct", &verdict.models.l_distinct),
+        ("l_entropy", &verdict.models.l_entropy),
+    ];
+    for (name, model) in models {
+        if let Some(model) = model {
+            achieved.insert(name.into(), json!(model.achieved));
+        }
+    }
+    if let Some(t) = &verdict.models.t {
+        let each = t
+            .attributes
+            .iter()
+            .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
+        achieved.insert("t".into(), Value::Object(each.collect()));
+    }
+    let of_sites = [
+        ("site_diversity", of_sites.diversity),
+        ("m", of_sites.withstood),
+    ];
+    for (name, value) in of_sites {
+        if let Some(value) = value {
+            achieved.insert(name.into(), json!(Measure::Whole(value)));
+        }
+    }
+    achieved
 }
 
 /// The summary of a run; its keys are a contract.
@@ -86,32 +118,6 @@ impl<'a> Summary<'a> {
         of_sites: OfSites,
     ) -> Self {
         let verdict = &published.verdict;
-        let mut achieved = Map::new();
-        let models = [
-            ("k", &verdict.models.k),
-            ("l_distinct", &verdict.models.l_distinct),
-            ("l_entropy", &verdict.models.l_entropy),
-        ];
-        for (name, model) in models {
-            if let Some(model) = model {
-                achieved.insert(name.into(), json!(model.achieved));
-            }
-        }
-        if let Some(t) = &verdict.models.t {
-            let each = t
-                .attributes
-                .iter()
-                .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
-            achieved.insert("t".into(), Value::Object(each.collect()));
-        }
-        for (name, value) in [
-            ("site_diversity", of_sites.diversity),
-            ("m", of_sites.withstood),
-        ] {
-            if let Some(value) = value {
-                achieved.insert(name.into(), json!(Measure::Whole(value)));
-            }
-        }
         Self {
             study: &ready.study.name,
             algorithm: crate::study::algorithm(ready.study.algorithm),
@@ -121,7 +127,7 @@ impl<'a> Summary<'a> {
             seed,
             classes: verdict.classes,
             suppressed: 0,
-            achieved,
+            achieved: achieved(verdict, of_sites),
             utility: &published.utility,
             cost,
             ledger,

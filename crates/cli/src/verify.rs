@@ -12,20 +12,24 @@ use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Bar;
 
-mod text;
+mod manifest;
+pub(crate) mod text;
+
+pub(crate) use manifest::{Check, visible};
 
 /// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
-/// worst class.
+/// worst class. With a release folder and its study also whether it is what all sites signed.
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not, 2 bad input.
 Examples:
-  hedgerow verify release.csv --study study.toml
+  hedgerow verify release-1 --study study.toml
   hedgerow verify release.csv --study study.toml --against 'k = 20, t = 0.1'
   hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'"
 )]
@@ -99,32 +103,95 @@ impl QueryKind {
 
 /// Everything that is said, as JSON.
 #[derive(Serialize)]
-struct Report {
+pub(crate) struct Report {
     #[serde(flatten)]
-    verdict: Verdict,
+    pub(crate) verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
-    utility: Option<Utility>,
-    risk: Risk,
+    pub(crate) utility: Option<Utility>,
+    pub(crate) risk: Risk,
+    /// What the folder's manifest has to say, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) manifest: Option<Check>,
+    /// The sizes of all classes.
+    #[serde(skip)]
+    pub(crate) sizes: Vec<u64>,
+}
+
+impl Arguments {
+    /// Everything about the release in a folder.
+    pub(crate) fn of_folder(folder: &Path, study: &Path, original: Option<&Path>) -> Self {
+        Self {
+            release: folder.to_owned(),
+            study: Some(study.to_owned()),
+            against: None,
+            quasi: Vec::new(),
+            sensitive: Vec::new(),
+            provider_column: None,
+            original: original.map(Path::to_owned),
+            queries: 0,
+            query_kind: QueryKind::Jx09,
+            population: None,
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let path = release_file(&arguments.release)?;
-    let report = match &arguments.study {
+    let mut check = manifest_of(arguments);
+    match look(arguments, &path, &mut check) {
+        Ok(report) => {
+            let holds = report.verdict.holds.unwrap_or(true);
+            Ok(Answer::new(text::text(&path, &report), &report, holds))
+        }
+        // A file that was tampered with may not be readable at all.
+        Err(error) => match check {
+            Some(check) if !check.findings.is_empty() => Ok(Answer::new(
+                text::unreadable(&arguments.release, &check, &error),
+                &json!({ "holds": false, "manifest": check, "error": error.to_string() }),
+                false,
+            )),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Everything about a release; an error where its files cannot be understood.
+pub(crate) fn report(arguments: &Arguments) -> Result<Report, CliError> {
+    let path = release_file(&arguments.release)?;
+    look(arguments, &path, &mut manifest_of(arguments))
+}
+
+fn manifest_of(arguments: &Arguments) -> Option<Check> {
+    let study = arguments.study.as_ref()?;
+    Check::of(&arguments.release, study)
+}
+
+/// Looks at a release. The manifest goes into the report, or stays where there is none.
+fn look(arguments: &Arguments, path: &Path, check: &mut Option<Check>) -> Result<Report, CliError> {
+    let mut report = match &arguments.study {
         Some(study) => {
             let study = Study::open(study)?;
             let attributes = study.schema.attributes().iter();
             let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-            let table = read_text(&path, &names, &Bar::reading(&path))?;
-            with_study(arguments, &study, &table)?
+            let table = read_text(path, &names, &Bar::reading(path))?;
+            with_study(arguments, &study, &table, check.as_mut())?
         }
         None => {
             refuse_double_roles(arguments)?;
             let names = [arguments.quasi.as_slice(), &arguments.sensitive].concat();
-            without_study(arguments, &read_text(&path, &names, &Bar::reading(&path))?)?
+            without_study(arguments, &read_text(path, &names, &Bar::reading(path))?)?
         }
     };
-    let holds = report.verdict.holds.unwrap_or(true);
-    Ok(Answer::new(text::text(&path, &report), &report, holds))
+    if let Some(mut check) = check.take() {
+        let is_own = arguments.against.is_none() && arguments.provider_column.is_none();
+        check.numbers(&report, is_own);
+        check.decide();
+        if !check.holds {
+            report.verdict.holds = Some(false);
+        }
+        report.manifest = Some(check);
+    }
+    Ok(report)
 }
 
 /// A release folder holds `release.parquet` and `release.csv`.
@@ -164,22 +231,40 @@ fn refuse_double_roles(arguments: &Arguments) -> Result<(), CliError> {
     }
 }
 
-fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result<Report, CliError> {
+fn with_study(
+    arguments: &Arguments,
+    study: &Study,
+    table: &TextTable,
+    mut check: Option<&mut Check>,
+) -> Result<Report, CliError> {
     let provider = arguments.provider_column.as_deref();
     let ignore: Vec<&str> = provider.into_iter().collect();
     let release = Release::from_text(table, &study.schema, &ignore)?;
+    if let Some(check) = &mut check {
+        check_csv(&arguments.release, study, &release, check);
+    }
     let evidence = Evidence::of_release(table, &release, provider)?;
     let scope = Scope {
         sites: evidence.scope().sites,
         ..Scope::of_study(study)
     };
-    let requirement = match &arguments.against {
+    let mut requirement = match &arguments.against {
         Some(against) => Some(stated(against, &scope)?),
         None if study.document().root().has("require") => {
             Some(Requirement::of_document(study.document(), &scope)?)
         }
         None => None,
     };
+    // Sites are not in a release: where all of them signed it, they attest to what speaks of them.
+    if arguments.against.is_none()
+        && provider.is_none()
+        && let (Some(check), Some(whole)) = (check, &requirement)
+        && check.attests()
+    {
+        let (seen, attested) = visible(whole);
+        check.attested = attested;
+        requirement = Some(seen);
+    }
     let classes = evidence.classes();
     let evidence = in_view(evidence, requirement.as_ref());
     let verdict = verify(&evidence, requirement.as_ref());
@@ -233,7 +318,25 @@ fn with_study(arguments: &Arguments, study: &Study, table: &TextTable) -> Result
         verdict,
         utility: Some(utility),
         risk,
+        manifest: None,
+        sizes: classes.sizes().collect(),
     })
+}
+
+/// Whether the folder's CSV says what the release, read from its Parquet, says.
+fn check_csv(folder: &Path, study: &Study, release: &Release, check: &mut Check) {
+    let path = folder.join("release.csv");
+    if !path.exists() || !folder.join("release.parquet").exists() {
+        // Missing files have been found already.
+        return;
+    }
+    let attributes = study.schema.attributes().iter();
+    let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+    let text = read_text(&path, &names, &Bar::reading(&path)).map_err(CliError::from);
+    match text.and_then(|text| Ok(Release::from_text(&text, &study.schema, &[])?)) {
+        Ok(csv) => check.same(&csv, release),
+        Err(error) => check.findings.push(error.to_string()),
+    }
 }
 
 fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, CliError> {
@@ -257,6 +360,8 @@ fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, Cli
         verdict,
         utility: None,
         risk: risk::risk(&classes),
+        manifest: None,
+        sizes: classes.sizes().collect(),
     })
 }
 

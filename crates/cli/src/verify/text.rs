@@ -4,10 +4,11 @@ use std::path::Path;
 
 use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 
-use super::Report;
+use super::{Check, Report};
+use crate::error::CliError;
 use crate::output::{aligned, count};
 
-pub(super) fn text(path: &Path, report: &Report) -> String {
+pub(crate) fn text(path: &Path, report: &Report) -> String {
     let verdict = &report.verdict;
     let mut text = match verdict.holds {
         Some(true) => String::from("HOLDS"),
@@ -41,6 +42,9 @@ pub(super) fn text(path: &Path, report: &Report) -> String {
             }
         }
     }
+    for model in report.manifest.iter().flat_map(|check| &check.attested) {
+        rows.push(words([model, "", "attested by all sites", "signed"]));
+    }
     text.push_str(&aligned(&rows));
 
     for (name, model) in named.iter().filter(|(_, model)| model.holds == Some(false)) {
@@ -57,10 +61,60 @@ pub(super) fn text(path: &Path, report: &Report) -> String {
     }
     text.push('\n');
     text.push_str(&aligned(&[risk(report), utility(report)].concat()));
+    if let Some(check) = &report.manifest {
+        text.push('\n');
+        text.push_str(&manifest(check));
+    }
+    text
+}
+
+/// A folder whose files cannot be understood, and are not what was signed.
+pub(super) fn unreadable(folder: &Path, check: &Check, error: &CliError) -> String {
+    format!(
+        "DOES NOT HOLD: {}\n\n{}  {error}\n",
+        folder.display(),
+        manifest(check)
+    )
+}
+
+fn manifest(check: &Check) -> String {
+    let mut text = String::from(match (check.findings.is_empty(), check.signed) {
+        (true, true) => {
+            "manifest: signed by all sites of the study, and the release is what they signed\n"
+        }
+        (true, false) => "manifest: not signed; the release is what it says\n",
+        (false, _) => "MANIFEST DOES NOT HOLD\n",
+    });
+    for finding in &check.findings {
+        text.push_str(&format!("  {finding}\n"));
+    }
+    let mut rows = Vec::new();
+    if let Some(hash) = &check.study_hash {
+        rows.push(words(["  study", hash]));
+    }
+    if let Some(run) = check.run {
+        rows.push(words(["  run", &run.to_string()]));
+    }
+    for signature in &check.signatures {
+        let site = format!("  {}", signature.site);
+        rows.push(words([&site, &signature.key, signature.standing]));
+    }
+    text.push_str(&aligned(&rows));
     text
 }
 
 fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
+    let (required, achieved) = numbers(name, model);
+    words([
+        &label(name, model),
+        &required,
+        &achieved,
+        holds(model.holds),
+    ])
+}
+
+/// What is required of a model and what was achieved, in words.
+pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
     let sign = match name {
         "k" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity" | "m" => ">=",
         "l_recursive" | "delta" => "<",
@@ -80,16 +134,11 @@ fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
     if model.at_least {
         achieved.push_str(" or more");
     }
-    words([
-        &label(name, model),
-        &required,
-        &achieved,
-        holds(model.holds),
-    ])
+    (required, achieved)
 }
 
 /// A model's name as people know it.
-fn title(name: &str) -> &str {
+pub(crate) fn title(name: &str) -> &str {
     match name {
         "k" => "k-anonymity",
         "alpha" => "(alpha,k)-anonymity, alpha",
@@ -107,7 +156,7 @@ fn title(name: &str) -> &str {
     }
 }
 
-fn label(name: &str, model: &ModelVerdict) -> String {
+pub(crate) fn label(name: &str, model: &ModelVerdict) -> String {
     match (name, model.l, model.attributes.as_slice()) {
         ("l_recursive", Some(l), _) => format!("recursive (c,{l})-diversity, c"),
         ("t", _, [one]) => match one.distance {
@@ -118,7 +167,7 @@ fn label(name: &str, model: &ModelVerdict) -> String {
     }
 }
 
-fn holds(holds: Option<bool>) -> &'static str {
+pub(crate) fn holds(holds: Option<bool>) -> &'static str {
     match holds {
         Some(true) => "holds",
         Some(false) => "FAILS",
@@ -126,7 +175,7 @@ fn holds(holds: Option<bool>) -> &'static str {
     }
 }
 
-fn failure(model: &ModelVerdict) -> String {
+pub(crate) fn failure(model: &ModelVerdict) -> String {
     let Some(worst) = &model.worst_class else {
         return String::from(
             "cannot be told without the sites\nhint: give --provider-column with the column that names them",
@@ -140,7 +189,7 @@ fn failure(model: &ModelVerdict) -> String {
     )
 }
 
-fn class(class: &WorstClass) -> String {
+pub(crate) fn class(class: &WorstClass) -> String {
     let cells: Vec<String> = class
         .quasi
         .iter()
@@ -233,7 +282,7 @@ fn utility(report: &Report) -> Vec<Vec<String>> {
     rows
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }
 

@@ -1,0 +1,251 @@
+//! What a report says, before it is set as HTML or as text.
+
+use hedgerow_data::Study;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::output::thousands;
+use crate::study::{algorithm, security};
+use crate::verify::{Report, text};
+
+/// The most bars of a histogram.
+const MOST_BARS: u64 = 24;
+
+/// Everything a report says.
+pub(super) struct Facts {
+    pub(super) study: String,
+    pub(super) algorithm: &'static str,
+    pub(super) security: &'static str,
+    pub(super) report: Report,
+    pub(super) sizes: Sizes,
+}
+
+/// What is to be said first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// All that is required holds.
+    Holds,
+    /// All that can be seen holds; what speaks of sites cannot be seen, and nobody signed for it.
+    Unseen,
+    /// Something does not hold.
+    Fails,
+    /// The study requires nothing.
+    Unasked,
+}
+
+/// How large classes are.
+#[derive(Debug, Serialize)]
+pub(super) struct Sizes {
+    pub(super) smallest: u64,
+    pub(super) median: u64,
+    pub(super) largest: u64,
+    pub(super) bars: Vec<Bar>,
+}
+
+/// How many classes have a size in a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Bar {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) classes: u64,
+    pub(super) records: u64,
+}
+
+/// One line of the table of requirements.
+pub(super) struct Demand {
+    pub(super) key: &'static str,
+    pub(super) name: String,
+    pub(super) required: String,
+    pub(super) achieved: String,
+    /// Passed or not; none where nothing is required.
+    pub(super) holds: Option<bool>,
+    /// What stands in place of a worst class, or the class.
+    pub(super) worst: String,
+    /// Whether a release can show it.
+    pub(super) is_seen: bool,
+}
+
+impl Facts {
+    pub(super) fn new(study: &Study, report: Report) -> Self {
+        Self {
+            study: study.name.clone(),
+            algorithm: algorithm(study.algorithm),
+            security: security(study.security),
+            sizes: Sizes::of(&report.sizes),
+            report,
+        }
+    }
+
+    /// What is to be said first.
+    pub(super) fn verdict(&self) -> Verdict {
+        let is_as_said = self
+            .report
+            .manifest
+            .as_ref()
+            .is_none_or(|check| check.holds);
+        let fails = |demand: &Demand| demand.holds == Some(false);
+        let demands = self.demands();
+        match self.report.verdict.holds {
+            None => Verdict::Unasked,
+            Some(true) => Verdict::Holds,
+            Some(false)
+                if is_as_said
+                    && self.report.verdict.identifiers.is_empty()
+                    && demands
+                        .iter()
+                        .filter(|one| fails(one))
+                        .all(|one| !one.is_seen) =>
+            {
+                Verdict::Unseen
+            }
+            Some(false) => Verdict::Fails,
+        }
+    }
+
+    /// What is required, and then what else was measured.
+    pub(super) fn demands(&self) -> Vec<Demand> {
+        let named = self.report.verdict.models.named();
+        let mut demands: Vec<Demand> = named
+            .iter()
+            .map(|(key, model)| {
+                let (required, achieved) = text::numbers(key, model);
+                let worst = model.worst_class.as_ref();
+                let is_seen = worst.is_some();
+                Demand {
+                    key,
+                    name: text::label(key, model),
+                    required,
+                    achieved: if is_seen {
+                        achieved
+                    } else {
+                        String::from("cannot be seen")
+                    },
+                    holds: model.holds,
+                    worst: worst.map_or(String::new(), text::class),
+                    is_seen,
+                }
+            })
+            .collect();
+        let attested = self
+            .report
+            .manifest
+            .iter()
+            .flat_map(|check| &check.attested);
+        demands.extend(attested.map(|model| {
+            Demand {
+                key: if model.starts_with("m =") {
+                    "m"
+                } else {
+                    "site_diversity"
+                },
+                name: text::title(if model.starts_with("m =") {
+                    "m"
+                } else {
+                    "site_diversity"
+                })
+                .to_owned(),
+                required: model.clone(),
+                achieved: String::from("attested by all sites"),
+                holds: Some(true),
+                worst: String::from("a release does not show sites"),
+                is_seen: false,
+            }
+        }));
+        demands.sort_by_key(|demand| demand.holds.is_none());
+        demands
+    }
+
+    /// Something that the manifest says.
+    pub(super) fn manifest(&self, key: &str) -> Option<&Value> {
+        self.report.manifest.as_ref()?.manifest.get(key)
+    }
+
+    /// The ledger, where there is a manifest.
+    pub(super) fn ledger(&self) -> Option<Vec<super::words::Entry>> {
+        let lines = self.manifest("ledger")?.as_array()?;
+        Some(lines.iter().map(super::words::Entry::of).collect())
+    }
+
+    /// What the run cost, in words.
+    pub(super) fn cost(&self) -> Vec<(&'static str, String)> {
+        let Some(cost) = self.manifest("cost") else {
+            return Vec::new();
+        };
+        let number = |key: &str| cost[key].as_u64().unwrap_or(0);
+        let seconds = |key: &str| cost[key].as_f64().filter(|seconds| *seconds > 0.0);
+        let mut rows = vec![
+            ("rounds of messages", thousands(number("rounds"))),
+            ("messages", thousands(number("messages"))),
+            ("bytes sent", thousands(number("bytes"))),
+            ("secure computations", thousands(number("smc_calls"))),
+        ];
+        let times = [
+            ("time in all", "seconds"),
+            ("of these, the protocol", "protocol_seconds"),
+            (
+                "between institutions (30 ms, 100 Mbit/s), estimated",
+                "wan_seconds",
+            ),
+        ];
+        for (name, key) in times {
+            rows.extend(seconds(key).map(|seconds| (name, format!("{seconds:.1} s"))));
+        }
+        rows
+    }
+}
+
+impl Sizes {
+    fn of(sizes: &[u64]) -> Self {
+        let mut sorted = sizes.to_vec();
+        sorted.sort_unstable();
+        let smallest = sorted.first().copied().unwrap_or(0);
+        let largest = sorted.last().copied().unwrap_or(0);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+        // Whole numbers in each bar, and as many in each.
+        let width = (largest - smallest + 1).div_ceil(MOST_BARS).max(1);
+        let count = (largest - smallest) / width + 1;
+        let mut bars: Vec<Bar> = (0..count)
+            .map(|place| Bar {
+                from: smallest + place * width,
+                to: smallest + (place + 1) * width - 1,
+                classes: 0,
+                records: 0,
+            })
+            .collect();
+        for size in sorted {
+            // Below `count`, which is at most MOST_BARS.
+            let bar = &mut bars[((size - smallest) / width) as usize];
+            bar.classes += 1;
+            bar.records += size;
+        }
+        Self {
+            smallest,
+            median,
+            largest,
+            bars,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_class_is_in_one_bar(sizes in prop::collection::vec(1u64..1000, 1..200)) {
+            let found = Sizes::of(&sizes);
+            prop_assert!(found.bars.len() as u64 <= MOST_BARS);
+            for bar in &found.bars {
+                let own = sizes.iter().filter(|size| (bar.from..=bar.to).contains(*size));
+                prop_assert_eq!(bar.classes, own.clone().count() as u64);
+                prop_assert_eq!(bar.records, own.sum::<u64>());
+            }
+            let classes: u64 = found.bars.iter().map(|bar| bar.classes).sum();
+            prop_assert_eq!(classes, sizes.len() as u64);
+            prop_assert!(sizes.contains(&found.median));
+        }
+    }
+}

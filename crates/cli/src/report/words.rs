@@ -1,0 +1,268 @@
+//! The ledger in plain words: what a line of it means, and what it means that something allows it.
+
+use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
+use hedgerow_protocols::horizontal::cover::COVERS;
+use hedgerow_protocols::horizontal::mondrian::{
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
+    MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
+};
+use hedgerow_smc::What;
+use serde_json::Value;
+
+/// One line of the ledger.
+pub(super) struct Entry {
+    pub(super) what: String,
+    pub(super) meaning: &'static str,
+    pub(super) to: String,
+    pub(super) values: u64,
+    pub(super) allowed_by: String,
+    pub(super) because: &'static str,
+    pub(super) caveat: Option<String>,
+}
+
+/// What each disclosure is about. Those of the primitives go by their names.
+const MEANINGS: [(What, &str); 19] = [
+    (RECORDS, "How many records all sites hold together."),
+    (
+        RANGES,
+        "The first and last value of each quasi-identifier that occurs at any site.",
+    ),
+    (
+        RANGES_IN_NODES,
+        "The first and last value of each quasi-identifier, in finer steps than the release writes.",
+    ),
+    (
+        SENSITIVE,
+        "How often each sensitive value occurs at all sites together.",
+    ),
+    (MEDIANS, "The values at which classes were cut in two."),
+    (
+        MEDIANS_IN_NODES,
+        "The values at which classes were cut in two, in finer steps than the release writes.",
+    ),
+    (
+        ALL_MEDIANS,
+        "The values at which classes could have been cut, for every quasi-identifier.",
+    ),
+    (
+        PARTS,
+        "How many records, and how many of each sensitive value, fell on each side of a cut.",
+    ),
+    (
+        CANDIDATES,
+        "The same for all cuts among which the best was chosen.",
+    ),
+    (
+        BETWEEN_SITES,
+        "Of these, cuts that would have parted some sites' records from the others'.",
+    ),
+    (
+        REFUSED,
+        "Of these, cuts that were tried and not made, so that no class of the release shows them.",
+    ),
+    (
+        AT_MEDIANS,
+        "How many records lie exactly at a cut, and how many below it.",
+    ),
+    (
+        DATA_RANGES,
+        "The first and last value of each quasi-identifier in each class.",
+    ),
+    (
+        SITES,
+        "Whether a part holds records of enough sites; not of which.",
+    ),
+    (
+        ENTROPIES,
+        "How evenly the records of a part are spread over sites; not over which.",
+    ),
+    (
+        COALITIONS,
+        "Whether a part would still satisfy the requirement without the records of some sites.",
+    ),
+    (
+        COVERS,
+        "The generalized record of each class, which is published.",
+    ),
+    (
+        ALIKE,
+        "Of these, the sizes of classes that readers of the release cannot tell apart.",
+    ),
+    (
+        VALUES,
+        "The sensitive and other values of each class, which are published.",
+    ),
+];
+
+/// Of disclosures that are not named above.
+const BY_NAME: [(&str, &str); 3] = [
+    (
+        "records at or below each candidate of the search",
+        "How many records lie at or below each value that a search for a median tried.",
+    ),
+    (
+        "running extremes of each lap",
+        "The largest or smallest value so far, with noise, as it went around the ring of sites.",
+    ),
+    (
+        "items on their way around the ring",
+        "Values under way from site to site, mixed with made-up ones.",
+    ),
+];
+
+/// What it means that something allows a disclosure.
+const REASONS: [(&str, &str); 7] = [
+    (
+        "the release",
+        "It is published, or follows from what is published.",
+    ),
+    (
+        "JX09 Theorem 1",
+        "Proven: whoever has the release and one site's own rows could have computed it.",
+    ),
+    (
+        "JX09 Theorem 2",
+        "Proven: with site diversity the protocol shows at most medians, entropies and numbers of sites; this is one of them.",
+    ),
+    (
+        "MPRIV",
+        "Part of the published method; it goes beyond the release.",
+    ),
+    (
+        "JX08",
+        "Part of the published method; it goes beyond the release.",
+    ),
+    (
+        "JX09",
+        "Part of the published method; it goes beyond the release.",
+    ),
+    (
+        "the study",
+        "All sites agreed to it when they signed the study; it goes beyond the release.",
+    ),
+];
+
+impl Entry {
+    /// A line as the manifest has it.
+    pub(super) fn of(line: &Value) -> Self {
+        let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        let (what, allowed_by) = (word("what"), word("allowed_by"));
+        Self {
+            meaning: meaning(&what),
+            to: match word("to").as_str() {
+                "all" => String::from("all sites"),
+                to => to.to_owned(),
+            },
+            values: line["values"].as_u64().unwrap_or(0),
+            because: reason(&what, &allowed_by),
+            caveat: line["caveat"].as_str().map(str::to_owned),
+            what,
+            allowed_by,
+        }
+    }
+}
+
+fn meaning(what: &str) -> &'static str {
+    let named = MEANINGS.iter().map(|(known, words)| (known.name(), *words));
+    let mut all = named.chain(BY_NAME);
+    all.find(|(name, _)| *name == what)
+        .map_or("", |(_, words)| words)
+}
+
+fn reason(what: &str, allowed_by: &str) -> &'static str {
+    // Its own name says which theorem it falls outside of.
+    if what == REFUSED.name() {
+        return "The theorem covers a class whose first cut was made; what later tries showed goes beyond it.";
+    }
+    let found = REASONS
+        .iter()
+        .find(|(start, _)| allowed_by.starts_with(start));
+    found.map_or("", |(_, words)| words)
+}
+
+/// What a privacy model protects from, for those who do not know its name.
+pub(super) fn protects(key: &str) -> &'static str {
+    match key {
+        "k" => "Nobody can be told from fewer than this many others.",
+        "alpha" => "No sensitive value fills more than this share of a class.",
+        "l_distinct" => "Every class has at least this many different sensitive values.",
+        "l_entropy" => {
+            "The sensitive values of a class are as uncertain as this many equally likely ones."
+        }
+        "l_frequency" => {
+            "The most frequent sensitive value of a class has at most one in this many records."
+        }
+        "l_recursive" => {
+            "The most frequent sensitive value is not too frequent beside the rarer ones."
+        }
+        "t" => {
+            "Sensitive values are spread in every class nearly as in the whole table: 0 is the same, 1 the opposite."
+        }
+        "beta_basic" | "beta_enhanced" => {
+            "How much likelier a sensitive value may become for who knows the class."
+        }
+        "delta" => {
+            "How far a sensitive value's share in a class may be from its share in the table."
+        }
+        "site_diversity" => "Every class has records of at least this many sites.",
+        "m" => "All of this holds even if this many sites put together what they know.",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything that a run may disclose is said in plain words, and why it is allowed.
+    #[test]
+    fn every_disclosure_has_words() {
+        for (what, _) in MEANINGS {
+            assert!(!meaning(what.name()).is_empty(), "{}", what.name());
+            assert!(
+                !reason(what.name(), what.allowed_by()).is_empty(),
+                "{}",
+                what.allowed_by()
+            );
+        }
+        let study = r#"[study]
+name = "s"
+partition = "horizontal"
+security = "published"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 99]
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["flu", "ulcer"]
+[require]
+k = 2
+site_diversity = 2
+m = 1
+[algorithm]
+name = "provider-aware"
+"#;
+        let path = tempfile::NamedTempFile::new()
+            .map(|file| std::fs::write(file.path(), study).map(|()| file));
+        let Ok(Ok(file)) = path else {
+            panic!("no file")
+        };
+        let ready = match crate::joint::Ready::open(file.path(), Some(3)) {
+            Ok(ready) => ready,
+            Err(error) => panic!("{error}"),
+        };
+        let disclosed = crate::disclosures::disclosures(&ready);
+        assert!(disclosed.len() > 15);
+        for what in disclosed {
+            assert!(!meaning(what.name()).is_empty(), "{}", what.name());
+            assert!(
+                !reason(what.name(), what.allowed_by()).is_empty(),
+                "{}",
+                what.allowed_by()
+            );
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Whether a release folder is what its manifest says: the study's hash, the hashes of the files,
+//! every site's signature by the keys in the study, and the numbers.
+//!
+//! Every difference is a finding with the name of the file; nothing here stops at the first.
+
+use std::path::Path;
+
+use hedgerow_data::{Column, Release, ReleaseColumn};
+use hedgerow_node::agreement::{Agreement, StudyHash};
+use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
+use hedgerow_node::run::statement_digest;
+use hedgerow_privacy::{Model, Requirement};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Report;
+use crate::manifest::{FILE, FILES, hash, statement};
+use crate::summary::{OfSites, achieved};
+
+/// The longest manifest: a few hundred bytes for each of 250 sites, and a ledger.
+const LONGEST: u64 = 1 << 24;
+
+/// What a look at a manifest found.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Check {
+    /// Whether the release is what the manifest says, and signed where the study has keys.
+    pub(crate) holds: bool,
+    /// Whether every site of the study has signed.
+    pub(crate) signed: bool,
+    /// The hash of the study that was given, where it can be hashed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) study_hash: Option<String>,
+    /// Which run of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<u64>,
+    /// How it stands with each site.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) signatures: Vec<Signature>,
+    /// What a release cannot show and all sites attested to by signing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attested: Vec<String>,
+    /// Everything that is not as it should be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<String>,
+    /// The manifest, for what it says besides.
+    #[serde(skip)]
+    pub(crate) manifest: Value,
+}
+
+/// How it stands with one site's signature.
+#[derive(Debug, Serialize)]
+pub(crate) struct Signature {
+    pub(crate) site: String,
+    pub(crate) key: String,
+    pub(crate) standing: &'static str,
+}
+
+const SIGNED: &str = "signed";
+
+impl Check {
+    /// Looks at everything but the numbers. None where the folder has no manifest.
+    pub(super) fn of(folder: &Path, study: &Path) -> Option<Self> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return None;
+        }
+        let mut check = Self::default();
+        let bytes = match read(&path) {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                check.find(format!("{FILE}: cannot be read: {reason}"));
+                return Some(check);
+            }
+        };
+        match serde_json::from_slice(&bytes) {
+            Ok(manifest) => check.manifest = manifest,
+            Err(error) => {
+                check.find(format!("{FILE}: is no manifest: {error}"));
+                return Some(check);
+            }
+        }
+        let (name, said) = match (check.manifest.get("signed"), check.manifest.get("unsigned")) {
+            (Some(said), None) => ("signed", said.clone()),
+            (None, Some(said)) => ("unsigned", said.clone()),
+            _ => {
+                check.find(format!("{FILE}: has no statement of the release"));
+                return Some(check);
+            }
+        };
+        if !is_as_written(&bytes, name, &said) {
+            check.find(format!("{FILE}: the {name} part was changed by hand"));
+        }
+        check.files(folder, &said);
+        check.study(study, name == "signed", &said);
+        Some(check)
+    }
+
+    fn find(&mut self, finding: String) {
+        self.findings.push(finding);
+    }
+
+    /// The hashes of the files.
+    fn files(&mut self, folder: &Path, said: &Value) {
+        for name in FILES {
+            let Some(expected) = said["files"][name].as_str() else {
+                self.find(format!("{FILE}: does not say the hash of {name}"));
+                continue;
+            };
+            match hash(&folder.join(name)) {
+                Ok(found) if found == expected => {}
+                Ok(_) => self.find(format!(
+                    "{name}: is not the file that {FILE} speaks of: it has another hash"
+                )),
+                Err(error) => self.find(error.to_string()),
+            }
+        }
+    }
+
+    /// The study's hash and name, and the signatures.
+    fn study(&mut self, path: &Path, is_signed: bool, said: &Value) {
+        let agreement = match Agreement::open(path) {
+            Ok(agreement) => agreement,
+            Err(error) => {
+                // An unsigned release may be of a study that cannot be signed.
+                if is_signed || said.get("study_hash").is_some() {
+                    self.find(format!("the study has no hash: {error}"));
+                }
+                return;
+            }
+        };
+        self.study_hash = Some(agreement.hash.to_string());
+        let study = &agreement.study;
+        for (key, expected) in [
+            ("study", study.name.as_str()),
+            ("study_hash", &agreement.hash.to_string()),
+            ("security", crate::study::security(study.security)),
+            ("algorithm", crate::study::algorithm(study.algorithm)),
+        ] {
+            if said[key].as_str() != Some(expected) {
+                self.find(format!(
+                    "{FILE}: `{key}` is {}, this study's is \"{expected}\"",
+                    said[key]
+                ));
+            }
+        }
+        let has_keys = study.sites.iter().any(|site| site.key.is_some());
+        match agreement.keys() {
+            Ok(keys) if is_signed => self.signatures(&agreement, &keys, said),
+            Ok(_) => {
+                let names: Vec<&str> = study.sites.iter().map(|site| site.name.as_str()).collect();
+                self.find(format!(
+                    "{FILE}: not signed by {}",
+                    hedgerow_data::quoted_list(&names)
+                ));
+            }
+            Err(error) if is_signed || has_keys => self.find(error.to_string()),
+            // A study without sites has nobody who could sign.
+            Err(_) => {}
+        }
+    }
+
+    fn signatures(&mut self, agreement: &Agreement, keys: &[PublicKey], said: &Value) {
+        self.run = said["run"].as_u64();
+        // The signatures are of what the manifest says; whether that is this study is another
+        // question, and has been answered.
+        let claimed = said["study_hash"].as_str().and_then(from_hex);
+        let run = self.run.and_then(|run| u32::try_from(run).ok());
+        let digest = claimed
+            .zip(run)
+            .map(|(study, run)| statement_digest(StudyHash(study), run, &statement(said)));
+        let entries = match self.manifest["signatures"].as_array() {
+            Some(entries) => entries.clone(),
+            None => Vec::new(),
+        };
+        let names = agreement.study.sites.iter().map(|site| &site.name);
+        for (place, (name, key)) in names.zip(keys).enumerate() {
+            let text = key.to_string();
+            let entry = entries.get(place);
+            let word = |of: &str| entry.and_then(|entry| entry[of].as_str());
+            let signature = word("signature").and_then(from_hex);
+            let standing = match (entry, digest, signature) {
+                (None, ..) => "not signed",
+                _ if word("site") != Some(name) => "not signed: another site stands in its place",
+                _ if word("key") != Some(&text) => "signed by another key than the study has",
+                (_, Some(digest), Some(signature))
+                    if key.verifies(Purpose::Release, &digest, &signature) =>
+                {
+                    SIGNED
+                }
+                _ => "the signature is not of this release",
+            };
+            if standing != SIGNED {
+                self.find(format!("{FILE}: `{name}`: {standing}"));
+            }
+            self.signatures.push(Signature {
+                site: name.clone(),
+                key: text,
+                standing,
+            });
+        }
+        for entry in entries.iter().skip(keys.len()) {
+            let finding = format!(
+                "{FILE}: a signature of {}, which is no site of the study",
+                entry["site"]
+            );
+            self.find(finding);
+        }
+        self.signed = self
+            .signatures
+            .iter()
+            .all(|signature| signature.standing == SIGNED);
+    }
+
+    /// Whether what speaks of sites can be taken from the signatures.
+    pub(super) fn attests(&self) -> bool {
+        self.signed && self.findings.is_empty()
+    }
+
+    /// Holds what the manifest says against what was found in the release. The account of achieved
+    /// privacy and utility is of the study's own requirement.
+    pub(super) fn numbers(&mut self, report: &Report, is_own_requirement: bool) {
+        let verdict = &report.verdict;
+        let name = if self.manifest.get("signed").is_some() {
+            "signed"
+        } else {
+            "unsigned"
+        };
+        for (key, found) in [("records", verdict.records), ("classes", verdict.classes)] {
+            let said = self.manifest[name][key].clone();
+            if said.as_u64() != Some(found) {
+                self.find(format!(
+                    "{FILE}: `{key}` is {said}, the release has {found}"
+                ));
+            }
+        }
+        if is_own_requirement {
+            let found = Value::Object(achieved(verdict, OfSites::default()));
+            let said = self.manifest["achieved"].clone();
+            self.compare("achieved", &said, &found);
+            let found = serde_json::to_value(&report.utility).unwrap_or_default();
+            let said = self.manifest["utility"].clone();
+            self.compare("utility", &said, &found);
+        }
+    }
+
+    /// Every number found must be the one that is said.
+    fn compare(&mut self, path: &str, said: &Value, found: &Value) {
+        match (said, found) {
+            (Value::Object(_), Value::Object(found)) => {
+                for (key, found) in found {
+                    // These take the original table, which the manifest's writer did not look at.
+                    if !matches!(key.as_str(), "em" | "ncp_present" | "query_error") {
+                        self.compare(&format!("{path}.{key}"), &said[key], found);
+                    }
+                }
+            }
+            _ if is_same(said, found) => {}
+            _ => self.find(format!(
+                "{FILE}: `{path}` is {said}, the release has {found}"
+            )),
+        }
+    }
+
+    /// The two files must say the same.
+    pub(super) fn same(&mut self, csv: &Release, parquet: &Release) {
+        if csv.rows() != parquet.rows() {
+            self.find(format!(
+                "release.csv has {} records, release.parquet has {}",
+                csv.rows(),
+                parquet.rows()
+            ));
+            return;
+        }
+        let attributes = csv.schema().attributes();
+        let columns = csv.columns().iter().zip(parquet.columns());
+        for (attribute, (csv, parquet)) in attributes.iter().zip(columns) {
+            if let Some(row) = first_difference(csv, parquet) {
+                self.find(format!(
+                    "release.csv and release.parquet differ in `{}`, first at record {row}",
+                    attribute.name
+                ));
+            }
+        }
+    }
+
+    /// Decides, once everything was looked at.
+    pub(super) fn decide(&mut self) {
+        self.holds = self.findings.is_empty();
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    use std::io::Read as _;
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    match bytes.len() as u64 > LONGEST {
+        true => Err(format!("it is longer than {LONGEST} bytes")),
+        false => Ok(bytes),
+    }
+}
+
+/// Whether a statement stands at the head of the file as it was written: JSON has many ways to
+/// write the same.
+fn is_as_written(bytes: &[u8], name: &str, said: &Value) -> bool {
+    // No text in JSON has a line break of its own.
+    let indented = format!("{said:#}").replace('\n', "\n  ");
+    bytes.starts_with(format!("{{\n  \"{name}\": {indented},\n").as_bytes())
+}
+
+/// Whole numbers are the same or not; fractions lose their last digit on the way through text.
+fn is_same(said: &Value, found: &Value) -> bool {
+    match (said.as_f64(), found.as_f64()) {
+        (Some(said), Some(found)) => (said - found).abs() <= 1e-9 * found.abs().max(1.0),
+        _ => said == found,
+    }
+}
+
+/// The first record, from 1, in which two columns differ.
+fn first_difference(one: &ReleaseColumn, other: &ReleaseColumn) -> Option<usize> {
+    match (one, other) {
+        (ReleaseColumn::Generalized(one), ReleaseColumn::Generalized(other)) => {
+            let cell = |row: usize| {
+                let (one_code, other_code) = (one.codes[row], other.codes[row]);
+                one.cells[one_code as usize] != other.cells[other_code as usize]
+            };
+            (0..one.codes.len()).find(|row| cell(*row))
+        }
+        (
+            ReleaseColumn::Verbatim(Column::Coded(one)),
+            ReleaseColumn::Verbatim(Column::Coded(other)),
+        ) => one
+            .iter()
+            .zip(other.iter())
+            .position(|(one, other)| one != other),
+        (
+            ReleaseColumn::Verbatim(Column::Text(one)),
+            ReleaseColumn::Verbatim(Column::Text(other)),
+        ) => one
+            .iter()
+            .zip(other.iter())
+            .position(|(one, other)| one != other),
+        (ReleaseColumn::Absent, ReleaseColumn::Absent) => None,
+        _ => Some(0),
+    }
+    .map(|row| row + 1)
+}
+
+/// A requirement without what speaks of sites, which a release does not show; and that, in words.
+pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<String>) {
+    let of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
+    let models = requirement.models.iter();
+    let mut words: Vec<String> = models
+        .filter(|model| of_sites(model))
+        .map(Model::to_string)
+        .collect();
+    words.extend(requirement.m.map(|m| format!("m = {m}")));
+    let mut visible = requirement.clone();
+    visible.m = None;
+    visible.models.retain(|model| !of_sites(model));
+    (visible, words)
+}
