@@ -80,7 +80,8 @@ impl Ready {
         Ok(Self { study, requirement })
     }
 
-    fn plan(&self) -> Plan<'_> {
+    /// The study as its protocol takes it.
+    pub(crate) fn plan(&self) -> Plan<'_> {
         let schema = &self.study.schema;
         let named = |role| {
             schema

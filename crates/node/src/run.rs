@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hedgerow_smc::{Party, Seat, Seed, Settings, Site};
+use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -80,6 +80,8 @@ pub struct Setup {
     pub limits: Limits,
     /// What the sites agreed on.
     pub settings: Settings,
+    /// The ledger entries that this site allows; anything else ends the run before it is sent.
+    pub allowed: Vec<String>,
     /// For rehearsals and tests; drawn from the operating system where it is `None`.
     pub seed: Option<Seed>,
     /// Told what happens on the lines.
@@ -96,6 +98,7 @@ pub struct Run {
     secret: Arc<Secret>,
     keys: Vec<PublicKey>,
     settings: Settings,
+    allowed: Allowed,
     /// Dropped with the run, and the connections with it.
     _connections: JoinSet<()>,
 }
@@ -156,6 +159,10 @@ impl Run {
             secret: setup.secret,
             keys: setup.keys,
             settings: setup.settings,
+            allowed: Allowed {
+                rule: "accept.disclosures",
+                names: setup.allowed,
+            },
             _connections: connections.start(listener),
         })
     }
@@ -180,10 +187,12 @@ impl Run {
             seed: self.seed.clone(),
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
+        let allowed = self.allowed.clone();
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
-                let party = Party::join(seat).await?;
+                let mut party = Party::join(seat).await?;
+                party.allow_only(allowed);
                 part(party).await
             })
         });
