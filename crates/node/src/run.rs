@@ -22,7 +22,6 @@ use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
-use crate::tls::TlsError;
 
 /// How a seal begins.
 const SEAL: [u8; 16] = *b"hedgerow seal v1";
@@ -36,9 +35,6 @@ pub enum RunError<E> {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// TLS cannot be set up.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
     /// A peer, or the lines to it.
     #[error(transparent)]
     Line(#[from] LineError),
@@ -145,11 +141,11 @@ impl Run {
             Arc::clone(&shared),
             setup.name.study,
             setup.name.number,
-            &setup.secret,
+            Arc::clone(&setup.secret),
             setup.keys.clone(),
             setup.addresses,
             setup.watcher,
-        )?;
+        );
         Ok(Self {
             shared,
             journal,
