@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|adult|check-adult|anonypy]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|adult|node|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -21,6 +21,10 @@ fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/bench_adult.py target/release/hedgerow
+fi
+if [ "$what" = all ] || [ "$what" = node ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_node.py target/release/hedgerow
 fi
 # Not among all: it takes a quarter of an hour.
 if [ "$what" = check-adult ]; then

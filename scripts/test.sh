@@ -3,6 +3,22 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# PostgreSQL for the tests that read from one; they start a private cluster on a free port.
+if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
+    as_root=()
+    [ "$(id -u)" = 0 ] || as_root=(sudo)
+    echo "== installing PostgreSQL: ${as_root[*]} apt-get install postgresql"
+    if ! { command -v apt-get && { [ "$(id -u)" = 0 ] || command -v sudo; }; } >/dev/null; then
+        echo "   it cannot be installed here; the tests that need it will say that they were skipped"
+    # The package would start a cluster of its own, which nobody needs.
+    elif ! { "${as_root[@]}" apt-get update -qq &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql-common &&
+        "${as_root[@]}" sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql; } >/dev/null; then
+        echo "   apt-get failed; the tests that need it will say that they were skipped"
+    fi
+fi
+
 echo "== formatting"
 cargo fmt --all --check
 echo "== clippy"

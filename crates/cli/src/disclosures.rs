@@ -1,68 +1,63 @@
-//! What a run of a study may disclose, known before it begins: what a site's rules are held
-//! against. What a run did disclose is in its ledger and is held against the same rules.
+//! Everything that a run of a study may disclose, known before it begins: what a site's rules are
+//! held against. The run itself is held to the same rules, call by call, by `Party::allow_only`.
 
-use hedgerow_data::study::{Algorithm, Medians, Security, Widths};
+use hedgerow_data::study::Security;
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
-    ALL_MEDIANS, AT_MEDIANS, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES, MEDIANS,
-    MEDIANS_IN_NODES, PARTS, RANGES, RECORDS, REFUSED, SENSITIVE, SITES,
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, DATA_RANGES, ENTROPIES,
+    MEDIANS, MEDIANS_IN_NODES, Medians, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
+    SENSITIVE, SITES, Widths,
 };
 use hedgerow_smc::What;
+use hedgerow_smc::order::{self, RUNNING};
+use hedgerow_smc::union::ON_THE_WAY;
 
 use crate::joint::Ready;
 
-/// What the primitives of the published level show on their way, whatever is asked.
-const PUBLISHED: [What; 3] = [
-    What::new(
-        "records at or below each candidate of the search",
-        "JX08 Algorithm 4",
-    ),
-    What::new("running extremes of each lap", "JX08 Algorithm 3"),
-    What::new(
-        "items on their way around the ring",
-        "JX08 equation 4: the list's length tells who leads",
-    ),
-];
-
 /// Everything that a run of this study may disclose to a site.
 pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
-    let mut all = vec![
-        RECORDS,
-        RANGES,
-        SENSITIVE,
-        MEDIANS,
-        MEDIANS_IN_NODES,
-        PARTS,
-        REFUSED,
-        COVERS,
-        ALIKE,
-        VALUES,
-    ];
-    let models = &ready.requirement.models;
-    let is_diverse = models
-        .iter()
-        .any(|model| matches!(model, Model::SiteDiversity { .. }));
-    let top_down = &ready.study.top_down;
-    let weighs_sites = is_diverse && top_down.alpha < 1.0;
-    if weighs_sites || ready.study.algorithm == Algorithm::ProviderAware {
-        all.extend([ALL_MEDIANS, CANDIDATES, ENTROPIES]);
+    let plan = ready.plan();
+    let is_coarsened = plan.quasi.iter().any(|quasi| quasi.is_coarsened);
+    let models = &plan.requirement.models;
+    let has = |wanted: fn(&Model) -> bool| models.iter().any(wanted);
+    let mut all = vec![RECORDS];
+    all.push(if is_coarsened {
+        RANGES_IN_NODES
+    } else {
+        RANGES
+    });
+    if has(|model| {
+        !matches!(
+            model,
+            Model::KAnonymity { .. } | Model::SiteDiversity { .. }
+        )
+    }) {
+        all.push(SENSITIVE);
     }
-    if is_diverse || ready.study.algorithm == Algorithm::ProviderAware {
-        all.push(SITES);
+    match plan.choice {
+        Choice::Width if is_coarsened => all.extend([MEDIANS_IN_NODES, PARTS]),
+        Choice::Width => all.extend([MEDIANS, PARTS]),
+        Choice::Diversity { .. } => all.extend([ALL_MEDIANS, CANDIDATES, ENTROPIES]),
+        Choice::Fitness { .. } => all.extend([ALL_MEDIANS, CANDIDATES, BETWEEN_SITES]),
     }
-    if top_down.medians == Medians::Relaxed {
+    if plan.medians == Medians::Relaxed {
         all.push(AT_MEDIANS);
     }
-    if top_down.widths == Widths::Data {
+    if plan.widths == Widths::Data {
         all.push(DATA_RANGES);
     }
-    if ready.requirement.m.is_some() {
+    if has(|model| matches!(model, Model::SiteDiversity { .. })) {
+        all.push(SITES);
+    }
+    if plan.requirement.m.is_some() {
         all.push(COALITIONS);
     }
+    all.extend([REFUSED, COVERS, ALIKE, VALUES]);
     if ready.study.security == Security::Published {
-        all.extend(PUBLISHED);
+        // What the primitives show on their way, whatever is asked.
+        all.extend([order::CANDIDATES, RUNNING, ON_THE_WAY]);
     }
     all
 }

@@ -80,6 +80,7 @@ impl Ready {
         Ok(Self { study, requirement })
     }
 
+    /// The study as its protocol takes it.
     pub(crate) fn plan(&self) -> Plan<'_> {
         let schema = &self.study.schema;
         let named = |role| {

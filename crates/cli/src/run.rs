@@ -346,6 +346,7 @@ impl Part {
                 },
                 Security::Published => Settings::published(),
             },
+            allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
             seed: self
                 .seed
                 .map(|seed| Seed::for_site(seed, usize::from(self.place))),

@@ -25,4 +25,3 @@ mod tls;
 pub use connect::{Event, Watcher};
 pub use lines::{Limits, LineError};
 pub use message::{End, MessageError, Reason};
-pub use tls::TlsError;

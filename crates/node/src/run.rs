@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hedgerow_smc::{Party, Seat, Seed, Settings, Site};
+use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -22,7 +22,6 @@ use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
-use crate::tls::TlsError;
 
 /// How a seal begins.
 const SEAL: [u8; 16] = *b"hedgerow seal v1";
@@ -36,9 +35,6 @@ pub enum RunError<E> {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// TLS cannot be set up.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
     /// A peer, or the lines to it.
     #[error(transparent)]
     Line(#[from] LineError),
@@ -80,6 +76,8 @@ pub struct Setup {
     pub limits: Limits,
     /// What the sites agreed on.
     pub settings: Settings,
+    /// The ledger entries that this site allows; anything else ends the run before it is sent.
+    pub allowed: Vec<String>,
     /// For rehearsals and tests; drawn from the operating system where it is `None`.
     pub seed: Option<Seed>,
     /// Told what happens on the lines.
@@ -96,6 +94,7 @@ pub struct Run {
     secret: Arc<Secret>,
     keys: Vec<PublicKey>,
     settings: Settings,
+    allowed: Allowed,
     /// Dropped with the run, and the connections with it.
     _connections: JoinSet<()>,
 }
@@ -142,11 +141,11 @@ impl Run {
             Arc::clone(&shared),
             setup.name.study,
             setup.name.number,
-            &setup.secret,
+            Arc::clone(&setup.secret),
             setup.keys.clone(),
             setup.addresses,
             setup.watcher,
-        )?;
+        );
         Ok(Self {
             shared,
             journal,
@@ -156,6 +155,10 @@ impl Run {
             secret: setup.secret,
             keys: setup.keys,
             settings: setup.settings,
+            allowed: Allowed {
+                rule: "accept.disclosures",
+                names: setup.allowed,
+            },
             _connections: connections.start(listener),
         })
     }
@@ -180,10 +183,12 @@ impl Run {
             seed: self.seed.clone(),
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
+        let allowed = self.allowed.clone();
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
-                let party = Party::join(seat).await?;
+                let mut party = Party::join(seat).await?;
+                party.allow_only(allowed);
                 part(party).await
             })
         });

@@ -1,9 +1,10 @@
 //! TLS 1.3 between sites, each known by its key alone.
 //!
-//! A site's certificate is made anew at each start from its ed25519 key and says nothing but the
-//! key: no name, no authority, dates that never end. A peer is who the study says because it holds
-//! the secret half of the key that the study pins; everything else in a certificate is ignored, so
-//! that neither an authority nor a wrong clock has a say. There is no resumption and no early
+//! A site's certificate is made anew for each connection from its ed25519 key and says nothing but
+//! the key and the day: no name, no authority. A peer is who the study says because it holds the
+//! secret half of the key that the study pins. A certificate must be signed by its own key and of
+//! now, so that one that was taken from somewhere is of no use for long and a wrong clock is named;
+//! a node that runs for months has one of today all the same. There is no resumption and no early
 //! data: every connection proves both keys afresh.
 //!
 //! # Discloses
@@ -11,24 +12,27 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, verify_server_cert_signed_by_trust_anchor};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, ParsedCertificate};
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, ServerConfig,
-    SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
+    ServerConfig, SignatureScheme,
 };
 
 use crate::identity::{PublicKey, Secret};
 
+/// How far a certificate reaches before and after the moment it is made: clocks differ by less.
+const REACH: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Why this site cannot speak TLS.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TlsError {
+pub(crate) enum TlsError {
     /// No certificate can be made from the key.
     #[error("no certificate can be made from the key: {0}")]
     Certificate(#[from] rcgen::Error),
@@ -37,9 +41,9 @@ pub enum TlsError {
     Settings(#[from] Error),
 }
 
-/// The settings for connections that others open: any of `peers` may.
+/// The settings for a connection that others open: any of `peers` may.
 pub(crate) fn listening(secret: &Secret, peers: &[PublicKey]) -> Result<ServerConfig, TlsError> {
-    let (certificate, key) = certificate(secret)?;
+    let (certificate, key) = certificate(secret, SystemTime::now())?;
     let pinned = Pinned::new(peers);
     let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -53,7 +57,7 @@ pub(crate) fn listening(secret: &Secret, peers: &[PublicKey]) -> Result<ServerCo
 
 /// The settings for a connection to one peer.
 pub(crate) fn dialing(secret: &Secret, peer: PublicKey) -> Result<ClientConfig, TlsError> {
-    let (certificate, key) = certificate(secret)?;
+    let (certificate, key) = certificate(secret, SystemTime::now())?;
     let pinned = Pinned::new(&[peer]);
     let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -83,13 +87,17 @@ pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<[u8; 32]> {
     info.strip_prefix(&PREFIX)?.try_into().ok()
 }
 
+/// A certificate of a moment.
 fn certificate(
     secret: &Secret,
+    now: SystemTime,
 ) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
     let der = PrivatePkcs8KeyDer::from(secret.pkcs8().to_vec());
     let pair = rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519)?;
     let mut parameters = rcgen::CertificateParams::default();
     parameters.distinguished_name = rcgen::DistinguishedName::new();
+    parameters.not_before = (now - REACH).into();
+    parameters.not_after = (now + REACH).into();
     let certificate = parameters.self_signed(&pair)?;
     Ok((certificate.der().clone(), PrivateKeyDer::Pkcs8(der)))
 }
@@ -108,11 +116,17 @@ impl Pinned {
         }
     }
 
-    fn check(&self, certificate: &CertificateDer<'_>) -> Result<(), Error> {
-        match key_of(certificate) {
-            Some(key) if self.keys.contains(&key) => Ok(()),
-            _ => Err(CertificateError::ApplicationVerificationFailure.into()),
+    /// Whether a certificate has a pinned key, is signed by it and is of now.
+    fn check(&self, certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
+        if !key_of(certificate).is_some_and(|key| self.keys.contains(&key)) {
+            return Err(CertificateError::ApplicationVerificationFailure.into());
         }
+        // Its own authority, since its key is pinned. Without a stated use it serves both ends.
+        let mut authority = RootCertStore::empty();
+        authority.add(certificate.clone())?;
+        let algorithms = self.provider.signature_verification_algorithms.all;
+        let parsed = ParsedCertificate::try_from(certificate)?;
+        verify_server_cert_signed_by_trust_anchor(&parsed, &authority, &[], now, algorithms)
     }
 
     fn signed(
@@ -139,9 +153,9 @@ impl ServerCertVerifier for Pinned {
         _: &[CertificateDer<'_>],
         _: &ServerName<'_>,
         _: &[u8],
-        _: UnixTime,
+        now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        self.check(certificate)
+        self.check(certificate, now)
             .map(|()| ServerCertVerified::assertion())
     }
 
@@ -177,9 +191,9 @@ impl ClientCertVerifier for Pinned {
         &self,
         certificate: &CertificateDer<'_>,
         _: &[CertificateDer<'_>],
-        _: UnixTime,
+        now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        self.check(certificate)
+        self.check(certificate, now)
             .map(|()| ClientCertVerified::assertion())
     }
 
@@ -216,9 +230,42 @@ mod tests {
     #[test]
     fn a_certificate_says_the_key_and_nothing_else() {
         let secret = Secret::from_bytes(&[5; 32]);
-        let (certificate, _) = certificate(&secret).unwrap();
+        let (certificate, _) = certificate(&secret, SystemTime::now()).unwrap();
         assert_eq!(key_of(&certificate), Some(*secret.public().as_bytes()));
         assert!(!String::from_utf8_lossy(&certificate).contains("rcgen"));
+    }
+
+    #[test]
+    fn a_certificate_is_of_its_day_and_signed_by_its_key() {
+        let secret = Secret::from_bytes(&[5; 32]);
+        let pinned = Pinned::new(&[secret.public()]);
+        let made = SystemTime::now();
+        let (certificate, _) = certificate(&secret, made).unwrap();
+        let at = |moment: SystemTime| {
+            let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            pinned.check(&certificate, UnixTime::since_unix_epoch(since))
+        };
+        let hour = Duration::from_secs(3600);
+        assert_eq!(at(made), Ok(()));
+        assert_eq!(at(made + REACH - hour), Ok(()));
+        assert_eq!(at(made + hour - REACH), Ok(()));
+        let invalid = |found: Result<(), Error>| match found {
+            Err(Error::InvalidCertificate(error)) => error,
+            found => panic!("{found:?}"),
+        };
+        let expired = invalid(at(made + REACH + hour));
+        assert!(matches!(expired, CertificateError::ExpiredContext { .. }));
+        let early = invalid(at(made - REACH - hour));
+        assert!(matches!(early, CertificateError::NotValidYetContext { .. }));
+
+        let mut forged = certificate.to_vec();
+        *forged.last_mut().unwrap() ^= 1;
+        let since = made.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let now = UnixTime::since_unix_epoch(since);
+        invalid(pinned.check(&CertificateDer::from(forged), now));
+        let stranger = Pinned::new(&[Secret::from_bytes(&[6; 32]).public()]);
+        let found = invalid(stranger.check(&certificate, now));
+        assert_eq!(found, CertificateError::ApplicationVerificationFailure);
     }
 
     #[test]
@@ -238,7 +285,7 @@ mod tests {
             byte in any::<u8>(),
         ) {
             key_of(&CertificateDer::from(bytes));
-            let (whole, _) = certificate(&Secret::from_bytes(&[5; 32])).unwrap();
+            let (whole, _) = certificate(&Secret::from_bytes(&[5; 32]), SystemTime::now()).unwrap();
             let mut changed = whole.to_vec();
             let place = place.index(changed.len());
             changed[place] = byte;

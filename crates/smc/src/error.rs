@@ -71,6 +71,14 @@ pub enum Error {
     /// This site's own settings cannot be used.
     #[error("own configuration: {0}")]
     OwnConfig(OwnConfig),
+    /// A disclosure that this site's rules do not have.
+    #[error("{rule}: does not allow `{what}`; nothing was sent for it")]
+    NotAllowed {
+        /// The rule, as it is written where this site's rules are.
+        rule: &'static str,
+        /// The name of what would have been disclosed.
+        what: &'static str,
+    },
 }
 
 /// What a peer did that no honest site does.

@@ -12,7 +12,6 @@
 //! For each question the lowest common ancestor, or that no site has a node, to all sites. What
 //! colluding sites learn is said in [`crate::bits`].
 
-use crate::asked::Asking;
 use crate::bits::Junction;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ledger::{Sealed, What};
@@ -94,7 +93,7 @@ impl Party {
         let asked = trees
             .iter()
             .fold(
-                Asking::new(what).word(trees.len() as u64),
+                self.asking(what, &[])?.word(trees.len() as u64),
                 |asking, tree| asking.words(tree.parents.iter().map(|&parent| u64::from(parent))),
             )
             .words((0..nodes.len()).map(|index| tree_of(index) as u64))

@@ -27,6 +27,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::error::Error;
 use crate::network::Site;
 use crate::settings::Security;
 use crate::wire::Primitive;
@@ -52,6 +53,28 @@ impl What {
     /// The theorem or the part of the release that allows it.
     pub const fn allowed_by(&self) -> &'static str {
         self.allowed_by
+    }
+}
+
+/// The disclosures that a site allows, by name, and the rule that lists them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    /// The rule, as it is written where the site's rules are.
+    pub rule: &'static str,
+    /// The names.
+    pub names: Vec<String>,
+}
+
+impl Allowed {
+    /// Refuses what the rule does not list.
+    pub(crate) fn permit(&self, what: What) -> Result<(), Error> {
+        if self.names.iter().any(|name| name == what.name) {
+            return Ok(());
+        }
+        Err(Error::NotAllowed {
+            rule: self.rule,
+            what: what.name,
+        })
     }
 }
 

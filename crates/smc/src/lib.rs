@@ -83,7 +83,7 @@ pub mod wire;
 
 pub use error::Error;
 pub use lca::Tree;
-pub use ledger::{Ledger, Sealed, To, What};
+pub use ledger::{Allowed, Ledger, Sealed, To, What};
 pub use network::{Network, Site};
 pub use order::Rank;
 pub use party::{Party, Seat};

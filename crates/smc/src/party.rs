@@ -16,9 +16,10 @@
 //! # Discloses
 //! Nothing: fresh public keys.
 
+use crate::asked::Asking;
 use crate::error::{Error, MAXIMUM_SITES, Misbehaviour, OwnConfig};
 use crate::ideal::Chair;
-use crate::ledger::{Begun, Disclosure, Ledger, Origin, Sealed, To, Values, What};
+use crate::ledger::{Allowed, Begun, Disclosure, Ledger, Origin, Sealed, To, Values, What};
 use crate::link::{Link, Traffic};
 use crate::network::{Network, Site};
 use crate::random::{Agreement, Generator, PairKey, Seed};
@@ -35,6 +36,8 @@ pub struct Party {
     pub(crate) ledger: Ledger,
     pub(crate) engine: Engine,
     pub(crate) calls: u64,
+    /// What may be disclosed; everything where it is not set.
+    allowed: Option<Allowed>,
 }
 
 /// By whom a party's questions are answered.
@@ -96,6 +99,7 @@ impl Party {
             ),
             engine: Engine::Alone,
             calls: 0,
+            allowed: None,
         }
     }
 
@@ -185,14 +189,35 @@ impl Party {
         self.ledger.keep_values();
     }
 
+    /// Refuses, from now on, every call that discloses something else: before anything of the call
+    /// is sent, with the caller's values as they are.
+    pub fn allow_only(&mut self, allowed: Allowed) {
+        self.allowed = Some(allowed);
+    }
+
     /// Names values that earlier calls opened a second time: what a protocol finds afterwards to be
     /// more than their first name allows. Nothing is sent.
-    pub fn note(&mut self, what: What, values: &[u64]) {
+    pub fn note(&mut self, what: What, values: &[u64]) -> Result<(), Error> {
         if self.sites > 1 {
+            self.permit(what)?;
             let mut values = values.to_vec();
             let answer = Sealed::new(values.as_mut_slice());
             self.open(what, Primitive::Sum, To::All, None, answer);
         }
+        Ok(())
+    }
+
+    /// Begins the question of a call that discloses this, and these on its way, if all of it is
+    /// allowed. No call can be put on the line without its question.
+    pub(crate) fn asking(&self, what: What, on_the_way: &[What]) -> Result<Asking, Error> {
+        self.permit(what)?;
+        on_the_way.iter().try_for_each(|what| self.permit(*what))?;
+        Ok(Asking::new(what))
+    }
+
+    fn permit(&self, what: What) -> Result<(), Error> {
+        let allowed = self.allowed.as_ref();
+        allowed.map_or(Ok(()), |allowed| allowed.permit(what))
     }
 
     /// How many questions were asked.

@@ -1,11 +1,16 @@
 //! `keygen`, `study new / sign / show`, `run`, `node`, `status`: real processes, real connections.
 
+mod disclosures;
+mod faults;
+mod four;
+mod leaks;
+#[path = "../../../node/tests/it/server.rs"]
+mod server;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::{Role, Study};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
 use hedgerow_node::journal::Journal;
@@ -15,19 +20,84 @@ use super::{assert_refused, hedgerow, json};
 
 const SITES: [&str; 3] = ["north", "south", "east"];
 
+/// What is different about a study and its sites.
+#[derive(Clone, Copy)]
+struct Shape {
+    sites: &'static [&'static str],
+    rows: u32,
+    security: &'static str,
+    /// Stands for the generated `[require]`, where it is not empty.
+    require: &'static str,
+    algorithm: &'static str,
+    /// Whether every row has a name of its own, which is an identifier.
+    has_names: bool,
+}
+
+const USUAL: Shape = Shape {
+    sites: &SITES,
+    rows: 600,
+    security: "hardened",
+    require: "",
+    algorithm: "name = \"mondrian\"\nrecode = \"node\"",
+    has_names: false,
+};
+
 /// Three sites with their keys, rows and files, in one folder; the study is signed by all.
 fn sites(rows: u32) -> tempfile::TempDir {
+    prepared(&Shape { rows, ..USUAL })
+}
+
+/// Sites with their keys, rows and files, in one folder; the study is signed by all.
+fn prepared(shape: &Shape) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let rows = rows.to_string();
+    let (rows, count) = (shape.rows.to_string(), shape.sites.len().to_string());
     let arguments = [
-        "generate", "census", "--rows", &rows, "--sites", "3", "--out", "c",
+        "generate", "census", "--rows", &rows, "--sites", &count, "--out", "c",
     ];
     assert_eq!(hedgerow(path, &arguments).code, 0);
-    let study = path.join("c/study.toml");
+    write_study(path, shape);
+    let done = hedgerow(path, &["study", "show", "c/study.toml", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let disclosures = listed(&json(&done), "discloses", "what");
+    let algorithm = shape.algorithm.split('"').nth(1).unwrap();
+    for name in shape.sites {
+        if shape.has_names {
+            give_names(&path.join(format!("c/{name}.csv")), name);
+        }
+        let accept = format!(
+            "[accept]\nminimum_k = 5\nmodels = [\"k\"]\nalgorithms = [{algorithm:?}]\nsecurity = [{:?}]\ncolumns = [\"sex\", \"age\", \"race\", \"marital-status\", \"education\", \"native-country\", \"workclass\", \"occupation\", \"salary-class\", \"person\"]\ndisclosures = {disclosures:?}\n",
+            shape.security
+        );
+        let text = format!(
+            "site = \"{name}\"\nstudy = \"c/study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"c/{name}.csv\"\n{accept}"
+        );
+        let file = path.join(format!("{name}.toml"));
+        std::fs::write(&file, text).unwrap();
+        make_private(&file);
+    }
+    folder
+}
+
+/// Gives the generated study its shape, sites and signatures.
+fn write_study(folder: &Path, shape: &Shape) {
+    let study = folder.join("c/study.toml");
     let mut text = std::fs::read_to_string(&study).unwrap();
-    for name in SITES {
-        let done = hedgerow(path, &["keygen", "--out", &format!("{name}.key")]);
+    let head = "partition = \"horizontal\"\n";
+    text = text.replace(head, &format!("{head}security = \"{}\"\n", shape.security));
+    if !shape.require.is_empty() {
+        let (before, _) = text.split_once("[require]\n").unwrap();
+        text = format!("{before}[require]\n{}\n", shape.require);
+    } else {
+        let (before, _) = text.split_once("[algorithm]\n").unwrap();
+        text = before.to_owned();
+    }
+    text.push_str(&format!("\n[algorithm]\n{}\n", shape.algorithm));
+    if shape.has_names {
+        text.push_str("\n[[attribute]]\nname = \"person\"\nrole = \"identifier\"\n");
+    }
+    for name in shape.sites {
+        let done = hedgerow(folder, &["keygen", "--out", &format!("{name}.key")]);
         assert_eq!(done.code, 0, "{}", done.stderr);
         text.push_str(&format!(
             "\n[[site]]\nname = \"{name}\"\naddress = \"{}\"\n{}",
@@ -36,33 +106,41 @@ fn sites(rows: u32) -> tempfile::TempDir {
         ));
     }
     std::fs::write(&study, text).unwrap();
-    for name in SITES {
+    for name in shape.sites {
         let key = format!("{name}.key");
-        let done = hedgerow(path, &["study", "sign", "--key", &key, "c/study.toml"]);
+        let done = hedgerow(folder, &["study", "sign", "--key", &key, "c/study.toml"]);
         assert_eq!(done.code, 0, "{}", done.stderr);
     }
-    let done = hedgerow(path, &["study", "show", "c/study.toml", "--json"]);
-    assert_eq!(done.code, 0, "{}", done.stdout);
-    let shown = json(&done);
-    let words = |list: &str, key: &str| -> Vec<String> {
-        let list = shown[list].as_array().unwrap().iter();
-        list.map(|one| one[key].as_str().unwrap().to_owned())
-            .collect()
-    };
-    let disclosures = words("discloses", "what");
-    for name in SITES {
-        let accept = format!(
-            "[accept]\nminimum_k = 5\nmodels = [\"k\", \"l\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = [\"sex\", \"age\", \"race\", \"marital-status\", \"education\", \"native-country\", \"workclass\", \"occupation\", \"salary-class\"]\ndisclosures = {disclosures:?}\n"
-        );
-        let text = format!(
-            "site = \"{name}\"\nstudy = \"c/study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"c/{name}.csv\"\n{accept}"
-        );
-        let file = path.join(format!("{name}.toml"));
-        std::fs::write(&file, text).unwrap();
-        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(&file, private).unwrap();
-    }
-    folder
+}
+
+/// Adds a column with a name that stands nowhere else to every row of a table.
+fn give_names(table: &Path, site: &str) {
+    let text = std::fs::read_to_string(table).unwrap();
+    let lines = text.lines().enumerate().map(|(line, row)| match line {
+        0 => format!("{row},person\n"),
+        _ => format!("{row},Quillfeather-{site}-{line:05}\n"),
+    });
+    std::fs::write(table, lines.collect::<String>()).unwrap();
+}
+
+/// One word of every entry of a list.
+fn listed(shown: &serde_json::Value, list: &str, key: &str) -> Vec<String> {
+    let list = shown[list].as_array().unwrap().iter();
+    list.map(|one| one[key].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn make_private(file: &Path) {
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(file, private).unwrap();
+}
+
+/// Every site's process, from its first life on.
+fn start_all(folder: &Path, names: &[&str], life: usize) -> Vec<Site> {
+    names
+        .iter()
+        .map(|name| Site::start(folder, name, life))
+        .collect()
 }
 
 fn free_address() -> String {
@@ -128,8 +206,14 @@ impl Drop for Site {
 
 /// The release of a simulation over the rows of all sites.
 fn simulated(folder: &Path) -> Vec<u8> {
+    simulate(folder, &SITES);
+    std::fs::read(folder.join("simulated/release.csv")).unwrap()
+}
+
+/// The summary of a simulation over the rows of these sites.
+fn simulate(folder: &Path, names: &[&str]) -> serde_json::Value {
     let mut pooled = String::new();
-    for (place, name) in SITES.iter().enumerate() {
+    for (place, name) in names.iter().enumerate() {
         let text = std::fs::read_to_string(folder.join(format!("c/{name}.csv"))).unwrap();
         for (line, row) in text.lines().enumerate() {
             match (line, place) {
@@ -154,10 +238,11 @@ fn simulated(folder: &Path) -> Vec<u8> {
             "--out",
             "simulated",
             "pooled.csv",
+            "--json",
         ],
     );
     assert_eq!(done.code, 0, "{}", done.stderr);
-    std::fs::read(folder.join("simulated/release.csv")).unwrap()
+    json(&done)
 }
 
 /// Every file below a folder.
@@ -179,10 +264,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn three_processes_publish_what_a_simulation_does_and_sign_it() {
     let folder = sites(600);
     let path = folder.path();
-    let mut running: Vec<Site> = SITES
-        .iter()
-        .map(|name| Site::start(path, name, 0))
-        .collect();
+    let mut running = start_all(path, &SITES, 0);
     running.iter_mut().for_each(Site::end);
 
     let expected = simulated(path);
@@ -244,20 +326,24 @@ fn progress(folder: &Path, name: &str) -> (bool, u64) {
 fn sites_that_are_killed_end_with_the_same_release() {
     let folder = sites(600);
     let path = folder.path();
-    let expected = simulated(path);
-    // Each in turn, and two at once; kills fall where a site has sent so many frames.
+    let summary = simulate(path, &SITES);
+    let expected = std::fs::read(path.join("simulated/release.csv")).unwrap();
+    let messages = summary["cost"]["messages"].as_u64().unwrap() / SITES.len() as u64;
+    // Each in turn, and two at once, at six random points: where a site has sent so many frames.
     let victims: [&[usize]; 5] = [&[0], &[1], &[2], &[0, 1], &[1, 2]];
     let mut in_the_middle = 0;
     for (turn, victims) in victims.iter().enumerate() {
         for name in SITES {
             let _ = std::fs::remove_dir_all(path.join(format!("{name}-data")));
         }
-        let mut running: Vec<Site> = SITES
-            .iter()
-            .map(|name| Site::start(path, name, 0))
-            .collect();
-        for life in 1..=6 {
-            let enough = (5 * life + 3 * turn) as u64;
+        let mut running = start_all(path, &SITES, 0);
+        let draw = |life: u8| {
+            let hash = blake3::hash(&[turn as u8, life]);
+            1 + u64::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]])) % messages
+        };
+        let mut points: Vec<u64> = (0..6).map(draw).collect();
+        points.sort_unstable();
+        for (life, enough) in (1..).zip(points) {
             let first = SITES[victims[0]];
             while matches!(progress(path, first), (false, sent) if sent < enough) {
                 std::thread::sleep(Duration::from_millis(1));
@@ -290,162 +376,6 @@ fn sites_that_are_killed_end_with_the_same_release() {
     );
 }
 
-/// Where no more can be written, a site says so; once there is room, the run goes on.
-#[test]
-fn a_full_disk_is_named_and_the_run_goes_on_when_there_is_room() {
-    let folder = sites(600);
-    let path = folder.path();
-    let mut others: Vec<Site> = SITES[1..]
-        .iter()
-        .map(|name| Site::start(path, name, 0))
-        .collect();
-    // Writes beyond this size fail as they do on a full disk.
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 300; exec '{}' run --site north.toml --seed 7",
-        env!("CARGO_BIN_EXE_hedgerow")
-    );
-    let output = Command::new("sh")
-        .args(["-c", &script])
-        .current_dir(path)
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("north-data/journal.sqlite: a frame cannot be kept"),
-        "{said}"
-    );
-    for other in &mut others {
-        let status = other.child.wait().unwrap();
-        assert_eq!(status.code(), Some(2), "{}", other.said());
-        // From itself, or from the other that heard it first.
-        let said = other.said();
-        let is_told = said.contains("has ended its part in the run") && said.contains("`north`");
-        assert!(is_told, "{said}");
-    }
-    let mut running: Vec<Site> = SITES
-        .iter()
-        .map(|name| Site::start(path, name, 1))
-        .collect();
-    running.iter_mut().for_each(Site::end);
-    let release = std::fs::read(path.join("north-data/release-1/release.csv")).unwrap();
-    assert_eq!(release, simulated(path));
-}
-
-/// What a site's rows and columns could look like on a line, in every encoding there is.
-fn raw_forms(folder: &Path) -> Vec<Vec<u8>> {
-    let study = Study::open(&folder.join("c/study.toml")).unwrap();
-    let rows = folder.join("c/north.csv");
-    let table = read_table(&rows, &study.schema, &Others::Refuse, &()).unwrap();
-    let quasi = study.schema.with_role(Role::Quasi);
-    let mut forms: Vec<Vec<u8>> = Vec::new();
-    let mut add_codes = |codes: &[u32]| {
-        // What is mostly zeros is everywhere.
-        if codes.iter().filter(|code| **code > 0).count() >= 5 {
-            forms.push(codes.iter().map(|code| *code as u8).collect());
-            forms.push(
-                codes
-                    .iter()
-                    .flat_map(|code| (*code as u16).to_le_bytes())
-                    .collect(),
-            );
-            forms.push(codes.iter().flat_map(|code| code.to_le_bytes()).collect());
-            forms.push(
-                codes
-                    .iter()
-                    .flat_map(|code| u64::from(*code).to_le_bytes())
-                    .collect(),
-            );
-        }
-    };
-    let column = |position: usize| table.codes(position).unwrap();
-    for row in 0..table.rows() {
-        let codes: Vec<u32> = quasi
-            .iter()
-            .map(|position| column(*position).get(row))
-            .collect();
-        add_codes(&codes);
-    }
-    for position in 0..study.schema.attributes().len() {
-        let codes: Vec<u32> = column(position).iter().take(24).collect();
-        add_codes(&codes);
-    }
-    let text = std::fs::read_to_string(rows).unwrap();
-    for line in text.lines().skip(1) {
-        let (quasi, _) = line.rsplit_once(',').unwrap();
-        for separator in [",", ";", "\t", "\0", "", "|"] {
-            forms.push(quasi.replace(',', separator).into_bytes());
-        }
-    }
-    forms
-}
-
-/// Every frame is in the journal before it is encrypted and sent, so what is there when a run
-/// stands at its last step is everything that leaves a site.
-#[test]
-fn nothing_raw_leaves_a_site_and_nothing_raw_is_said() {
-    let folder = sites(600);
-    let path = folder.path();
-    let mut running: Vec<Site> = SITES
-        .iter()
-        .map(|name| Site::start(path, name, 0))
-        .collect();
-    running.iter_mut().for_each(Site::end);
-    let answer = std::fs::read_to_string(path.join("north-0.out")).unwrap();
-    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
-    let messages = answer["cost"]["messages"].as_u64().unwrap();
-
-    let forms = raw_forms(path);
-    for attempt in 1..=50 {
-        for name in SITES {
-            std::fs::remove_dir_all(path.join(format!("{name}-data"))).unwrap();
-        }
-        let mut running: Vec<Site> = SITES
-            .iter()
-            .map(|name| Site::start(path, name, attempt))
-            .collect();
-        while matches!(progress(path, "north"), (false, sent) if sent < messages) {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        for site in &mut running {
-            site.child.kill().unwrap();
-            site.child.wait().unwrap();
-        }
-        if progress(path, "north").0 {
-            // It was too fast: its frames are wiped.
-            continue;
-        }
-        let journal = path.join("north-data/journal.sqlite");
-        let connection = rusqlite::Connection::open(journal).unwrap();
-        let mut statement = connection
-            .prepare("SELECT bytes FROM frame WHERE sent = 1")
-            .unwrap();
-        let frames: Vec<Vec<u8>> = statement
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        assert!(frames.len() as u64 >= messages);
-        let mut said = running[0].said().into_bytes();
-        said.extend(std::fs::read(path.join("north-0.err")).unwrap());
-        for bytes in frames.iter().chain([&said]) {
-            for form in &forms {
-                let found = memchr::memmem::find(bytes, form);
-                assert_eq!(found, None, "{form:?} in a frame of {} bytes", bytes.len());
-            }
-        }
-        // The search itself finds what is there.
-        let rows = std::fs::read(path.join("c/north.csv")).unwrap();
-        assert!(
-            forms
-                .iter()
-                .any(|form| memchr::memmem::find(&rows, form).is_some())
-        );
-        return;
-    }
-    panic!("the run could not be stopped at its last step");
-}
-
 #[test]
 fn a_study_that_this_site_does_not_accept_is_refused_by_rule() {
     let folder = sites(100);
@@ -466,9 +396,9 @@ fn a_study_that_this_site_does_not_accept_is_refused_by_rule() {
     );
     refused("minimum_k = 5\n", "", "accept.minimum_k: is not set");
     refused(
-        "\"medians of classes\", ",
+        "\"medians of classes, finer than the nodes they are written as\", ",
         "",
-        "accept.disclosures: does not allow `medians of classes`",
+        "accept.disclosures: does not allow `medians of classes, finer than",
     );
     refused(
         "north.key",

@@ -1,6 +1,8 @@
 //! What is signed, and what voids it.
 
+use std::fmt::Write as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::{Agreement, AgreementError, Standing};
 use proptest::prelude::*;
@@ -149,6 +151,31 @@ fn files_outside_the_folder_are_not_even_opened() {
     std::os::unix::fs::symlink(folder.join("zip.csv"), folder.join("trees/zip.csv")).unwrap();
     std::fs::write(&path, text.replace("\"zip.csv\"", "\"trees/zip.csv\"")).unwrap();
     Agreement::open(&path).unwrap();
+}
+
+/// A taxonomy of more than a million nodes is read, in its time, and one beyond the cap refused.
+#[test]
+fn a_taxonomy_of_a_million_nodes_is_no_trap() {
+    let folder = tempfile::tempdir().unwrap();
+    write_study(folder.path(), &["north", "south"]);
+    let mut text = String::new();
+    for leaf in 0..1_000_000 {
+        writeln!(text, "{leaf};group {};*", leaf / 100).unwrap();
+    }
+    std::fs::write(folder.path().join("zip.csv"), text).unwrap();
+    let started = Instant::now();
+    let study = folder.path().join("study.toml");
+    let agreement = Agreement::open(&study).unwrap();
+    let attributes = agreement.study.schema.attributes();
+    assert_eq!(attributes[1].domain.size(), 1_000_000);
+    // Seconds where it is optimized; a machine that is busy and a build that is not take longer.
+    let limit = if cfg!(debug_assertions) { 120 } else { 10 };
+    assert!(started.elapsed() < Duration::from_secs(limit));
+
+    let file = std::fs::File::create(folder.path().join("zip.csv")).unwrap();
+    file.set_len((1 << 28) + 1).unwrap();
+    let error = Agreement::open(&study).unwrap_err().to_string();
+    assert!(error.contains("expected at most 268435456"), "{error}");
 }
 
 proptest! {

@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 use hedgerow_node::identity::from_hex;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsConnector;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use super::world::{Odd, World, run_test};
 
@@ -27,6 +30,47 @@ impl ServerCertVerifier for Anyone {
         _: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+}
+
+/// A server whose clock is so wrong that every certificate is of another day.
+#[derive(Debug)]
+struct Elsewhen;
+
+impl ClientCertVerifier for Elsewhen {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Err(rustls::CertificateError::Expired.into())
     }
 
     fn verify_tls12_signature(
@@ -72,18 +116,47 @@ fn connector(site: Option<u8>, shape: impl Fn(&mut rcgen::CertificateParams)) ->
     let config = match site {
         None => builder.with_no_client_auth(),
         Some(site) => {
-            let der = pkcs8(site);
-            let pair =
-                rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519).unwrap();
-            let mut parameters = rcgen::CertificateParams::default();
-            shape(&mut parameters);
-            let certificate = parameters.self_signed(&pair).unwrap();
+            let (certificate, key) = certificate(site, shape);
             builder
-                .with_client_auth_cert(vec![certificate.der().clone()], der.into())
+                .with_client_auth_cert(vec![certificate], key.into())
                 .unwrap()
         }
     };
     TlsConnector::from(Arc::new(config))
+}
+
+/// The certificate of a key, for better or worse.
+fn certificate(
+    site: u8,
+    shape: impl Fn(&mut rcgen::CertificateParams),
+) -> (CertificateDer<'static>, PrivatePkcs8KeyDer<'static>) {
+    let der = pkcs8(site);
+    let pair = rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519).unwrap();
+    let mut parameters = rcgen::CertificateParams::default();
+    shape(&mut parameters);
+    let certificate = parameters.self_signed(&pair).unwrap();
+    (certificate.der().clone(), der)
+}
+
+/// A server that shows the certificate of a key. It takes any client, or finds each one's
+/// certificate to be of another day.
+fn acceptor(
+    site: u8,
+    shape: impl Fn(&mut rcgen::CertificateParams),
+    is_elsewhen: bool,
+) -> TlsAcceptor {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let (certificate, key) = certificate(site, shape);
+    let builder = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap();
+    let builder = if is_elsewhen {
+        builder.with_client_cert_verifier(Arc::new(Elsewhen))
+    } else {
+        builder.with_no_client_auth()
+    };
+    let config = builder.with_single_cert(vec![certificate], key.into());
+    TlsAcceptor::from(Arc::new(config.unwrap()))
 }
 
 /// Everything that a server says after the TLS handshake to a client that says this.
@@ -167,19 +240,91 @@ fn a_stranger_is_told_nothing() {
     });
 }
 
+/// What a site whose clock is wrong shows: dates long gone, or yet to come.
+fn of_another_day(is_early: bool) -> impl Fn(&mut rcgen::CertificateParams) {
+    move |parameters| {
+        let year = if is_early { 3000 } else { 1999 };
+        parameters.not_before = rcgen::date_time_ymd(year, 1, 1);
+        parameters.not_after = rcgen::date_time_ymd(year, 1, 3);
+    }
+}
+
 #[test]
-fn dates_and_names_in_a_certificate_mean_nothing_the_key_does() {
+fn a_caller_whose_clock_is_wrong_is_told_so() {
     run_test(async {
         let world = waiting();
         let site = tokio::spawn(Arc::clone(&world).live(1));
-        let expired = connector(Some(0), |parameters| {
-            parameters.not_after = rcgen::date_time_ymd(1999, 1, 1);
+        for (times, is_early) in [(1, false), (2, true)] {
+            let caller = connector(Some(0), of_another_day(is_early));
+            let name = ServerName::try_from("hedgerow").unwrap();
+            let socket = connect(&world.listening[1]).await;
+            let mut stream = caller.connect(name, socket).await.unwrap();
+            let _ = stream.write_all(&hello(0, [9; 32], 1)).await;
+            let alert = stream.read_to_end(&mut Vec::new()).await.unwrap_err();
+            assert!(alert.to_string().contains("CertificateExpired"), "{alert}");
+            world.until_said(1, "its clock is wrong", times).await;
+        }
+        site.abort();
+    });
+}
+
+#[test]
+fn a_site_that_is_called_and_whose_clock_is_wrong_is_named_on_both_ends() {
+    for is_early in [false, true] {
+        run_test(async move {
+            let mut world = World::new(2);
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            world.ways[0][1] = listener.local_addr().unwrap().to_string();
+            world.limits.patience = Duration::from_secs(1);
+            let world = Arc::new(world);
+            let called = acceptor(1, of_another_day(is_early), false);
+            let refused = tokio::spawn(async move {
+                let (socket, _) = listener.accept().await.unwrap();
+                called.accept(socket).await.unwrap_err().to_string()
+            });
+            let error = Arc::clone(&world).live(0).await.unwrap_err();
+            assert!(error.contains("`s1` has been gone"), "{error}");
+            assert!(world.said(0).contains("its clock is wrong"));
+            let alert = refused.await.unwrap();
+            assert!(alert.contains("CertificateExpired"), "{alert}");
+        });
+    }
+}
+
+/// What this site says when the other end finds its clock wrong.
+#[test]
+fn a_site_hears_that_its_own_clock_may_be_wrong() {
+    run_test(async {
+        let mut world = World::new(2);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        world.ways[0][1] = listener.local_addr().unwrap().to_string();
+        world.limits.patience = Duration::from_secs(1);
+        let world = Arc::new(world);
+        let called = acceptor(1, |_| {}, true);
+        tokio::spawn(async move {
+            loop {
+                let (socket, _) = listener.accept().await.unwrap();
+                let _ = called.accept(socket).await;
+            }
+        });
+        Arc::clone(&world).live(0).await.unwrap_err();
+        let words = "takes this site's certificate for one of another day";
+        assert!(world.said(0).contains(words), "{}", world.said(0));
+    });
+}
+
+#[test]
+fn names_in_a_certificate_mean_nothing_the_key_does() {
+    run_test(async {
+        let world = waiting();
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let named = connector(Some(0), |parameters| {
             parameters
                 .distinguished_name
                 .push(rcgen::DnType::CommonName, "s1");
         });
         // Its key is that of site 0, so it is heard: it has another study, and is told so.
-        let heard = hear(&world.listening[1], &expired, &hello(0, [8; 32], 1)).await;
+        let heard = hear(&world.listening[1], &named, &hello(0, [8; 32], 1)).await;
         assert_eq!(heard, framed(&[1, 1]));
         world.until_said(1, "different studies", 1).await;
         // The right names under another key are not.

@@ -9,6 +9,7 @@ mod attacks;
 mod postgres;
 mod proxy;
 mod run;
+mod server;
 mod world;
 
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Rows from a PostgreSQL of the test's own; skipped, with a message, where none is installed.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::files::{Others, read_table};
@@ -9,54 +8,15 @@ use hedgerow_data::{Schema, Study, Table};
 use hedgerow_node::source::{Password, Postgres, Rows, Source, digest};
 use tokio_postgres::NoTls;
 
+use super::server::Server;
 use super::world::run_test;
 use super::write_study;
 
-/// A server that ends with the test.
-struct Server {
-    folder: tempfile::TempDir,
-    programs: PathBuf,
-    port: u16,
-}
-
-impl Server {
-    /// Starts a server whose user `reader` has the password `swordfish`.
-    fn start() -> Option<Self> {
-        let versions = std::fs::read_dir("/usr/lib/postgresql").ok();
-        let programs = versions
-            .into_iter()
-            .flatten()
-            .filter_map(|version| Some(version.ok()?.path().join("bin")))
-            .find(|programs| programs.join("initdb").exists());
-        let Some(programs) = programs else {
-            eprintln!("skipped: no PostgreSQL in /usr/lib/postgresql (apt-get install postgresql)");
-            return None;
-        };
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
-        let server = Self {
-            folder: tempfile::tempdir().unwrap(),
-            programs,
-            port,
-        };
+/// Starts a server with a certificate of an authority of the test's own.
+fn start() -> Option<Server> {
+    Server::start("-c ssl=on", |server| {
         let folder = server.folder.path();
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-        std::fs::set_permissions(folder, open).unwrap();
-        std::fs::write(folder.join("password"), "swordfish\n").unwrap();
         let data = folder.join("data");
-        let password = folder.join("password");
-        server.program(
-            "initdb",
-            &[
-                "--auth=scram-sha-256",
-                "--username=reader",
-                "--no-sync",
-                &format!("--pwfile={}", password.display()),
-                data.to_str().unwrap(),
-            ],
-        );
-        // A certificate of an authority of the test's own.
         let authority = rcgen::KeyPair::generate().unwrap();
         let mut parameters = rcgen::CertificateParams::new(Vec::new()).unwrap();
         parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -76,56 +36,10 @@ impl Server {
             pem("CERTIFICATE", certificate.der()),
         );
         server.shell(&script);
-        let options = format!(
-            "-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c ssl=on"
-        );
-        let log = folder.join("log");
-        server.program(
-            "pg_ctl",
-            &[
-                "start",
-                "--wait",
-                &format!("--pgdata={}", data.display()),
-                &format!("--log={}", log.display()),
-                &format!("--options={options}"),
-            ],
-        );
-        Some(server)
-    }
+    })
+}
 
-    /// Runs a program of the server, which refuses to run as root.
-    fn program(&self, name: &str, arguments: &[&str]) {
-        let quoted: Vec<String> = arguments
-            .iter()
-            .map(|argument| format!("'{}'", argument.replace('\'', "'\\''")))
-            .collect();
-        let program = self.programs.join(name);
-        self.shell(&format!("'{}' {}", program.display(), quoted.join(" ")));
-    }
-
-    fn shell(&self, script: &str) {
-        let identity = Command::new("id").arg("-u").output().unwrap();
-        let mut command = if identity.stdout == b"0\n" {
-            let mut command = Command::new("setpriv");
-            command.args([
-                "--reuid=postgres",
-                "--regid=postgres",
-                "--clear-groups",
-                "sh",
-            ]);
-            command
-        } else {
-            Command::new("sh")
-        };
-        let status = command
-            .args(["-c", script])
-            .current_dir(self.folder.path())
-            .stdout(Stdio::null())
-            .status()
-            .unwrap();
-        assert!(status.success(), "{script}");
-    }
-
+impl Server {
     fn source(&self, rows: Rows) -> Postgres {
         let password = self.folder.path().join("password");
         let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -153,15 +67,6 @@ impl Server {
         let (client, connection) = tokio_postgres::connect(&options, NoTls).await.unwrap();
         tokio::spawn(connection);
         client.batch_execute(statements).await.unwrap();
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let data = self.folder.path().join("data");
-        let pgdata = format!("--pgdata={}", data.display());
-        self.program("pg_ctl", &["stop", "--mode=immediate", &pgdata]);
-        self.shell(&format!("rm -rf '{}'", data.display()));
     }
 }
 
@@ -214,7 +119,7 @@ fn sorted(table: &Table) -> Vec<Vec<u32>> {
 
 #[test]
 fn rows_come_as_from_a_file() {
-    let Some(server) = Server::start() else {
+    let Some(server) = start() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -267,7 +172,7 @@ fn rows_come_as_from_a_file() {
 
 #[test]
 fn what_does_not_fit_is_named_and_nothing_is_changed() {
-    let Some(server) = Server::start() else {
+    let Some(server) = start() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -332,7 +237,7 @@ fn what_does_not_fit_is_named_and_nothing_is_changed() {
 
 #[test]
 fn passwords_and_certificates_are_checked() {
-    let Some(server) = Server::start() else {
+    let Some(server) = start() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();

@@ -211,3 +211,30 @@ fn a_peer_with_another_release_is_named_and_nothing_is_signed() {
         }
     });
 }
+
+#[test]
+fn what_a_site_does_not_allow_is_not_sent() {
+    run_test(async {
+        let mut world = World::new(3);
+        world.limits.patience = Duration::from_secs(3);
+        let world = Arc::new(world);
+        let odd = Odd {
+            allowed: &["other answers"],
+            ..Odd::none(1)
+        };
+        let others = [0, 2].map(|place| tokio::spawn(Arc::clone(&world).live(place)));
+        let error = Arc::clone(&world).live_oddly(1, odd).await.unwrap_err();
+        assert_eq!(
+            error,
+            "accept.disclosures: does not allow `answers`; nothing was sent for it"
+        );
+        for other in others {
+            let error = other.await.unwrap().unwrap_err();
+            assert!(error.contains("has ended its part in the run"), "{error}");
+        }
+        // Keys were agreed on, one frame to each, and nothing followed.
+        let entries = Journal::look(&world.data(1)).unwrap();
+        let sent: Vec<u64> = entries[0].frames.iter().map(|frames| frames.1).collect();
+        assert_eq!(sent, [1, 1]);
+    });
+}

@@ -83,6 +83,8 @@ pub(crate) struct Odd {
     pub(crate) number: u32,
     pub(crate) shift: u64,
     pub(crate) says: &'static str,
+    /// The disclosures that it allows.
+    pub(crate) allowed: &'static [&'static str],
 }
 
 impl Odd {
@@ -94,6 +96,7 @@ impl Odd {
             number: 1,
             shift: 0,
             says: "",
+            allowed: &["answers"],
         }
     }
 }
@@ -181,6 +184,7 @@ impl World {
             addresses: self.ways[place].clone(),
             limits: self.limits,
             settings: Settings::default(),
+            allowed: odd.allowed.iter().map(ToString::to_string).collect(),
             seed: Some(Seed::for_site(7, place)),
             watcher: Arc::new(move |event| watched.events.lock().unwrap().push((place, event))),
         };

@@ -39,7 +39,7 @@ pub async fn assemble(
     let written = Written::of(cells);
     let alike = written.alike(partition);
     if !alike.is_empty() {
-        party.note(ALIKE, &alike);
+        party.note(ALIKE, &alike)?;
     }
     let shape = Shape {
         classes: written.cells.len() as u64,

@@ -23,7 +23,6 @@ mod ring;
 
 use std::collections::HashSet;
 
-use crate::asked::Asking;
 use crate::commutative::PohligHellmanKey;
 use crate::error::{Error, OwnData, check_capacity};
 use crate::ledger::{Sealed, To, What};
@@ -31,11 +30,13 @@ use crate::party::{Engine, Party};
 use crate::wire::Primitive;
 use ring::Seen;
 
-const SIZES: What = What::new(
+/// How many identifiers each site has.
+pub const SIZES: What = What::new(
     "number of identifiers of each site",
     "every alignment shows it",
 );
-const OVERLAPS: What = What::new(
+/// What encrypted identifiers tell of how many records sites share.
+pub const OVERLAPS: What = What::new(
     "encrypted identifiers, hence sizes of overlaps",
     "every alignment shows it",
 );
@@ -73,7 +74,10 @@ impl Party {
         {
             return Err(Error::OwnData(OwnData::Duplicate { index }));
         }
-        let asked = Asking::new(what).word(capacity as u64).finish();
+        let asked = self
+            .asking(what, &[SIZES, OVERLAPS])?
+            .word(capacity as u64)
+            .finish();
         // The longer ciphertexts of both levels.
         let bytes = Some(PohligHellmanKey::BYTES);
         check_capacity(self.sites, capacity, 0, bytes)?;

@@ -20,7 +20,6 @@ mod transferred;
 
 pub(crate) use published::{hash, new_key, receive_key};
 
-use crate::asked::Asking;
 use crate::draft::Draft;
 use crate::error::Error;
 use crate::ideal;
@@ -60,7 +59,8 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
-        let asked = Asking::new(what)
+        let asked = self
+            .asking(what, &[])?
             .word(junction as u64)
             .word(bits.len() as u64)
             .finish();

@@ -17,7 +17,6 @@ mod function;
 mod garbled;
 mod published;
 
-use crate::asked::Asking;
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ideal;
@@ -58,7 +57,8 @@ impl Party {
             question.answer_alone(answers);
             return Ok(());
         }
-        let asked = Asking::new(what)
+        let asked = self
+            .asking(what, &[])?
             .word(bound)
             .words(thresholds.iter().copied())
             .finish();

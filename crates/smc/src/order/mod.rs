@@ -20,7 +20,6 @@ mod search;
 
 use std::ops::RangeInclusive;
 
-use crate::asked::Asking;
 use crate::bits::Junction;
 use crate::compare::Question;
 use crate::error::{Error, OwnConfig, OwnData};
@@ -28,6 +27,7 @@ use crate::ledger::{Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::settings::Security;
 use crate::wire::Primitive;
+pub use probabilistic::RUNNING;
 use search::{Search, size_of};
 
 /// In the ledger of every extreme between two sites.
@@ -38,7 +38,7 @@ const ROLES: &str = "two of the three sites with roles can learn together how ma
 /// The most records of a kth element, as of any comparison.
 const MOST_RECORDS: u64 = 1 << 62;
 /// What JX08 Algorithm 4 shows on its way.
-const CANDIDATES: What = What::new(
+pub const CANDIDATES: What = What::new(
     "records at or below each candidate of the search",
     "JX08 Algorithm 4",
 );
@@ -157,10 +157,17 @@ impl Party {
         let mut search = Search::new(fan_out, answers.len(), |index| {
             questions[index].domain.clone()
         })?;
+        let on_the_way: &[What] = if self.is_published() {
+            &[CANDIDATES]
+        } else {
+            &[]
+        };
         let asked = questions
             .iter()
             .fold(
-                Asking::new(what).word(records).word(questions.len() as u64),
+                self.asking(what, on_the_way)?
+                    .word(records)
+                    .word(questions.len() as u64),
                 |asking, question| asking.word(question.rank).domain(&question.domain),
             )
             .finish();
@@ -239,10 +246,11 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
+        let on_the_way: &[What] = if self.is_published() { &[RUNNING] } else { &[] };
         let asked = (0..values.len())
             .map(&question)
             .fold(
-                Asking::new(what).word(values.len() as u64),
+                self.asking(what, on_the_way)?.word(values.len() as u64),
                 |asking, (end, domain)| asking.word(end as u64).domain(&domain),
             )
             .finish();

@@ -20,7 +20,7 @@ use crate::settings::Probabilistic;
 use crate::wire::{self, Primitive, WireError};
 
 /// What a site sees of its predecessors on the way.
-const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 3");
+pub const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 3");
 
 impl Party {
     pub(crate) async fn probabilistic_extremes(

@@ -18,7 +18,6 @@ mod ring;
 pub(crate) use masked::add_masks;
 pub(crate) use ring::apart;
 
-use crate::asked::Asking;
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig};
 use crate::ideal;
@@ -63,7 +62,8 @@ impl Party {
         if self.sites == 1 {
             return Ok(());
         }
-        let asked = Asking::new(what)
+        let asked = self
+            .asking(what, &[])?
             .word(values.len() as u64)
             .word(pivot.map_or(u64::MAX, |pivot| pivot.index() as u64))
             .finish();

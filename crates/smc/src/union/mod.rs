@@ -20,10 +20,10 @@ pub mod loss;
 mod mixing;
 mod published;
 
-use crate::asked::Asking;
 use crate::error::{Error, OwnData, check_capacity};
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
+use crate::order::RUNNING;
 use crate::party::{Engine, Party};
 use crate::random::Generator;
 use crate::wire::Primitive;
@@ -31,7 +31,7 @@ use crate::wire::Primitive;
 /// In the ledger of every union of two sites.
 const TWO_SITES: &str = "with two sites an item that is not one's own is the other's";
 /// What the ring shows on its way.
-const ON_THE_WAY: What = What::new(
+pub const ON_THE_WAY: What = What::new(
     "items on their way around the ring",
     "JX08 equation 4: the list's length tells who leads",
 );
@@ -70,7 +70,13 @@ impl Party {
         let bytes = shape.width.checked_add(layers);
         check_capacity(self.sites, shape.capacity, self.settings.decoys, bytes)?;
         let published = self.is_published() && matches!(self.engine, Engine::Joined(_));
-        let asked = Asking::new(what)
+        let on_the_way: &[What] = if published {
+            &[RUNNING, ON_THE_WAY]
+        } else {
+            &[]
+        };
+        let asked = self
+            .asking(what, on_the_way)?
             .word(shape.width as u64)
             .word(shape.capacity as u64)
             .finish();

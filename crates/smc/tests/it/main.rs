@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod agreement;
+mod allowed;
 mod alone;
 mod corners;
 mod corpus;

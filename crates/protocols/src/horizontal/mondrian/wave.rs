@@ -76,10 +76,10 @@ pub(super) async fn wave(
         tries: &tries,
         counted: &counted,
     };
-    note_between_sites(party, plan, asked);
+    note_between_sites(party, plan, asked)?;
     let (allowed, checks) = table.allowed(party, asked).await?;
     let chosen = chosen(party, plan, table, widths, asked, &allowed).await?;
-    note_refused(party, asked, &allowed);
+    note_refused(party, asked, &allowed)?;
 
     let mut open = open;
     let refused = tries.iter().zip(&allowed).filter(|(_, allowed)| !**allowed);
@@ -311,7 +311,7 @@ async fn chosen(
 
 /// Names what was opened about groups of sites a second time: how many records of a class the
 /// first of them have.
-fn note_between_sites(party: &mut Party, plan: &Plan<'_>, asked: Tries<'_>) {
+fn note_between_sites(party: &mut Party, plan: &Plan<'_>, asked: Tries<'_>) -> Result<(), Error> {
     let mut values = Vec::new();
     for (attempt, counted) in asked.tries.iter().zip(asked.counted) {
         if attempt.cut.attribute == plan.quasi.len() {
@@ -320,12 +320,13 @@ fn note_between_sites(party: &mut Party, plan: &Plan<'_>, asked: Tries<'_>) {
         }
     }
     if !values.is_empty() {
-        party.note(BETWEEN_SITES, &values);
+        party.note(BETWEEN_SITES, &values)?;
     }
+    Ok(())
 }
 
 /// Names what was opened about refused cuts a second time.
-fn note_refused(party: &mut Party, asked: Tries<'_>, allowed: &[bool]) {
+fn note_refused(party: &mut Party, asked: Tries<'_>, allowed: &[bool]) -> Result<(), Error> {
     let mut values = Vec::new();
     let refused = (0..allowed.len()).filter(|place| !allowed[*place]);
     for place in refused {
@@ -341,8 +342,9 @@ fn note_refused(party: &mut Party, asked: Tries<'_>, allowed: &[bool]) {
         values.extend_from_slice(&asked.counted[place].sensitive);
     }
     if !values.is_empty() {
-        party.note(REFUSED, &values);
+        party.note(REFUSED, &values)?;
     }
+    Ok(())
 }
 
 /// Narrows the bounds of new classes to the values that occur.

@@ -9,6 +9,9 @@
 //! # Discloses
 //! Nothing.
 
+mod error;
+mod limits;
+
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -20,91 +23,9 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::journal::{Journal, JournalError, Way};
 use crate::message::End;
-
-/// Why a run's lines failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LineError {
-    /// A peer has been gone for too long.
-    #[error("`{peer}` has been gone for {} s{}\nhint: once it is back, hedgerow run goes on where the run stands; hedgerow run --abandon gives it up", waited.as_secs(), last.as_ref().map(|last| format!("; last it was: {last}")).unwrap_or_default())]
-    Gone {
-        /// The peer.
-        peer: String,
-        /// For how long.
-        waited: Duration,
-        /// What the last attempt to connect came to.
-        last: Option<String>,
-    },
-    /// A peer is there but says nothing.
-    #[error("`{peer}` is connected but has sent nothing for {} s", waited.as_secs())]
-    Stuck {
-        /// The peer.
-        peer: String,
-        /// For how long.
-        waited: Duration,
-    },
-    /// A peer has ended its part.
-    #[error("`{peer}` has ended its part in the run: {why}")]
-    Ended {
-        /// The peer.
-        peer: String,
-        /// Why, as it says.
-        why: String,
-    },
-    /// What this site computes is not what it computed before.
-    #[error(
-        "frame {number} to `{peer}` is not the one that was sent before the restart\nhint: the program, the study or the rows have changed since the run began; bring them back, or give the run up with hedgerow run --abandon"
-    )]
-    Diverged {
-        /// The peer.
-        peer: String,
-        /// The frame.
-        number: u64,
-    },
-    /// The journal cannot be written or read.
-    #[error("{0}")]
-    Journal(String),
-    /// Somebody stopped the run.
-    #[error("the run was stopped\nhint: hedgerow run goes on where it stands")]
-    Stopped,
-}
-
-/// How long things may take.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// A peer may be gone for this long.
-    pub patience: Duration,
-    /// A peer that is there may say nothing for this long.
-    pub silence: Duration,
-    /// A connection must have greeted within this time.
-    pub handshake: Duration,
-    /// Something is said at least this often.
-    pub alive: Duration,
-    /// A line on which nothing comes for this long is dead.
-    pub idle: Duration,
-    /// First pause between attempts to connect; it doubles.
-    pub first_pause: Duration,
-    /// Longest pause between attempts to connect.
-    pub longest_pause: Duration,
-    /// Connections that have not greeted yet; the oldest makes room for the newest.
-    pub pending: usize,
-}
-
-impl Limits {
-    /// The usual limits around a site's patience.
-    pub fn with_patience(patience: Duration) -> Self {
-        Self {
-            patience,
-            silence: patience.saturating_mul(10),
-            handshake: Duration::from_secs(10),
-            alive: Duration::from_secs(5),
-            idle: Duration::from_secs(20),
-            first_pause: Duration::from_millis(50),
-            longest_pause: Duration::from_secs(5),
-            pending: 64,
-        }
-    }
-}
+pub use error::LineError;
+use error::as_network_error;
+pub use limits::Limits;
 
 /// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
@@ -530,22 +451,6 @@ pub(crate) enum Saying {
     Seen(u64),
     Ended(End),
     Nothing,
-}
-
-/// How a protocol sees the failure; the run itself reports it in full.
-fn as_network_error(failure: &LineError) -> NetworkError {
-    match failure {
-        LineError::Gone { waited, .. } | LineError::Stuck { waited, .. } => {
-            NetworkError::Silent { waited: *waited }
-        }
-        LineError::Ended { .. } | LineError::Stopped => NetworkError::Closed,
-        LineError::Diverged { .. } => NetworkError::Failed {
-            kind: std::io::ErrorKind::InvalidData,
-        },
-        LineError::Journal(_) => NetworkError::Failed {
-            kind: std::io::ErrorKind::Other,
-        },
-    }
 }
 
 /// The network of a run.

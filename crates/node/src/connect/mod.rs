@@ -13,6 +13,8 @@
 //! # Discloses
 //! See `tls` and `message`.
 
+mod error;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +31,8 @@ use crate::lines::{Saying, Shared};
 use crate::message::{
     self, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
 };
-use crate::tls::{self, TlsError};
+use crate::tls;
+use error::ConnectError;
 
 /// Bytes that are gathered before they go on the line.
 const BUFFER: usize = 1 << 16;
@@ -62,43 +65,6 @@ pub enum Event {
 /// Told what happens on the lines.
 pub type Watcher = Arc<dyn Fn(Event) + Send + Sync>;
 
-/// Why a connection came to an end.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub(crate) enum ConnectError {
-    #[error("cannot be reached: {0}")]
-    Unreachable(std::io::Error),
-    #[error("no secure connection: {}", plain(.0))]
-    Handshake(std::io::Error),
-    #[error("did not greet in time")]
-    Slow,
-    #[error("refused this site: {0}")]
-    RefusedUs(Reason),
-    #[error("refused: {0}")]
-    Refused(Reason),
-    #[error("its key is of no site of the study")]
-    Stranger,
-    #[error("{0}")]
-    Message(#[from] MessageError),
-    #[error("the line broke: {}", plain(.0))]
-    Line(#[from] std::io::Error),
-    #[error("it left out frames")]
-    Gap,
-    #[error("it said something out of place")]
-    OutOfPlace,
-    #[error("a newer connection took its place")]
-    Replaced,
-}
-
-impl From<ReadError> for ConnectError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Line(error) => Self::Line(error),
-            ReadError::Message(error) => Self::Message(error),
-        }
-    }
-}
-
 /// Everything that connections of one run need.
 pub(crate) struct Connections {
     shared: Arc<Shared>,
@@ -106,8 +72,7 @@ pub(crate) struct Connections {
     run: u32,
     keys: Vec<PublicKey>,
     addresses: Vec<String>,
-    acceptor: TlsAcceptor,
-    connectors: Vec<Option<TlsConnector>>,
+    secret: Arc<Secret>,
     watcher: Watcher,
 }
 
@@ -116,32 +81,20 @@ impl Connections {
         shared: Arc<Shared>,
         study: StudyHash,
         run: u32,
-        secret: &Secret,
+        secret: Arc<Secret>,
         keys: Vec<PublicKey>,
         addresses: Vec<String>,
         watcher: Watcher,
-    ) -> Result<Self, TlsError> {
-        let me = usize::from(shared.me());
-        let peers: Vec<PublicKey> = shared.peers().map(|peer| keys[usize::from(peer)]).collect();
-        let acceptor = TlsAcceptor::from(Arc::new(tls::listening(secret, &peers)?));
-        let mut connectors = Vec::with_capacity(keys.len());
-        for (place, key) in keys.iter().enumerate() {
-            connectors.push(if place > me {
-                Some(TlsConnector::from(Arc::new(tls::dialing(secret, *key)?)))
-            } else {
-                None
-            });
-        }
-        Ok(Self {
+    ) -> Self {
+        Self {
             shared,
             study,
             run,
             keys,
             addresses,
-            acceptor,
-            connectors,
+            secret,
             watcher,
-        })
+        }
     }
 
     /// Starts everything; it ends when the set is dropped.
@@ -150,7 +103,7 @@ impl Connections {
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&this).listen(listener));
         for peer in this.shared.peers() {
-            if this.connectors[usize::from(peer)].is_some() {
+            if peer > this.shared.me() {
                 tasks.spawn(Arc::clone(&this).dial(peer));
             }
         }
@@ -208,7 +161,9 @@ impl Connections {
         let limits = self.shared.limits();
         let greet = async {
             socket.set_nodelay(true)?;
-            let stream = self.acceptor.accept(socket).await;
+            let peers = self.shared.peers().map(|peer| self.keys[usize::from(peer)]);
+            let config = tls::listening(&self.secret, &peers.collect::<Vec<_>>())?;
+            let stream = TlsAcceptor::from(Arc::new(config)).accept(socket).await;
             let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
             // The verifier has let in nobody else.
             let peer = self.peer_of(&stream).ok_or(ConnectError::Stranger)?;
@@ -256,9 +211,8 @@ impl Connections {
             .await
             .map_err(ConnectError::Unreachable)?;
         socket.set_nodelay(true)?;
-        let Some(connector) = &self.connectors[place] else {
-            return Err(ConnectError::OutOfPlace);
-        };
+        let config = tls::dialing(&self.secret, self.keys[place])?;
+        let connector = TlsConnector::from(Arc::new(config));
         let stream = connector.connect(tls::no_name(), socket).await;
         let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
         message::write(&mut stream, &Message::Hello(self.hello(peer))).await?;
@@ -430,20 +384,4 @@ async fn refuse(stream: &mut Stream, error: ConnectError, limit: Duration) -> Co
         let _ = timeout(limit, tell).await;
     }
     error
-}
-
-/// What a line's error means to a person.
-fn plain(error: &std::io::Error) -> String {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-    match inner {
-        Some(rustls::Error::InvalidCertificate(_)) => {
-            String::from("its key is not the one that the study has")
-        }
-        Some(rustls::Error::AlertReceived(_)) => String::from(
-            "it does not take this site's key; its study may have another one for this site",
-        ),
-        Some(rustls::Error::InvalidMessage(_)) => String::from("what it says is not TLS"),
-        _ if error.kind() == std::io::ErrorKind::UnexpectedEof => String::from("it hung up"),
-        _ => error.to_string(),
-    }
 }

@@ -15,15 +15,20 @@
 //! To whoever may read the file, while a run lasts: this site's seed and frames. The folder and
 //! its files are the owner's only.
 
+mod error;
+mod look;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hedgerow_smc::Seed;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use zeroize::Zeroizing;
 
 use crate::agreement::StudyHash;
-use crate::identity::{IdentityError, random};
+use crate::identity::random;
+pub use error::JournalError;
+pub use look::Entry;
 
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS run (
@@ -50,55 +55,6 @@ CREATE TABLE IF NOT EXISTS frame (
 );
 ";
 
-/// What can go wrong with a journal.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JournalError {
-    /// The file system or SQLite refuses.
-    #[error("{file}: {step}: {reason}")]
-    Failed {
-        /// The file.
-        file: String,
-        /// What was tried.
-        step: &'static str,
-        /// What was said.
-        reason: String,
-    },
-    /// Another process has it.
-    #[error(
-        "{folder}: another hedgerow of this site is at work here\nhint: hedgerow status shows what it does"
-    )]
-    Busy {
-        /// The folder.
-        folder: String,
-    },
-    /// The rows are not those that the run began with.
-    #[error(
-        "the rows have changed since run {run} began, so it cannot go on\nhint: bring back the rows as they were, or give the run up with hedgerow run --abandon"
-    )]
-    RowsChanged {
-        /// The run.
-        run: u32,
-    },
-    /// The run is over.
-    #[error("run {run} of this study is over\nhint: its release lies in the data folder; --number {} starts another", run + 1)]
-    Over {
-        /// The run.
-        run: u32,
-    },
-    /// There is no such run.
-    #[error("{folder}: there is no run {run} of this study")]
-    NoRun {
-        /// The folder.
-        folder: String,
-        /// The run.
-        run: u32,
-    },
-    /// No seed can be had.
-    #[error(transparent)]
-    Seed(#[from] IdentityError),
-}
-
 /// The way a frame goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -112,27 +68,6 @@ pub struct Journal {
     connection: Mutex<Connection>,
     /// Held for as long as the journal is.
     _lock: Mutex<Connection>,
-}
-
-/// One run of a journal, as `status` shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The study.
-    pub study: StudyHash,
-    /// Which run of it.
-    pub number: u32,
-    /// This site's place in the study.
-    pub site: u16,
-    /// How many sites take part.
-    pub sites: u16,
-    /// Whether it is over.
-    pub is_over: bool,
-    /// When it began, by this machine's clock.
-    pub started: String,
-    /// When it ended.
-    pub ended: Option<String>,
-    /// For each peer by its place: frames sent and received.
-    pub frames: Vec<(u16, u64, u64)>,
 }
 
 /// What names a run and its rows.
@@ -363,66 +298,6 @@ impl Journal {
         }
     }
 
-    /// The runs in the journal of a folder, oldest first, whoever is at work there. Empty where
-    /// there is no journal.
-    pub fn look(folder: &Path) -> Result<Vec<Entry>, JournalError> {
-        let file = folder.join("journal.sqlite");
-        if !file.exists() {
-            return Ok(Vec::new());
-        }
-        let look = || -> rusqlite::Result<Vec<Entry>> {
-            let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            connection.busy_timeout(std::time::Duration::from_secs(5))?;
-            // Somebody may be setting it up at this moment.
-            let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
-            if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
-                return Ok(Vec::new());
-            }
-            let mut statement = connection.prepare(
-                "SELECT id, study, number, site, sites, state, started, ended FROM run ORDER BY id",
-            )?;
-            let mut frames = connection.prepare(
-                "SELECT COALESCE(MAX(number) + 1, 0) FROM frame
-                 WHERE run = ?1 AND peer = ?2 AND sent = ?3",
-            )?;
-            let entries = statement.query_map([], |row| {
-                let state: String = row.get(5)?;
-                let entry = Entry {
-                    study: StudyHash(row.get(1)?),
-                    number: row.get(2)?,
-                    site: row.get(3)?,
-                    sites: row.get(4)?,
-                    is_over: state == "over",
-                    started: row.get(6)?,
-                    ended: row.get(7)?,
-                    frames: Vec::new(),
-                };
-                Ok((row.get::<_, i64>(0)?, entry))
-            })?;
-            let mut all = Vec::new();
-            for found in entries {
-                let (id, mut entry) = found?;
-                for peer in (0..entry.sites).filter(|peer| *peer != entry.site) {
-                    let mut count = |way: Way| {
-                        frames
-                            .query_row(params![id, peer, way as i64], |row| row.get::<_, i64>(0))
-                            .map(i64::unsigned_abs)
-                    };
-                    entry
-                        .frames
-                        .push((peer, count(Way::Sent)?, count(Way::Received)?));
-                }
-                all.push(entry);
-            }
-            Ok(all)
-        };
-        look().map_err(|error| JournalError::Failed {
-            file: file.display().to_string(),
-            step: "cannot be read",
-            reason: error.to_string(),
-        })
-    }
-
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // A panic elsewhere leaves no statement half done: SQLite rolls it back.
         self.connection
@@ -462,119 +337,4 @@ fn open_private(path: &Path) -> Result<Connection, JournalError> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    const NAME: RunName = RunName {
-        study: StudyHash([1; 32]),
-        number: 1,
-        site: 0,
-        sites: 3,
-        rows: [2; 32],
-    };
-
-    /// Every byte that lies in the folder.
-    fn contents(folder: &Path) -> Vec<u8> {
-        let files = std::fs::read_dir(folder).unwrap();
-        files
-            .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
-            .collect()
-    }
-
-    fn holds(folder: &Path, needle: &[u8]) -> bool {
-        let bytes = contents(folder);
-        bytes.windows(needle.len()).any(|window| window == needle)
-    }
-
-    #[test]
-    fn frames_and_seed_are_found_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path()).unwrap();
-        let begun = journal.begin(&NAME, None).unwrap();
-        for number in 0..5 {
-            journal
-                .put(begun.id, 2, Way::Sent, number, &[number as u8; 9])
-                .unwrap();
-        }
-        journal.put(begun.id, 2, Way::Received, 0, b"x").unwrap();
-        // A number is kept once.
-        assert!(journal.put(begun.id, 2, Way::Sent, 4, b"other").is_err());
-        drop(journal);
-        let journal = Journal::open(folder.path()).unwrap();
-        let again = journal.begin(&NAME, None).unwrap();
-        assert_eq!((again.id, *again.seed), (begun.id, *begun.seed));
-        assert_eq!(journal.count(again.id, 2, Way::Sent).unwrap(), 5);
-        assert_eq!(journal.count(again.id, 1, Way::Sent).unwrap(), 0);
-        assert_eq!(journal.get(again.id, 2, Way::Sent, 4).unwrap(), [4; 9]);
-        let entries = Journal::look(folder.path()).unwrap();
-        assert_eq!(entries[0].frames, [(1, 0, 0), (2, 5, 1)]);
-    }
-
-    #[test]
-    fn two_processes_cannot_hold_one_journal() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path()).unwrap();
-        let second = Journal::open(folder.path());
-        assert!(matches!(second, Err(JournalError::Busy { .. })));
-        drop(journal);
-        Journal::open(folder.path()).unwrap();
-    }
-
-    #[test]
-    fn rows_that_changed_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path()).unwrap();
-        journal.begin(&NAME, None).unwrap();
-        let rows = [3; 32];
-        let changed = journal.begin(&RunName { rows, ..NAME }, None);
-        assert!(matches!(changed, Err(JournalError::RowsChanged { run: 1 })));
-        // Another run of the study has rows of its own.
-        let number = 2;
-        journal
-            .begin(
-                &RunName {
-                    rows,
-                    number,
-                    ..NAME
-                },
-                None,
-            )
-            .unwrap();
-    }
-
-    #[test]
-    fn nothing_secret_outlives_a_run() {
-        for abandon in [false, true] {
-            let folder = tempfile::tempdir().unwrap();
-            let journal = Journal::open(folder.path()).unwrap();
-            let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
-            let begun = journal.begin(&NAME, Some(&Seed::new(seed))).unwrap();
-            let frame = b"a frame that nobody should find".repeat(300);
-            journal.put(begun.id, 1, Way::Sent, 0, &frame).unwrap();
-            journal.put(begun.id, 1, Way::Received, 0, &frame).unwrap();
-            assert!(holds(folder.path(), &seed) && holds(folder.path(), b"nobody should"));
-            if abandon {
-                journal.abandon(NAME.study, NAME.number).unwrap();
-            } else {
-                journal.finish(begun.id, &[9; 32]).unwrap();
-                let over = journal.begin(&NAME, None);
-                assert!(matches!(over, Err(JournalError::Over { run: 1 })));
-            }
-            assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
-        }
-    }
-
-    #[test]
-    fn the_files_are_the_owners() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = folder.path().join("data");
-        let journal = Journal::open(&data).unwrap();
-        journal.begin(&NAME, None).unwrap();
-        for file in std::fs::read_dir(&data).unwrap() {
-            let found = file.unwrap().metadata().unwrap();
-            assert_eq!(crate::identity::readable_by_others(&found), None);
-        }
-        let found = std::fs::metadata(&data).unwrap();
-        assert_eq!(crate::identity::readable_by_others(&found), None);
-    }
-}
+mod tests;

@@ -1,0 +1,52 @@
+//! What can go wrong with a journal.
+
+use crate::identity::IdentityError;
+
+/// What can go wrong with a journal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The file system or SQLite refuses.
+    #[error("{file}: {step}: {reason}")]
+    Failed {
+        /// The file.
+        file: String,
+        /// What was tried.
+        step: &'static str,
+        /// What was said.
+        reason: String,
+    },
+    /// Another process has it.
+    #[error(
+        "{folder}: another hedgerow of this site is at work here\nhint: hedgerow status shows what it does"
+    )]
+    Busy {
+        /// The folder.
+        folder: String,
+    },
+    /// The rows are not those that the run began with.
+    #[error(
+        "the rows have changed since run {run} began, so it cannot go on\nhint: bring back the rows as they were, or give the run up with hedgerow run --abandon"
+    )]
+    RowsChanged {
+        /// The run.
+        run: u32,
+    },
+    /// The run is over.
+    #[error("run {run} of this study is over\nhint: its release lies in the data folder; --number {} starts another", run + 1)]
+    Over {
+        /// The run.
+        run: u32,
+    },
+    /// There is no such run.
+    #[error("{folder}: there is no run {run} of this study")]
+    NoRun {
+        /// The folder.
+        folder: String,
+        /// The run.
+        run: u32,
+    },
+    /// No seed can be had.
+    #[error(transparent)]
+    Seed(#[from] IdentityError),
+}

@@ -1,0 +1,91 @@
+//! What a journal holds, for whoever asks while a run goes on.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::{Journal, JournalError, Way};
+use crate::agreement::StudyHash;
+
+/// One run of a journal, as `status` shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The study.
+    pub study: StudyHash,
+    /// Which run of it.
+    pub number: u32,
+    /// This site's place in the study.
+    pub site: u16,
+    /// How many sites take part.
+    pub sites: u16,
+    /// Whether it is over.
+    pub is_over: bool,
+    /// When it began, by this machine's clock.
+    pub started: String,
+    /// When it ended.
+    pub ended: Option<String>,
+    /// For each peer by its place: frames sent and received.
+    pub frames: Vec<(u16, u64, u64)>,
+}
+
+impl Journal {
+    /// The runs in the journal of a folder, oldest first, whoever is at work there. Empty where
+    /// there is no journal.
+    pub fn look(folder: &Path) -> Result<Vec<Entry>, JournalError> {
+        let file = folder.join("journal.sqlite");
+        if !file.exists() {
+            return Ok(Vec::new());
+        }
+        let look = || -> rusqlite::Result<Vec<Entry>> {
+            let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            // Somebody may be setting it up at this moment.
+            let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
+            if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
+                return Ok(Vec::new());
+            }
+            let mut statement = connection.prepare(
+                "SELECT id, study, number, site, sites, state, started, ended FROM run ORDER BY id",
+            )?;
+            let mut frames = connection.prepare(
+                "SELECT COALESCE(MAX(number) + 1, 0) FROM frame
+                 WHERE run = ?1 AND peer = ?2 AND sent = ?3",
+            )?;
+            let entries = statement.query_map([], |row| {
+                let state: String = row.get(5)?;
+                let entry = Entry {
+                    study: StudyHash(row.get(1)?),
+                    number: row.get(2)?,
+                    site: row.get(3)?,
+                    sites: row.get(4)?,
+                    is_over: state == "over",
+                    started: row.get(6)?,
+                    ended: row.get(7)?,
+                    frames: Vec::new(),
+                };
+                Ok((row.get::<_, i64>(0)?, entry))
+            })?;
+            let mut all = Vec::new();
+            for found in entries {
+                let (id, mut entry) = found?;
+                for peer in (0..entry.sites).filter(|peer| *peer != entry.site) {
+                    let mut count = |way: Way| {
+                        frames
+                            .query_row(params![id, peer, way as i64], |row| row.get::<_, i64>(0))
+                            .map(i64::unsigned_abs)
+                    };
+                    entry
+                        .frames
+                        .push((peer, count(Way::Sent)?, count(Way::Received)?));
+                }
+                all.push(entry);
+            }
+            Ok(all)
+        };
+        look().map_err(|error| JournalError::Failed {
+            file: file.display().to_string(),
+            step: "cannot be read",
+            reason: error.to_string(),
+        })
+    }
+}

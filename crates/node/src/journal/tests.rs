@@ -1,0 +1,116 @@
+//! What a journal keeps, and what it forgets.
+
+use super::*;
+
+const NAME: RunName = RunName {
+    study: StudyHash([1; 32]),
+    number: 1,
+    site: 0,
+    sites: 3,
+    rows: [2; 32],
+};
+
+/// Every byte that lies in the folder.
+fn contents(folder: &Path) -> Vec<u8> {
+    let files = std::fs::read_dir(folder).unwrap();
+    files
+        .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
+        .collect()
+}
+
+fn holds(folder: &Path, needle: &[u8]) -> bool {
+    let bytes = contents(folder);
+    bytes.windows(needle.len()).any(|window| window == needle)
+}
+
+#[test]
+fn frames_and_seed_are_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let begun = journal.begin(&NAME, None).unwrap();
+    for number in 0..5 {
+        journal
+            .put(begun.id, 2, Way::Sent, number, &[number as u8; 9])
+            .unwrap();
+    }
+    journal.put(begun.id, 2, Way::Received, 0, b"x").unwrap();
+    // A number is kept once.
+    assert!(journal.put(begun.id, 2, Way::Sent, 4, b"other").is_err());
+    drop(journal);
+    let journal = Journal::open(folder.path()).unwrap();
+    let again = journal.begin(&NAME, None).unwrap();
+    assert_eq!((again.id, *again.seed), (begun.id, *begun.seed));
+    assert_eq!(journal.count(again.id, 2, Way::Sent).unwrap(), 5);
+    assert_eq!(journal.count(again.id, 1, Way::Sent).unwrap(), 0);
+    assert_eq!(journal.get(again.id, 2, Way::Sent, 4).unwrap(), [4; 9]);
+    let entries = Journal::look(folder.path()).unwrap();
+    assert_eq!(entries[0].frames, [(1, 0, 0), (2, 5, 1)]);
+}
+
+#[test]
+fn two_processes_cannot_hold_one_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let second = Journal::open(folder.path());
+    assert!(matches!(second, Err(JournalError::Busy { .. })));
+    drop(journal);
+    Journal::open(folder.path()).unwrap();
+}
+
+#[test]
+fn rows_that_changed_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.begin(&NAME, None).unwrap();
+    let rows = [3; 32];
+    let changed = journal.begin(&RunName { rows, ..NAME }, None);
+    assert!(matches!(changed, Err(JournalError::RowsChanged { run: 1 })));
+    // Another run of the study has rows of its own.
+    let number = 2;
+    journal
+        .begin(
+            &RunName {
+                rows,
+                number,
+                ..NAME
+            },
+            None,
+        )
+        .unwrap();
+}
+
+#[test]
+fn nothing_secret_outlives_a_run() {
+    for abandon in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path()).unwrap();
+        let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
+        let begun = journal.begin(&NAME, Some(&Seed::new(seed))).unwrap();
+        let frame = b"a frame that nobody should find".repeat(300);
+        journal.put(begun.id, 1, Way::Sent, 0, &frame).unwrap();
+        journal.put(begun.id, 1, Way::Received, 0, &frame).unwrap();
+        assert!(holds(folder.path(), &seed) && holds(folder.path(), b"nobody should"));
+        if abandon {
+            journal.abandon(NAME.study, NAME.number).unwrap();
+        } else {
+            journal.finish(begun.id, &[9; 32]).unwrap();
+            let over = journal.begin(&NAME, None);
+            assert!(matches!(over, Err(JournalError::Over { run: 1 })));
+        }
+        assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
+    }
+}
+
+#[test]
+fn the_files_are_the_owners() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let journal = Journal::open(&data).unwrap();
+    journal.begin(&NAME, None).unwrap();
+    for file in std::fs::read_dir(&data).unwrap() {
+        let found = file.unwrap().metadata().unwrap();
+        assert_eq!(crate::identity::readable_by_others(&found), None);
+    }
+    let found = std::fs::metadata(&data).unwrap();
+    assert_eq!(crate::identity::readable_by_others(&found), None);
+}

@@ -1,0 +1,69 @@
+//! Why a run's lines failed, in full for the steward and in short for the protocol.
+
+use std::time::Duration;
+
+use hedgerow_smc::network::NetworkError;
+
+/// Why a run's lines failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// A peer has been gone for too long.
+    #[error("`{peer}` has been gone for {} s{}\nhint: once it is back, hedgerow run goes on where the run stands; hedgerow run --abandon gives it up", waited.as_secs(), last.as_ref().map(|last| format!("; last it was: {last}")).unwrap_or_default())]
+    Gone {
+        /// The peer.
+        peer: String,
+        /// For how long.
+        waited: Duration,
+        /// What the last attempt to connect came to.
+        last: Option<String>,
+    },
+    /// A peer is there but says nothing.
+    #[error("`{peer}` is connected but has sent nothing for {} s", waited.as_secs())]
+    Stuck {
+        /// The peer.
+        peer: String,
+        /// For how long.
+        waited: Duration,
+    },
+    /// A peer has ended its part.
+    #[error("`{peer}` has ended its part in the run: {why}")]
+    Ended {
+        /// The peer.
+        peer: String,
+        /// Why, as it says.
+        why: String,
+    },
+    /// What this site computes is not what it computed before.
+    #[error(
+        "frame {number} to `{peer}` is not the one that was sent before the restart\nhint: the program, the study or the rows have changed since the run began; bring them back, or give the run up with hedgerow run --abandon"
+    )]
+    Diverged {
+        /// The peer.
+        peer: String,
+        /// The frame.
+        number: u64,
+    },
+    /// The journal cannot be written or read.
+    #[error("{0}")]
+    Journal(String),
+    /// Somebody stopped the run.
+    #[error("the run was stopped\nhint: hedgerow run goes on where it stands")]
+    Stopped,
+}
+
+/// How a protocol sees the failure; the run itself reports it in full.
+pub(super) fn as_network_error(failure: &LineError) -> NetworkError {
+    match failure {
+        LineError::Gone { waited, .. } | LineError::Stuck { waited, .. } => {
+            NetworkError::Silent { waited: *waited }
+        }
+        LineError::Ended { .. } | LineError::Stopped => NetworkError::Closed,
+        LineError::Diverged { .. } => NetworkError::Failed {
+            kind: std::io::ErrorKind::InvalidData,
+        },
+        LineError::Journal(_) => NetworkError::Failed {
+            kind: std::io::ErrorKind::Other,
+        },
+    }
+}

@@ -1,0 +1,40 @@
+//! How long a site waits for what.
+
+use std::time::Duration;
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// A peer may be gone for this long.
+    pub patience: Duration,
+    /// A peer that is there may say nothing for this long.
+    pub silence: Duration,
+    /// A connection must have greeted within this time.
+    pub handshake: Duration,
+    /// Something is said at least this often.
+    pub alive: Duration,
+    /// A line on which nothing comes for this long is dead.
+    pub idle: Duration,
+    /// First pause between attempts to connect; it doubles.
+    pub first_pause: Duration,
+    /// Longest pause between attempts to connect.
+    pub longest_pause: Duration,
+    /// Connections that have not greeted yet; the oldest makes room for the newest.
+    pub pending: usize,
+}
+
+impl Limits {
+    /// The usual limits around a site's patience.
+    pub fn with_patience(patience: Duration) -> Self {
+        Self {
+            patience,
+            silence: patience.saturating_mul(10),
+            handshake: Duration::from_secs(10),
+            alive: Duration::from_secs(5),
+            idle: Duration::from_secs(20),
+            first_pause: Duration::from_millis(50),
+            longest_pause: Duration::from_secs(5),
+            pending: 64,
+        }
+    }
+}
