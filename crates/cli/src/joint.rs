@@ -281,10 +281,12 @@ impl Ready {
 
     /// Writes the release and looks at what was written as a stranger would.
     pub(crate) fn publish(&self, release: &Release, folder: &Path) -> Result<Published, CliError> {
-        std::fs::create_dir_all(folder).map_err(|error| FileError::Unwritable {
-            file: folder.display().to_string(),
-            reason: error.to_string(),
-        })?;
+        if release.rows() == 0 {
+            return Err(CliError::Usage(String::from(
+                "there are no records, so there is nothing to publish",
+            )));
+        }
+        make_folder(folder)?;
         write_release(&folder.join("release.parquet"), release, &())?;
         let path = folder.join("release.csv");
         write_release(&path, release, &())?;
@@ -323,6 +325,17 @@ impl Ready {
             recode: self.study.recode,
         })
     }
+}
+
+/// Makes the folder of a release; before a run, so that nobody waits for one that cannot be written.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), CliError> {
+    let unwritable = |error: std::io::Error| FileError::Unwritable {
+        file: folder.display().to_string(),
+        reason: error.to_string(),
+    };
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    tempfile::tempfile_in(folder).map_err(unwritable)?;
+    Ok(())
 }
 
 /// A release that was written, and what a stranger finds in it.

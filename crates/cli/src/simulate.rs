@@ -6,21 +6,18 @@ use std::time::Instant;
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::study::Security;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_smc::Settings;
 use hedgerow_smc::memory::{LinkModel, Simulation};
+use hedgerow_smc::{MAXIMUM_SITES, Settings};
 
 use crate::baselines::Baselines;
 use crate::error::CliError;
-use crate::joint::{Joint, Ready};
+use crate::joint::{Joint, Ready, make_folder};
 use crate::manifest::{self, Account};
 use crate::output::{Answer, talk, thousands};
 use crate::progress::Bar;
 use crate::report;
 use crate::split::{Deal, Sites, Split};
 use crate::summary::{Cost, Summary};
-
-/// The most sites of a run: each has a line to every other.
-const MOST_SITES: usize = 1000;
 
 /// Run all sites in one process and count rounds, messages and bytes.
 #[derive(clap::Args)]
@@ -78,11 +75,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         // Without a column, clap has seen to it that there is a number.
         (None, number) => number.unwrap_or(0),
     };
-    if count > MOST_SITES {
+    if count > MAXIMUM_SITES {
         return Err(CliError::Usage(format!(
             "{} sites are too many for one process\nhint: the most is {}",
             thousands(count as u64),
-            thousands(MOST_SITES as u64)
+            thousands(MAXIMUM_SITES as u64)
         )));
     }
     let ready = Ready::open(&arguments.study, Some(count as u64))?;
@@ -105,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         talk(&note);
     }
     let rows_of = sites.rows();
+    make_folder(&arguments.out)?;
 
     // Small domains are searched in one step.
     let settings = match ready.study.security {

@@ -9,14 +9,14 @@ pub enum Error {
     Party(#[from] hedgerow_smc::Error),
     /// The whole table does not satisfy the requirement, so no part of it can be asked to.
     #[error(
-        "the requirement cannot be met: all {records} records together do not satisfy {model}\nhint: the largest value that could be met is {best}"
+        "the requirement cannot be met: all {records} records together do not satisfy {model}\nhint: {best}"
     )]
     Unmeetable {
         /// Records of all sites.
         records: u64,
         /// The model that fails, in words.
         model: String,
-        /// What the whole table achieves.
+        /// What could be met, as a sentence.
         best: String,
     },
     /// A united record that is none: a site sent what is no row of this study.

@@ -81,7 +81,7 @@ mod transfer;
 pub mod union;
 pub mod wire;
 
-pub use error::Error;
+pub use error::{Error, MAXIMUM_SITES};
 pub use lca::Tree;
 pub use ledger::{Allowed, Ledger, Sealed, To, What};
 pub use network::{Network, Site};

@@ -17,7 +17,7 @@ use crate::Error;
 
 /// What was opened of classes that the release does not tell apart: named a second time.
 pub const ALIKE: What = What::new(
-    "of these, sizes of classes that the release writes alike",
+    "classes, with their sizes, that the release writes alike",
     "the study: cuts finer than what is written",
 );
 /// The verbatim values of the release.

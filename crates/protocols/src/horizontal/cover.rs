@@ -4,6 +4,9 @@
 //! # Discloses
 //! To all sites, the cells of the release.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Domain, Recode, Taxonomy};
 use hedgerow_smc::{Party, Tree, What};
@@ -14,6 +17,9 @@ use crate::Error;
 
 /// The generalized records of the release.
 pub const COVERS: What = What::new("generalized records of classes", "the release");
+
+/// The most values that are asked about at a time.
+const MOST_BITS: usize = 1 << 24;
 
 /// How one quasi-identifier is written.
 #[derive(Debug, Clone, Copy)]
@@ -123,43 +129,91 @@ async fn nodes(
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let taxonomies: Vec<Option<&Taxonomy>> = writings
+    let asked: Vec<UnderNode<'_>> = questions
         .iter()
-        .map(|writing| writing.domain.taxonomy())
-        .collect();
-    let trees = public_trees(taxonomies.iter().copied())?;
-    let mut nodes: Vec<Option<u32>> = questions
-        .iter()
-        .map(|question| {
-            let (least, greatest) = ends(&question.own)?;
-            Some(taxonomies[question.attribute]?.lowest_common_ancestor(least, greatest))
+        // Only attributes with a taxonomy are written as nodes.
+        .filter_map(|question| {
+            Some(UnderNode {
+                tree: writings[question.attribute].domain.taxonomy()?,
+                attribute: question.attribute,
+                bounds: question.bounds,
+                own: ends(&question.own),
+            })
         })
         .collect();
-    let tree_of = |question: usize| questions[question].attribute;
-    party.lca(COVERS, &trees, tree_of, &mut nodes).await?;
-    let cell = |(question, node): (&Question, Option<u32>)| {
+    let nodes = lowest_nodes(party, COVERS, &asked).await?;
+    let cell = |(question, node): (&UnderNode<'_>, Option<u32>)| {
         // A class has records at some site, so there is a node.
-        let interval = taxonomies[question.attribute]
-            .zip(node)
-            .map(|(tree, node)| tree.interval(node));
+        let interval = node.map(|node| question.tree.interval(node));
         let (least, greatest) = interval.unwrap_or(question.bounds);
         Cell::Interval(least, greatest)
     };
-    Ok(questions.iter().zip(nodes).map(cell).collect())
+    Ok(asked.iter().zip(nodes).map(cell).collect())
 }
 
-/// Taxonomies as the join takes them. One that is not there is asked for no node; a single one
-/// stands in its place.
-pub(super) fn public_trees<'t>(
-    taxonomies: impl Iterator<Item = Option<&'t Taxonomy>>,
-) -> Result<Vec<Tree>, Error> {
-    let parents = |tree: &Taxonomy| -> Vec<u32> {
-        (0..tree.node_count())
-            .map(|node| tree.parent(node).unwrap_or(0))
-            .collect()
-    };
-    let trees = taxonomies.map(|tree| Tree::new(tree.map_or(vec![0], parents)));
-    Ok(trees.collect::<Result<_, _>>()?)
+/// Values of a tree that lie within public bounds.
+pub(super) struct UnderNode<'t> {
+    pub(super) tree: &'t Taxonomy,
+    /// Which attribute's tree it is.
+    pub(super) attribute: usize,
+    pub(super) bounds: (u32, u32),
+    /// The least and the greatest of this site's.
+    pub(super) own: Option<(u32, u32)>,
+}
+
+/// For each question the lowest node above all sites' values. Bounds are public, so only what is
+/// under the node above them is asked about.
+pub(super) async fn lowest_nodes(
+    party: &mut Party,
+    what: What,
+    questions: &[UnderNode<'_>],
+) -> Result<Vec<Option<u32>>, Error> {
+    let above = |tree: &Taxonomy, (least, greatest)| tree.lowest_common_ancestor(least, greatest);
+    let mut places: HashMap<(usize, u32), usize> = HashMap::new();
+    let mut trees: Vec<Tree> = Vec::new();
+    let mut tree_of: Vec<usize> = Vec::with_capacity(questions.len());
+    for UnderNode {
+        tree,
+        attribute,
+        bounds,
+        ..
+    } in questions
+    {
+        let top = above(tree, *bounds);
+        let place = match places.entry((*attribute, top)) {
+            Entry::Occupied(found) => *found.get(),
+            Entry::Vacant(new) => {
+                trees.push(public_tree(tree, top)?);
+                *new.insert(trees.len() - 1)
+            }
+        };
+        tree_of.push(place);
+    }
+    // Nodes are numbered from the root of their tree on.
+    let mut nodes: Vec<Option<u32>> = questions
+        .iter()
+        .map(|question| {
+            Some(above(question.tree, question.own?) - above(question.tree, question.bounds))
+        })
+        .collect();
+    party
+        .lca(what, &trees, |question| tree_of[question], &mut nodes)
+        .await?;
+    let pairs = questions.iter().zip(nodes);
+    Ok(pairs
+        .map(|(question, node)| Some(node? + above(question.tree, question.bounds)))
+        .collect())
+}
+
+/// A taxonomy from a node on, as the join takes it.
+fn public_tree(tree: &Taxonomy, top: u32) -> Result<Tree, Error> {
+    // A node's descendants follow it.
+    let nodes = (top..tree.node_count()).take_while(|node| tree.is_ancestor(top, *node));
+    let parents = nodes.map(|node| match tree.parent(node) {
+        Some(parent) if node > top => parent - top,
+        _ => 0,
+    });
+    Ok(Tree::new(parents.collect())?)
 }
 
 /// The first and last value of each class.
@@ -185,42 +239,41 @@ async fn ranges(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, 
     Ok(cells.collect())
 }
 
-/// The values that occur in each class.
+/// The values that occur in each class. Of wide attributes some classes are asked about at a time, so
+/// that memory is bounded.
 async fn sets(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, Error> {
-    if questions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut bits: Vec<bool> = Vec::new();
-    for Question {
-        own,
-        bounds: (least, greatest),
-        ..
-    } in questions
-    {
-        let start = bits.len();
-        bits.resize(start + (greatest - least + 1) as usize, false);
-        own.iter()
-            .for_each(|code| bits[start + (code - least) as usize] = true);
-    }
-    party.any(COVERS, &mut bits).await?;
-    let mut from = 0;
-    let cells = questions.iter().map(
-        |Question {
-             bounds: (least, greatest),
-             ..
-         }| {
-            let width = (greatest - least + 1) as usize;
-            let present = bits[from..from + width]
-                .iter()
-                .enumerate()
-                .filter(|(_, bit)| **bit);
-            let codes = present.map(|(place, _)| least + place as u32).collect();
-            from += width;
+    let width = |question: &Question| (question.bounds.1 - question.bounds.0) as usize + 1;
+    let mut cells = Vec::with_capacity(questions.len());
+    let mut rest = questions;
+    while !rest.is_empty() {
+        let mut bits_so_far = 0;
+        let fits = rest.iter().take_while(|question| {
+            bits_so_far += width(question);
+            bits_so_far <= MOST_BITS
+        });
+        // One class is asked about however wide it is.
+        let (asked, later) = rest.split_at(fits.count().max(1));
+        rest = later;
+        let mut bits = vec![false; asked.iter().map(width).sum()];
+        let mut from = 0;
+        for question in asked {
+            let codes = question.own.iter();
+            codes.for_each(|code| bits[from + (code - question.bounds.0) as usize] = true);
+            from += width(question);
+        }
+        party.any(COVERS, &mut bits).await?;
+        let mut bits = bits.as_slice();
+        for question in asked {
+            let (of_class, behind) = bits.split_at(width(question));
+            bits = behind;
+            let (least, greatest) = question.bounds;
+            let present = (least..=greatest).zip(of_class).filter(|(_, bit)| **bit);
+            let cell = Cell::set(present.map(|(code, _)| code).collect());
             // A class has records, so some bit is set.
-            Cell::set(codes).unwrap_or(Cell::Interval(*least, *greatest))
-        },
-    );
-    Ok(cells.collect())
+            cells.push(cell.unwrap_or(Cell::Interval(least, greatest)));
+        }
+    }
+    Ok(cells)
 }
 
 fn ends(codes: &[u32]) -> Option<(u32, u32)> {

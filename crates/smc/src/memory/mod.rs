@@ -129,7 +129,7 @@ impl Simulation {
         let shared = Shared::new(self.sites, self.model, self.patience, self.faults.clone());
         let shared = shared.recording(self.recording);
         let site = &site;
-        let results = execute(
+        let (results, ended) = execute(
             Site::all(self.sites).map(|me| {
                 let network = Box::new(Lines::new(me, &shared));
                 let seat = Seat {
@@ -149,6 +149,7 @@ impl Simulation {
             traffic,
             elapsed,
             frames,
+            ended,
         }
     }
 
@@ -170,6 +171,7 @@ impl Simulation {
                 }),
             || false,
         )
+        .0
     }
 }
 
@@ -183,6 +185,8 @@ pub struct Outcome<T, E> {
     /// How long the messages would have taken; computing is not in it.
     pub elapsed: Duration,
     frames: Vec<Frame>,
+    /// The sites in the order in which they ended.
+    ended: Vec<usize>,
 }
 
 /// One delivered frame of a recorded run.
@@ -197,9 +201,18 @@ pub struct Frame {
 }
 
 impl<T, E> Outcome<T, E> {
-    /// What every site returned, or the first error.
+    /// What every site returned, or the error of the site that failed first: those of the others
+    /// may only follow from it.
     pub fn into_values(self) -> Result<Vec<T>, E> {
-        self.results.into_iter().collect()
+        let mut results: Vec<Option<Result<T, E>>> = self.results.into_iter().map(Some).collect();
+        for site in self.ended {
+            if let Some(Err(_)) = results[site]
+                && let Some(Err(error)) = results[site].take()
+            {
+                return Err(error);
+            }
+        }
+        results.into_iter().flatten().collect()
     }
 
     /// The frames that a site got, link by link in the order of the peers: its whole view.
@@ -248,7 +261,7 @@ struct Task<F: Future> {
 fn execute<F: Future>(
     futures: impl Iterator<Item = F>,
     unblock: impl Fn() -> bool,
-) -> Vec<F::Output> {
+) -> (Vec<F::Output>, Vec<usize>) {
     let mut tasks: Vec<Task<F>> = futures
         .map(|future| Task {
             future: Some(Box::pin(future)),
@@ -256,9 +269,10 @@ fn execute<F: Future>(
             answer: None,
         })
         .collect();
+    let mut ended = Vec::with_capacity(tasks.len());
     loop {
         let mut moved = false;
-        for task in &mut tasks {
+        for (place, task) in tasks.iter_mut().enumerate() {
             let Some(future) = &mut task.future else {
                 continue;
             };
@@ -269,12 +283,14 @@ fn execute<F: Future>(
             let waker = Waker::from(Arc::clone(&task.ready));
             if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 task.answer = Some(answer);
+                ended.push(place);
                 // Dropping the future closes the site's lines.
                 task.future = None;
             }
         }
         if tasks.iter().all(|task| task.future.is_none()) {
-            return tasks.into_iter().filter_map(|task| task.answer).collect();
+            let answers = tasks.into_iter().filter_map(|task| task.answer);
+            return (answers.collect(), ended);
         }
         if !moved {
             assert!(unblock(), "sites wait for something that is no message");

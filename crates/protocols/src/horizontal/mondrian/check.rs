@@ -203,7 +203,9 @@ impl<'a> Table<'a> {
         sites::check(party, self, tries, &mut allowed).await?;
         if let (Some((l, model)), [false], 1..) = (sites::demanded(self), allowed, root.size) {
             let most = l.saturating_sub(1).min(self.sites as u64);
-            let best = format!("at most {most}: fewer sites than {l} have records");
+            let best = format!(
+                "fewer than {l} sites have records; the largest value that could be met is at most {most}"
+            );
             return Err(self.unmeetable(model.to_string(), best));
         }
         let m = self.plan.requirement.m.unwrap_or(0);
@@ -213,13 +215,15 @@ impl<'a> Table<'a> {
             checks += coalitions::check(party, self, least, tries, &mut allowed).await?;
             if allowed == [true] || root.size == 0 {
                 if least < m {
-                    return Err(self.unmeetable(format!("m = {m}"), format!("m = {least}")));
+                    return Err(
+                        self.unmeetable(format!("m = {m}"), could_be(&format!("m = {least}")))
+                    );
                 }
                 return Ok(checks);
             }
         }
         if m > 0 {
-            return Err(self.unmeetable(format!("m = {m}"), String::from("no m at all")));
+            return Err(self.unmeetable(format!("m = {m}"), self.no_m()));
         }
         Ok(checks)
     }
@@ -311,6 +315,23 @@ impl<'a> Table<'a> {
         fitness_of_counts(&self.by_counts, counted.sizes[part], distinct, weight)
     }
 
+    /// Why not even one colluder can be withstood.
+    fn no_m(&self) -> String {
+        let is_held_by_more = |model: &&Model| {
+            matches!(model, Model::EntropyDiversity { .. })
+                || matches!(model, Model::RecursiveDiversity { l, .. } if *l > 2)
+        };
+        let held = self.by_counts.iter().find(is_held_by_more);
+        held.map_or_else(
+            || String::from("there is a site without whose records the others do not satisfy it"),
+            |model| {
+                format!(
+                    "against colluders {model} is held by a stronger rule that can be asked without showing counts; use l of kind \"distinct\" or \"frequency\", or leave m out"
+                )
+            },
+        )
+    }
+
     fn unmeetable(&self, model: String, best: String) -> Error {
         Error::Unmeetable {
             records: self.records,
@@ -330,20 +351,24 @@ impl<'a> Table<'a> {
                 .fold(f64::INFINITY, f64::min)
         };
         match model {
-            Model::KAnonymity { .. } => size.to_string(),
+            Model::KAnonymity { .. } => could_be(&size.to_string()),
             Model::DistinctDiversity { .. } => {
-                of_each(&|counts| measure::distinct(counts) as f64).to_string()
+                could_be(&of_each(&|counts| measure::distinct(counts) as f64).to_string())
             }
             Model::EntropyDiversity { .. } => {
-                format!("{:.4}", of_each(&measure::entropy_diversity))
+                could_be(&format!("{:.4}", of_each(&measure::entropy_diversity)))
             }
             Model::FrequencyDiversity { .. } => {
                 let diversity = |counts: Counts<'_>| measure::frequency_diversity(counts).to_f64();
-                format!("{:.4}", of_each(&diversity))
+                could_be(&format!("{:.4}", of_each(&diversity)))
             }
-            _ => String::from("not a matter of size: the sensitive values are too unequal"),
+            _ => String::from("the sensitive values of the whole table are too unequal for it"),
         }
     }
+}
+
+fn could_be(best: &str) -> String {
+    format!("the largest value that could be met is {best}")
 }
 
 /// The next `count` of some values.

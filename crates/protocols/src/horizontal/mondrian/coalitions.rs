@@ -24,6 +24,9 @@ use hedgerow_privacy::m_privacy::{
     Coalition, Search, Sites, Step, WEIGHT_OF_DIVERSITY, fitness_of_counts,
 };
 
+/// The most thresholds that are asked about at a time.
+const MOST_AT_A_TIME: usize = 1 << 18;
+
 /// The most coalitions that are asked about for a part: each is a comparison or more.
 const MOST_COALITIONS: u64 = 20_000;
 
@@ -208,6 +211,10 @@ async fn remainders(
                 Rule::Some(least) => {
                     holds &= bits.iter().filter(|bit| **bit).count() as u64 >= *least;
                 }
+                Rule::AllOrOne { other_ways } => {
+                    let (ways, others) = bits.split_at(bits.len() - other_ways);
+                    holds &= ways.iter().all(|bit| *bit) || others.iter().any(|bit| *bit);
+                }
                 Rule::Implied => holds &= bits.chunks(2).all(|pair| !pair[0] || pair[1]),
                 Rule::Close(demanded) => close.push(demanded.question(
                     &demand.questions,
@@ -277,15 +284,12 @@ impl<'t> Questions<'t> {
     /// Nothing is asked where nothing is to be asked: all sites know that.
     async fn ask(self, party: &mut Party) -> Result<Vec<bool>, Error> {
         let mut answers = vec![false; self.own.len()];
-        if !answers.is_empty() {
+        // Some at a time, so that memory is bounded.
+        let chunks = self.own.chunks(MOST_AT_A_TIME);
+        let chunks = chunks.zip(self.thresholds.chunks(MOST_AT_A_TIME));
+        for ((own, thresholds), answers) in chunks.zip(answers.chunks_mut(MOST_AT_A_TIME)) {
             party
-                .at_least(
-                    COALITIONS,
-                    self.bound,
-                    &self.own,
-                    &self.thresholds,
-                    &mut answers,
-                )
+                .at_least(COALITIONS, self.bound, own, thresholds, answers)
                 .await?;
         }
         Ok(answers)

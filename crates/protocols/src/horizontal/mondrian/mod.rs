@@ -78,13 +78,13 @@ pub const CANDIDATES: What = What::new(
 /// What was opened about cuts between sites: named a second time, because it speaks of sites, which
 /// the release does not.
 pub const BETWEEN_SITES: What = What::new(
-    "of these, parts of possible cuts between sites",
+    "cuts between sites, with sizes and sensitive counts of their parts",
     "MPRIV section IV: the site as an attribute",
 );
 /// What was opened about cuts that were then refused: named a second time, because no class of the
 /// release implies it.
 pub const REFUSED: What = What::new(
-    "of these, parts of cuts that were refused",
+    "cuts that were refused, with sizes and sensitive counts of their parts",
     "JX09 Theorem 1, for all but the first attribute tried",
 );
 /// How many records lie at and below a relaxed median.

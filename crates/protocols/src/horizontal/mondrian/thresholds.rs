@@ -3,10 +3,11 @@
 //!
 //! k, distinct l, frequency l, alpha, recursive (c,2), beta and site diversity are thresholds as they
 //! stand. Closeness is one once it is known on which side of the table's share each flow lies. For
-//! three models the thresholds are a little stronger than the model, so that the release always
-//! satisfies it: entropy l is held by frequency l (the greatest share bounds the entropy), recursive
-//! (c,l) with l above 2 counts every one of the l-1 most frequent values as often as the first, and
-//! logarithms and exponentials are rounded to the safe side.
+//! some models the thresholds are stronger than the model, so that the release always satisfies it:
+//! entropy l is held by frequency l (the greatest share bounds the entropy) or by a weighted sum that
+//! bounds the entropy from below, recursive (c,l) with l above 2 counts every one of the l-1 most
+//! frequent values as often as the first, and logarithms and exponentials are rounded to the safe
+//! side.
 
 use std::ops::Range;
 
@@ -153,6 +154,11 @@ pub(super) enum Rule {
     All,
     /// At least so many hold.
     Some(u64),
+    /// All but the last few hold, or one of these does.
+    AllOrOne {
+        /// How many the last are.
+        other_ways: usize,
+    },
     /// In pairs: where the first holds, the second does.
     Implied,
     /// One more question follows from the answers: whether the flows together are small enough.
@@ -270,8 +276,13 @@ impl Attribute<'_> {
             }
             // count/size <= alpha
             Model::Alpha { alpha } => (self.shares(*alpha, false), Rule::All),
-            Model::FrequencyDiversity { l } | Model::EntropyDiversity { l } => {
-                (self.shares(inverse(*l), false), Rule::All)
+            Model::FrequencyDiversity { l } => (self.shares(inverse(*l), false), Rule::All),
+            Model::EntropyDiversity { l } => {
+                let mut questions = self.shares(inverse(*l), false);
+                let bounds = self.entropy_bounds(*l);
+                let other_ways = bounds.len();
+                questions.extend(bounds);
+                (questions, Rule::AllOrOne { other_ways })
             }
             Model::RecursiveDiversity { c, l } => {
                 // r_1 < c (size - (l-1) r_1)
@@ -324,6 +335,32 @@ impl Attribute<'_> {
                 Threshold::at_most(self.from + value, wide(numerator), wide(denominator), least)
             })
             .collect()
+    }
+
+    /// Entropy at least log l, from below. With n records and c_v of each value left, n H = n log n -
+    /// sum of c_v log c_v. Counts only fall, so log c_v is at most what it is in the part; and n log n
+    /// lies above each of its tangents. Both make the sum linear: one question for each tangent.
+    fn entropy_bounds(&self, l: Ratio) -> Vec<Threshold> {
+        let records: u64 = self.counts.iter().sum();
+        let at_tangent = |touched: f64| {
+            let size = touched.log2() + std::f64::consts::LOG2_E - l.to_f64().log2();
+            let values = self.present().map(|value| {
+                let weight = (self.counts[value] as f64).log2() * UNIT + 1.0;
+                (
+                    self.from + value..self.from + value + 1,
+                    -(weight.ceil() as i128),
+                )
+            });
+            Threshold {
+                size: (size * UNIT - 1.0).floor() as i128,
+                values: values.collect(),
+                sites: 0,
+                least: (touched * std::f64::consts::LOG2_E * UNIT + 1.0).ceil() as i128,
+            }
+        };
+        [1.0, 0.75, 0.5]
+            .map(|share| at_tangent(share * records as f64))
+            .into()
     }
 
     /// count/size <= p (1 + beta), and <= p (1 - ln p) where that caps it too.

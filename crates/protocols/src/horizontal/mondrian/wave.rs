@@ -16,7 +16,7 @@ use super::{
     MEDIANS_IN_NODES, Medians, PARTS, Plan, Quasi, REFUSED, Widths, sites,
 };
 use crate::Error;
-use crate::horizontal::cover::public_trees;
+use crate::horizontal::cover::{UnderNode, lowest_nodes};
 use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
 /// What came of a wave.
@@ -315,6 +315,7 @@ fn note_between_sites(party: &mut Party, plan: &Plan<'_>, asked: Tries<'_>) -> R
     let mut values = Vec::new();
     for (attempt, counted) in asked.tries.iter().zip(asked.counted) {
         if attempt.cut.attribute == plan.quasi.len() {
+            values.extend(attempt.cut.ends.first().map(|site| u64::from(*site)));
             values.extend_from_slice(&counted.sizes);
             values.extend_from_slice(&counted.sensitive);
         }
@@ -403,22 +404,24 @@ pub(super) async fn ranges(
         }
     }
 
-    let mut nodes: Vec<Option<u32>> = in_trees
+    let asked: Vec<UnderNode<'_>> = in_trees
         .iter()
-        .map(|question| {
-            let (least, greatest) = own(question)?;
-            Some(trees[question.1]?.lowest_common_ancestor(least as u32, greatest as u32))
+        .filter_map(|(class, attribute)| {
+            let own = own(&(*class, *attribute));
+            Some(UnderNode {
+                tree: trees[*attribute]?,
+                attribute: *attribute,
+                bounds: classes[*class].1[*attribute],
+                own: own.map(|(least, greatest)| (least as u32, greatest as u32)),
+            })
         })
         .collect();
-    if !nodes.is_empty() {
-        let public = public_trees(trees.iter().copied())?;
-        party
-            .lca(what, &public, |question| in_trees[question].1, &mut nodes)
-            .await?;
-    }
-    for ((class, attribute), node) in in_trees.iter().zip(nodes) {
-        if let Some((tree, node)) = trees[*attribute].zip(node) {
-            found[*class][*attribute] = tree.interval(node);
+    if !asked.is_empty() {
+        let nodes = lowest_nodes(party, what, &asked).await?;
+        for ((class, attribute), (question, node)) in in_trees.iter().zip(asked.iter().zip(nodes)) {
+            if let Some(node) = node {
+                found[*class][*attribute] = question.tree.interval(node);
+            }
         }
     }
     Ok(found)

@@ -487,12 +487,15 @@ impl<'a> Simulator<'a> {
         }
         if self.public.covers == Covers::Tight {
             let (mut nodes, mut ends) = (Vec::new(), Vec::new());
-            for class in &order {
-                let cells = self.classes[*class].cells.iter();
-                for ((least, greatest), writing) in cells.zip(self.public.writings) {
+            for (class, region) in order.iter().zip(&closed) {
+                let cells = self.classes[*class].cells.iter().zip(&region.bounds);
+                for (((least, greatest), bounds), writing) in cells.zip(self.public.writings) {
                     match (writing.recode, writing.domain.taxonomy()) {
                         (Recode::Node, Some(tree)) => {
-                            nodes.push(u64::from(tree.lowest_common_ancestor(*least, *greatest)))
+                            // Numbered from the node above what the cuts left.
+                            let top = tree.lowest_common_ancestor(bounds.0, bounds.1);
+                            let node = tree.lowest_common_ancestor(*least, *greatest);
+                            nodes.push(u64::from(node - top));
                         }
                         _ => ends.extend([u64::from(*least), u64::from(*greatest)]),
                     }
