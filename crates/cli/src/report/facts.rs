@@ -114,7 +114,10 @@ impl Facts {
                 Demand {
                     key,
                     name: text::label(key, model),
-                    required,
+                    required: required
+                        .replace(">=", "at least")
+                        .replace("<=", "at most")
+                        .replace('<', "below"),
                     achieved: if is_seen {
                         achieved
                     } else {

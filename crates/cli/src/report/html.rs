@@ -151,30 +151,45 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
 }
 
 fn badge(holds: Option<bool>, is_seen: bool) -> Cell {
+    // Only what is required has one.
     match (holds, is_seen) {
         (Some(true), true) => Cell::Badge("good", String::from("holds")),
         (Some(true), false) => Cell::Badge("good", String::from("attested")),
         (Some(false), true) => Cell::Badge("bad", String::from("fails")),
         (Some(false), false) => Cell::Badge("warn", String::from("not shown")),
-        (None, _) => text("not required"),
+        (None, _) => text(""),
     }
 }
 
 fn requirement(html: &mut Html, facts: &Facts) {
     html.section("requirement", "Required and achieved", |html| {
-        html.put("p", "The requirement of the study comes first; what else was measured follows. The worst class is the one that decides.");
-        let rows = facts.demands().into_iter().map(|demand| {
+        html.put("p", "A release holds if every one of its classes satisfies every model that the study requires. The worst class is the one that decides.");
+        let (required, measured): (Vec<Demand>, Vec<Demand>) = facts
+            .demands()
+            .into_iter()
+            .partition(|demand| demand.holds.is_some());
+        let rows = required.into_iter().map(|demand| {
             vec![
                 text(demand.name),
                 text(protects(demand.key)),
-                number(demand.required),
-                number(demand.achieved),
+                text(demand.required),
+                text(demand.achieved),
                 badge(demand.holds, demand.is_seen),
                 text(demand.worst),
             ]
         });
         let heads = ["model", "what it means", "required", "achieved", "verdict", "worst class"];
-        html.table("Privacy models, over all classes", &heads, rows.collect());
+        html.table("What the study requires", &heads, rows.collect());
+        let rows = measured.into_iter().map(|demand| {
+            vec![
+                text(demand.name),
+                text(protects(demand.key)),
+                text(demand.achieved),
+                text(demand.worst),
+            ]
+        });
+        let heads = ["model", "what it means", "achieved", "worst class"];
+        html.table("What else was measured, and not required", &heads, rows.collect());
     });
 }
 
