@@ -183,7 +183,9 @@ fn reason(what: &str, allowed_by: &str) -> &'static str {
 /// What a privacy model protects from, for those who do not know its name.
 pub(super) fn protects(key: &str) -> &'static str {
     match key {
-        "k" => "Nobody can be told from fewer than this many others.",
+        "k" => {
+            "Everybody is one of at least this many whom the quasi-identifiers do not tell apart."
+        }
         "alpha" => "No sensitive value fills more than this share of a class.",
         "l_distinct" => "Every class has at least this many different sensitive values.",
         "l_entropy" => {
@@ -196,7 +198,7 @@ pub(super) fn protects(key: &str) -> &'static str {
             "The most frequent sensitive value is not too frequent beside the rarer ones."
         }
         "t" => {
-            "Sensitive values are spread in every class nearly as in the whole table: 0 is the same, 1 the opposite."
+            "Sensitive values are spread in every class nearly as in the whole table: 0 is the same, 1 as far from it as can be."
         }
         "beta_basic" | "beta_enhanced" => {
             "How much likelier a sensitive value may become for who knows the class."
