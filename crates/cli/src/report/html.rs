@@ -5,7 +5,7 @@ use hedgerow_privacy::verify::Measure;
 use super::facts::{Demand, Facts, Verdict};
 use super::markup::{Cell, Html};
 use super::plots;
-use super::words::protects;
+use super::words::{papers, protects};
 use crate::error::CliError;
 use crate::output::{count, thousands};
 use crate::verify::text::percent;
@@ -354,7 +354,8 @@ fn ledger(html: &mut Html, facts: &Facts) {
             html.put("p", "Nothing: one party made the release and asked nobody.");
             return;
         }
-        html.put("p", "Everything that the run disclosed to a site beyond that site's own rows and the release, with what allows it. Nothing else was opened.");
+        html.put("p", "Everything that the run disclosed to a site beyond that site's own rows, with what allows it.");
+        let papers = papers(&lines);
         let rows = lines.into_iter().map(|line| {
             let because = match line.because {
                 "" => line.allowed_by,
@@ -372,6 +373,13 @@ fn ledger(html: &mut Html, facts: &Facts) {
         let heads =
             ["disclosed", "in plain words", "to", "values", "allowed by", "could not be hidden"];
         html.table("Ledger of the site that wrote the manifest", &heads, rows.collect());
+        if !papers.is_empty() {
+            html.element("ul", &[("class", "under")], |html| {
+                for (name, title) in papers {
+                    html.put("li", &format!("{name}: {title}"));
+                }
+            });
+        }
     });
 }
 

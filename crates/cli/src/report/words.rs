@@ -122,7 +122,7 @@ const REASONS: [(&str, &str); 7] = [
     ),
     (
         "JX09 Theorem 2",
-        "Proven: with site diversity the protocol shows at most medians, entropies and numbers of sites; this is one of them.",
+        "Proven: with site diversity the protocol shows at most medians, entropies and numbers of sites; this is one of them, or less.",
     ),
     (
         "MPRIV",
@@ -141,6 +141,43 @@ const REASONS: [(&str, &str); 7] = [
         "All sites agreed to it when they signed the study; it goes beyond the release.",
     ),
 ];
+
+/// What a theorem is named for, and does not cover in full.
+const BEYOND: [(What, &str); 2] = [
+    (
+        REFUSED,
+        "The theorem covers classes whose first cut was made; what other tries showed goes beyond it.",
+    ),
+    (
+        CANDIDATES,
+        "The theorem names the entropies of possible cuts; the sizes and counts behind them go beyond it.",
+    ),
+];
+
+/// The papers by the names that the ledger has for them.
+const PAPERS: [(&str, &str); 3] = [
+    (
+        "JX08",
+        "P. Jurczyk, L. Xiong: Privacy-Preserving Data Publishing for Horizontally Partitioned Databases, Emory University TR-2008-013.",
+    ),
+    (
+        "JX09",
+        "P. Jurczyk, L. Xiong: Distributed Anonymization: Achieving Privacy for Both Data Subjects and Data Providers, DBSec 2009.",
+    ),
+    (
+        "MPRIV",
+        "S. Goryczka, L. Xiong, B. C. M. Fung: m-Privacy for Collaborative Data Publishing, 2011.",
+    ),
+];
+
+/// The papers that these lines of a ledger name.
+pub(super) fn papers(lines: &[Entry]) -> Vec<(&'static str, &'static str)> {
+    let is_named = |paper: &str| lines.iter().any(|line| line.allowed_by.contains(paper));
+    PAPERS
+        .into_iter()
+        .filter(|(name, _)| is_named(name))
+        .collect()
+}
 
 impl Entry {
     /// A line as the manifest has it.
@@ -170,9 +207,9 @@ fn meaning(what: &str) -> &'static str {
 }
 
 fn reason(what: &str, allowed_by: &str) -> &'static str {
-    // Its own name says which theorem it falls outside of.
-    if what == REFUSED.name() {
-        return "The theorem covers a class whose first cut was made; what later tries showed goes beyond it.";
+    let beyond = BEYOND.iter().find(|(known, _)| known.name() == what);
+    if let Some((_, words)) = beyond {
+        return words;
     }
     let found = REASONS
         .iter()

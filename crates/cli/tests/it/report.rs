@@ -86,6 +86,7 @@ fn the_report_of_a_signed_run() {
         "attested by all sites",
         "JX09 Theorem 1",
         "could not be hidden",
+        "Both Data Subjects and Data Providers",
         "two of the three sites with roles",
         "bytes sent",
         // Names that would be markup.
