@@ -120,7 +120,9 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
         said.push(format!("It fails in {failing}."));
     }
     let unseen = names(&|demand| demand.holds == Some(false) && !demand.is_seen);
-    if !unseen.is_empty() {
+    let manifest = facts.report.manifest.as_ref();
+    // What was signed for is of no use where it is not this.
+    if !unseen.is_empty() && manifest.is_none_or(|check| check.findings.is_empty()) {
         said.push(format!(
             "A release does not show sites, and no sites have signed for {unseen}."
         ));
@@ -135,7 +137,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
             ));
         }
     }
-    said.push(String::from(match &facts.report.manifest {
+    said.push(String::from(match manifest {
         None => "The folder has no manifest: nobody has signed this release.",
         Some(check) if !check.findings.is_empty() => {
             "The files are not what the manifest says, or not every site has signed it:"

@@ -190,6 +190,12 @@ fn the_report_of_a_release_that_does_not_hold() {
         "{}",
         done.stdout
     );
+    assert!(
+        done.stdout
+            .contains("has signed it:\n    release.csv: is not the file"),
+        "{}",
+        done.stdout
+    );
     let page = read(path, "release/report.html");
     assert_report(&page);
     assert!(page.contains("class=\"verdict bad\""));
