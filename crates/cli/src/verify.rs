@@ -136,8 +136,8 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let path = release_file(&arguments.release)?;
     let mut check = manifest_of(arguments);
+    let path = release_file(&arguments.release, check.as_ref())?;
     match look(arguments, &path, &mut check) {
         Ok(report) => {
             let holds = report.verdict.holds.unwrap_or(true);
@@ -157,8 +157,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 
 /// Everything about a release; an error where its files cannot be understood.
 pub(crate) fn report(arguments: &Arguments) -> Result<Report, CliError> {
-    let path = release_file(&arguments.release)?;
-    look(arguments, &path, &mut manifest_of(arguments))
+    let mut check = manifest_of(arguments);
+    let path = release_file(&arguments.release, check.as_ref())?;
+    look(arguments, &path, &mut check)
 }
 
 fn manifest_of(arguments: &Arguments) -> Option<Check> {
@@ -195,11 +196,12 @@ fn look(arguments: &Arguments, path: &Path, check: &mut Option<Check>) -> Result
 }
 
 /// A release folder holds `release.parquet` and `release.csv`.
-fn release_file(path: &Path) -> Result<PathBuf, CliError> {
+fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let names = ["release.parquet", "release.csv"];
+    let first = check.map_or("release.parquet", Check::file);
+    let names = [first, "release.parquet", "release.csv"];
     let found = names
         .iter()
         .map(|name| path.join(name))
@@ -325,11 +327,11 @@ fn with_study(
 
 /// Whether the folder's CSV says what the release, read from its Parquet, says.
 fn check_csv(folder: &Path, study: &Study, release: &Release, check: &mut Check) {
-    let path = folder.join("release.csv");
-    if !path.exists() || !folder.join("release.parquet").exists() {
-        // Missing files have been found already.
+    // A file that was changed has been found already.
+    if !check.has_both() {
         return;
     }
+    let path = folder.join("release.csv");
     let attributes = study.schema.attributes().iter();
     let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
     let text = read_text(&path, &names, &Bar::reading(&path)).map_err(CliError::from);

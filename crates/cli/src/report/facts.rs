@@ -114,7 +114,7 @@ impl Facts {
                 Demand {
                     key,
                     name: text::label(key, model),
-                    required,
+                    required: in_words(&required),
                     achieved: if is_seen {
                         achieved
                     } else {
@@ -192,6 +192,16 @@ impl Facts {
         }
         rows
     }
+}
+
+/// A demand without signs; its words stay on one line.
+fn in_words(required: &str) -> String {
+    let words = [(">= ", "at least "), ("<= ", "at most "), ("< ", "below ")];
+    let found = words
+        .iter()
+        .find_map(|(sign, words)| Some(format!("{words}{}", required.strip_prefix(sign)?)));
+    let text = found.unwrap_or_else(|| required.to_owned());
+    text.replace(' ', "\u{a0}")
 }
 
 impl Sizes {

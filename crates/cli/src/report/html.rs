@@ -5,7 +5,7 @@ use hedgerow_privacy::verify::Measure;
 use super::facts::{Demand, Facts, Verdict};
 use super::markup::{Cell, Html};
 use super::plots;
-use super::words::protects;
+use super::words::{papers, protects};
 use crate::error::CliError;
 use crate::output::{count, thousands};
 use crate::verify::text::percent;
@@ -120,7 +120,9 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
         said.push(format!("It fails in {failing}."));
     }
     let unseen = names(&|demand| demand.holds == Some(false) && !demand.is_seen);
-    if !unseen.is_empty() {
+    let manifest = facts.report.manifest.as_ref();
+    // What was signed for is of no use where it is not this.
+    if !unseen.is_empty() && manifest.is_none_or(|check| check.findings.is_empty()) {
         said.push(format!(
             "A release does not show sites, and no sites have signed for {unseen}."
         ));
@@ -135,7 +137,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
             ));
         }
     }
-    said.push(String::from(match &facts.report.manifest {
+    said.push(String::from(match manifest {
         None => "The folder has no manifest: nobody has signed this release.",
         Some(check) if !check.findings.is_empty() => {
             "The files are not what the manifest says, or not every site has signed it:"
@@ -151,30 +153,45 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
 }
 
 fn badge(holds: Option<bool>, is_seen: bool) -> Cell {
+    // Only what is required has one.
     match (holds, is_seen) {
         (Some(true), true) => Cell::Badge("good", String::from("holds")),
         (Some(true), false) => Cell::Badge("good", String::from("attested")),
         (Some(false), true) => Cell::Badge("bad", String::from("fails")),
         (Some(false), false) => Cell::Badge("warn", String::from("not shown")),
-        (None, _) => text("not required"),
+        (None, _) => text(""),
     }
 }
 
 fn requirement(html: &mut Html, facts: &Facts) {
     html.section("requirement", "Required and achieved", |html| {
-        html.put("p", "The requirement of the study comes first; what else was measured follows. The worst class is the one that decides.");
-        let rows = facts.demands().into_iter().map(|demand| {
+        html.put("p", "A release holds if every one of its classes satisfies every model that the study requires. The worst class is the one that decides.");
+        let (required, measured): (Vec<Demand>, Vec<Demand>) = facts
+            .demands()
+            .into_iter()
+            .partition(|demand| demand.holds.is_some());
+        let rows = required.into_iter().map(|demand| {
             vec![
                 text(demand.name),
                 text(protects(demand.key)),
-                number(demand.required),
-                number(demand.achieved),
+                text(demand.required),
+                text(demand.achieved),
                 badge(demand.holds, demand.is_seen),
                 text(demand.worst),
             ]
         });
         let heads = ["model", "what it means", "required", "achieved", "verdict", "worst class"];
-        html.table("Privacy models, over all classes", &heads, rows.collect());
+        html.table("What the study requires", &heads, rows.collect());
+        let rows = measured.into_iter().map(|demand| {
+            vec![
+                text(demand.name),
+                text(protects(demand.key)),
+                text(demand.achieved),
+                text(demand.worst),
+            ]
+        });
+        let heads = ["model", "what it means", "achieved", "worst class"];
+        html.table("What else was measured, and not required", &heads, rows.collect());
     });
 }
 
@@ -339,7 +356,8 @@ fn ledger(html: &mut Html, facts: &Facts) {
             html.put("p", "Nothing: one party made the release and asked nobody.");
             return;
         }
-        html.put("p", "Everything that the run disclosed to a site beyond that site's own rows and the release, with what allows it. Nothing else was opened.");
+        html.put("p", "Everything that the run disclosed to a site beyond that site's own rows, with what allows it.");
+        let papers = papers(&lines);
         let rows = lines.into_iter().map(|line| {
             let because = match line.because {
                 "" => line.allowed_by,
@@ -357,6 +375,13 @@ fn ledger(html: &mut Html, facts: &Facts) {
         let heads =
             ["disclosed", "in plain words", "to", "values", "allowed by", "could not be hidden"];
         html.table("Ledger of the site that wrote the manifest", &heads, rows.collect());
+        if !papers.is_empty() {
+            html.element("ul", &[("class", "under")], |html| {
+                for (name, title) in papers {
+                    html.put("li", &format!("{name}: {title}"));
+                }
+            });
+        }
     });
 }
 

@@ -20,6 +20,10 @@ pub(super) fn text(folder: &Path, facts: &Facts) -> String {
     for reason in reasons(facts) {
         text.push_str(&format!("  {reason}\n"));
     }
+    let findings = facts.report.manifest.iter();
+    for finding in findings.flat_map(|check| &check.findings) {
+        text.push_str(&format!("    {finding}\n"));
+    }
     text.push('\n');
     text.push_str(&verified::text(folder, &facts.report));
     text.push_str(&class_sizes(facts));

@@ -122,7 +122,7 @@ const REASONS: [(&str, &str); 7] = [
     ),
     (
         "JX09 Theorem 2",
-        "Proven: with site diversity the protocol shows at most medians, entropies and numbers of sites; this is one of them.",
+        "Proven: with site diversity the protocol shows at most medians, entropies and numbers of sites; this is one of them, or less.",
     ),
     (
         "MPRIV",
@@ -141,6 +141,43 @@ const REASONS: [(&str, &str); 7] = [
         "All sites agreed to it when they signed the study; it goes beyond the release.",
     ),
 ];
+
+/// What a theorem is named for, and does not cover in full.
+const BEYOND: [(What, &str); 2] = [
+    (
+        REFUSED,
+        "The theorem covers classes whose first cut was made; what other tries showed goes beyond it.",
+    ),
+    (
+        CANDIDATES,
+        "The theorem names the entropies of possible cuts; the sizes and counts behind them go beyond it.",
+    ),
+];
+
+/// The papers by the names that the ledger has for them.
+const PAPERS: [(&str, &str); 3] = [
+    (
+        "JX08",
+        "P. Jurczyk, L. Xiong: Privacy-Preserving Data Publishing for Horizontally Partitioned Databases, Emory University TR-2008-013.",
+    ),
+    (
+        "JX09",
+        "P. Jurczyk, L. Xiong: Distributed Anonymization: Achieving Privacy for Both Data Subjects and Data Providers, DBSec 2009.",
+    ),
+    (
+        "MPRIV",
+        "S. Goryczka, L. Xiong, B. C. M. Fung: m-Privacy for Collaborative Data Publishing, 2011.",
+    ),
+];
+
+/// The papers that these lines of a ledger name.
+pub(super) fn papers(lines: &[Entry]) -> Vec<(&'static str, &'static str)> {
+    let is_named = |paper: &str| lines.iter().any(|line| line.allowed_by.contains(paper));
+    PAPERS
+        .into_iter()
+        .filter(|(name, _)| is_named(name))
+        .collect()
+}
 
 impl Entry {
     /// A line as the manifest has it.
@@ -170,9 +207,9 @@ fn meaning(what: &str) -> &'static str {
 }
 
 fn reason(what: &str, allowed_by: &str) -> &'static str {
-    // Its own name says which theorem it falls outside of.
-    if what == REFUSED.name() {
-        return "The theorem covers a class whose first cut was made; what later tries showed goes beyond it.";
+    let beyond = BEYOND.iter().find(|(known, _)| known.name() == what);
+    if let Some((_, words)) = beyond {
+        return words;
     }
     let found = REASONS
         .iter()
@@ -183,7 +220,9 @@ fn reason(what: &str, allowed_by: &str) -> &'static str {
 /// What a privacy model protects from, for those who do not know its name.
 pub(super) fn protects(key: &str) -> &'static str {
     match key {
-        "k" => "Nobody can be told from fewer than this many others.",
+        "k" => {
+            "Everybody is one of at least this many whom the quasi-identifiers do not tell apart."
+        }
         "alpha" => "No sensitive value fills more than this share of a class.",
         "l_distinct" => "Every class has at least this many different sensitive values.",
         "l_entropy" => {
@@ -196,7 +235,7 @@ pub(super) fn protects(key: &str) -> &'static str {
             "The most frequent sensitive value is not too frequent beside the rarer ones."
         }
         "t" => {
-            "Sensitive values are spread in every class nearly as in the whole table: 0 is the same, 1 the opposite."
+            "Sensitive values are spread in every class nearly as in the whole table: 0 is the same, 1 as far from it as can be."
         }
         "beta_basic" | "beta_enhanced" => {
             "How much likelier a sensitive value may become for who knows the class."

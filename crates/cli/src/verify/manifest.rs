@@ -42,6 +42,9 @@ pub(crate) struct Check {
     /// Everything that is not as it should be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<String>,
+    /// The files that are what the manifest speaks of.
+    #[serde(skip)]
+    sound: Vec<&'static str>,
     /// The manifest, for what it says besides.
     #[serde(skip)]
     pub(crate) manifest: Value,
@@ -107,7 +110,7 @@ impl Check {
                 continue;
             };
             match hash(&folder.join(name)) {
-                Ok(found) if found == expected => {}
+                Ok(found) if found == expected => self.sound.push(name),
                 Ok(_) => self.find(format!(
                     "{name}: is not the file that {FILE} speaks of: it has another hash"
                 )),
@@ -209,6 +212,19 @@ impl Check {
             .signatures
             .iter()
             .all(|signature| signature.standing == SIGNED);
+    }
+
+    /// The file to read: one that nobody has changed if there is one, and the simpler one if not.
+    pub(super) fn file(&self) -> &'static str {
+        match self.sound.contains(&"release.parquet") {
+            true => "release.parquet",
+            false => "release.csv",
+        }
+    }
+
+    /// Whether both files are what the manifest speaks of.
+    pub(super) fn has_both(&self) -> bool {
+        self.sound.len() == FILES.len()
     }
 
     /// Whether what speaks of sites can be taken from the signatures.

@@ -6,6 +6,7 @@
 mod generate;
 mod joint;
 mod node;
+mod report;
 mod sites;
 mod study;
 mod taxonomy;
@@ -92,6 +93,7 @@ fn help_names_every_command_and_the_exit_codes() {
         "anonymize",
         "simulate",
         "verify",
+        "report",
         "generate",
         "taxonomy",
         "study",
@@ -104,7 +106,7 @@ fn help_names_every_command_and_the_exit_codes() {
     ] {
         assert!(done.stdout.contains(word), "{word}");
     }
-    for command in ["verify", "generate", "taxonomy", "study"] {
+    for command in ["verify", "report", "generate", "taxonomy", "study"] {
         let done = hedgerow(folder.path(), &[command, "--help"]);
         assert_eq!(done.code, 0, "{command}");
         assert!(done.stdout.contains("Usage: hedgerow"), "{command}");

@@ -1,6 +1,10 @@
 //! `hedgerow verify`.
 
-use super::{RELEASE, assert_refused, hedgerow, json, small};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use super::{Done, RELEASE, assert_refused, hedgerow, json, small};
 
 #[test]
 fn a_release_that_holds() {
@@ -442,4 +446,374 @@ fn a_cell_that_is_no_node() {
         &done,
         "release.csv:2: column `zip`: `3**` is no value, interval or set of this attribute, and no node of its taxonomy\nhint: nearest are `1**`, `2**`",
     );
+}
+
+const SITES: [&str; 3] = ["north", "south", "east"];
+
+/// A study of three sites, their rows, and the release that all of them signed: every file of it,
+/// made by three processes once.
+fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
+    static FILES: OnceLock<Vec<(PathBuf, Vec<u8>)>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let mut study = String::from(
+            "[study]\nname = \"<b>stroke</b> & co\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"<script>alert(1)</script>\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n[[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\", \"asthma\"]\n[require]\nk = 5\nl = 2\nsite_diversity = 2\nm = 1\n",
+        );
+        for name in SITES {
+            let done = hedgerow(path, &["keygen", "--out", &format!("{name}.key")]);
+            assert_eq!(done.code, 0, "{}", done.stderr);
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            study.push_str(&format!(
+                "[[site]]\nname = \"{name}\"\naddress = \"{address}\"\n{}",
+                done.stdout
+            ));
+        }
+        std::fs::write(path.join("study.toml"), study).unwrap();
+        for name in SITES {
+            let key = format!("{name}.key");
+            let done = hedgerow(path, &["study", "sign", "--key", &key, "study.toml"]);
+            assert_eq!(done.code, 0, "{}", done.stderr);
+        }
+        let shown = json(&hedgerow(path, &["study", "show", "study.toml", "--json"]));
+        let disclosures: Vec<&str> = shown["discloses"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["what"].as_str().unwrap())
+            .collect();
+        let mut pooled = String::from("age,<script>alert(1)</script>,disease,site\n");
+        let mut running = Vec::new();
+        for (place, name) in SITES.iter().enumerate() {
+            let mut rows = String::from("age,<script>alert(1)</script>,disease\n");
+            for row in 0..60 {
+                let number = row * 3 + place;
+                let disease = ["flu", "ulcer", "asthma"][number / 7 % 3];
+                let line = format!("{},{},{disease}", number * 37 % 100, number * 13 % 10);
+                rows.push_str(&format!("{line}\n"));
+                pooled.push_str(&format!("{line},{name}\n"));
+            }
+            std::fs::write(path.join(format!("{name}.csv")), rows).unwrap();
+            let file = path.join(format!("{name}.toml"));
+            let text = format!(
+                "site = \"{name}\"\nstudy = \"study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"{name}.csv\"\n[accept]\nminimum_k = 5\nmodels = [\"k\", \"l\", \"site_diversity\", \"m\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = [\"age\", \"<script>alert(1)</script>\", \"disease\"]\ndisclosures = {disclosures:?}\n"
+            );
+            std::fs::write(&file, text).unwrap();
+            let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&file, private).unwrap();
+        }
+        std::fs::write(path.join("pooled.csv"), pooled).unwrap();
+        for name in SITES {
+            let said = std::fs::File::create(path.join(format!("{name}.err"))).unwrap();
+            let child = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+                .args(["run", "--site", &format!("{name}.toml")])
+                .current_dir(path)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(said)
+                .spawn()
+                .unwrap();
+            running.push((name, child));
+        }
+        // All end by themselves: at the latest when their patience does.
+        for (name, mut child) in running {
+            let status = child.wait().unwrap();
+            let said = std::fs::read_to_string(path.join(format!("{name}.err"))).unwrap();
+            assert!(status.success(), "{name}: {said}");
+        }
+        let mut files = Vec::new();
+        let mut keep = |from: &str, to: &str| {
+            let bytes = std::fs::read(path.join(from)).unwrap();
+            files.push((PathBuf::from(to), bytes));
+        };
+        keep("study.toml", "study.toml");
+        keep("pooled.csv", "pooled.csv");
+        for name in ["release.csv", "release.parquet", "manifest.json", "report.html"] {
+            keep(&format!("north-data/release-1/{name}"), &format!("release/{name}"));
+        }
+        files
+    })
+}
+
+/// A folder with `study.toml`, `pooled.csv` and the signed `release`.
+pub(super) fn signed() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("release")).unwrap();
+    for (name, bytes) in files_of_a_signed_run() {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn verify(folder: &Path) -> Done {
+    hedgerow(folder, &["verify", "release", "--study", "study.toml"])
+}
+
+/// Changes a file, verifies, and puts it back.
+fn changed(folder: &Path, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Done {
+    let path = folder.join(name);
+    let before = std::fs::read(&path).unwrap();
+    let mut bytes = before.clone();
+    change(&mut bytes);
+    assert_ne!(bytes, before);
+    std::fs::write(&path, bytes).unwrap();
+    let done = verify(folder);
+    std::fs::write(&path, before).unwrap();
+    done
+}
+
+#[track_caller]
+fn assert_found(done: &Done, finding: &str) {
+    assert_eq!(done.code, 1, "{finding}: {}{}", done.stdout, done.stderr);
+    assert!(done.stdout.starts_with("DOES NOT HOLD"), "{}", done.stdout);
+    assert!(done.stdout.contains(finding), "{finding}: {}", done.stdout);
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn a_signed_release_holds_and_its_sites_attest_to_what_it_does_not_show() {
+    let folder = signed();
+    let done = verify(folder.path());
+    assert_eq!(
+        (done.code, done.stderr.as_str()),
+        (0, ""),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        done.stdout
+            .contains("manifest: signed by all sites of the study")
+    );
+    for model in ["site diversity 2", "m = 1"] {
+        let line = done.stdout.lines().find(|line| line.starts_with(model));
+        assert!(
+            line.unwrap().contains("attested by all sites"),
+            "{}",
+            done.stdout
+        );
+    }
+    let arguments = ["verify", "release", "--study", "study.toml", "--json"];
+    let found = json(&hedgerow(folder.path(), &arguments));
+    let manifest = &found["manifest"];
+    assert_eq!(
+        (&found["holds"], &manifest["holds"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(manifest["run"], 1);
+    assert_eq!(
+        manifest["attested"],
+        serde_json::json!(["site diversity 2", "m = 1"])
+    );
+    for (place, name) in SITES.iter().enumerate() {
+        assert_eq!(manifest["signatures"][place]["site"], *name);
+        assert_eq!(manifest["signatures"][place]["standing"], "signed");
+    }
+    // The sites attested to the study's requirement, not to another.
+    let arguments = [&arguments[..], &["--against", "k = 5, m = 1"]].concat();
+    assert_eq!(hedgerow(folder.path(), &arguments).code, 1);
+}
+
+#[test]
+fn a_changed_byte_is_found_wherever_it_is() {
+    let folder = signed();
+    let path = folder.path();
+    for name in ["release.csv", "release.parquet"] {
+        let file = format!("release/{name}");
+        let length = std::fs::read(path.join(&file)).unwrap().len();
+        let finding = format!("{name}: is not the file that manifest.json speaks of");
+        let few = (0..length).step_by(length / 40).chain([length - 1]);
+        for (turn, at) in few.enumerate() {
+            let done = changed(path, &file, |bytes| bytes[at] ^= 1 << (turn % 8));
+            assert_found(&done, &finding);
+        }
+        assert_found(&changed(path, &file, |bytes| bytes.push(b'\n')), &finding);
+        assert_found(
+            &changed(path, &file, |bytes| bytes.truncate(length / 2)),
+            &finding,
+        );
+        assert_found(&changed(path, &file, Vec::clear), &finding);
+    }
+    // Of the manifest all that was signed, and the signatures.
+    let text = std::fs::read_to_string(path.join("release/manifest.json")).unwrap();
+    let end = text.find("\"sites\"").unwrap();
+    for (turn, at) in (0..end - 4).step_by(11).enumerate() {
+        let done = changed(path, "release/manifest.json", |bytes| {
+            bytes[at] ^= 1 << (turn % 7)
+        });
+        // Between the signatures, JSON's own blanks and commas are nobody's statement.
+        if done.code == 0 {
+            let byte = text.as_bytes()[at];
+            let signatures = text.find("\"signatures\"").unwrap();
+            assert!(at >= signatures && byte.is_ascii_whitespace(), "byte {at}");
+            continue;
+        }
+        assert_found(&done, "manifest.json");
+    }
+    // A blank that says nothing to JSON is found too where it was signed.
+    let done = changed(path, "release/manifest.json", |bytes| {
+        let at = text.find(": ").unwrap();
+        bytes.insert(at, b' ');
+    });
+    assert_found(&done, "manifest.json: the signed part was changed by hand");
+    assert_eq!(verify(path).code, 0, "all was put back");
+}
+
+#[test]
+fn numbers_and_signatures_that_are_not_so_are_named() {
+    let folder = signed();
+    let path = folder.path();
+    let edit = |change: &dyn Fn(&mut serde_json::Value)| {
+        changed(path, "release/manifest.json", |bytes| {
+            let mut manifest = serde_json::from_slice(bytes).unwrap();
+            change(&mut manifest);
+            *bytes = format!("{manifest:#}\n").into_bytes();
+        })
+    };
+    let entries =
+        |manifest: &mut serde_json::Value| manifest["signatures"].as_array().unwrap().clone();
+    let done = edit(&|manifest| {
+        let mut left = entries(manifest);
+        left.pop();
+        manifest["signatures"] = left.into();
+    });
+    assert_found(&done, "manifest.json: `east`: not signed");
+    let done = edit(&|manifest| manifest["signatures"] = serde_json::json!([]));
+    assert_found(&done, "manifest.json: `north`: not signed");
+    let done = edit(&|manifest| {
+        let mut swapped = entries(manifest);
+        swapped.swap(0, 1);
+        manifest["signatures"] = swapped.into();
+    });
+    assert_found(
+        &done,
+        "`north`: not signed: another site stands in its place",
+    );
+    let done = edit(&|manifest| {
+        let other = manifest["signatures"][1]["signature"].clone();
+        manifest["signatures"][0]["signature"] = other;
+    });
+    assert_found(&done, "`north`: the signature is not of this release");
+    let done = edit(&|manifest| {
+        let mut more = entries(manifest);
+        let mut stranger = more[0].clone();
+        stranger["site"] = "west".into();
+        more.push(stranger);
+        manifest["signatures"] = more.into();
+    });
+    assert_found(
+        &done,
+        "a signature of \"west\", which is no site of the study",
+    );
+    let done = edit(&|manifest| {
+        let signed = manifest["signed"].take();
+        *manifest = serde_json::json!({ "unsigned": signed, "signatures": [] });
+    });
+    assert_found(
+        &done,
+        "manifest.json: not signed by `north`, `south`, `east`",
+    );
+    // Neither the number of records nor what they say besides can be made up.
+    let done = edit(&|manifest| manifest["signed"]["records"] = 181.into());
+    assert_found(
+        &done,
+        "manifest.json: `records` is 181, the release has 180",
+    );
+    assert_found(&done, "`north`: the signature is not of this release");
+    let done = edit(&|manifest| manifest["achieved"]["k"] = 50.into());
+    assert_found(&done, "manifest.json: `achieved.k` is 50, the release has ");
+    let done = edit(&|manifest| manifest["utility"]["ncp"] = 0.5.into());
+    assert_found(
+        &done,
+        "manifest.json: `utility.ncp` is 0.5, the release has ",
+    );
+
+    std::fs::rename(path.join("release/release.csv"), path.join("gone.csv")).unwrap();
+    assert_found(&verify(path), "release/release.csv: cannot be read");
+}
+
+/// The study is signed with the release: another one, were it only a comment, is not this one.
+#[test]
+fn another_study_is_not_the_one_that_was_signed() {
+    let folder = signed();
+    let path = folder.path();
+    let done = changed(path, "study.toml", |bytes| bytes.extend(b"# a word\n"));
+    assert_found(&done, "manifest.json: `study_hash` is ");
+    assert!(
+        !done.stdout.contains("not of this release"),
+        "{}",
+        done.stdout
+    );
+    // A weaker study with the sites' own keys.
+    let done = changed(path, "study.toml", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        *bytes = text.replace("m = 1\n", "").into_bytes();
+    });
+    assert_found(&done, "manifest.json: `study_hash` is ");
+    // A site's key that is not the one that signed.
+    let other = hedgerow(path, &["keygen", "--out", "other.key"]).stdout;
+    let done = changed(path, "study.toml", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let key = text.lines().find(|line| line.starts_with("key")).unwrap();
+        *bytes = text.replace(key, other.trim_end()).into_bytes();
+    });
+    assert_found(&done, "`north`: signed by another key than the study has");
+}
+
+#[test]
+fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
+    let folder = small();
+    let path = folder.path();
+    std::fs::write(
+        path.join("table.csv"),
+        "age,zip,disease\n20,101,flu\n39,102,ulcer\n40,101,flu\n40,201,asthma\n41,201,flu\n",
+    )
+    .unwrap();
+    let simulate = [
+        "simulate",
+        "--study",
+        "study.toml",
+        "--sites",
+        "2",
+        "table.csv",
+        "--out",
+        "release",
+    ];
+    let anonymize = [
+        "anonymize",
+        "--study",
+        "study.toml",
+        "table.csv",
+        "--out",
+        "release",
+    ];
+    for arguments in [&simulate[..], &anonymize] {
+        let done = hedgerow(path, arguments);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let text = std::fs::read_to_string(path.join("release/manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(manifest["unsigned"]["records"], 5);
+        assert_eq!(
+            manifest["unsigned"]["study_hash"].as_str().unwrap().len(),
+            64
+        );
+        assert_eq!(manifest["signatures"], serde_json::json!([]));
+        assert!(manifest["achieved"]["k"].as_u64().unwrap() >= 2);
+        assert!(manifest["utility"]["ncp"].is_f64() && manifest["cost"]["seconds"].is_f64());
+        assert!(manifest["ledger"].is_array());
+        let done = verify(path);
+        assert_eq!(done.code, 0, "{}", done.stdout);
+        assert!(
+            done.stdout
+                .contains("manifest: not signed; the release is what it says")
+        );
+        let done = changed(path, "release/release.csv", |bytes| {
+            let last = bytes.len() - 2;
+            bytes[last] ^= 1;
+        });
+        assert_found(
+            &done,
+            "release.csv: is not the file that manifest.json speaks of",
+        );
+    }
 }
