@@ -7,7 +7,7 @@ use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES, MEDIANS,
-    MEDIANS_IN_NODES, PARTS, RANGES, RECORDS, REFUSED, SENSITIVE, SITES,
+    MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
 use hedgerow_smc::What;
 
@@ -31,6 +31,7 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     let mut all = vec![
         RECORDS,
         RANGES,
+        RANGES_IN_NODES,
         SENSITIVE,
         MEDIANS,
         MEDIANS_IN_NODES,

@@ -15,6 +15,7 @@ pub mod agreement;
 mod connect;
 pub mod identity;
 pub mod journal;
+pub mod knock;
 mod lines;
 mod message;
 pub mod run;
