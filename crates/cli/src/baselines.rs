@@ -156,13 +156,35 @@ impl EachAlone {
     }
 }
 
-/// Every site runs the same algorithm on its own rows.
-fn each_alone(
-    ready: &Ready,
-    table: &Table,
-    sites: &Sites,
-    meter: &Meter<'_>,
-) -> Result<EachAlone, CliError> {
+/// What one site has that publishes alone.
+#[derive(Serialize)]
+pub(crate) struct Alone {
+    pub(crate) classes: u64,
+    pub(crate) ncp: f64,
+}
+
+impl Alone {
+    /// Runs the study on one site's table alone; where its rows cannot meet the requirement, the
+    /// model that fails.
+    pub(crate) fn run(ready: &Ready, table: &Table) -> Result<Result<Self, String>, CliError> {
+        let (alone, _) = without_other_sites(ready);
+        let columns = alone.columns(table, 0..table.rows());
+        match one_party(&alone, &columns, Owner::Site(0), 1, |_, _| {}) {
+            Ok((joint, _)) => {
+                let losses = Meter::new(&alone, table).losses(&[&joint.release]);
+                Ok(Ok(Self {
+                    classes: losses.classes,
+                    ncp: losses.ncp,
+                }))
+            }
+            Err(Error::Unmeetable { model, .. }) => Ok(Err(model)),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+/// The study for a site alone, and the models left out because they speak of other sites.
+fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     let mut requirement = ready.requirement.clone();
     let m = requirement.m.take().filter(|m| *m > 0);
     let speaks_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
@@ -175,7 +197,17 @@ fn each_alone(
         study: ready.study.clone(),
         requirement,
     };
+    (alone, left_out)
+}
 
+/// Every site runs the same algorithm on its own rows.
+fn each_alone(
+    ready: &Ready,
+    table: &Table,
+    sites: &Sites,
+    meter: &Meter<'_>,
+) -> Result<EachAlone, CliError> {
+    let (alone, left_out) = without_other_sites(ready);
     let bar = Bar::rows(table.rows() as u64, "each site alone");
     let mut releases = Vec::new();
     let mut cannot_publish = Vec::new();

@@ -40,7 +40,10 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
         Choice::Width if is_coarsened => all.extend([MEDIANS_IN_NODES, PARTS]),
         Choice::Width => all.extend([MEDIANS, PARTS]),
         Choice::Diversity { .. } => all.extend([ALL_MEDIANS, CANDIDATES, ENTROPIES]),
-        Choice::Fitness { .. } => all.extend([ALL_MEDIANS, CANDIDATES, BETWEEN_SITES]),
+        Choice::Fitness { .. } => all.extend([ALL_MEDIANS, CANDIDATES]),
+    }
+    if plan.cuts_sites {
+        all.push(BETWEEN_SITES);
     }
     if plan.medians == Medians::Relaxed {
         all.push(AT_MEDIANS);

@@ -279,7 +279,7 @@ impl Ready {
         Ok(Joint { partition, release })
     }
 
-    /// Writes the release and looks at what was written as a stranger would.
+    /// Writes the release and looks at what was written.
     pub(crate) fn publish(&self, release: &Release, folder: &Path) -> Result<Published, CliError> {
         if release.rows() == 0 {
             return Err(CliError::Usage(String::from(
@@ -288,9 +288,13 @@ impl Ready {
         }
         make_folder(folder)?;
         write_release(&folder.join("release.parquet"), release, &())?;
-        let path = folder.join("release.csv");
-        write_release(&path, release, &())?;
+        write_release(&folder.join("release.csv"), release, &())?;
+        self.look(folder)
+    }
 
+    /// Looks at a release that was written as a stranger would.
+    pub(crate) fn look(&self, folder: &Path) -> Result<Published, CliError> {
+        let path = folder.join("release.csv");
         let attributes = self.study.schema.attributes().iter();
         let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
         let text = read_text(&path, &names, &())?;

@@ -7,18 +7,22 @@ mod agreement;
 mod anonymize;
 mod baselines;
 mod colluders;
+mod demo;
 mod disclosures;
 mod error;
 mod generate;
 mod joint;
 mod keygen;
 mod manifest;
+mod node;
 mod output;
+mod part;
 mod progress;
 mod report;
 mod run;
 mod simulate;
 mod split;
+mod standing;
 mod status;
 mod study;
 mod summary;
@@ -50,6 +54,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// See it work: four invented hospitals, real connections, one release.
+    Demo(demo::Arguments),
     /// Anonymize one table: the protocol with one party.
     Anonymize(anonymize::Arguments),
     /// Run all sites in one process and count rounds, messages and bytes.
@@ -67,10 +73,10 @@ enum Command {
     Study(study::Command),
     /// Make a site's key.
     Keygen(keygen::Arguments),
-    /// Take part in a run of a study, or go on with one.
-    Run(run::RunArguments),
-    /// Wait for the other sites for as long as it takes, and take part in the run.
-    Node(run::NodeArguments),
+    /// Start a run of a study, or go on with one.
+    Run(run::Arguments),
+    /// Wait for runs of the study and take part in them, until stopped.
+    Node(node::Arguments),
     /// Show the runs of a site and how far they are.
     Status(status::Arguments),
 }
@@ -111,6 +117,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     match &arguments.command {
+        Command::Demo(arguments) => demo::run(arguments),
         Command::Anonymize(arguments) => anonymize::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
@@ -120,7 +127,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Study(command) => study::run(command),
         Command::Keygen(arguments) => keygen::run(arguments),
         Command::Run(arguments) => run::run(arguments),
-        Command::Node(arguments) => run::node(arguments),
+        Command::Node(arguments) => node::run(arguments),
         Command::Status(arguments) => status::run(arguments),
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::output::{Answer, aligned};
+use crate::standing::Standing;
 
 /// Show the runs of a site and how far they are.
 #[derive(clap::Args)]
@@ -34,13 +35,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             Some(site) if is_present => site.name.clone(),
             _ => format!("site {peer}"),
         };
-        text.push_str(&lines(entry, is_present, &name));
-        runs.push(value(entry, &name));
+        let hash = entry.study.to_string();
+        let shown = Standing::read(&site.data, entry.number);
+        let shown = shown.filter(|(standing, _)| standing.study_hash == hash);
+        text.push_str(&lines(entry, is_present, shown.as_ref(), &name));
+        runs.push(value(entry, shown.as_ref(), &name));
     }
     Ok(Answer::new(text, &json!({ "runs": runs }), true))
 }
 
-fn lines(entry: &Entry, is_present: bool, name: &dyn Fn(u16) -> String) -> String {
+/// How a run that is not over stands, in a few words.
+fn standing(shown: Option<&(Standing, bool)>) -> String {
+    match shown {
+        Some((standing, true)) => standing.words(),
+        Some((standing, false)) if standing.reason.is_some() => standing.words(),
+        _ => String::from("nobody is at work on it\nhint: hedgerow run goes on where it stands"),
+    }
+}
+
+fn lines(
+    entry: &Entry,
+    is_present: bool,
+    shown: Option<&(Standing, bool)>,
+    name: &dyn Fn(u16) -> String,
+) -> String {
     let of = if is_present {
         String::new()
     } else {
@@ -55,6 +73,7 @@ fn lines(entry: &Entry, is_present: bool, name: &dyn Fn(u16) -> String) -> Strin
         entry.number, entry.started
     );
     if !entry.is_over {
+        text.push_str(&format!("  {}\n", standing(shown)));
         let row = |(peer, sent, received): &(u16, u64, u64)| {
             vec![
                 format!("  {}", name(*peer)),
@@ -68,7 +87,7 @@ fn lines(entry: &Entry, is_present: bool, name: &dyn Fn(u16) -> String) -> Strin
     text
 }
 
-fn value(entry: &Entry, name: &dyn Fn(u16) -> String) -> Value {
+fn value(entry: &Entry, shown: Option<&(Standing, bool)>, name: &dyn Fn(u16) -> String) -> Value {
     let peers: Vec<Value> = entry
         .frames
         .iter()
@@ -76,12 +95,28 @@ fn value(entry: &Entry, name: &dyn Fn(u16) -> String) -> Value {
             json!({ "site": name(*peer), "sent": sent, "received": received })
         })
         .collect();
-    json!({
+    let mut value = json!({
         "run": entry.number,
         "study_hash": entry.study.to_string(),
         "over": entry.is_over,
         "started": entry.started,
         "ended": entry.ended,
         "peers": peers,
-    })
+    });
+    value["state"] = match shown {
+        _ if entry.is_over => json!("done"),
+        Some((standing, is_at_work)) if *is_at_work || standing.reason.is_some() => {
+            value["waiting_for"] = json!(standing.waiting_for);
+            if let Some((wave, open)) = standing.wave {
+                value["wave"] = json!(wave);
+                value["open"] = json!(open);
+            }
+            if let Some(reason) = &standing.reason {
+                value["reason"] = json!(reason);
+            }
+            json!(standing.state)
+        }
+        _ => json!("stopped"),
+    };
+    value
 }

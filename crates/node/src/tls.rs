@@ -32,7 +32,7 @@ const REACH: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Why this site cannot speak TLS.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TlsError {
+pub enum TlsError {
     /// No certificate can be made from the key.
     #[error("no certificate can be made from the key: {0}")]
     Certificate(#[from] rcgen::Error),

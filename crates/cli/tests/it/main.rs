@@ -3,6 +3,7 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod demo;
 mod generate;
 mod joint;
 mod node;
@@ -11,6 +12,7 @@ mod sites;
 mod study;
 mod taxonomy;
 mod verify;
+mod walk;
 
 use std::path::Path;
 use std::process::Command;
@@ -90,6 +92,7 @@ fn help_names_every_command_and_the_exit_codes() {
     let done = hedgerow(folder.path(), &["--help"]);
     assert_eq!(done.code, 0);
     for word in [
+        "demo",
         "anonymize",
         "simulate",
         "verify",

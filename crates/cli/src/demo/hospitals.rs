@@ -1,0 +1,211 @@
+//! The invented hospitals of a demo: rows, keys, a signed study, and each one's own file.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use hedgerow_data::files::{FileError, OutputFile};
+use hedgerow_data::synthetic::{Kind, Plan, TableFormat, generate};
+use hedgerow_node::agreement::{Agreement, StudyHash};
+use hedgerow_node::identity::{PublicKey, Secret};
+
+use crate::disclosures::disclosures;
+use crate::error::CliError;
+use crate::joint::Ready;
+
+/// How many there are.
+const HOSPITALS: usize = 4;
+
+/// Where a demo happens.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Removed when dropped.
+    temporary: Option<tempfile::TempDir>,
+}
+
+impl Folder {
+    pub(super) fn new(keep: Option<&Path>) -> Result<Self, CliError> {
+        let Some(keep) = keep else {
+            let made = tempfile::Builder::new().prefix("hedgerow-demo-").tempdir();
+            let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
+            return Ok(Self {
+                path: made.path().to_owned(),
+                temporary: Some(made),
+            });
+        };
+        std::fs::create_dir_all(keep).map_err(|error| unwritable(keep, &error))?;
+        let mut entries = std::fs::read_dir(keep).map_err(|error| unwritable(keep, &error))?;
+        if entries.next().is_some() {
+            return Err(CliError::Usage(format!(
+                "{}: is not empty, and is left alone\nhint: choose another folder",
+                keep.display()
+            )));
+        }
+        let path = std::path::absolute(keep).map_err(|error| unwritable(keep, &error))?;
+        Ok(Self {
+            path,
+            temporary: None,
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) const fn is_kept(&self) -> bool {
+        self.temporary.is_none()
+    }
+}
+
+/// One hospital.
+pub(super) struct Hospital {
+    pub(super) name: String,
+    pub(super) folder: PathBuf,
+}
+
+impl Hospital {
+    pub(super) fn site_file(&self) -> PathBuf {
+        self.folder.join("site.toml")
+    }
+
+    pub(super) fn rows(&self) -> PathBuf {
+        self.folder.join("patients.csv")
+    }
+
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    pub(super) fn release(&self) -> PathBuf {
+        self.data().join("release-1")
+    }
+
+    /// Writes the site's file, with rows from a file or from what `source` says.
+    pub(super) fn write_site_file(&self, source: &str, accept: &str) -> Result<(), CliError> {
+        let text = format!(
+            "# What is {0}'s alone: nobody else sees this file.\nsite = \"{0}\"\nstudy = \"../study/study.toml\"\nkey = \"secret.key\"\ndata = \"data\"\npatience = 60\n\n{source}\n# What is not written here is refused.\n{accept}",
+            self.name
+        );
+        let path = self.site_file();
+        write(&path, &text)?;
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&path, private).map_err(|error| unwritable(&path, &error))
+    }
+}
+
+/// All of them, with their study.
+pub(super) struct Town {
+    pub(super) hospitals: Vec<Hospital>,
+    pub(super) ready: Ready,
+    pub(super) hash: StudyHash,
+    pub(super) keys: Vec<PublicKey>,
+    /// The `[accept]` that each privacy officer wrote.
+    pub(super) accept: String,
+}
+
+impl Town {
+    /// Makes everything below a folder.
+    pub(super) fn build(folder: &Path, rows: u64) -> Result<Self, CliError> {
+        let plan = Plan {
+            kind: Kind::Hospital,
+            rows,
+            sites: HOSPITALS,
+            seed: 1,
+            format: TableFormat::Csv,
+            pooled: false,
+        };
+        let written = generate(&plan, &folder.join("study"), &())?;
+        let study = written.study;
+        let text = std::fs::read_to_string(&study).map_err(|error| FileError::Unreadable {
+            file: study.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        let mut text = text
+            .replace(
+                "[require]\n",
+                "[require]\nsite_diversity = 2                                # from two hospitals at least\nm = 1                                             # and so it stays if one turns on the others\n",
+            )
+            .replace("recode = \"node\"", "recode = \"range\"\nalpha = 1.0");
+        let (mut hospitals, mut secrets) = (Vec::new(), Vec::new());
+        let addresses = free_addresses(HOSPITALS)?;
+        for ((name, table, _), address) in written.tables.iter().zip(addresses) {
+            let hospital = Hospital {
+                name: name.clone(),
+                folder: folder.join(name),
+            };
+            std::fs::create_dir_all(&hospital.folder)
+                .map_err(|error| unwritable(&hospital.folder, &error))?;
+            std::fs::rename(table, hospital.rows()).map_err(|error| unwritable(table, &error))?;
+            let secret = Secret::generate()?;
+            secret.write_new(&hospital.folder.join("secret.key"))?;
+            text.push_str(&format!(
+                "\n[[site]]\nname = \"{name}\"\naddress = \"{address}\"\nkey = \"{}\"\n",
+                secret.public()
+            ));
+            secrets.push(secret);
+            hospitals.push(hospital);
+        }
+        write(&study, &text)?;
+        let agreement = Agreement::open(&study)?;
+        for secret in &secrets {
+            agreement.sign(secret)?;
+        }
+        let ready = Ready::open(&study, None)?;
+        let accept = accept(&ready);
+        for hospital in &hospitals {
+            hospital.write_site_file("[source]\nfile = \"patients.csv\"\n", &accept)?;
+        }
+        Ok(Self {
+            hospitals,
+            hash: agreement.hash,
+            keys: agreement.keys()?,
+            ready,
+            accept,
+        })
+    }
+
+    /// The requirement in words.
+    pub(super) fn requires(&self) -> String {
+        let requirement = &self.ready.requirement;
+        let mut words: Vec<String> = requirement.models.iter().map(ToString::to_string).collect();
+        words.extend(requirement.m.map(|m| format!("m = {m}")));
+        words.join(", ")
+    }
+}
+
+/// Rules that let this study in and no lesser one.
+fn accept(ready: &Ready) -> String {
+    let attributes = ready.study.schema.attributes().iter();
+    let columns: Vec<&str> = attributes
+        .map(|attribute| attribute.name.as_str())
+        .collect();
+    let disclosures = disclosures(ready);
+    let disclosures: Vec<&str> = disclosures.iter().map(|what| what.name()).collect();
+    format!(
+        "[accept]\nminimum_k = {}\nmodels = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
+        ready.requirement.k()
+    )
+}
+
+/// Addresses on loopback that nobody uses at this moment.
+pub(super) fn free_addresses(number: usize) -> Result<Vec<std::net::SocketAddr>, CliError> {
+    let bind = |_| std::net::TcpListener::bind("127.0.0.1:0");
+    // Held together, so that they differ.
+    let listeners: std::io::Result<Vec<_>> = (0..number).map(bind).collect();
+    let addresses =
+        listeners.and_then(|listeners| listeners.iter().map(|one| one.local_addr()).collect());
+    addresses.map_err(|error| CliError::Usage(format!("no free port on 127.0.0.1: {error}")))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| unwritable(path, &error))?;
+    Ok(file.finish()?)
+}
+
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::File(FileError::Unwritable {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,170 @@
+//! `hedgerow node`: the site's daemon. It waits until a site of the study knocks, takes this site's
+//! part in the run, and waits for the next; a run that fails is said, and waited for again.
+//!
+//! Rows are read when a run begins, not when the node starts. A run that was under way when the
+//! node last stopped is taken up at once.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hedgerow_node::Watcher;
+use hedgerow_node::journal::{Entry, Journal};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::error::CliError;
+use crate::output::{Answer, talk};
+use crate::part::{Part, say};
+use crate::run::block_on;
+
+/// After a failure nobody is heard for a while, longer each time: peers have to notice it too.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Wait for runs of the study and take part in them, until stopped.
+#[derive(clap::Args)]
+#[command(
+    after_help = "A run begins when a site types hedgerow run. After a change of the study or the site's file, start\nthe node again.\nExample: hedgerow node --site north.toml"
+)]
+pub(crate) struct Arguments {
+    /// This site's file.
+    #[arg(long, value_name = "FILE")]
+    site: PathBuf,
+    /// Stop when stdin ends, so that a node does not outlive who started it.
+    #[arg(long, hide = true)]
+    until_stdin_ends: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
+    let part = Part::open(&arguments.site)?;
+    let until_gone = arguments.until_stdin_ends.then(stdin_ends);
+    let stopped = || {
+        let text = String::from("the node has stopped; a run under way goes on when it is back\n");
+        Ok(Answer::new(text, &json!({ "stopped": true }), true))
+    };
+    block_on(
+        async {
+            tokio::select! {
+                answer = serve(&part) => answer,
+                () = gone(until_gone) => stopped(),
+            }
+        },
+        stopped,
+    )
+}
+
+/// Hears when stdin ends.
+fn stdin_ends() -> oneshot::Receiver<()> {
+    let (gone, is_gone) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        while matches!(stdin.read(&mut [0; 64]), Ok(read) if read > 0) {}
+        let _ = gone.send(());
+    });
+    is_gone
+}
+
+async fn gone(until: Option<oneshot::Receiver<()>>) {
+    match until {
+        Some(until) => {
+            let _ = until.await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn serve(part: &Part) -> Result<Answer, CliError> {
+    // Makes the data folder, and sees that nobody else is at work in it.
+    drop(Journal::open(&part.site.data)?);
+    // What was under way goes on by itself; its peers may be waiting.
+    let under_way = |entries: Vec<Entry>| entries.into_iter().rfind(|entry| !entry.is_over);
+    let mut next = under_way(part.runs()?).map(|entry| entry.number);
+    // Somebody who cannot listen at all must hear of it at once.
+    let mut listener = Some(part.listen().await?);
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let open = match listener.take() {
+            Some(open) => open,
+            None => match part.listen().await {
+                Ok(open) => open,
+                Err(error) => {
+                    talk(&format!("error: {error}"));
+                    tokio::time::sleep(FIRST_PAUSE).await;
+                    continue;
+                }
+            },
+        };
+        let number = match next.take() {
+            Some(number) => number,
+            None => wait(part, &open).await?,
+        };
+        talk(&format!("run {number} begins"));
+        match part.take(number, None, open).await {
+            Ok(_) => {
+                pause = FIRST_PAUSE;
+                talk(&format!(
+                    "run {number} is over; the release lies in {}",
+                    part.folder(number).display()
+                ));
+            }
+            Err(error) => {
+                talk(&format!("error: run {number}: {error}"));
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+}
+
+/// Waits for a knock: for a run that is under way, or the one after the last.
+async fn wait(part: &Part, listener: &tokio::net::TcpListener) -> Result<u32, CliError> {
+    talk("waiting for a run");
+    let (data, study) = (part.site.data.clone(), part.agreement.hash);
+    let takes = move |number: u32| {
+        let entries = Journal::look(&data).unwrap_or_default();
+        is_due(entries.iter().filter(|entry| entry.study == study), number)
+    };
+    let watcher: Watcher = Arc::new(say);
+    let heard = part.door().wait(listener, takes, &watcher).await;
+    let (site, number) =
+        heard.map_err(|error| CliError::Usage(format!("the node cannot listen: {error}")))?;
+    talk(&format!("`{}` asks for run {number}", part.name_of(site)));
+    Ok(number)
+}
+
+/// Whether a run may begin or go on: numbers increase by one.
+fn is_due<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, number: u32) -> bool {
+    let last = entries.clone().map(|entry| entry.number).max().unwrap_or(0);
+    let is_under_way = |entry: &Entry| entry.number == number && !entry.is_over;
+    last.checked_add(1) == Some(number) || entries.into_iter().any(is_under_way)
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_node::agreement::StudyHash;
+
+    use super::*;
+
+    #[test]
+    fn runs_under_way_and_the_next_are_due() {
+        let entry = |number, is_over| Entry {
+            study: StudyHash([0; 32]),
+            number,
+            site: 0,
+            sites: 2,
+            is_over,
+            started: String::new(),
+            ended: None,
+            frames: Vec::new(),
+        };
+        assert!(is_due([].iter(), 1) && !is_due([].iter(), 2));
+        let entries = [entry(1, true), entry(2, false), entry(3, true)];
+        let due: Vec<u32> = (0..6)
+            .filter(|number| is_due(entries.iter(), *number))
+            .collect();
+        assert_eq!(due, [2, 4]);
+        assert!(!is_due([entry(u32::MAX, true)].iter(), 0));
+    }
+}

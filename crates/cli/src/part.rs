@@ -1,0 +1,432 @@
+//! A site's part in a run of a signed study: what `run` and `node` share.
+//!
+//! Before anything leaves this site, the study must be signed by all, accepted by this site's
+//! rules, and its rows must fit. The release appears under its own name when all sites have signed
+//! it, and not before.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hedgerow_data::Release;
+use hedgerow_data::files::FileError;
+use hedgerow_data::study::Security;
+use hedgerow_node::agreement::Agreement;
+use hedgerow_node::identity::{PublicKey, Secret};
+use hedgerow_node::journal::{Entry, Journal, RunName};
+use hedgerow_node::knock::Door;
+use hedgerow_node::run::{Run, Setup};
+use hedgerow_node::site::SiteFile;
+use hedgerow_node::source::digest;
+use hedgerow_node::{Event, Limits, Watcher};
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_smc::{Seed, Settings};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::disclosures::disclosures;
+use crate::error::CliError;
+use crate::joint::{Published, Ready};
+use crate::manifest;
+use crate::output::{Answer, talk};
+use crate::progress::Bar;
+use crate::standing::Board;
+use crate::summary::{Cost, OfSites, Summary};
+
+/// The pauses between knocks at a peer that is not connected: most come by themselves.
+const KNOCK_FIRST: Duration = Duration::from_secs(1);
+const KNOCK_LAST: Duration = Duration::from_secs(5);
+
+/// A study that this site may run, with everything that it takes.
+pub(crate) struct Part {
+    pub(crate) site: SiteFile,
+    pub(crate) agreement: Agreement,
+    keys: Vec<PublicKey>,
+    secret: Arc<Secret>,
+    place: u16,
+    ready: Arc<Ready>,
+}
+
+impl Part {
+    /// Sees that the study is signed by all and accepted here.
+    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
+        let site = SiteFile::open(path)?;
+        for warning in &site.warnings {
+            talk(&format!("warning: {warning}"));
+        }
+        let agreement = Agreement::open(&site.study)?;
+        let keys = agreement.keys()?;
+        let names: Vec<&str> = agreement
+            .study
+            .sites
+            .iter()
+            .map(|site| site.name.as_str())
+            .collect();
+        let unknown = |name: &str| {
+            CliError::Usage(format!(
+                "{}: the study has no site `{name}`\nhint: it has {}",
+                path.display(),
+                hedgerow_data::quoted_list(&names)
+            ))
+        };
+        let place = names.iter().position(|name| *name == site.name);
+        let place = place.ok_or_else(|| unknown(&site.name))?;
+        if let Some((peer, _)) = site
+            .peers
+            .iter()
+            .find(|(peer, _)| !names.contains(&peer.as_str()))
+        {
+            return Err(unknown(peer));
+        }
+        let secret = Secret::open(&site.key)?;
+        if secret.public() != keys[place] {
+            return Err(CliError::Usage(format!(
+                "{}: is not the key that the study has for `{}`\nhint: the study has {}, this key is {}",
+                site.key.display(),
+                site.name,
+                keys[place],
+                secret.public()
+            )));
+        }
+        agreement.require_signed()?;
+        let ready = Ready::open(&site.study, None)?;
+        let refusals = site.accept.refusals(&agreement, &disclosures(&ready));
+        if !refusals.is_empty() {
+            let lines: Vec<String> = refusals.iter().map(|one| format!("\n  {one}")).collect();
+            return Err(CliError::Usage(format!(
+                "{}: this site does not accept the study:{}\nhint: what is not written there is refused; hedgerow study show says what the study asks for",
+                path.display(),
+                lines.concat()
+            )));
+        }
+        Ok(Self {
+            // A study has at most 250 sites that can run.
+            place: place as u16,
+            site,
+            agreement,
+            keys,
+            secret: Arc::new(secret),
+            ready: Arc::new(ready),
+        })
+    }
+
+    pub(crate) fn abandon(&self, number: u32) -> Result<Answer, CliError> {
+        let journal = Journal::open(&self.site.data)?;
+        journal.abandon(self.agreement.hash, number)?;
+        let _ = std::fs::remove_dir_all(self.unfinished(number));
+        Board::forget(&self.site.data, number);
+        let text = format!("run {number} was given up; nothing of it is kept\n");
+        Ok(Answer::new(text, &json!({ "abandoned": number }), true))
+    }
+
+    /// Where the release will lie.
+    pub(crate) fn folder(&self, number: u32) -> PathBuf {
+        self.site.data.join(format!("release-{number}"))
+    }
+
+    /// Where it is made.
+    fn unfinished(&self, number: u32) -> PathBuf {
+        self.site.data.join(format!(".release-{number}.tmp"))
+    }
+
+    /// The runs of this study in the journal.
+    pub(crate) fn runs(&self) -> Result<Vec<Entry>, CliError> {
+        let mut entries = Journal::look(&self.site.data)?;
+        entries.retain(|entry| entry.study == self.agreement.hash);
+        Ok(entries)
+    }
+
+    /// Takes this site's part in a run, begun or found again, and shows on a board how it stands.
+    pub(crate) async fn take(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        listener: TcpListener,
+    ) -> Result<Answer, CliError> {
+        let peers = self.peers().map(|(_, name)| name.to_owned()).collect();
+        let board = Arc::new(Board::new(
+            &self.site.data,
+            self.agreement.hash,
+            number,
+            peers,
+        ));
+        let _showing = Board::show(&board);
+        let taken = tokio::select! {
+            taken = self.take_on(number, seed, listener, &board) => taken,
+            never = self.knock(number, &board) => match never {},
+        };
+        match &taken {
+            Ok(answer) => board.done(answer),
+            Err(error) => board.failed(&error.to_string()),
+        }
+        taken
+    }
+
+    /// The other sites, by place and name.
+    fn peers(&self) -> impl Iterator<Item = (u16, &str)> {
+        let sites = self.agreement.study.sites.iter().enumerate();
+        // A study has at most 250 sites that can run.
+        sites
+            .map(|(place, site)| (place as u16, site.name.as_str()))
+            .filter(|(place, _)| *place != self.place)
+    }
+
+    /// Where a waiting node hears of a run, and this site knocks.
+    pub(crate) fn door(&self) -> Door {
+        Door {
+            me: self.place,
+            study: self.agreement.hash,
+            secret: Arc::clone(&self.secret),
+            keys: self.keys.clone(),
+        }
+    }
+
+    /// Knocks at the peers that this site would wait for to dial, for as long as they are not
+    /// connected: their nodes may not know of the run yet.
+    async fn knock(&self, number: u32, board: &Board) -> std::convert::Infallible {
+        let door = self.door();
+        let mut pause = KNOCK_FIRST;
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(KNOCK_LAST);
+            for (peer, name) in self.peers().filter(|(peer, _)| *peer < self.place) {
+                if board.lacks(name)
+                    && let Ok(address) = self.address(peer)
+                {
+                    // Where nobody answers, the next knock may be heard.
+                    let _ = door.knock(peer, &address, number).await;
+                }
+            }
+        }
+    }
+
+    /// The way to a site.
+    fn address(&self, place: u16) -> Result<String, CliError> {
+        let site = &self.agreement.study.sites[usize::from(place)];
+        let way = self.site.peers.iter().find(|(name, _)| *name == site.name);
+        let way = way.map(|(_, address)| address).or(site.address.as_ref());
+        way.cloned().ok_or_else(|| {
+            CliError::Usage(format!(
+                "`{}` has no address\nhint: add a [[peer]] with name and address to the site's file",
+                site.name
+            ))
+        })
+    }
+
+    /// Where this site listens.
+    pub(crate) fn listens_at(&self) -> Result<&str, CliError> {
+        let own = &self.agreement.study.sites[usize::from(self.place)];
+        let listen = self.site.listen.as_ref().or(own.address.as_ref());
+        listen.map(String::as_str).ok_or_else(|| {
+            CliError::Usage(format!(
+                "`{}` has no address\nhint: write listen = \"0.0.0.0:7401\" into the site's file, or an address into the study",
+                own.name
+            ))
+        })
+    }
+
+    pub(crate) async fn listen(&self) -> Result<TcpListener, CliError> {
+        let listen = self.listens_at()?;
+        TcpListener::bind(listen).await.map_err(|error| {
+            CliError::Usage(format!("this site cannot listen at {listen}: {error}"))
+        })
+    }
+
+    /// The name of a site.
+    pub(crate) fn name_of(&self, place: u16) -> &str {
+        &self.agreement.study.sites[usize::from(place)].name
+    }
+
+    async fn take_on(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        listener: TcpListener,
+        board: &Arc<Board>,
+    ) -> Result<Answer, CliError> {
+        let started = Instant::now();
+        let patience = self.site.patience;
+        let sites = self.keys.len();
+        let schema = &self.ready.study.schema;
+        let table = self.site.source.table(schema, &()).await?;
+        let rows = digest(&table);
+        let columns = self.ready.columns(&table, 0..table.rows());
+        drop(table);
+        let journal = Journal::open(&self.site.data)?;
+        let run = self.start(number, seed, journal, rows, listener, board)?;
+
+        let (ready, unfinished) = (Arc::clone(&self.ready), self.unfinished(number));
+        let (accept, place) = (self.site.accept.clone(), u32::from(self.place));
+        let (study, shown) = (self.agreement.hash, Arc::clone(board));
+        let part = run
+            .part(move |mut party| async move {
+                let bar = Bar::waves();
+                let each_wave = |wave, open| {
+                    bar.wave(wave, open);
+                    shown.wave(wave, open);
+                };
+                let owner = Owner::Site(place);
+                let joint = ready
+                    .take_part(&mut party, &columns, owner, sites, each_wave)
+                    .await?;
+                drop(bar);
+                let ledger = party.ledger().summary();
+                // A site does not sign what it learned against its own rules.
+                if let Some(line) = ledger.iter().find(|line| !accept.allows_disclosure(line.what))
+                {
+                    return Err(CliError::Usage(format!(
+                        "accept.disclosures: the run disclosed `{}`, which is not allowed here; nothing is published",
+                        line.what
+                    )));
+                }
+                let ledger = manifest::ledger(&ledger);
+                let traffic = party.traffic();
+                let cost = Cost {
+                    rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
+                    messages: traffic.map_or(0, |traffic| traffic.messages()),
+                    bytes: traffic.map_or(0, |traffic| traffic.bytes()),
+                    smc_calls: party.calls(),
+                    ..Cost::default()
+                };
+                let published = publish(&ready, &joint.release, &unfinished)?;
+                let signed = manifest::signed(&ready, study, number, &published)?;
+                let statement = manifest::statement(&signed);
+                Ok(((published, signed, ledger, cost), statement))
+            })
+            .await;
+        let ((mut published, signed, ledger, mut cost), seals) = match part {
+            Ok(done) => done,
+            Err(error) => {
+                run.leave().await;
+                return Err(error.into());
+            }
+        };
+        let names = self
+            .agreement
+            .study
+            .sites
+            .iter()
+            .map(|site| site.name.as_str());
+        cost.seconds = started.elapsed().as_secs_f64();
+        let account = manifest::Account {
+            published: &published,
+            sites,
+            of_sites: OfSites::default(),
+            ledger: &ledger,
+            cost: &cost,
+        };
+        let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
+        manifest::write(&published.folder, &manifest)?;
+        crate::report::write(&published.folder, &self.site.study)?;
+        published.folder = settle(&self.unfinished(number), &self.folder(number))?;
+        board.settling();
+        talk(&format!(
+            "the release lies in {}; waiting until every site has what it needs",
+            published.folder.display()
+        ));
+        let behind = run
+            .finish::<CliError>(&seals, patience)
+            .await
+            .map_err(CliError::from)?;
+        if let Some(peer) = behind {
+            talk(&format!(
+                "warning: `{peer}` may lack this site's last messages and has not been heard of since"
+            ));
+        }
+        cost.seconds = started.elapsed().as_secs_f64();
+        let of_sites = OfSites::default();
+        let summary = Summary::new(&self.ready, &published, sites, seed, cost, ledger, of_sites);
+        Ok(summary.answer())
+    }
+
+    fn start(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        journal: Journal,
+        rows: [u8; 32],
+        listener: TcpListener,
+        board: &Arc<Board>,
+    ) -> Result<Run, CliError> {
+        let study = &self.agreement.study;
+        let places = 0..self.keys.len() as u16;
+        let addresses: Result<Vec<String>, CliError> =
+            places.map(|place| self.address(place)).collect();
+        let shown = Arc::clone(board);
+        let watcher: Watcher = Arc::new(move |event| {
+            shown.event(&event);
+            say(event);
+        });
+        let setup = Setup {
+            name: RunName {
+                study: self.agreement.hash,
+                number,
+                site: self.place,
+                sites: self.keys.len() as u16,
+                rows,
+            },
+            secret: Arc::clone(&self.secret),
+            names: study.sites.iter().map(|site| site.name.clone()).collect(),
+            keys: self.keys.clone(),
+            addresses: addresses?,
+            limits: Limits::with_patience(self.site.patience),
+            settings: match study.security {
+                Security::Hardened => Settings {
+                    fan_out: 128,
+                    ..Settings::hardened()
+                },
+                Security::Published => Settings::published(),
+            },
+            allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+            seed: seed.map(|seed| Seed::for_site(seed, usize::from(self.place))),
+            watcher,
+        };
+        Ok(Run::start::<CliError>(setup, journal, listener)?)
+    }
+}
+
+/// Says what happens on the lines.
+pub(crate) fn say(event: Event) {
+    match event {
+        Event::Connected { peer } => talk(&format!("connected with `{peer}`")),
+        Event::Disconnected { peer, why } => talk(&format!("not connected with `{peer}`: {why}")),
+        Event::TurnedAway { address, why } => talk(&format!("turned away {address}: {why}")),
+        _ => {}
+    }
+}
+
+/// Writes the release where it is made; what an earlier life left there goes.
+fn publish(ready: &Ready, release: &Release, unfinished: &Path) -> Result<Published, CliError> {
+    match std::fs::remove_dir_all(unfinished) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(unwritable(unfinished, &error));
+        }
+        _ => {}
+    }
+    ready.publish(release, unfinished)
+}
+
+/// Gives the finished release its name. One that an earlier life has put there stays if it is the
+/// same.
+fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
+    if folder.exists() {
+        let found = manifest::signed_part(folder);
+        if found.is_none() || found != manifest::signed_part(unfinished) {
+            return Err(CliError::Usage(format!(
+                "{}: is in the way of the release\nhint: move it away, then the same command goes on",
+                folder.display()
+            )));
+        }
+        std::fs::remove_dir_all(unfinished).map_err(|error| unwritable(unfinished, &error))?;
+    } else {
+        std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
+    }
+    Ok(folder.to_owned())
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::File(FileError::Unwritable {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}

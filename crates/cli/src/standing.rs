@@ -1,0 +1,214 @@
+//! How a run stands at this site: a small file in the data folder that whoever takes part keeps
+//! up to date, and `status`, `run` and `demo` read.
+//!
+//! The file is a courtesy: what is true of a run is in the journal. A file that was not touched
+//! for a while belongs to a process that is gone.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hedgerow_data::files::OutputFile;
+use hedgerow_node::Event;
+use hedgerow_node::agreement::StudyHash;
+use serde::{Deserialize, Serialize};
+
+use crate::output::Answer;
+
+/// The file is touched at least this often while somebody is at work.
+const TOUCHED: Duration = Duration::from_secs(2);
+/// Nobody is at work on a file that was not touched for this long.
+const STALE: Duration = Duration::from_secs(15);
+
+/// How far a run is at this site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    /// Rows are read, peers are waited for, classes are cut.
+    Running,
+    /// The release lies there; peers may still lack something.
+    Settling,
+    Done,
+    Failed,
+}
+
+/// What the file says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    pub(crate) study_hash: String,
+    pub(crate) run: u32,
+    pub(crate) state: State,
+    /// Peers that are not connected.
+    pub(crate) waiting_for: Vec<String>,
+    /// The present wave, and the classes open in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wave: Option<(u32, usize)>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What `run` says of it, as text and JSON, and whether it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<(String, String, bool)>,
+}
+
+impl Standing {
+    /// What the file of a run says, and whether somebody is at work on it.
+    pub(crate) fn read(data: &Path, number: u32) -> Option<(Self, bool)> {
+        let path = file(data, number);
+        let standing: Self = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+        let touched = std::fs::metadata(&path).ok()?.modified().ok()?;
+        let is_fresh = touched.elapsed().is_ok_and(|age| age < STALE);
+        let is_open = matches!(standing.state, State::Running | State::Settling);
+        Some((standing, is_fresh && is_open))
+    }
+
+    /// In a few words.
+    pub(crate) fn words(&self) -> String {
+        match (self.state, self.wave) {
+            (State::Failed, _) => {
+                format!("failed: {}", self.reason.as_deref().unwrap_or("unknown"))
+            }
+            (State::Done, _) => String::from("done"),
+            (State::Settling, _) => {
+                String::from("released; waiting until every site has what it needs")
+            }
+            (State::Running, _) if !self.waiting_for.is_empty() => {
+                let names: Vec<&str> = self.waiting_for.iter().map(String::as_str).collect();
+                format!("waiting for {}", hedgerow_data::quoted_list(&names))
+            }
+            (State::Running, Some((wave, open))) => format!("wave {wave}: {open} classes open"),
+            (State::Running, None) => String::from("beginning"),
+        }
+    }
+
+    /// The answer of a run that is done.
+    pub(crate) fn into_answer(self) -> Option<Answer> {
+        let (text, json, holds) = self.answer?;
+        Some(Answer { text, json, holds })
+    }
+}
+
+fn file(data: &Path, number: u32) -> PathBuf {
+    data.join(format!("run-{number}.json"))
+}
+
+/// Keeps the file.
+pub(crate) struct Board {
+    path: PathBuf,
+    standing: Mutex<(Standing, bool)>,
+}
+
+/// Keeps a board's file up to date until it is dropped.
+pub(crate) struct Showing(tokio::task::JoinHandle<()>);
+
+impl Drop for Showing {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Board {
+    pub(crate) fn new(data: &Path, study: StudyHash, number: u32, peers: Vec<String>) -> Self {
+        Self {
+            path: file(data, number),
+            standing: Mutex::new((
+                Standing {
+                    study_hash: study.to_string(),
+                    run: number,
+                    state: State::Running,
+                    waiting_for: peers,
+                    wave: None,
+                    reason: None,
+                    answer: None,
+                },
+                true,
+            )),
+        }
+    }
+
+    /// Forgets a run.
+    pub(crate) fn forget(data: &Path, number: u32) {
+        let _ = std::fs::remove_file(file(data, number));
+    }
+
+    pub(crate) fn show(board: &Arc<Self>) -> Showing {
+        let board = Arc::clone(board);
+        Showing(tokio::spawn(async move {
+            let mut written = Instant::now();
+            loop {
+                tokio::time::sleep(Duration::from_millis(250)).await;
+                let is_changed = std::mem::take(&mut board.lock().1);
+                if is_changed || written.elapsed() >= TOUCHED {
+                    written = Instant::now();
+                    board.write();
+                }
+            }
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (Standing, bool)> {
+        // Fields are changed in one step each, so a panic elsewhere leaves them whole.
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Standing)) {
+        let mut standing = self.lock();
+        change(&mut standing.0);
+        standing.1 = true;
+    }
+
+    /// Something happened on the lines.
+    pub(crate) fn event(&self, event: &Event) {
+        self.change(|standing| match event {
+            Event::Connected { peer } => standing.waiting_for.retain(|name| name != peer),
+            Event::Disconnected { peer, .. } if !standing.waiting_for.contains(peer) => {
+                standing.waiting_for.push(peer.clone());
+            }
+            _ => {}
+        });
+    }
+
+    /// Whether a peer is not connected.
+    pub(crate) fn lacks(&self, peer: &str) -> bool {
+        self.lock().0.waiting_for.iter().any(|name| name == peer)
+    }
+
+    pub(crate) fn wave(&self, wave: u32, open: usize) {
+        self.change(|standing| standing.wave = Some((wave, open)));
+    }
+
+    pub(crate) fn settling(&self) {
+        self.change(|standing| standing.state = State::Settling);
+    }
+
+    pub(crate) fn done(&self, answer: &Answer) {
+        self.change(|standing| {
+            standing.state = State::Done;
+            standing.waiting_for.clear();
+            standing.answer = Some((answer.text.clone(), answer.json.clone(), answer.holds));
+        });
+        self.write();
+    }
+
+    pub(crate) fn failed(&self, why: &str) {
+        self.change(|standing| {
+            standing.state = State::Failed;
+            standing.reason = Some(why.to_owned());
+        });
+        self.write();
+    }
+
+    /// Writes the file where there is a data folder; what cannot be shown is no reason to stop.
+    fn write(&self) {
+        // Held to the end, so that what is written last is what was true last.
+        let standing = self.lock();
+        let is_there = self.path.parent().is_some_and(Path::exists);
+        if is_there && let Ok(mut file) = OutputFile::create(&self.path) {
+            let text = serde_json::to_string_pretty(&standing.0).unwrap_or_default();
+            if file.write_all(text.as_bytes()).is_ok() {
+                let _ = file.finish();
+            }
+        }
+    }
+}

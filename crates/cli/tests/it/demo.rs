@@ -1,0 +1,95 @@
+//! `demo`: the whole of it with few rows; it leaves nothing behind, however it ends.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{assert_refused, hedgerow, json};
+
+/// Processes whose command line holds this text.
+fn processes(text: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    entries
+        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok())
+        .filter(|line| String::from_utf8_lossy(line).contains(text))
+        .count()
+}
+
+#[test]
+fn four_hospitals_publish_one_table_and_leave_nothing_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let done = hedgerow(path, &["demo", "--rows", "400", "--keep", "d", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let answer = json(&done);
+    assert_eq!(answer["holds"], true);
+    assert_eq!(answer["records"], 400);
+    assert_eq!(answer["sites"].as_array().unwrap().len(), 4);
+    assert!(answer["cost"]["bytes"].as_u64().unwrap() > 0);
+    let releases: Vec<Vec<u8>> = ["north", "south", "east", "west"]
+        .iter()
+        .map(|site| std::fs::read(path.join(format!("d/{site}/data/release-1/release.csv"))))
+        .map(Result::unwrap)
+        .collect();
+    assert!(releases.iter().all(|release| *release == releases[0]));
+    let kept = path.join("d").display().to_string();
+    assert_eq!(processes(&kept), 0);
+    let status = hedgerow(path, &["status", "--site", "d/west/site.toml", "--json"]);
+    assert_eq!(json(&status)["runs"][0]["state"], "done");
+    assert_refused(
+        &hedgerow(path, &["demo", "--keep", "d"]),
+        "d: is not empty, and is left alone\nhint: choose another folder",
+    );
+}
+
+/// Starts a demo, ends it by a signal once its nodes run, and sees that nothing of it is left.
+fn ended_by(signal: &str, is_cleaned: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+        .args(["demo", "--rows", "2000"])
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let text = folder.path().display().to_string();
+    let wait = |what: &str, is_so: &dyn Fn() -> bool| {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(
+                started.elapsed() < Duration::from_secs(60),
+                "{signal}: {what}"
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait("four nodes", &|| processes(&text) == 4);
+    let pid = demo.id().to_string();
+    let status = Command::new("kill").args([signal, &pid]).status().unwrap();
+    assert!(status.success());
+    demo.wait().unwrap();
+    let mut said = String::new();
+    demo.stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    wait("nothing runs", &|| processes(&text) == 0);
+    if is_cleaned {
+        assert!(said.contains("stopped; nothing is left running"), "{said}");
+        assert_eq!(is_empty(folder.path()), true);
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[test]
+fn a_demo_that_is_stopped_leaves_nothing() {
+    ended_by("-TERM", true);
+    ended_by("-INT", true);
+    // Nobody can clean up after this one, but its nodes end.
+    ended_by("-KILL", false);
+}

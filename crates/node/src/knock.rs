@@ -1,0 +1,303 @@
+//! How a run begins where nodes wait: a site of the study knocks.
+//!
+//! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose
+//! key the study pins, so a site that dials its peers for a run knocks by that alone; one that
+//! would wait to be dialed knocks here, and so does a site at its own node. What a knock asks for
+//! is a run number; the node says which it takes. A knock is heard with a greeting and hung up on.
+//!
+//! # Discloses
+//! To sites of the study: that a node is here, whether it has this study and takes this run. To
+//! strangers what `tls` says.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+
+use crate::agreement::StudyHash;
+use crate::connect::{Event, Watcher};
+use crate::identity::{PublicKey, Secret};
+use crate::message::{
+    self, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+};
+use crate::tls::{self, TlsError};
+
+/// A knock takes at most this long.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Knocks that are listened to at once; the oldest makes room for the newest.
+const PENDING: usize = 64;
+
+/// Why a knock was not heard.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KnockError {
+    /// Nobody is there.
+    #[error("cannot be reached: {0}")]
+    Unreachable(std::io::Error),
+    /// Somebody is there, but it is no node of this study that waits.
+    #[error("no node waits there: {0}")]
+    NoNode(String),
+    /// The node does not take the run.
+    #[error("refused: {0}")]
+    Refused(Reason),
+    /// TLS cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// What a site needs to knock and to be knocked at.
+pub struct Door {
+    /// This site's place in the study.
+    pub me: u16,
+    /// The study.
+    pub study: StudyHash,
+    /// This site's secret key.
+    pub secret: Arc<Secret>,
+    /// Keys of all sites, in the study's order.
+    pub keys: Vec<PublicKey>,
+}
+
+impl Door {
+    /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to.
+    /// Returns the site's place and the run.
+    pub async fn wait(
+        &self,
+        listener: &TcpListener,
+        takes: impl Fn(u32) -> bool + Send + Sync + 'static,
+        watcher: &Watcher,
+    ) -> Result<(u16, u32), TlsError> {
+        let acceptor = TlsAcceptor::from(Arc::new(tls::listening(&self.secret, &self.keys)?));
+        let porter = Arc::new(Porter {
+            me: self.me,
+            study: self.study,
+            keys: self.keys.clone(),
+            acceptor,
+            takes: Box::new(takes),
+        });
+        let mut greeting: JoinSet<Option<(u16, u32)>> = JoinSet::new();
+        let mut pending: VecDeque<AbortHandle> = VecDeque::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((socket, address)) => {
+                        pending.retain(|task| !task.is_finished());
+                        if pending.len() >= PENDING && let Some(oldest) = pending.pop_front() {
+                            oldest.abort();
+                        }
+                        let (porter, watcher) = (Arc::clone(&porter), Arc::clone(watcher));
+                        pending.push_back(greeting.spawn(async move {
+                            let late = || Err(String::from("did not greet in time"));
+                            let heard = timeout(LIMIT, porter.hear(socket)).await;
+                            heard.unwrap_or_else(|_| late()).map_err(|why| {
+                                let address = address.to_string();
+                                watcher(Event::TurnedAway { address, why });
+                            }).ok()
+                        }));
+                    }
+                    // Too many open files, or a connection that ended before it began.
+                    Err(_) => sleep(Duration::from_millis(50)).await,
+                },
+                Some(heard) = greeting.join_next() => {
+                    if let Ok(Some(knock)) = heard {
+                        return Ok(knock);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Knocks at a site, or at this site's own node, and asks for a run.
+    pub async fn knock(&self, at: u16, address: &str, run: u32) -> Result<(), KnockError> {
+        let none = |error: &dyn std::fmt::Display| KnockError::NoNode(error.to_string());
+        let connector = tls::dialing(&self.secret, self.keys[usize::from(at)])?;
+        let knock = async {
+            let socket = TcpStream::connect(address).await;
+            let socket = socket.map_err(KnockError::Unreachable)?;
+            let connector = TlsConnector::from(Arc::new(connector));
+            let stream = connector.connect(tls::no_name(), socket).await;
+            let mut stream = stream.map_err(|error| none(&error))?;
+            let hello = self.hello(at, run);
+            let said = async {
+                message::write(&mut stream, &hello).await?;
+                stream.flush().await
+            };
+            said.await.map_err(|error| none(&error))?;
+            match message::read(&mut stream, LONGEST_GREETING, LIMIT).await {
+                Ok(Message::Hello(_)) => Ok(()),
+                Ok(Message::Refused(reason)) => Err(KnockError::Refused(reason)),
+                Ok(_) => Err(none(&"what it says is no greeting")),
+                Err(error) => Err(none(&error)),
+            }
+        };
+        let late = |_| Err(KnockError::NoNode(String::from("it says nothing")));
+        timeout(LIMIT, knock).await.unwrap_or_else(late)
+    }
+
+    fn hello(&self, to: u16, run: u32) -> Message {
+        greeting(self.study, run, self.me, to)
+    }
+}
+
+fn greeting(study: StudyHash, run: u32, from: u16, to: u16) -> Message {
+    Message::Hello(Hello {
+        version: VERSION,
+        study,
+        run,
+        from,
+        to,
+        next: 0,
+    })
+}
+
+/// Who listens at the door.
+struct Porter {
+    me: u16,
+    study: StudyHash,
+    keys: Vec<PublicKey>,
+    acceptor: TlsAcceptor,
+    takes: Box<dyn Fn(u32) -> bool + Send + Sync>,
+}
+
+impl Porter {
+    async fn hear(&self, socket: TcpStream) -> Result<(u16, u32), String> {
+        let stream = self.acceptor.accept(socket).await;
+        let stream = stream.map_err(|error| format!("no secure connection: {error}"))?;
+        let mut stream = TlsStream::from(stream);
+        // The verifier has let in nobody else.
+        let site = self
+            .site_of(&stream)
+            .ok_or("its key is of no site of the study")?;
+        let found = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
+        let answer = self.check(&found, site);
+        let message = match &answer {
+            Ok(hello) => greeting(self.study, hello.run, self.me, site),
+            Err(reason) => Message::Refused(*reason),
+        };
+        let tell = async {
+            message::write(&mut stream, &message).await?;
+            stream.shutdown().await
+        };
+        // It may have hung up already; what it said stands.
+        let _ = tell.await;
+        match answer {
+            Ok(hello) => Ok((site, hello.run)),
+            Err(reason) => Err(format!("refused: {reason}")),
+        }
+    }
+
+    fn check(&self, found: &Result<Message, ReadError>, site: u16) -> Result<Hello, Reason> {
+        let hello = match found {
+            Ok(Message::Hello(hello)) => *hello,
+            Err(ReadError::Message(MessageError::OtherVersion(_))) => {
+                return Err(Reason::OtherVersion);
+            }
+            _ => return Err(Reason::NoGreeting),
+        };
+        if hello.study != self.study {
+            Err(Reason::OtherStudy)
+        } else if (hello.from, hello.to) != (site, self.me) {
+            Err(Reason::OtherSite)
+        } else if !(self.takes)(hello.run) {
+            Err(Reason::OtherRun)
+        } else {
+            Ok(hello)
+        }
+    }
+
+    fn site_of(&self, stream: &TlsStream<TcpStream>) -> Option<u16> {
+        let certificates = stream.get_ref().1.peer_certificates()?;
+        let key = tls::key_of(certificates.first()?)?;
+        let place = self.keys.iter().position(|known| *known.as_bytes() == key);
+        // A study has at most 250 sites that can run.
+        place.map(|place| place as u16)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn doors() -> Vec<Door> {
+        let secrets: Vec<Arc<Secret>> = (0..3)
+            .map(|_| Arc::new(Secret::generate().unwrap()))
+            .collect();
+        let keys: Vec<PublicKey> = secrets.iter().map(|secret| secret.public()).collect();
+        let door = |me: usize| Door {
+            me: me as u16,
+            study: StudyHash([7; 32]),
+            secret: Arc::clone(&secrets[me]),
+            keys: keys.clone(),
+        };
+        (0..3).map(door).collect()
+    }
+
+    #[tokio::test]
+    async fn only_a_site_of_the_study_that_asks_for_a_run_to_come_is_heard() {
+        let mut doors = doors();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let turned_away = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&turned_away);
+        let watcher: Watcher = Arc::new(move |event| {
+            if let Event::TurnedAway { why, .. } = event {
+                noted.lock().unwrap().push(why);
+            }
+        });
+        let node = doors.remove(1);
+        let waiting =
+            tokio::spawn(async move { node.wait(&listener, |run| run == 4, &watcher).await });
+
+        // One that says nothing keeps nobody out.
+        let _silent = TcpStream::connect(&address).await.unwrap();
+        let refused = doors[0].knock(1, &address, 3).await;
+        assert!(matches!(
+            refused,
+            Err(KnockError::Refused(Reason::OtherRun))
+        ));
+        let study = StudyHash([8; 32]);
+        let stranger = Door {
+            study,
+            secret: Arc::clone(&doors[0].secret),
+            keys: doors[0].keys.clone(),
+            me: 0,
+        };
+        let refused = stranger.knock(1, &address, 4).await;
+        assert!(matches!(
+            refused,
+            Err(KnockError::Refused(Reason::OtherStudy))
+        ));
+        let liar = Door {
+            secret: Arc::clone(&doors[0].secret),
+            keys: doors[0].keys.clone(),
+            study: StudyHash([7; 32]),
+            me: 2,
+        };
+        let refused = liar.knock(1, &address, 4).await;
+        assert!(matches!(
+            refused,
+            Err(KnockError::Refused(Reason::OtherSite))
+        ));
+        let foreign = Door {
+            secret: Arc::new(Secret::generate().unwrap()),
+            keys: doors[0].keys.clone(),
+            study: StudyHash([7; 32]),
+            me: 0,
+        };
+        let refused = foreign.knock(1, &address, 4).await;
+        assert!(matches!(refused, Err(KnockError::NoNode(_))), "{refused:?}");
+
+        doors[1].knock(1, &address, 4).await.unwrap();
+        assert_eq!(waiting.await.unwrap().unwrap(), (2, 4));
+        assert_eq!(turned_away.lock().unwrap().len(), 4);
+        let gone = doors[0].knock(1, &address, 4).await;
+        assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
+    }
+}
