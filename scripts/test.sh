@@ -7,10 +7,9 @@ cd "$(dirname "$0")/.."
 if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
     as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo)
-    echo "== installing PostgreSQL: ${as_root[*]} apt-get install postgresql"
+    echo "== installing PostgreSQL with apt-get, without a cluster of its own (create_main_cluster = false)"
     if ! { command -v apt-get && { [ "$(id -u)" = 0 ] || command -v sudo; }; } >/dev/null; then
         echo "   it cannot be installed here; the tests that need it will say that they were skipped"
-    # The package would start a cluster of its own, which nobody needs.
     elif ! { "${as_root[@]}" apt-get update -qq &&
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql-common &&
         "${as_root[@]}" sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf &&

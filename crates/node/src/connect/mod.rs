@@ -190,16 +190,17 @@ impl Connections {
             let attempt = timeout(limits.handshake, self.call(peer)).await;
             match attempt.unwrap_or(Err(ConnectError::Slow)) {
                 Ok((stream, next)) => {
-                    pause = limits.first_pause;
                     self.serve(peer, stream, next).await;
+                    pause = limits.first_pause;
+                    sleep(pause).await;
                 }
                 Err(error) => {
                     self.shared.attempt_failed(peer, error.to_string());
                     self.say_disconnected(peer, &error);
+                    sleep(pause).await;
                     pause = (pause * 2).min(limits.longest_pause);
                 }
             }
-            sleep(pause).await;
         }
     }
 

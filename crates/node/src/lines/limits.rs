@@ -32,7 +32,7 @@ impl Limits {
             handshake: Duration::from_secs(10),
             alive: Duration::from_secs(5),
             idle: Duration::from_secs(20),
-            first_pause: Duration::from_millis(50),
+            first_pause: Duration::from_millis(20),
             longest_pause: Duration::from_secs(5),
             pending: 64,
         }
