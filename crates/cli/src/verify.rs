@@ -257,14 +257,19 @@ fn with_study(
         }
         None => None,
     };
-    // Sites are not in a release: where all of them signed it, they attest to what speaks of them.
+    // Sites are not in a release: where all of them signed it, they attest to what speaks of them;
+    // where it was made in one place, nobody does, and it is said that it cannot be seen.
     if arguments.against.is_none()
         && provider.is_none()
         && let (Some(check), Some(whole)) = (check, &requirement)
-        && check.attests()
+        && (check.attests() || check.is_of_one_place())
     {
-        let (seen, attested) = visible(whole);
-        check.attested = attested;
+        let (seen, of_sites) = visible(whole);
+        if check.attests() {
+            check.attested = of_sites;
+        } else {
+            check.unseen = of_sites;
+        }
         requirement = Some(seen);
     }
     let classes = evidence.classes();

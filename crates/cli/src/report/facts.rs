@@ -87,6 +87,7 @@ impl Facts {
         let demands = self.demands();
         match self.report.verdict.holds {
             None => Verdict::Unasked,
+            Some(true) if demands.iter().any(|one| fails(one)) => Verdict::Unseen,
             Some(true) => Verdict::Holds,
             Some(false)
                 if is_as_said
@@ -126,31 +127,29 @@ impl Facts {
                 }
             })
             .collect();
-        let attested = self
-            .report
-            .manifest
-            .iter()
-            .flat_map(|check| &check.attested);
-        demands.extend(attested.map(|model| {
-            Demand {
-                key: if model.starts_with("m =") {
+        if let Some(check) = &self.report.manifest {
+            let attested = check.attested.iter().map(|model| (model, true));
+            let unseen = check.unseen.iter().map(|model| (model, false));
+            demands.extend(attested.chain(unseen).map(|(model, is_attested)| {
+                let key = if model.starts_with("m =") {
                     "m"
                 } else {
                     "site_diversity"
-                },
-                name: text::title(if model.starts_with("m =") {
-                    "m"
-                } else {
-                    "site_diversity"
-                })
-                .to_owned(),
-                required: model.clone(),
-                achieved: String::from("attested by all sites"),
-                holds: Some(true),
-                worst: String::from("a release does not show sites"),
-                is_seen: false,
-            }
-        }));
+                };
+                Demand {
+                    key,
+                    name: text::title(key).to_owned(),
+                    required: model.clone(),
+                    achieved: String::from(match is_attested {
+                        true => "attested by all sites",
+                        false => "cannot be seen",
+                    }),
+                    holds: Some(is_attested),
+                    worst: String::from("a release does not show sites"),
+                    is_seen: false,
+                }
+            }));
+        }
         demands.sort_by_key(|demand| demand.holds.is_none());
         demands
     }

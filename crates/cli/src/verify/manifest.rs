@@ -39,6 +39,9 @@ pub(crate) struct Check {
     /// What a release cannot show and all sites attested to by signing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attested: Vec<String>,
+    /// What a release cannot show and nobody has signed for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unseen: Vec<String>,
     /// Everything that is not as it should be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<String>,
@@ -230,6 +233,11 @@ impl Check {
     /// Whether what speaks of sites can be taken from the signatures.
     pub(super) fn attests(&self) -> bool {
         self.signed && self.findings.is_empty()
+    }
+
+    /// Whether it was made in one place, and is what it was.
+    pub(super) fn is_of_one_place(&self) -> bool {
+        self.manifest["unsigned"].is_object() && self.findings.is_empty()
     }
 
     /// Holds what the manifest says against what was found in the release. The account of achieved

@@ -45,6 +45,14 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
     for model in report.manifest.iter().flat_map(|check| &check.attested) {
         rows.push(words([model, "", "attested by all sites", "signed"]));
     }
+    for model in report.manifest.iter().flat_map(|check| &check.unseen) {
+        rows.push(words([
+            model,
+            "",
+            "cannot be seen in a release",
+            "not shown",
+        ]));
+    }
     text.push_str(&aligned(&rows));
 
     for (name, model) in named.iter().filter(|(_, model)| model.holds == Some(false)) {
