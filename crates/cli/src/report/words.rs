@@ -294,7 +294,7 @@ name = "provider-aware"
             Err(error) => panic!("{error}"),
         };
         let disclosed = crate::disclosures::disclosures(&ready);
-        assert!(disclosed.len() > 15);
+        assert!(disclosed.len() > 10);
         for what in disclosed {
             assert!(!meaning(what.name()).is_empty(), "{}", what.name());
             assert!(
