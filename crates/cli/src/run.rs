@@ -129,11 +129,13 @@ pub(crate) fn block_on<T>(
         .build()
         .map_err(|error| CliError::Usage(format!("no threads can be had: {error}")))?;
     let answer = runtime.block_on(async {
-        let mut terminated = signal(SignalKind::terminate())
-            .map_err(|error| CliError::Usage(format!("no signals can be had: {error}")))?;
+        // Asked for before any work, so that no moment is left in which a signal is not heard.
+        let none = |error| CliError::Usage(format!("no signals can be had: {error}"));
+        let mut terminated = signal(SignalKind::terminate()).map_err(none)?;
+        let mut interrupted = signal(SignalKind::interrupt()).map_err(none)?;
         tokio::select! {
             answer = work => answer,
-            _ = tokio::signal::ctrl_c() => stopped(),
+            _ = interrupted.recv() => stopped(),
             _ = terminated.recv() => stopped(),
         }
     });

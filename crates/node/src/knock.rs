@@ -3,7 +3,8 @@
 //! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose
 //! key the study pins, so a site that dials its peers for a run knocks by that alone; one that
 //! would wait to be dialed knocks here, and so does a site at its own node. What a knock asks for
-//! is a run number; the node says which it takes. A knock is heard with a greeting and hung up on.
+//! is a run number; the node says which it takes. A knock that is heard is hung up on; only to its own
+//! site does a node greet back, since to a peer a greeting is this site's part in the run.
 //!
 //! # Discloses
 //! To sites of the study: that a node is here, whether it has this study and takes this run. To
@@ -111,7 +112,8 @@ impl Door {
         }
     }
 
-    /// Knocks at a site, or at this site's own node, and asks for a run.
+    /// Knocks at a site, or at this site's own node, and asks for a run. A peer's node that takes it
+    /// says nothing; it is there in the run or it is not.
     pub async fn knock(&self, at: u16, address: &str, run: u32) -> Result<(), KnockError> {
         let none = |error: &dyn std::fmt::Display| KnockError::NoNode(error.to_string());
         let connector = tls::dialing(&self.secret, self.keys[usize::from(at)])?;
@@ -175,11 +177,15 @@ impl Porter {
         let found = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
         let answer = self.check(&found, site);
         let message = match &answer {
-            Ok(hello) => greeting(self.study, hello.run, self.me, site),
-            Err(reason) => Message::Refused(*reason),
+            // A node that fails at once, again and again, must look gone to its peers.
+            Ok(_) if site != self.me => None,
+            Ok(hello) => Some(greeting(self.study, hello.run, self.me, site)),
+            Err(reason) => Some(Message::Refused(*reason)),
         };
         let tell = async {
-            message::write(&mut stream, &message).await?;
+            if let Some(message) = message {
+                message::write(&mut stream, &message).await?;
+            }
             stream.shutdown().await
         };
         // It may have hung up already; what it said stands.
@@ -294,10 +300,11 @@ mod tests {
         let refused = foreign.knock(1, &address, 4).await;
         assert!(matches!(refused, Err(KnockError::NoNode(_))), "{refused:?}");
 
-        doors[1].knock(1, &address, 4).await.unwrap();
+        let heard = doors[1].knock(1, &address, 4).await;
+        assert!(matches!(heard, Err(KnockError::NoNode(_))), "{heard:?}");
         assert_eq!(waiting.await.unwrap().unwrap(), (2, 4));
         assert_eq!(turned_away.lock().unwrap().len(), 4);
-        let gone = doors[0].knock(1, &address, 4).await;
+        let gone = doors[1].knock(1, &address, 4).await;
         assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
     }
 }

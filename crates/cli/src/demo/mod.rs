@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Records of all hospitals together.
-    #[arg(long, default_value_t = 4000)]
+    #[arg(long, default_value_t = 3000)]
     rows: u64,
     /// Give each hospital a PostgreSQL of its own, where one is installed.
     #[arg(long)]

@@ -78,7 +78,7 @@ fn ended_by(signal: &str, is_cleaned: bool) {
     wait("nothing runs", &|| processes(&text) == 0);
     if is_cleaned {
         assert!(said.contains("stopped; nothing is left running"), "{said}");
-        assert_eq!(is_empty(folder.path()), true);
+        assert!(is_empty(folder.path()));
     }
 }
 
