@@ -42,7 +42,8 @@ impl Bounds {
                     // Only a refused median has a second side.
                     second_sides <= refused
                 }
-                BETWEEN_SITES => count <= 2 * tries,
+                // The cut and two sizes.
+                BETWEEN_SITES => count % 3 == 0 && count / 3 <= tries,
                 // Whether anything is left, and whether k of it.
                 COALITIONS => {
                     let are_bits = values.iter().all(|value| *value < 2);

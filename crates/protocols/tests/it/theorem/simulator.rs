@@ -159,7 +159,10 @@ impl<'a> Simulator<'a> {
     /// values, ends of its cells.
     fn root(&mut self) -> Region {
         let mut root = Region {
-            bounds: vec![(0, 0); self.trees.len()],
+            bounds: {
+                let sizes = self.public.plan.quasi.iter();
+                sizes.map(|quasi| (0, quasi.size - 1)).collect()
+            },
             classes: (0..self.classes.len()).collect(),
             refused: Vec::new(),
         };
@@ -188,8 +191,11 @@ impl<'a> Simulator<'a> {
                         (least, greatest)
                     }
                     Some(tree) => {
+                        // Numbered from the node above what the cuts left.
+                        let left = region.bounds[attribute];
+                        let top = tree.lowest_common_ancestor(left.0, left.1);
                         let node = tree.lowest_common_ancestor(least, greatest);
-                        nodes.push(u64::from(node));
+                        nodes.push(u64::from(node - top));
                         tree.interval(node)
                     }
                 };
