@@ -9,7 +9,7 @@ use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Party, Seed, Settings};
 
 use crate::error::CliError;
-use crate::joint::{Columns, Joint, Ready, make_folder};
+use crate::joint::{Columns, Joint, Ready, probe};
 use crate::manifest::{self, Account};
 use crate::output::Answer;
 use crate::progress::Bar;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         &Bar::reading(&arguments.table),
     )?;
     let columns = ready.columns(&table, 0..table.rows());
-    make_folder(&arguments.out)?;
+    probe(&arguments.out)?;
     let (owner, count) = match &sites {
         Some(sites) => (Owner::Column(&sites.owners), sites.count()),
         None => (Owner::Site(0), 1),

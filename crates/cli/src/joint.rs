@@ -286,7 +286,7 @@ impl Ready {
                 "there are no records, so there is nothing to publish",
             )));
         }
-        make_folder(folder)?;
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         write_release(&folder.join("release.parquet"), release, &())?;
         write_release(&folder.join("release.csv"), release, &())?;
         self.look(folder)
@@ -331,15 +331,20 @@ impl Ready {
     }
 }
 
-/// Makes the folder of a release; before a run, so that nobody waits for one that cannot be written.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), CliError> {
-    let unwritable = |error: std::io::Error| FileError::Unwritable {
+/// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes
+/// nothing: a run that is refused leaves nothing behind.
+pub(crate) fn probe(folder: &Path) -> Result<(), CliError> {
+    let there = folder.ancestors().find(|ancestor| ancestor.exists());
+    let there = there.unwrap_or(Path::new("."));
+    tempfile::tempfile_in(there).map_err(|error| unwritable(folder, &error))?;
+    Ok(())
+}
+
+fn unwritable(folder: &Path, error: &std::io::Error) -> FileError {
+    FileError::Unwritable {
         file: folder.display().to_string(),
         reason: error.to_string(),
-    };
-    std::fs::create_dir_all(folder).map_err(unwritable)?;
-    tempfile::tempfile_in(folder).map_err(unwritable)?;
-    Ok(())
+    }
 }
 
 /// A release that was written, and what a stranger finds in it.

@@ -11,7 +11,7 @@ use hedgerow_smc::{MAXIMUM_SITES, Settings};
 
 use crate::baselines::Baselines;
 use crate::error::CliError;
-use crate::joint::{Joint, Ready, make_folder};
+use crate::joint::{Joint, Ready, probe};
 use crate::manifest::{self, Account};
 use crate::output::{Answer, talk, thousands};
 use crate::progress::Bar;
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         talk(&note);
     }
     let rows_of = sites.rows();
-    make_folder(&arguments.out)?;
+    probe(&arguments.out)?;
 
     // Small domains are searched in one step.
     let settings = match ready.study.security {

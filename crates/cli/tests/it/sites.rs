@@ -330,7 +330,7 @@ fn sites_that_make_no_sense_are_refused() {
     refused(
         folder,
         "simulate --study c/study.toml alone.csv --sites 1001",
-        "1,001 sites are too many for one process\nhint: the most is 1,000",
+        "1,001 sites are too many for one process\nhint: the most is 250",
     );
     let done = hedgerow(
         folder,
