@@ -87,7 +87,7 @@ impl Facts {
         let demands = self.demands();
         match self.report.verdict.holds {
             None => Verdict::Unasked,
-            Some(true) if demands.iter().any(|one| fails(one)) => Verdict::Unseen,
+            Some(true) if demands.iter().any(fails) => Verdict::Unseen,
             Some(true) => Verdict::Holds,
             Some(false)
                 if is_as_said
