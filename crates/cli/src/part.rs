@@ -115,7 +115,10 @@ impl Part {
         journal.abandon(self.agreement.hash, number)?;
         let _ = std::fs::remove_dir_all(self.unfinished(number));
         Board::forget(&self.site.data, number);
-        let text = format!("run {number} was given up; nothing of it is kept\n");
+        let text = format!(
+            "run {number} was given up; nothing of it is kept but its number\nhint: have the others give it up too, and start the next with --number {}\n",
+            number + 1
+        );
         Ok(Answer::new(text, &json!({ "abandoned": number }), true))
     }
 

@@ -72,12 +72,13 @@ impl Door {
         takes: impl Fn(u32) -> bool + Send + Sync + 'static,
         watcher: &Watcher,
     ) -> Result<(u16, u32), TlsError> {
-        let acceptor = TlsAcceptor::from(Arc::new(tls::listening(&self.secret, &self.keys)?));
+        // What would fail for every caller fails here.
+        tls::listening(&self.secret, &self.keys)?;
         let porter = Arc::new(Porter {
             me: self.me,
             study: self.study,
             keys: self.keys.clone(),
-            acceptor,
+            secret: Arc::clone(&self.secret),
             takes: Box::new(takes),
         });
         let mut greeting: JoinSet<Option<(u16, u32)>> = JoinSet::new();
@@ -161,13 +162,16 @@ struct Porter {
     me: u16,
     study: StudyHash,
     keys: Vec<PublicKey>,
-    acceptor: TlsAcceptor,
+    secret: Arc<Secret>,
     takes: Box<dyn Fn(u32) -> bool + Send + Sync>,
 }
 
 impl Porter {
     async fn hear(&self, socket: TcpStream) -> Result<(u16, u32), String> {
-        let stream = self.acceptor.accept(socket).await;
+        // A certificate is of its day, and a node may wait for months.
+        let settings =
+            tls::listening(&self.secret, &self.keys).map_err(|error| error.to_string())?;
+        let stream = TlsAcceptor::from(Arc::new(settings)).accept(socket).await;
         let stream = stream.map_err(|error| format!("no secure connection: {error}"))?;
         let mut stream = TlsStream::from(stream);
         // The verifier has let in nobody else.

@@ -38,6 +38,12 @@ pub enum JournalError {
         /// The run.
         run: u32,
     },
+    /// The run was given up.
+    #[error("run {run} of this study was given up\nhint: have the others give it up too; --number {} starts another", run + 1)]
+    GivenUp {
+        /// The run.
+        run: u32,
+    },
     /// There is no such run.
     #[error("{folder}: there is no run {run} of this study")]
     NoRun {

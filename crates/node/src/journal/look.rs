@@ -58,7 +58,7 @@ impl Journal {
                     number: row.get(2)?,
                     site: row.get(3)?,
                     sites: row.get(4)?,
-                    is_over: state == "over",
+                    is_over: state != "running",
                     started: row.get(6)?,
                     ended: row.get(7)?,
                     frames: Vec::new(),

@@ -20,6 +20,7 @@ mod look;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hedgerow_smc::Seed;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -48,7 +49,7 @@ CREATE TABLE IF NOT EXISTS run (
     sites INTEGER NOT NULL,
     rows BLOB NOT NULL,         -- digest of the rows that take part
     seed BLOB,                  -- wiped when the run is over
-    state TEXT NOT NULL CHECK (state IN ('running', 'over')),
+    state TEXT NOT NULL CHECK (state IN ('running', 'over', 'given up')),
     release BLOB,               -- what all sites signed
     started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     ended TEXT,
@@ -119,7 +120,7 @@ impl Journal {
 
         let lock = open_private(&folder.join("lock"))?;
         let taken = lock
-            .busy_timeout(std::time::Duration::ZERO)
+            .busy_timeout(Duration::ZERO)
             .and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
         if let Err(error) = taken {
             return Err(match error.sqlite_error_code() {
@@ -144,6 +145,8 @@ impl Journal {
                 .execute_batch(SETTINGS)
                 .and_then(|()| connection.execute_batch(SCHEMA));
             set_up.map_err(|error| journal.failed("cannot be set up", &error))?;
+            // What a reader kept from being taken out earlier.
+            let _ = checkpoint(&connection);
         }
         Ok(journal)
     }
@@ -164,6 +167,9 @@ impl Journal {
             let seed = seed.map(Zeroizing::new);
             if state == "over" {
                 return Err(JournalError::Over { run: name.number });
+            }
+            if state == "given up" {
+                return Err(JournalError::GivenUp { run: name.number });
             }
             if rows != name.rows {
                 return Err(JournalError::RowsChanged { run: name.number });
@@ -277,9 +283,23 @@ impl Journal {
         finish().map_err(|error| self.failed("a run cannot be ended", &error))
     }
 
-    /// Gives a run up: nothing of it remains.
+    /// Gives a run up: nothing of it remains but its number, which is never used again. Frames made
+    /// with another seed must not meet those that peers have.
     pub fn abandon(&self, study: StudyHash, number: u32) -> Result<(), JournalError> {
         let mut connection = self.connection();
+        let state: Option<String> = connection
+            .query_row(
+                "SELECT state FROM run WHERE study = ?1 AND number = ?2",
+                params![study.0, number],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|error| self.failed("cannot be read", &error))?;
+        match state.as_deref() {
+            Some("over") => return Err(JournalError::Over { run: number }),
+            Some("given up") => return Err(JournalError::GivenUp { run: number }),
+            _ => {}
+        }
         let mut abandon = || -> rusqlite::Result<usize> {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
@@ -289,7 +309,8 @@ impl Journal {
                 params![study.0, number],
             )?;
             let found = transaction.execute(
-                "DELETE FROM run WHERE study = ?1 AND number = ?2",
+                "UPDATE run SET state = 'given up', seed = NULL, ended = CURRENT_TIMESTAMP
+                 WHERE study = ?1 AND number = ?2",
                 params![study.0, number],
             )?;
             transaction.commit()?;
@@ -321,10 +342,28 @@ impl Journal {
     }
 }
 
-/// Takes what was deleted out of the write-ahead log too.
+/// Takes what was deleted out of the write-ahead log too. Somebody who reads the journal meanwhile
+/// keeps it there; then this fails, rather than say that nothing is kept.
 fn wipe(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    connection.execute_batch("PRAGMA synchronous = NORMAL")
+    connection.execute_batch("PRAGMA synchronous = NORMAL")?;
+    for pause in [0, 100, 400, 1500] {
+        std::thread::sleep(Duration::from_millis(pause));
+        if checkpoint(connection)? {
+            return Ok(());
+        }
+    }
+    let reason = "what was deleted is still in its log, because another program reads it; once that is closed, the next run of this site takes it out";
+    Err(rusqlite::Error::SqliteFailure(
+        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
+        Some(String::from(reason)),
+    ))
+}
+
+/// Empties the write-ahead log; whether nobody was in the way.
+fn checkpoint(connection: &Connection) -> rusqlite::Result<bool> {
+    let is_busy: i64 =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    Ok(is_busy == 0)
 }
 
 /// Opens an SQLite file that only its owner may read; its companions take its mode.

@@ -92,13 +92,42 @@ fn nothing_secret_outlives_a_run() {
         assert!(holds(folder.path(), &seed) && holds(folder.path(), b"nobody should"));
         if abandon {
             journal.abandon(NAME.study, NAME.number).unwrap();
+            // Another seed must not go on where peers have frames of this one.
+            let again = journal.begin(&NAME, None);
+            assert!(matches!(again, Err(JournalError::GivenUp { run: 1 })));
+            let again = journal.abandon(NAME.study, NAME.number);
+            assert!(matches!(again, Err(JournalError::GivenUp { run: 1 })));
         } else {
             journal.finish(begun.id, &[9; 32]).unwrap();
             let over = journal.begin(&NAME, None);
             assert!(matches!(over, Err(JournalError::Over { run: 1 })));
+            let given_up = journal.abandon(NAME.study, NAME.number);
+            assert!(matches!(given_up, Err(JournalError::Over { run: 1 })));
         }
         assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
     }
+}
+
+#[test]
+fn a_reader_in_the_way_of_wiping_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
+    journal.begin(&NAME, Some(&Seed::new(seed))).unwrap();
+    let reader = Connection::open(folder.path().join("journal.sqlite")).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    let seen: i64 = reader
+        .query_row("SELECT COUNT(*) FROM run", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(seen, 1);
+    let refused = journal.abandon(NAME.study, NAME.number).unwrap_err();
+    assert!(
+        refused.to_string().contains("another program reads it"),
+        "{refused}"
+    );
+    drop((reader, journal));
+    Journal::open(folder.path()).unwrap();
+    assert!(!holds(folder.path(), &seed));
 }
 
 #[test]
