@@ -181,14 +181,16 @@ pub fn conditional_entropy(cell: &Cell, original: &[u64]) -> f64 {
 
 /// NCP over the values present in a table: for numbers the spread of those under the cell over
 /// their spread in the table; for others (present under the cell - 1) / (present - 1).
-struct Present<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Present<'a> {
     domain: &'a Domain,
     counts: &'a [u64],
     whole: f64,
 }
 
 impl<'a> Present<'a> {
-    fn new(domain: &'a Domain, counts: &'a [u64]) -> Self {
+    /// Of a table in which each value occurs so often.
+    pub fn new(domain: &'a Domain, counts: &'a [u64]) -> Self {
         let mut present = Self {
             domain,
             counts,
@@ -203,12 +205,32 @@ impl<'a> Present<'a> {
         present
     }
 
-    fn ncp(&self, cell: &Cell) -> f64 {
+    /// NCP of a cell.
+    pub fn ncp(&self, cell: &Cell) -> f64 {
         if self.whole <= 0.0 {
             0.0
         } else {
             self.extent(cell) / self.whole
         }
+    }
+
+    /// For each value, where the last present one up to it stands between the first (0) and the last
+    /// (1): the NCP of an interval of present values is the difference of its ends' places.
+    pub fn places(&self) -> Vec<f64> {
+        let mut first = None;
+        let (mut seen, mut place) = (0.0, 0.0);
+        let place_of = |(code, count): (u32, &u64)| {
+            if *count > 0 && self.whole > 0.0 {
+                let extent = match number(self.domain, code) {
+                    Some(value) => value - *first.get_or_insert(value),
+                    None => seen,
+                };
+                seen += 1.0;
+                place = extent / self.whole;
+            }
+            place
+        };
+        (0..).zip(self.counts).map(place_of).collect()
     }
 
     fn extent(&self, cell: &Cell) -> f64 {
@@ -288,6 +310,9 @@ mod tests {
         assert_eq!(present.ncp(&Cell::Interval(29, 38)), 9.0 / 73.0);
         assert_eq!(present.ncp(&Cell::Interval(0, 99)), 1.0);
         assert_eq!(present.ncp(&Cell::Interval(0, 16)), 0.0);
+        let places = present.places();
+        assert_eq!(places[38] - places[29], 9.0 / 73.0);
+        assert_eq!((places[0], places[99]), (0.0, 1.0));
     }
 
     #[test]

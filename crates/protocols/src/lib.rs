@@ -1,6 +1,7 @@
 //! The protocols, each written once as the code of one party: questions to the party in, decisions
 //! out. A centralized run is the same code run by a party of one.
 
+pub mod clustering;
 mod error;
 pub mod horizontal;
 

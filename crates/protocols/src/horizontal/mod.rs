@@ -3,6 +3,7 @@
 pub mod assembly;
 pub mod cover;
 pub mod mondrian;
+pub mod requirement;
 mod rows;
 
 pub use rows::{OwnRows, Owner, SensitiveCodes};

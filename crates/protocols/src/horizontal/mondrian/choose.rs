@@ -2,7 +2,7 @@
 //! fitness (MPRIV section IV).
 
 use super::Choice;
-use super::check::{Counted, Table};
+use crate::horizontal::requirement::{Counted, Table};
 use super::open::{Open, Try};
 
 /// How many values of each attribute the whole table spans.

@@ -29,23 +29,19 @@
 //! Theorem 2). With m, which coalitions could not be taken out of a part. Where cuts between sites
 //! are tried, how many records of a class the first sites of an order have ([`BETWEEN_SITES`]).
 
-mod check;
 mod choose;
-mod coalitions;
 mod open;
-mod sites;
-mod thresholds;
 mod wave;
 
 use hedgerow_data::Taxonomy;
-use hedgerow_privacy::Requirement;
-use hedgerow_privacy::closeness::Distance;
 use hedgerow_smc::{Party, What};
 
 use crate::Error;
-use crate::horizontal::rows::{Arranged, OwnRows};
-use hedgerow_privacy::m_privacy::Strategy;
-use open::Open;
+use crate::horizontal::requirement::{Counted, Demands, Table};
+use crate::horizontal::rows::{Arranged, Cut, OwnRows};
+use open::{Open, Tries, Try};
+
+pub use crate::horizontal::requirement::{COALITIONS, ENTROPIES, SENSITIVE, SITES};
 
 /// How many records there are.
 pub const RECORDS: What = What::new("records of the whole table", "the release");
@@ -56,8 +52,6 @@ pub const RANGES_IN_NODES: What = What::new(
     "ranges of the whole table, finer than the nodes classes are written as",
     "the study: cuts at medians, written as nodes",
 );
-/// How often each sensitive value occurs.
-pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
 /// Where classes are cut.
 pub const MEDIANS: What = What::new("medians of classes", "JX09 Theorem 1");
 /// Where classes that will be written as nodes are cut.
@@ -91,15 +85,6 @@ pub const REFUSED: What = What::new(
 pub const AT_MEDIANS: What = What::new("records at and below medians", "JX09 algorithm 1, line 8");
 /// The ranges of values in classes, where the study has them found rather than follow from cuts.
 pub const DATA_RANGES: What = What::new("ranges of classes", "JX08 section 4.2");
-/// Whether parts have records of enough sites.
-pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
-/// How evenly the records of parts are spread over sites.
-pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
-/// Whether what is left of parts without a coalition still satisfies the requirement.
-pub const COALITIONS: What = What::new(
-    "thresholds on parts without the records of a coalition",
-    "MPRIV section III",
-);
 
 /// How a quasi-identifier is cut.
 #[derive(Debug, Clone)]
@@ -129,15 +114,6 @@ impl<'a> Quasi<'a> {
             Cutting::Children(tree) => Some(tree),
         }
     }
-}
-
-/// One sensitive attribute of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct SensitiveAttribute<'a> {
-    /// Its ground distance, for closeness.
-    pub distance: Distance,
-    /// Its taxonomy, for the hierarchical distance.
-    pub tree: Option<&'a Taxonomy>,
 }
 
 /// Which of a class's possible cuts is made.
@@ -183,10 +159,8 @@ pub enum Widths {
 pub struct Plan<'a> {
     /// The quasi-identifiers.
     pub quasi: Vec<Quasi<'a>>,
-    /// The sensitive attributes.
-    pub sensitive: Vec<SensitiveAttribute<'a>>,
-    /// What every class must satisfy.
-    pub requirement: &'a Requirement,
+    /// What every class must satisfy. Whether classes may be written alike follows from the cuts.
+    pub demands: Demands<'a>,
     /// Which cut is made.
     pub choice: Choice,
     /// Whether the site is an attribute to cut too (A_0 of MPRIV).
@@ -195,8 +169,6 @@ pub struct Plan<'a> {
     pub medians: Medians,
     /// What widths are taken from.
     pub widths: Widths,
-    /// How coalitions are searched, where the requirement names m.
-    pub strategy: Strategy,
 }
 
 impl Plan<'_> {
@@ -254,13 +226,17 @@ pub async fn partition(
     mut each_wave: impl FnMut(u32, usize),
 ) -> Result<Partition, Error> {
     let provider = plan.cuts_sites;
-    coalitions::refuse_too_many(plan.requirement, rows.sites)?;
+    plan.demands.refuse_too_many(rows.sites)?;
+    let demands = Demands {
+        may_write_alike: plan.may_write_alike(),
+        ..plan.demands.clone()
+    };
     let mut arranged = Arranged::new(rows, provider);
     let mut records = [rows.count as u64];
     party.sum(RECORDS, &mut records).await?;
     let [records] = records;
 
-    let table = check::Table::ask(party, rows, plan, records).await?;
+    let table = Table::ask(party, rows, &demands, records).await?;
     let mut bounds = whole_ranges(party, &arranged, plan).await?;
     if provider {
         bounds.push((0, rows.sites.saturating_sub(1) as u32));
@@ -270,12 +246,12 @@ pub async fn partition(
         classes: Vec::new(),
         waves: 0,
         refused: 0,
-        checks: table.refuse_unmeetable(party, &arranged, &root).await?,
+        checks: refuse_unmeetable(party, &table, &arranged, &root).await?,
         order: Vec::new(),
     };
 
     let widths = choose::WholeWidths::of(&root);
-    let smallest = 2 * plan.requirement.k();
+    let smallest = 2 * plan.demands.requirement.k();
     let mut born = 0;
     let mut open = vec![root];
     let mut closed: Vec<Open> = Vec::new();
@@ -322,6 +298,35 @@ impl Partition {
         self.order = order;
         self
     }
+}
+
+/// Refuses what not even the whole table satisfies: tried as one part, without a cut.
+async fn refuse_unmeetable(
+    party: &mut Party,
+    table: &Table<'_>,
+    arranged: &Arranged<'_>,
+    root: &Open,
+) -> Result<u64, Error> {
+    let everything = Try {
+        class: 0,
+        cut: Cut {
+            attribute: 0,
+            ends: vec![u32::MAX],
+            left_at_end: None,
+        },
+        other_side: None,
+    };
+    let counted = Counted {
+        sizes: vec![root.size],
+        sensitive: root.sensitive.clone(),
+    };
+    let tries = Tries {
+        arranged,
+        open: std::slice::from_ref(root),
+        tries: &[everything],
+        counted: &[counted],
+    };
+    table.refuse_unmeetable(party, &tries).await
 }
 
 /// The first and last value of each quasi-identifier that occurs anywhere, or the lowest node above

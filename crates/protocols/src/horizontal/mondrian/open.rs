@@ -1,9 +1,9 @@
 //! A class that may still be cut: what all sites know of it, and which cuts it has left.
 
-use super::check::Counted;
 use super::choose::WholeWidths;
 use super::{Choice, Cutting, Medians, Plan};
-use crate::horizontal::rows::{Arranged, Cut, Stretch};
+use crate::horizontal::requirement::{Counted, Trials};
+use crate::horizontal::rows::{Arranged, Cut, Share, Stretch};
 
 /// All but its stretch is the same at every site.
 pub(super) struct Open {
@@ -68,6 +68,22 @@ impl Tries<'_> {
     /// This site's rows of the class that a try would cut.
     pub(super) fn stretch(&self, place: usize) -> Stretch {
         self.open[self.tries[place].class].stretch
+    }
+}
+
+impl Trials for Tries<'_> {
+    fn counted(&self, place: usize) -> &Counted {
+        &self.counted[place]
+    }
+
+    fn owners(&self, place: usize) -> Vec<u64> {
+        let cut = &self.tries[place].cut;
+        self.arranged.owners_in_parts(self.stretch(place), cut)
+    }
+
+    fn shares(&self, sensitive: &[usize], place: usize) -> Vec<Vec<Share>> {
+        let cut = &self.tries[place].cut;
+        self.arranged.shares(sensitive, self.stretch(place), cut)
     }
 }
 

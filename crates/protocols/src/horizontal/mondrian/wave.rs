@@ -8,15 +8,15 @@ use hedgerow_data::Taxonomy;
 use hedgerow_smc::{Party, Rank, What};
 use rayon::prelude::*;
 
-use super::check::{Counted, Table};
 use super::choose::{self, WholeWidths};
 use super::open::{Candidate, Open, Tries, Try};
 use super::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, Choice, Cutting, DATA_RANGES, MEDIANS,
-    MEDIANS_IN_NODES, Medians, PARTS, Plan, Quasi, REFUSED, Widths, sites,
+    MEDIANS_IN_NODES, Medians, PARTS, Plan, Quasi, REFUSED, Widths,
 };
 use crate::Error;
 use crate::horizontal::cover::{UnderNode, lowest_nodes};
+use crate::horizontal::requirement::{Counted, Table, sites};
 use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
 /// What came of a wave.
@@ -77,7 +77,7 @@ pub(super) async fn wave(
         counted: &counted,
     };
     note_between_sites(party, plan, asked)?;
-    let (allowed, checks) = table.allowed(party, asked).await?;
+    let (allowed, checks) = table.allowed(party, &asked, tries.len()).await?;
     let chosen = chosen(party, plan, table, widths, asked, &allowed).await?;
     note_refused(party, asked, &allowed)?;
 
@@ -249,7 +249,11 @@ async fn parts(
     let mut answers = asked.as_slice();
     Ok(tries
         .iter()
-        .map(|attempt| table.counted(&open[attempt.class], attempt.cut.parts(), &mut answers))
+        .map(|attempt| {
+            let class = &open[attempt.class];
+            let whole = (class.size, class.sensitive.as_slice());
+            table.counted(whole, attempt.cut.parts(), &mut answers)
+        })
         .collect())
 }
 
@@ -284,7 +288,7 @@ async fn chosen(
         // A class with one way to be cut needs no choice.
         let places = of_class.iter().filter(|places| places.len() > 1);
         let places: Vec<usize> = places.flatten().copied().collect();
-        let found = sites::entropies(party, table, asked, &places).await?;
+        let found = sites::entropies(party, table, &asked, &places).await?;
         places
             .into_iter()
             .zip(found)

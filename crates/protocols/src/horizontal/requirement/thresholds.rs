@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use hedgerow_privacy::{Model, Ratio, Reference, TableView};
 
-use super::Plan;
+use super::Demands;
 use crate::horizontal::rows::Share;
 
 /// Shares of a whole as whole numbers, for coefficients that are no fractions.
@@ -205,13 +205,13 @@ impl Close {
 
 /// What the models demand of whatever is left of a part whose counts, of all sites, are these.
 pub(super) fn demands(
-    plan: &Plan<'_>,
+    wanted: &Demands<'_>,
     table: &TableView<'_>,
     (records, sensitive): (u64, &[u64]),
     sites: usize,
 ) -> Vec<Demand> {
     let mut found = Vec::new();
-    for model in &plan.requirement.models {
+    for model in &wanted.requirement.models {
         let mut from = 0;
         match model {
             Model::KAnonymity { k } => found.push(Demand {
@@ -234,7 +234,7 @@ pub(super) fn demands(
                         from,
                         counts,
                         reference,
-                        needs_all: plan.may_write_alike(),
+                        needs_all: wanted.may_write_alike,
                     };
                     found.extend(attribute.demand(model, table, index));
                     from += counts.len();

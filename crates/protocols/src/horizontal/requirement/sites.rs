@@ -13,9 +13,7 @@
 use hedgerow_privacy::Model;
 use hedgerow_smc::Party;
 
-use super::check::Table;
-use super::open::Tries;
-use super::{ENTROPIES, SITES};
+use super::{ENTROPIES, SITES, Table, Trials};
 use crate::Error;
 
 /// Entropies are summed as whole numbers of this share.
@@ -23,7 +21,7 @@ const UNIT: f64 = (1u64 << 32) as f64;
 
 /// The greatest number of sites that is demanded, and by which model.
 pub(super) fn demanded<'t>(table: &Table<'t>) -> Option<(u64, &'t Model)> {
-    let models = table.plan().requirement.models.iter();
+    let models = table.demands().requirement.models.iter();
     let demands = models.filter_map(|model| match model {
         Model::SiteDiversity { l, .. } if *l > 1 => Some((*l, model)),
         _ => None,
@@ -35,7 +33,7 @@ pub(super) fn demanded<'t>(table: &Table<'t>) -> Option<(u64, &'t Model)> {
 pub(super) async fn check(
     party: &mut Party,
     table: &Table<'_>,
-    tries: Tries<'_>,
+    tries: &impl Trials,
     allowed: &mut [bool],
 ) -> Result<(), Error> {
     let Some((l, _)) = demanded(table) else {
@@ -47,8 +45,7 @@ pub(super) async fn check(
     }
     let mut present: Vec<u64> = Vec::new();
     for place in &asked {
-        let cut = &tries.tries[*place].cut;
-        let owners = tries.arranged.owners_in_parts(tries.stretch(*place), cut);
+        let owners = tries.owners(*place);
         let parts = owners.chunks(table.sites().max(1));
         present.extend(parts.map(|part| part.iter().filter(|count| **count > 0).count() as u64));
     }
@@ -65,7 +62,7 @@ pub(super) async fn check(
         .await?;
     let mut answers = enough.into_iter();
     for place in asked {
-        for size in &tries.counted[place].sizes {
+        for size in &tries.counted(place).sizes {
             // A part without records needs no sites.
             allowed[place] &= answers.next().unwrap_or(false) || *size == 0;
         }
@@ -75,16 +72,15 @@ pub(super) async fn check(
 
 /// For each of some tries, the entropy of sites in its parts, all parts together and unweighted as
 /// in equation 2. Every site adds what its own records contribute.
-pub(super) async fn entropies(
+pub(in crate::horizontal) async fn entropies(
     party: &mut Party,
     table: &Table<'_>,
-    tries: Tries<'_>,
+    tries: &impl Trials,
     places: &[usize],
 ) -> Result<Vec<f64>, Error> {
     let own = |place: &usize| {
-        let cut = &tries.tries[*place].cut;
-        let owners = tries.arranged.owners_in_parts(tries.stretch(*place), cut);
-        let sizes = &tries.counted[*place].sizes;
+        let owners = tries.owners(*place);
+        let sizes = &tries.counted(*place).sizes;
         let parts = owners.chunks(table.sites().max(1)).zip(sizes);
         let terms = parts.flat_map(|(owners, size)| {
             let shares = owners.iter().filter(|count| **count > 0);

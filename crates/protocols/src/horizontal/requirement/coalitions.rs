@@ -14,10 +14,8 @@
 use hedgerow_privacy::Requirement;
 use hedgerow_smc::Party;
 
-use super::COALITIONS;
-use super::check::Table;
-use super::open::Tries;
 use super::thresholds::{Demand, Rule, Threshold, demands};
+use super::{COALITIONS, Table, Trials};
 use crate::Error;
 use crate::horizontal::rows::Share;
 use hedgerow_privacy::m_privacy::{
@@ -82,7 +80,7 @@ pub(super) async fn check(
     party: &mut Party,
     table: &Table<'_>,
     m: u64,
-    tries: Tries<'_>,
+    tries: &impl Trials,
     allowed: &mut [bool],
 ) -> Result<u64, Error> {
     let m = effective(m, table.sites());
@@ -133,16 +131,16 @@ pub(super) async fn check(
 fn parts(
     table: &Table<'_>,
     m: u64,
-    tries: Tries<'_>,
+    tries: &impl Trials,
     allowed: &[bool],
 ) -> Result<Vec<Part>, Error> {
-    let models = &table.plan().requirement.models;
+    let models = &table.demands().requirement.models;
     let view = table.view();
     let sensitive: Vec<usize> = table.sensitive().map(|(index, _)| index).collect();
     let mut parts = Vec::new();
     for place in (0..allowed.len()).filter(|place| allowed[*place]) {
-        let (cut, counted) = (&tries.tries[place].cut, &tries.counted[place]);
-        let shares = tries.arranged.shares(&sensitive, tries.stretch(place), cut);
+        let counted = tries.counted(place);
+        let shares = tries.shares(&sensitive, place);
         for (part, shares) in shares.into_iter().enumerate() {
             let records = counted.sizes[part];
             if records == 0 {
@@ -156,12 +154,12 @@ fn parts(
                 records,
                 shares,
                 demands: demands(
-                    table.plan(),
+                    table.demands(),
                     &view,
                     (records, counted.of_part(part)),
                     table.sites(),
                 ),
-                search: Search::new(table.plan().strategy, &sites, m, usize::MAX),
+                search: Search::new(table.demands().strategy, &sites, m, usize::MAX),
                 asked: Vec::new(),
             });
         }

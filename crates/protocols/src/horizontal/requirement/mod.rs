@@ -1,22 +1,76 @@
-//! Whether the parts of a cut satisfy the requirement.
+//! Whether what is tried satisfies the requirement: the parts of a cut, or clusters that records
+//! would leave and join.
 //!
 //! What follows from sizes and sensitive counts is decided by every site alone, from the sums that
 //! were opened. What speaks of sites is asked as thresholds: nobody learns how many records a site
 //! has in a part, or which sites have any.
 //!
 //! # Discloses
-//! Once, the sensitive counts of the whole table; then as [`super::sites`] and
-//! [`super::coalitions`] say.
+//! Once, the sensitive counts of the whole table; then as [`sites`] and [`coalitions`] say.
 
-use hedgerow_privacy::closeness::EarthMover;
-use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView, measure};
-use hedgerow_smc::Party;
+mod coalitions;
+pub(super) mod sites;
+mod thresholds;
 
-use super::open::{Open, Tries, Try};
-use super::{Plan, SENSITIVE, coalitions, sites};
+use hedgerow_data::Taxonomy;
+use hedgerow_privacy::closeness::{Distance, EarthMover};
+use hedgerow_privacy::m_privacy::{Coalition, Strategy, fitness_of_counts};
+use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, TableView, measure};
+use hedgerow_smc::{Party, What};
+
+use super::rows::{OwnRows, Owner, Share};
 use crate::Error;
-use crate::horizontal::rows::{Arranged, Cut, OwnRows, Owner};
-use hedgerow_privacy::m_privacy::{Coalition, fitness_of_counts};
+
+/// How often each sensitive value occurs.
+pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
+/// Whether parts have records of enough sites.
+pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
+/// How evenly the records of parts are spread over sites.
+pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
+/// Whether what is left of parts without a coalition still satisfies the requirement.
+pub const COALITIONS: What = What::new(
+    "thresholds on parts without the records of a coalition",
+    "MPRIV section III",
+);
+
+/// One sensitive attribute of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct SensitiveAttribute<'a> {
+    /// Its ground distance, for closeness.
+    pub distance: Distance,
+    /// Its taxonomy, for the hierarchical distance.
+    pub tree: Option<&'a Taxonomy>,
+}
+
+/// What every class must satisfy, and how that is asked.
+#[derive(Debug, Clone)]
+pub struct Demands<'a> {
+    /// What every class must satisfy.
+    pub requirement: &'a Requirement,
+    /// The sensitive attributes.
+    pub sensitive: Vec<SensitiveAttribute<'a>>,
+    /// How coalitions are searched, where the requirement names m.
+    pub strategy: Strategy,
+    /// Whether the release may write two classes alike, and so make them one.
+    pub may_write_alike: bool,
+}
+
+impl Demands<'_> {
+    /// Refuses what cannot be asked among so many sites.
+    pub(super) fn refuse_too_many(&self, sites: usize) -> Result<(), Error> {
+        coalitions::refuse_too_many(self.requirement, sites)
+    }
+}
+
+/// Things that are tried together, each made of parts that must all satisfy the requirement.
+pub(super) trait Trials {
+    /// What all sites know of a try's parts.
+    fn counted(&self, place: usize) -> &Counted;
+    /// This site's records in each part of a try, by the site they are of.
+    fn owners(&self, place: usize) -> Vec<u64>;
+    /// For each part of a try, the shares of the sites whose rows are here.
+    fn shares(&self, sensitive: &[usize], place: usize) -> Vec<Vec<Share>>;
+}
 
 /// What is known of the whole table, and what the requirement needs.
 pub(super) struct Table<'a> {
@@ -29,7 +83,7 @@ pub(super) struct Table<'a> {
     references: Vec<Reference>,
     /// The site that this party speaks for; all of them where it has everybody's rows.
     me: Option<u32>,
-    plan: &'a Plan<'a>,
+    demands: &'a Demands<'a>,
 }
 
 struct Attribute {
@@ -64,10 +118,10 @@ impl<'a> Table<'a> {
     pub(super) async fn ask(
         party: &mut Party,
         rows: &OwnRows<'_>,
-        plan: &'a Plan<'a>,
+        demands: &'a Demands<'a>,
         records: u64,
     ) -> Result<Self, Error> {
-        let models = plan.requirement.models.iter();
+        let models = demands.requirement.models.iter();
         let by_counts: Vec<Model> = models
             .filter(|model| !matches!(model, Model::SiteDiversity { .. }))
             .cloned()
@@ -104,7 +158,7 @@ impl<'a> Table<'a> {
                 Owner::Site(site) => Some(site),
                 Owner::Column(_) => None,
             },
-            plan,
+            demands,
         })
     }
 
@@ -126,8 +180,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    pub(super) fn plan(&self) -> &'a Plan<'a> {
-        self.plan
+    pub(super) fn demands(&self) -> &'a Demands<'a> {
+        self.demands
     }
 
     /// Sensitive counts of the whole table, one attribute after the other.
@@ -142,19 +196,24 @@ impl<'a> Table<'a> {
         attributes.map(|attribute| (attribute.index, attribute.values.len()))
     }
 
-    /// Takes the next cut's counts of all parts but the last from the answers, and adds the last:
-    /// what is left of the class.
-    pub(super) fn counted(&self, class: &Open, parts: usize, answers: &mut &[u64]) -> Counted {
+    /// Takes the next counts of all parts but the last from the answers, and adds the last: what is
+    /// left of the whole.
+    pub(super) fn counted(
+        &self,
+        (size, whole): (u64, &[u64]),
+        parts: usize,
+        answers: &mut &[u64],
+    ) -> Counted {
         let mut sizes = Vec::with_capacity(parts);
-        complete(answers, parts, &[class.size], |_, counts| {
+        complete(answers, parts, &[size], |_, counts| {
             sizes.extend_from_slice(counts);
         });
-        let width = class.sensitive.len();
+        let width = whole.len();
         let mut sensitive = vec![0; parts * width];
         let mut from = 0;
         for (_, size) in self.sensitive() {
-            let whole = &class.sensitive[from..from + size];
-            complete(answers, parts, whole, |part, counts| {
+            let part = &whole[from..from + size];
+            complete(answers, parts, part, |part, counts| {
                 let at = part * width + from;
                 sensitive[at..at + size].copy_from_slice(counts);
             });
@@ -163,57 +222,38 @@ impl<'a> Table<'a> {
         Counted { sizes, sensitive }
     }
 
-    /// Refuses a requirement that not even the whole table satisfies. Gives the number of
-    /// coalitions that were checked.
+    /// Refuses a requirement that not even the whole table satisfies: `whole` tries it as one part.
+    /// Gives the number of coalitions that were checked.
     pub(super) async fn refuse_unmeetable(
         &self,
         party: &mut Party,
-        arranged: &Arranged<'_>,
-        root: &Open,
+        whole: &impl Trials,
     ) -> Result<u64, Error> {
         let view = self.view();
+        let size = self.records;
+        let sensitive = self.whole();
         let failing = self.by_counts.iter().find(|model| {
             let models = std::slice::from_ref(*model);
-            !self.holds(models, &view, root.size, &root.sensitive)
+            !self.holds(models, &view, size, &sensitive)
         });
         if let Some(model) = failing {
-            return Err(self.unmeetable(model.to_string(), self.best(model, root.size)));
+            return Err(self.unmeetable(model.to_string(), self.best(model, size)));
         }
-        // The whole table as a part: no cut at all.
-        let everything = Try {
-            class: 0,
-            cut: Cut {
-                attribute: 0,
-                ends: vec![u32::MAX],
-                left_at_end: None,
-            },
-            other_side: None,
-        };
-        let counted = Counted {
-            sizes: vec![root.size],
-            sensitive: root.sensitive.clone(),
-        };
-        let tries = Tries {
-            arranged,
-            open: std::slice::from_ref(root),
-            tries: &[everything],
-            counted: &[counted],
-        };
-        let mut allowed = [root.size > 0];
-        sites::check(party, self, tries, &mut allowed).await?;
-        if let (Some((l, model)), [false], 1..) = (sites::demanded(self), allowed, root.size) {
+        let mut allowed = [size > 0];
+        sites::check(party, self, whole, &mut allowed).await?;
+        if let (Some((l, model)), [false], 1..) = (sites::demanded(self), allowed, size) {
             let most = l.saturating_sub(1).min(self.sites as u64);
             let best = format!(
                 "fewer than {l} sites have records; the largest value that could be met is at most {most}"
             );
             return Err(self.unmeetable(model.to_string(), best));
         }
-        let m = self.plan.requirement.m.unwrap_or(0);
+        let m = self.demands.requirement.m.unwrap_or(0);
         let mut checks = 0;
         for least in (1..=m).rev() {
-            let mut allowed = [root.size > 0];
-            checks += coalitions::check(party, self, least, tries, &mut allowed).await?;
-            if allowed == [true] || root.size == 0 {
+            let mut allowed = [size > 0];
+            checks += coalitions::check(party, self, least, whole, &mut allowed).await?;
+            if allowed == [true] || size == 0 {
                 if least < m {
                     return Err(
                         self.unmeetable(format!("m = {m}"), could_be(&format!("m = {least}")))
@@ -228,18 +268,46 @@ impl<'a> Table<'a> {
         Ok(checks)
     }
 
-    /// For each try, whether all non-empty parts of its cut satisfy the requirement; and how many
-    /// coalitions were checked.
+    /// Whether a class of which all sites know this satisfies what follows from it.
+    pub(super) fn holds_by_counts(
+        &self,
+        view: &TableView<'_>,
+        size: u64,
+        sensitive: &[u64],
+    ) -> bool {
+        self.holds(&self.by_counts, view, size, sensitive)
+    }
+
+    /// Whether the requirement speaks of sites, so that counts alone do not settle it.
+    pub(super) fn speaks_of_sites(&self) -> bool {
+        sites::demanded(self).is_some() || self.demands.requirement.m.unwrap_or(0) > 0
+    }
+
+    /// Of the tries that are allowed so far, forbids those that do not satisfy what speaks of sites.
+    /// Gives the number of coalitions that were checked.
+    pub(super) async fn check_sites(
+        &self,
+        party: &mut Party,
+        tries: &impl Trials,
+        allowed: &mut [bool],
+    ) -> Result<u64, Error> {
+        sites::check(party, self, tries, allowed).await?;
+        let m = self.demands.requirement.m.unwrap_or(0);
+        coalitions::check(party, self, m, tries, allowed).await
+    }
+
+    /// For each of some tries, whether it makes more than one part and all non-empty ones satisfy
+    /// the requirement; and how many coalitions were checked.
     pub(super) async fn allowed(
         &self,
         party: &mut Party,
-        tries: Tries<'_>,
+        tries: &impl Trials,
+        count: usize,
     ) -> Result<(Vec<bool>, u64), Error> {
         let view = self.view();
-        let mut allowed: Vec<bool> = tries
-            .counted
-            .iter()
-            .map(|counted| {
+        let mut allowed: Vec<bool> = (0..count)
+            .map(|place| {
+                let counted = tries.counted(place);
                 // A cut that leaves everything in one part is none.
                 counted.sizes.iter().filter(|size| **size > 0).count() > 1
                     && (0..counted.parts()).all(|part| {
@@ -248,10 +316,8 @@ impl<'a> Table<'a> {
                     })
             })
             .collect();
-        // Only cuts that are allowed so far are worth a question.
-        sites::check(party, self, tries, &mut allowed).await?;
-        let m = self.plan.requirement.m.unwrap_or(0);
-        let checks = coalitions::check(party, self, m, tries, &mut allowed).await?;
+        // Only tries that are allowed so far are worth a question.
+        let checks = self.check_sites(party, tries, &mut allowed).await?;
         Ok((allowed, checks))
     }
 
@@ -259,7 +325,7 @@ impl<'a> Table<'a> {
     pub(super) fn view(&self) -> TableView<'_> {
         let attributes = self.references.iter().zip(&self.sensitive);
         let movers = attributes.map(|(reference, attribute)| {
-            let declared = self.plan.sensitive[attribute.index];
+            let declared = self.demands.sensitive[attribute.index];
             EarthMover::new(reference, declared.distance, declared.tree)
         });
         TableView {
@@ -284,7 +350,7 @@ impl<'a> Table<'a> {
     /// Whether a class must have every value of the table, so that it can be united with others.
     fn needs_all_values(&self, models: &[Model]) -> bool {
         let is_delta = |model: &Model| matches!(model, Model::DeltaDisclosure { .. });
-        self.plan.may_write_alike() && models.iter().any(is_delta)
+        self.demands.may_write_alike && models.iter().any(is_delta)
     }
 
     fn has_all_values(&self, sensitive: &[u64]) -> bool {

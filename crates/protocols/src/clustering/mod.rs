@@ -1,0 +1,9 @@
+//! What sequential clustering is made of, whoever holds what (TG12 section 2): closures and their
+//! cost, clusters, and the search for a record's best cluster. It is public arithmetic on public
+//! numbers; what is asked of other sites stands with the protocols.
+
+pub(crate) mod clusters;
+pub(crate) mod search;
+pub(crate) mod shape;
+
+pub use shape::Loss;

@@ -1,0 +1,584 @@
+//! Closures (TG12 definition 2.3) and what they cost: a node, a range or a set of values for each
+//! quasi-identifier, and any loss that is a sum over cells (LM, NCP, EM).
+//!
+//! A closure is a row of words: for a node its number, for a range its two ends, for a set a bit for
+//! each value. Costs are whole numbers, so that every site finds the same sums.
+
+use hedgerow_data::{Cell, Domain, Recode, Taxonomy};
+use hedgerow_privacy::utility::Present;
+
+use crate::horizontal::cover::Writing;
+
+/// A loss of 1 in a cell.
+pub(crate) const UNIT: f64 = (1u64 << 20) as f64;
+
+/// The most entries of a table of joins.
+const MOST_JOINS: usize = 1 << 22;
+
+/// A loss that is a sum over cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Values of the cell over values of the domain (TG12 equation 1).
+    Lm,
+    /// The same over the values that occur in the table; of numbers, their spread.
+    Ncp,
+    /// Entropy of the value, given the cell (TG12 equation 3).
+    Em,
+}
+
+/// How closures of one quasi-identifier look, and what they cost.
+pub(crate) struct Shape<'a> {
+    form: Form<'a>,
+    cost: Cost,
+    size: u32,
+}
+
+enum Form<'a> {
+    Node {
+        tree: &'a Taxonomy,
+        /// Cost of each node.
+        costs: Vec<u64>,
+        /// For each value and node, the cost of the lowest node above both; where it is not too
+        /// large.
+        joined: Vec<u64>,
+    },
+    Range,
+    Set,
+}
+
+enum Cost {
+    /// The difference of the places of an interval's ends: of the last value present up to its
+    /// end, and the first from its beginning on.
+    Spread { below: Vec<u64>, above: Vec<u64> },
+    /// A share for each value beyond the first.
+    Count { share: f64 },
+    /// Running sums of counts, and of counts times their logarithms.
+    Entropy {
+        counts: Vec<u64>,
+        running: Vec<(f64, f64)>,
+    },
+}
+
+impl<'a> Shape<'a> {
+    /// `counts` are those of the values in the joint table: for LM they do not matter, for NCP only
+    /// whether they are zero.
+    pub(crate) fn new(writing: Writing<'a>, loss: Loss, counts: &[u64]) -> Self {
+        let Writing { domain, recode } = writing;
+        let size = domain.size();
+        let everywhere = vec![1; size as usize];
+        let counts = if loss == Loss::Lm {
+            &everywhere
+        } else {
+            counts
+        };
+        let is_spread = matches!(domain, Domain::Integer(_) | Domain::Date(_));
+        let cost = match loss {
+            Loss::Em => Cost::entropy(counts),
+            Loss::Lm | Loss::Ncp if recode == Recode::Set && (loss == Loss::Lm || !is_spread) => {
+                let present = counts.iter().filter(|count| **count > 0).count();
+                Cost::Count {
+                    share: UNIT / (present.max(2) - 1) as f64,
+                }
+            }
+            Loss::Lm => Cost::spread(
+                counts,
+                (0..size)
+                    .map(|code| f64::from(code) / f64::from((size - 1).max(1)))
+                    .collect(),
+            ),
+            Loss::Ncp => Cost::spread(counts, Present::new(domain, counts).places()),
+        };
+        let form = match (recode, domain.taxonomy()) {
+            (Recode::Node, Some(tree)) => Form::node(tree, &cost),
+            (Recode::Set, _) => Form::Set,
+            _ => Form::Range,
+        };
+        Self { form, cost, size }
+    }
+
+    /// Words of a closure.
+    fn width(&self) -> usize {
+        match self.form {
+            Form::Node { .. } | Form::Range => 1,
+            Form::Set => (self.size as usize).div_ceil(64).max(1),
+        }
+    }
+
+    /// How many closures there may be, where they are few enough to group clusters by.
+    fn variety(&self) -> Option<usize> {
+        match &self.form {
+            Form::Node { costs, .. } => Some(costs.len()),
+            Form::Range => Some((self.size as usize).pow(2)),
+            Form::Set if self.size <= 16 => Some(1 << self.size),
+            Form::Set => None,
+        }
+        .filter(|variety| (2..=256).contains(variety))
+    }
+
+    fn set_record(&self, code: u32, closure: &mut [u64]) {
+        match &self.form {
+            Form::Node { tree, .. } => closure[0] = u64::from(tree.leaf(code)),
+            Form::Range => closure[0] = packed(code, code),
+            Form::Set => {
+                closure.fill(0);
+                closure[code as usize / 64] = 1 << (code % 64);
+            }
+        }
+    }
+
+    fn join(&self, closure: &mut [u64], other: &[u64]) {
+        match &self.form {
+            Form::Node { tree, .. } => {
+                closure[0] = u64::from(common(tree, closure[0] as u32, other[0] as u32));
+            }
+            Form::Range => {
+                let ((a, b), (c, d)) = (ends(closure[0]), ends(other[0]));
+                closure[0] = packed(a.min(c), b.max(d));
+            }
+            Form::Set => closure
+                .iter_mut()
+                .zip(other)
+                .for_each(|(bits, other)| *bits |= other),
+        }
+    }
+
+    /// The cost of the closure together with a value.
+    fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
+        match &self.form {
+            Form::Node {
+                tree,
+                costs,
+                joined,
+            } => match joined.get(code as usize * costs.len() + closure[0] as usize) {
+                Some(cost) => *cost,
+                None => costs[common(tree, closure[0] as u32, tree.leaf(code)) as usize],
+            },
+            Form::Range => {
+                let (least, greatest) = ends(closure[0]);
+                self.cost.of_interval(least.min(code), greatest.max(code))
+            }
+            Form::Set if self.covers(closure, code) => self.cost(closure),
+            Form::Set => {
+                let mut with = closure.to_vec();
+                with[code as usize / 64] |= 1 << (code % 64);
+                self.cost(&with)
+            }
+        }
+    }
+
+    fn cost(&self, closure: &[u64]) -> u64 {
+        match &self.form {
+            Form::Node { costs, .. } => costs[closure[0] as usize],
+            Form::Range => {
+                let (least, greatest) = ends(closure[0]);
+                self.cost.of_interval(least, greatest)
+            }
+            Form::Set => self.cost.of_set(closure),
+        }
+    }
+
+    fn covers(&self, closure: &[u64], code: u32) -> bool {
+        match &self.form {
+            Form::Node { tree, .. } => {
+                let (least, greatest) = tree.interval(closure[0] as u32);
+                (least..=greatest).contains(&code)
+            }
+            Form::Range => {
+                let (least, greatest) = ends(closure[0]);
+                (least..=greatest).contains(&code)
+            }
+            Form::Set => closure[code as usize / 64] & (1 << (code % 64)) != 0,
+        }
+    }
+
+    /// Whether a value may lie in both.
+    fn meet(&self, one: &[u64], other: &[u64]) -> bool {
+        match &self.form {
+            Form::Set => one.iter().zip(other).any(|(one, other)| one & other != 0),
+            _ => {
+                let ((a, b), (c, d)) = (self.bounds(one), self.bounds(other));
+                a <= d && c <= b
+            }
+        }
+    }
+
+    /// The first and last value of a closure.
+    pub(crate) fn bounds(&self, closure: &[u64]) -> (u32, u32) {
+        match &self.form {
+            Form::Node { tree, .. } => tree.interval(closure[0] as u32),
+            Form::Range => ends(closure[0]),
+            Form::Set => {
+                let codes = codes_of(closure);
+                codes.fold((u32::MAX, 0), |(least, greatest), code| {
+                    (least.min(code), greatest.max(code))
+                })
+            }
+        }
+    }
+
+    /// The closure as the release writes it.
+    pub(crate) fn cell(&self, closure: &[u64]) -> Cell {
+        let (least, greatest) = self.bounds(closure);
+        let interval = Cell::Interval(least, greatest);
+        match self.form {
+            Form::Set => Cell::set(codes_of(closure).collect()).unwrap_or(interval),
+            _ => interval,
+        }
+    }
+
+    /// The smallest closure of a cell.
+    fn set_cell(&self, cell: &Cell, closure: &mut [u64]) {
+        let (least, greatest) = cell.bounds();
+        match &self.form {
+            Form::Node { tree, .. } => {
+                closure[0] = u64::from(tree.lowest_common_ancestor(least, greatest));
+            }
+            Form::Range => closure[0] = packed(least, greatest),
+            Form::Set => {
+                closure.fill(0);
+                let codes = (least..=greatest).filter(|code| cell.contains(*code));
+                codes.for_each(|code| closure[code as usize / 64] |= 1 << (code % 64));
+            }
+        }
+    }
+
+    /// Closures one step narrower: the children of a node, the halves of a range, a set without one
+    /// of its values.
+    fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
+        match &self.form {
+            Form::Node { tree, .. } => {
+                let children = tree.children(closure[0] as u32);
+                children.map(|child| vec![u64::from(child)]).collect()
+            }
+            Form::Range => {
+                let (least, greatest) = ends(closure[0]);
+                if least == greatest {
+                    return Vec::new();
+                }
+                let middle = least + (greatest - least) / 2;
+                vec![
+                    vec![packed(least, middle)],
+                    vec![packed(middle + 1, greatest)],
+                ]
+            }
+            Form::Set => {
+                let codes: Vec<u32> = codes_of(closure).collect();
+                if codes.len() < 2 {
+                    return Vec::new();
+                }
+                let without = |code: u32| {
+                    let mut set = closure.to_vec();
+                    set[code as usize / 64] &= !(1 << (code % 64));
+                    set
+                };
+                codes.into_iter().map(without).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Form<'a> {
+    fn node(tree: &'a Taxonomy, cost: &Cost) -> Self {
+        let interval = |node| {
+            let (least, greatest) = tree.interval(node);
+            cost.of_interval(least, greatest)
+        };
+        let costs: Vec<u64> = (0..tree.node_count()).map(interval).collect();
+        let leaves = tree.leaf_count() as usize;
+        let mut joined = Vec::new();
+        if leaves * costs.len() <= MOST_JOINS {
+            joined.reserve(leaves * costs.len());
+            for code in 0..tree.leaf_count() {
+                let leaf = tree.leaf(code);
+                let above = |node| costs[common(tree, leaf, node) as usize];
+                joined.extend((0..tree.node_count()).map(above));
+            }
+        }
+        Self::Node {
+            tree,
+            costs,
+            joined,
+        }
+    }
+}
+
+impl Cost {
+    fn spread(counts: &[u64], places: Vec<f64>) -> Self {
+        let below: Vec<u64> = places
+            .into_iter()
+            .map(|place| (place * UNIT).round() as u64)
+            .collect();
+        let mut above = below.clone();
+        let mut next = UNIT as u64;
+        for (place, count) in above.iter_mut().zip(counts).rev() {
+            if *count > 0 {
+                next = *place;
+            }
+            *place = next;
+        }
+        Self::Spread { below, above }
+    }
+
+    fn entropy(counts: &[u64]) -> Self {
+        let mut running = vec![(0.0, 0.0)];
+        let mut sums = (0.0, 0.0);
+        for count in counts {
+            sums = (sums.0 + *count as f64, sums.1 + weighted(*count));
+            running.push(sums);
+        }
+        Self::Entropy {
+            counts: counts.to_vec(),
+            running,
+        }
+    }
+
+    fn of_interval(&self, least: u32, greatest: u32) -> u64 {
+        match self {
+            Self::Spread { below, above } => {
+                below[greatest as usize].saturating_sub(above[least as usize])
+            }
+            Self::Count { share } => (f64::from(greatest - least) * share).round() as u64,
+            Self::Entropy { running, .. } => {
+                let (from, to) = (running[least as usize], running[greatest as usize + 1]);
+                entropy(to.0 - from.0, to.1 - from.1)
+            }
+        }
+    }
+
+    fn of_set(&self, set: &[u64]) -> u64 {
+        match self {
+            Self::Count { share } => {
+                let values: u32 = set.iter().map(|bits| bits.count_ones()).sum();
+                (f64::from(values.saturating_sub(1)) * share).round() as u64
+            }
+            Self::Spread { below, above } => {
+                let last = codes_of(set).last();
+                let ends = codes_of(set).next().zip(last);
+                ends.map_or(0, |(first, last)| {
+                    below[last as usize].saturating_sub(above[first as usize])
+                })
+            }
+            Self::Entropy { counts, .. } => {
+                let counts = codes_of(set).map(|code| counts[code as usize]);
+                let (total, sum) = counts.fold((0.0, 0.0), |(total, sum), count| {
+                    (total + count as f64, sum + weighted(count))
+                });
+                entropy(total, sum)
+            }
+        }
+    }
+}
+
+fn weighted(count: u64) -> f64 {
+    match count {
+        0 => 0.0,
+        _ => count as f64 * (count as f64).log2(),
+    }
+}
+
+fn entropy(total: f64, weighted: f64) -> u64 {
+    if total < 1.0 {
+        return 0;
+    }
+    ((total.log2() - weighted / total).max(0.0) * UNIT).round() as u64
+}
+
+fn packed(least: u32, greatest: u32) -> u64 {
+    u64::from(least) << 32 | u64::from(greatest)
+}
+
+fn ends(word: u64) -> (u32, u32) {
+    ((word >> 32) as u32, word as u32)
+}
+
+fn codes_of(set: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    (0u32..).step_by(64).zip(set).flat_map(|(from, bits)| {
+        let mut bits = *bits;
+        std::iter::from_fn(move || {
+            (bits != 0).then(|| {
+                let code = from + bits.trailing_zeros();
+                bits &= bits - 1;
+                code
+            })
+        })
+    })
+}
+
+/// The lowest node above two.
+fn common(tree: &Taxonomy, one: u32, other: u32) -> u32 {
+    if tree.is_ancestor(one, other) {
+        return one;
+    }
+    let ((a, b), (c, d)) = (tree.interval(one), tree.interval(other));
+    let joint = tree.lowest_common_ancestor(a.min(c), b.max(d));
+    // A node with one child has its child's values: the higher of the two is meant.
+    if tree.is_ancestor(other, joint) || !tree.is_ancestor(joint, other) {
+        other
+    } else {
+        joint
+    }
+}
+
+/// All quasi-identifiers' shapes: closures are rows of words, attribute by attribute.
+pub(crate) struct Shapes<'a> {
+    shapes: Vec<Shape<'a>>,
+    starts: Vec<usize>,
+}
+
+impl<'a> Shapes<'a> {
+    pub(crate) fn new(shapes: Vec<Shape<'a>>) -> Self {
+        let mut starts = vec![0];
+        for shape in &shapes {
+            starts.push(starts[starts.len() - 1] + shape.width());
+        }
+        Self { shapes, starts }
+    }
+
+    /// How many quasi-identifiers.
+    pub(crate) const fn attributes(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// Words of a closure.
+    pub(crate) fn width(&self) -> usize {
+        self.starts[self.shapes.len()]
+    }
+
+    pub(crate) fn shape(&self, attribute: usize) -> &Shape<'a> {
+        &self.shapes[attribute]
+    }
+
+    /// Words of an attribute's part.
+    pub(crate) fn part_width(&self, attribute: usize) -> usize {
+        self.starts[attribute + 1] - self.starts[attribute]
+    }
+
+    /// An attribute's part of a closure.
+    pub(crate) fn part<'c>(&self, attribute: usize, closure: &'c [u64]) -> &'c [u64] {
+        &closure[self.starts[attribute]..self.starts[attribute + 1]]
+    }
+
+    fn part_mut<'c>(&self, attribute: usize, closure: &'c mut [u64]) -> &'c mut [u64] {
+        &mut closure[self.starts[attribute]..self.starts[attribute + 1]]
+    }
+
+    /// The attributes by which clusters are worth grouping, the most telling first.
+    pub(crate) fn telling(&self, most: usize) -> Vec<usize> {
+        let varieties = self.shapes.iter().map(Shape::variety).enumerate();
+        let mut telling: Vec<(usize, usize)> = varieties
+            .filter_map(|(attribute, variety)| Some((variety?, attribute)))
+            .collect();
+        telling.sort_unstable_by(|a, b| b.cmp(a));
+        telling.truncate(most);
+        telling.into_iter().map(|(_, attribute)| attribute).collect()
+    }
+
+    pub(crate) fn of_record(&self, record: &[u32]) -> Vec<u64> {
+        let mut closure = vec![0; self.width()];
+        for (attribute, code) in record.iter().enumerate() {
+            self.shapes[attribute].set_record(*code, self.part_mut(attribute, &mut closure));
+        }
+        closure
+    }
+
+    /// The closure of some records; none of no records.
+    pub(crate) fn of_records<'r>(
+        &self,
+        records: impl IntoIterator<Item = &'r [u32]>,
+    ) -> Option<Vec<u64>> {
+        let mut records = records.into_iter();
+        let mut closure = self.of_record(records.next()?);
+        let mut other = vec![0; closure.len()];
+        for record in records {
+            for (attribute, code) in record.iter().enumerate() {
+                let shape = &self.shapes[attribute];
+                let part = self.part_mut(attribute, &mut closure);
+                if !shape.covers(part, *code) {
+                    let other = self.part_mut(attribute, &mut other);
+                    shape.set_record(*code, other);
+                    shape.join(part, other);
+                }
+            }
+        }
+        Some(closure)
+    }
+
+    pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
+        for (attribute, shape) in self.shapes.iter().enumerate() {
+            shape.join(
+                self.part_mut(attribute, closure),
+                self.part(attribute, other),
+            );
+        }
+    }
+
+    pub(crate) fn cost(&self, closure: &[u64]) -> u64 {
+        let shapes = self.shapes.iter().enumerate();
+        shapes
+            .map(|(attribute, shape)| shape.cost(self.part(attribute, closure)))
+            .sum()
+    }
+
+    /// The cost of one attribute's part, alone and together with a record's value.
+    pub(crate) fn cost_in(&self, attribute: usize, part: &[u64], code: u32) -> (u64, u64) {
+        let shape = &self.shapes[attribute];
+        (shape.cost(part), shape.joined_cost(part, code))
+    }
+
+    /// The cost of a closure together with a record.
+    pub(crate) fn joined_cost(&self, closure: &[u64], record: &[u32]) -> u64 {
+        let mut cost = 0;
+        for (attribute, shape) in self.shapes.iter().enumerate() {
+            cost += shape.joined_cost(self.part(attribute, closure), record[attribute]);
+        }
+        cost
+    }
+
+    /// The cost of two closures together.
+    pub(crate) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
+        let mut joint = one.to_vec();
+        self.join(&mut joint, other);
+        self.cost(&joint)
+    }
+
+    pub(crate) fn covers(&self, closure: &[u64], record: &[u32]) -> bool {
+        let mut shapes = self.shapes.iter().enumerate();
+        shapes.all(|(attribute, shape)| {
+            shape.covers(self.part(attribute, closure), record[attribute])
+        })
+    }
+
+    /// Whether a record may lie in both.
+    pub(crate) fn meet(&self, one: &[u64], other: &[u64]) -> bool {
+        let mut shapes = self.shapes.iter().enumerate();
+        shapes.all(|(attribute, shape)| {
+            shape.meet(self.part(attribute, one), self.part(attribute, other))
+        })
+    }
+
+    pub(crate) fn cells(&self, closure: &[u64]) -> Vec<Cell> {
+        let shapes = self.shapes.iter().enumerate();
+        shapes
+            .map(|(attribute, shape)| shape.cell(self.part(attribute, closure)))
+            .collect()
+    }
+
+    /// Puts an attribute's cell into a closure.
+    pub(crate) fn put(&self, attribute: usize, cell: &Cell, closure: &mut [u64]) {
+        self.shapes[attribute].set_cell(cell, self.part_mut(attribute, closure));
+    }
+
+    /// All closures that are one step narrower in one attribute.
+    pub(crate) fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
+        let shapes = self.shapes.iter().enumerate();
+        let narrower = shapes.flat_map(|(attribute, shape)| {
+            let parts = shape.narrower(self.part(attribute, closure)).into_iter();
+            parts.map(move |part| {
+                let mut narrow = closure.to_vec();
+                self.part_mut(attribute, &mut narrow).copy_from_slice(&part);
+                narrow
+            })
+        });
+        narrower.collect()
+    }
+}
