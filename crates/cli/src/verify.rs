@@ -12,9 +12,10 @@ use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::CliError;
+use crate::opened::Opened;
 use crate::output::Answer;
 use crate::progress::Bar;
 
@@ -118,11 +119,11 @@ pub(crate) struct Report {
 }
 
 impl Arguments {
-    /// Everything about the release in a folder.
-    pub(crate) fn of_folder(folder: &Path, study: &Path, original: Option<&Path>) -> Self {
+    /// Everything about the release in a folder, of a study that has been read.
+    pub(crate) fn of_folder(folder: &Path, original: Option<&Path>) -> Self {
         Self {
             release: folder.to_owned(),
-            study: Some(study.to_owned()),
+            study: None,
             against: None,
             quasi: Vec::new(),
             sensitive: Vec::new(),
@@ -136,9 +137,14 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let mut check = manifest_of(arguments);
+    let opened = match &arguments.study {
+        Some(study) => Some(Opened::open(study)?),
+        None => None,
+    };
+    let opened = opened.as_ref();
+    let mut check = opened.and_then(|opened| Check::of(&arguments.release, opened));
     let path = release_file(&arguments.release, check.as_ref())?;
-    match look(arguments, &path, &mut check) {
+    match look(arguments, opened, &path, &mut check) {
         Ok(report) => {
             let holds = report.verdict.holds.unwrap_or(true);
             Ok(Answer::new(text::text(&path, &report), &report, holds))
@@ -156,26 +162,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 }
 
 /// Everything about a release; an error where its files cannot be understood.
-pub(crate) fn report(arguments: &Arguments) -> Result<Report, CliError> {
-    let mut check = manifest_of(arguments);
+pub(crate) fn report(arguments: &Arguments, opened: &Opened) -> Result<Report, CliError> {
+    let mut check = Check::of(&arguments.release, opened);
     let path = release_file(&arguments.release, check.as_ref())?;
-    look(arguments, &path, &mut check)
+    look(arguments, Some(opened), &path, &mut check)
 }
 
-fn manifest_of(arguments: &Arguments) -> Option<Check> {
-    let study = arguments.study.as_ref()?;
-    Check::of(&arguments.release, study)
+/// Everything about a release whose manifest is not written yet.
+pub(crate) fn unsealed(
+    folder: &Path,
+    opened: &Opened,
+    manifest: &Value,
+) -> Result<Report, CliError> {
+    let check = Check::unsealed(folder, opened, manifest);
+    let path = release_file(folder, Some(&check))?;
+    let arguments = Arguments::of_folder(folder, None);
+    look(&arguments, Some(opened), &path, &mut Some(check))
 }
 
 /// Looks at a release. The manifest goes into the report, or stays where there is none.
-fn look(arguments: &Arguments, path: &Path, check: &mut Option<Check>) -> Result<Report, CliError> {
-    let mut report = match &arguments.study {
-        Some(study) => {
-            let study = Study::open(study)?;
+fn look(
+    arguments: &Arguments,
+    opened: Option<&Opened>,
+    path: &Path,
+    check: &mut Option<Check>,
+) -> Result<Report, CliError> {
+    let mut report = match opened {
+        Some(Opened { study, .. }) => {
             let attributes = study.schema.attributes().iter();
             let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
             let table = read_text(path, &names, &Bar::reading(path))?;
-            with_study(arguments, &study, &table, check.as_mut())?
+            with_study(arguments, study, &table, check.as_mut())?
         }
         None => {
             refuse_double_roles(arguments)?;

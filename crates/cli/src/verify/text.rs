@@ -86,13 +86,13 @@ pub(super) fn unreadable(folder: &Path, check: &Check, error: &CliError) -> Stri
 }
 
 fn manifest(check: &Check) -> String {
-    let mut text = String::from(match (check.findings.is_empty(), check.signed) {
-        (true, true) => {
-            "manifest: signed by all sites of the study, and the release is what they signed; ledger, cost and report.html are the word of the site that wrote them\n"
-        }
-        (true, false) => "manifest: not signed; the release is what it says\n",
-        (false, _) => "MANIFEST DOES NOT HOLD\n",
-    });
+    let mut text = match (check.findings.is_empty(), &check.account) {
+        (true, Some(site)) => format!(
+            "manifest: signed by all sites of the study, and the release is what they signed; ledger, cost and report.html are what `{site}` sealed\n"
+        ),
+        (true, None) => String::from("manifest: not signed; the release is what it says\n"),
+        (false, _) => String::from("MANIFEST DOES NOT HOLD\n"),
+    };
     for finding in &check.findings {
         text.push_str(&format!("  {finding}\n"));
     }
