@@ -143,21 +143,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     };
     let opened = opened.as_ref();
     let mut check = opened.and_then(|opened| Check::of(&arguments.release, opened));
-    let path = release_file(&arguments.release, check.as_ref())?;
-    match look(arguments, opened, &path, &mut check) {
-        Ok(report) => {
+    let found = release_file(&arguments.release, check.as_ref()).and_then(|path| {
+        let report = look(arguments, opened, &path, &mut check)?;
+        Ok((path, report))
+    });
+    match (found, check) {
+        (Ok((path, report)), _) => {
             let holds = report.verdict.holds.unwrap_or(true);
             Ok(Answer::new(text::text(&path, &report), &report, holds))
         }
-        // A file that was tampered with may not be readable at all.
-        Err(error) => match check {
-            Some(check) if !check.findings.is_empty() => Ok(Answer::new(
+        // A file that was tampered with may not be readable, or be there, at all. A study that says
+        // what it must not is another matter.
+        (Err(error), Some(check))
+            if !check.findings.is_empty()
+                && !matches!(error, CliError::Requirement(_) | CliError::Document(_)) =>
+        {
+            Ok(Answer::new(
                 text::unreadable(&arguments.release, &check, &error),
                 &json!({ "holds": false, "manifest": check, "error": error.to_string() }),
                 false,
-            )),
-            _ => Err(error),
-        },
+            ))
+        }
+        (Err(error), _) => Err(error),
     }
 }
 
@@ -214,6 +221,12 @@ fn look(
 
 /// A release folder holds `release.parquet` and `release.csv`.
 fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError> {
+    if !path.exists() {
+        return Err(CliError::Usage(format!(
+            "{}: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
+            path.display()
+        )));
+    }
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
@@ -225,7 +238,7 @@ fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError>
         .find(|file| file.exists());
     found.ok_or_else(|| {
         CliError::Usage(format!(
-            "{}: no release.parquet or release.csv in this folder\nhint: name the file itself",
+            "{}: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
             path.display()
         ))
     })

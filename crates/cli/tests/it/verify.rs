@@ -347,7 +347,7 @@ fn a_release_folder() {
     let done = hedgerow(folder.path(), &["verify", "out", "--study", "study.toml"]);
     assert_refused(
         &done,
-        "out: no release.parquet or release.csv in this folder\nhint: name the file itself",
+        "out: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
     );
     std::fs::rename(
         folder.path().join("release.csv"),
@@ -364,7 +364,7 @@ fn a_release_folder() {
     );
     assert_refused(
         &done,
-        "nowhere.csv: cannot be read: No such file or directory (os error 2)",
+        "nowhere.csv: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
     );
 }
 
@@ -694,7 +694,12 @@ fn a_file_that_is_missing_or_does_not_belong_is_named() {
     ] {
         let file = path.join("release").join(name);
         std::fs::rename(&file, path.join("gone")).unwrap();
-        assert_found(&verify(path), &format!("  {name}: is missing"));
+        let done = verify(path);
+        assert_found(&done, &format!("  {name}: is missing"));
+        // Said before what was measured, and no column is asked for that a release cannot have.
+        let said = |words: &str| done.stdout.find(words);
+        assert!(said("MANIFEST DOES NOT HOLD") < said("k-anonymity"));
+        assert_eq!(said("--provider-column"), None);
         std::fs::rename(path.join("gone"), &file).unwrap();
     }
     for name in ["notes.txt", ".hidden"] {
@@ -714,6 +719,35 @@ fn a_file_that_is_missing_or_does_not_belong_is_named() {
     assert_found(&verify(path), "  more: is no file of this release");
     std::fs::remove_dir(path.join("release/more")).unwrap();
     assert_eq!(verify(path).code, 0);
+
+    // A study that says what it must not is bad input, whatever the folder holds.
+    let done = changed(path, "study.toml", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        *bytes = text.replace("k = 5", "kk = 5").into_bytes();
+    });
+    assert_refused(
+        &done,
+        "study.toml:19: unknown key `kk` in `require`\nhint: did you mean `k`?",
+    );
+    let nowhere = hedgerow(path, &["verify", "nowhere", "--study", "study.toml"]);
+    assert_refused(
+        &nowhere,
+        "nowhere: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
+    );
+
+    // Nothing but the manifest.
+    for name in ["release.csv", "release.parquet"] {
+        std::fs::remove_file(path.join("release").join(name)).unwrap();
+    }
+    let done = verify(path);
+    for name in ["release.csv", "release.parquet"] {
+        assert_found(&done, &format!("  {name}: is missing"));
+    }
+    let done = hedgerow(path, &["report", "release", "--study", "study.toml"]);
+    assert_refused(
+        &done,
+        "release: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
+    );
 }
 
 /// A site's account is its own: nobody else can write it, and no other release can have it.
