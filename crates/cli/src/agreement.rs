@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hedgerow_data::files::{FileError, OutputFile};
 use hedgerow_node::agreement::{Agreement, Standing};
@@ -108,7 +109,7 @@ pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
 }
 
 pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
-    let agreement = Agreement::open(&arguments.study)?;
+    let agreement = Arc::new(Agreement::open(&arguments.study)?);
     let standings = agreement.standings()?;
     let is_signed = standings.iter().all(|one| *one == Standing::Signed);
     let mut text = format!(
@@ -118,7 +119,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         table(&agreement, &standings)
     );
     let mut shown = value(&agreement, &standings);
-    let ready = Ready::open(&arguments.study, None)?;
+    let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)
         .iter()
         .map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()])

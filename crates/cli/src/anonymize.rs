@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ledger: &ledger,
         cost: &cost,
     };
-    manifest::write_unsigned(&ready, &arguments.study, &account)?;
+    manifest::write_unsigned(&ready, &account)?;
     Ok(Summary::new(&ready, &published, count, None, cost, ledger, of_sites).answer())
 }
 

@@ -2,6 +2,8 @@
 //! alone with its own, the releases united (each alone). The distribution baselines of JX09
 //! section 5.1.
 
+use std::sync::Arc;
+
 use hedgerow_data::files::Progress as _;
 use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Table};
 use hedgerow_privacy::Model;
@@ -196,6 +198,7 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     let alone = Ready {
         study: ready.study.clone(),
         requirement,
+        opened: Arc::clone(&ready.opened),
     };
     (alone, left_out)
 }

@@ -2,10 +2,12 @@
 //! the summary of what came of it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hedgerow_data::files::{FileError, read_text, write_release};
 use hedgerow_data::study::{self, Algorithm, Cuts, Partition as Spread, Security};
 use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
+use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
@@ -20,11 +22,15 @@ use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::Party;
 
 use crate::error::CliError;
+use crate::manifest;
+use crate::opened::Opened;
 
 /// A study that can be run here.
 pub(crate) struct Ready {
     pub(crate) study: Study,
     pub(crate) requirement: Requirement,
+    /// What it was made of.
+    pub(crate) opened: Arc<Opened>,
 }
 
 /// What a site has when a run is over.
@@ -42,7 +48,17 @@ pub(crate) type Columns = Vec<Option<Codes>>;
 impl Ready {
     /// Reads a study and sees that this command can run it.
     pub(crate) fn open(path: &Path, sites: Option<u64>) -> Result<Self, CliError> {
-        let study = Study::open(path)?;
+        Self::new(Opened::open(path)?, path, sites)
+    }
+
+    /// Sees that a study that has been read can be run: what sites signed is what they run, even if
+    /// its file has changed since.
+    pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, CliError> {
+        Self::new(Opened::of(agreement), agreement.path(), None)
+    }
+
+    fn new(opened: Opened, path: &Path, sites: Option<u64>) -> Result<Self, CliError> {
+        let study = opened.study.clone();
         let scope = Scope {
             sites: sites.or(Scope::of_study(&study).sites),
             ..Scope::of_study(&study)
@@ -77,7 +93,11 @@ impl Ready {
                 attribute.name
             ));
         }
-        Ok(Self { study, requirement })
+        Ok(Self {
+            study,
+            requirement,
+            opened: Arc::new(opened),
+        })
     }
 
     /// The study as its protocol takes it.
@@ -332,8 +352,15 @@ impl Ready {
 }
 
 /// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes
-/// nothing: a run that is refused leaves nothing behind.
+/// nothing: a run that is refused leaves nothing behind. A folder with other files is none for a
+/// release, which is all that its manifest lists.
 pub(crate) fn probe(folder: &Path) -> Result<(), CliError> {
+    if let Some(name) = manifest::strangers(folder).first() {
+        return Err(CliError::Usage(format!(
+            "{}: holds `{name}`, which is no file of a release\nhint: name another folder; it need not exist",
+            folder.display()
+        )));
+    }
     let there = folder.ancestors().find(|ancestor| ancestor.exists());
     let there = there.unwrap_or(Path::new("."));
     tempfile::tempfile_in(there).map_err(|error| unwritable(folder, &error))?;

@@ -15,6 +15,7 @@ mod joint;
 mod keygen;
 mod manifest;
 mod node;
+mod opened;
 mod output;
 mod part;
 mod progress;

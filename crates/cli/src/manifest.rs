@@ -1,28 +1,35 @@
-//! `manifest.json` of a release: what all sites signed, their signatures, and what the site that
-//! wrote it says besides: achieved privacy, utility, its ledger, what the run cost.
+//! `manifest.json` of a release: what all sites signed, their signatures, and the account of the site
+//! that wrote it: achieved privacy, utility, its ledger, what the run cost, and its report.
 //!
-//! What is signed is the same at every site, byte for byte: names, counts and hashes of files, no
-//! fractions. A release that no sites made, of `simulate` or `anonymize`, has the same statement
-//! under the name `unsigned`, and no signatures.
+//! What all sign is the same at every site, byte for byte: names, counts and hashes of files, no
+//! fractions. The account is each site's own; its last line is the seal, that site's signature under
+//! every byte before it. With the hashes in it, no byte of the folder can change unseen. A release
+//! that no sites made, of `simulate` or `anonymize`, has the same statement under the name
+//! `unsigned`, no signatures, and as its seal a mere hash: it shows damage, not forgery.
 
 use std::io::Write as _;
 use std::path::Path;
 
 use hedgerow_data::files::{FileError, OutputFile};
-use hedgerow_node::agreement::{Agreement, StudyHash};
-use hedgerow_node::identity::{PublicKey, hex};
+use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::identity::{PublicKey, Purpose, Secret, hex};
 use hedgerow_node::run::Seals;
 use hedgerow_smc::ledger::Line;
 use serde_json::{Map, Value, json};
 
 use crate::error::CliError;
 use crate::joint::{Published, Ready};
+use crate::opened::Opened;
+use crate::report;
 use crate::summary::{Cost, OfSites, achieved};
 
 /// Its name in the folder of a release.
 pub(crate) const FILE: &str = "manifest.json";
-/// The files of a release that sites sign.
+/// The files of a release that all sites sign.
 pub(crate) const FILES: [&str; 2] = ["release.csv", "release.parquet"];
+
+/// The file that is of the site's own account.
+pub(crate) const OWN_FILE: &str = report::FILE;
 
 /// What a site says of a release that the others have not signed: its own account.
 pub(crate) struct Account<'a> {
@@ -106,20 +113,16 @@ pub(crate) fn whole<'a>(
 
 /// Writes the manifest of a release that nobody signs, made of a study that may not be one that
 /// can be signed.
-pub(crate) fn write_unsigned(
-    ready: &Ready,
-    study: &Path,
-    account: &Account<'_>,
-) -> Result<(), CliError> {
+pub(crate) fn write_unsigned(ready: &Ready, account: &Account<'_>) -> Result<(), CliError> {
     let mut statement = Map::new();
     statement.insert("study".into(), Value::from(ready.study.name.as_str()));
-    if let Ok(agreement) = Agreement::open(study) {
+    if let Ok(agreement) = &ready.opened.agreement {
         let hash = agreement.hash.to_string();
         statement.insert("study_hash".into(), Value::from(hash));
     }
     describe(&mut statement, ready, account.published)?;
     let manifest = account.under("unsigned", Value::Object(statement), Vec::new());
-    write(&account.published.folder, &manifest)
+    close(&account.published.folder, manifest, &ready.opened, None)
 }
 
 impl Account<'_> {
@@ -153,13 +156,57 @@ pub(crate) fn signed_part(folder: &Path) -> Option<Value> {
     manifest.get_mut("signed").map(Value::take)
 }
 
-/// Writes it into the folder of the release.
-pub(crate) fn write(folder: &Path, manifest: &Value) -> Result<(), CliError> {
+/// Writes the report and the manifest into the folder of a release, and seals it: by the site's name
+/// and key, or by nobody's.
+pub(crate) fn close(
+    folder: &Path,
+    mut manifest: Value,
+    opened: &Opened,
+    writer: Option<(&str, &Secret)>,
+) -> Result<(), CliError> {
+    let mut account = Map::new();
+    if let Some((site, _)) = writer {
+        account.insert("site".into(), Value::from(site));
+    }
+    manifest["account"] = account.into();
+    report::write(folder, opened, &manifest)?;
+    let hash = hash(&folder.join(OWN_FILE))?;
+    manifest["account"]["files"] = json!({ OWN_FILE: hash });
+    let text = format!("{manifest:#}");
+    // An object ends so; the seal comes before.
+    let head = text.strip_suffix("\n}").unwrap_or(&text);
+    let digest = account_digest(head.as_bytes());
+    let seal = match writer {
+        Some((_, secret)) => hex(&secret.sign(Purpose::Account, &digest)),
+        None => hex(&digest),
+    };
     let path = folder.join(FILE);
     let mut file = OutputFile::create(&path)?;
-    writeln!(file, "{manifest:#}").map_err(|error| FileError::Unwritable {
+    let written = file.write_all(format!("{head}{}", tail(&seal)).as_bytes());
+    written.map_err(|error| FileError::Unwritable {
         file: path.display().to_string(),
         reason: error.to_string(),
     })?;
     Ok(file.finish()?)
+}
+
+/// What a seal is of: every byte of the manifest before its last line.
+pub(crate) fn account_digest(head: &[u8]) -> [u8; 32] {
+    blake3::derive_key("hedgerow account v1", head)
+}
+
+/// How a manifest ends.
+pub(crate) fn tail(seal: &str) -> String {
+    format!(",\n  \"seal\": \"{seal}\"\n}}\n")
+}
+
+/// What lies in a folder and is no file of a release, by name.
+pub(crate) fn strangers(folder: &Path) -> Vec<String> {
+    let is_known =
+        |name: &String| FILES.contains(&name.as_str()) || *name == FILE || *name == OWN_FILE;
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut strangers: Vec<String> = names.filter(|name| !is_known(name)).collect();
+    strangers.sort_unstable();
+    strangers
 }

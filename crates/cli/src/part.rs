@@ -40,7 +40,7 @@ const KNOCK_LAST: Duration = Duration::from_secs(5);
 /// A study that this site may run, with everything that it takes.
 pub(crate) struct Part {
     pub(crate) site: SiteFile,
-    pub(crate) agreement: Agreement,
+    pub(crate) agreement: Arc<Agreement>,
     keys: Vec<PublicKey>,
     secret: Arc<Secret>,
     place: u16,
@@ -54,7 +54,7 @@ impl Part {
         for warning in &site.warnings {
             talk(&format!("warning: {warning}"));
         }
-        let agreement = Agreement::open(&site.study)?;
+        let agreement = Arc::new(Agreement::open(&site.study)?);
         let keys = agreement.keys()?;
         let names: Vec<&str> = agreement
             .study
@@ -89,7 +89,7 @@ impl Part {
             )));
         }
         agreement.require_signed()?;
-        let ready = Ready::open(&site.study, None)?;
+        let ready = Ready::of(&agreement)?;
         let refusals = site.accept.refusals(&agreement, &disclosures(&ready));
         if !refusals.is_empty() {
             let lines: Vec<String> = refusals.iter().map(|one| format!("\n  {one}")).collect();
@@ -319,8 +319,13 @@ impl Part {
             cost: &cost,
         };
         let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
-        manifest::write(&published.folder, &manifest)?;
-        crate::report::write(&published.folder, &self.site.study)?;
+        let writer = (self.site.name.as_str(), &*self.secret);
+        manifest::close(
+            &published.folder,
+            manifest,
+            &self.ready.opened,
+            Some(writer),
+        )?;
         published.folder = settle(&self.unfinished(number), &self.folder(number))?;
         board.settling();
         talk(&format!(

@@ -15,7 +15,6 @@ use crate::joint::{Joint, Ready, probe};
 use crate::manifest::{self, Account};
 use crate::output::{Answer, talk, thousands};
 use crate::progress::Bar;
-use crate::report;
 use crate::split::{Deal, Sites, Split};
 use crate::summary::{Cost, Summary};
 
@@ -178,8 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ledger: &ledger,
         cost: &cost,
     };
-    manifest::write_unsigned(&ready, &arguments.study, &account)?;
-    report::write(&arguments.out, &arguments.study)?;
+    manifest::write_unsigned(&ready, &account)?;
     let baselines = match arguments.independent {
         true => Some(Baselines::run(&ready, &table, &sites, &joint.release)?),
         false => None,

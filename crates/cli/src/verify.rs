@@ -12,9 +12,10 @@ use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::CliError;
+use crate::opened::Opened;
 use crate::output::Answer;
 use crate::progress::Bar;
 
@@ -118,11 +119,11 @@ pub(crate) struct Report {
 }
 
 impl Arguments {
-    /// Everything about the release in a folder.
-    pub(crate) fn of_folder(folder: &Path, study: &Path, original: Option<&Path>) -> Self {
+    /// Everything about the release in a folder, of a study that has been read.
+    pub(crate) fn of_folder(folder: &Path, original: Option<&Path>) -> Self {
         Self {
             release: folder.to_owned(),
-            study: Some(study.to_owned()),
+            study: None,
             against: None,
             quasi: Vec::new(),
             sensitive: Vec::new(),
@@ -136,46 +137,69 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let mut check = manifest_of(arguments);
-    let path = release_file(&arguments.release, check.as_ref())?;
-    match look(arguments, &path, &mut check) {
-        Ok(report) => {
+    let opened = match &arguments.study {
+        Some(study) => Some(Opened::open(study)?),
+        None => None,
+    };
+    let opened = opened.as_ref();
+    let mut check = opened.and_then(|opened| Check::of(&arguments.release, opened));
+    let found = release_file(&arguments.release, check.as_ref()).and_then(|path| {
+        let report = look(arguments, opened, &path, &mut check)?;
+        Ok((path, report))
+    });
+    match (found, check) {
+        (Ok((path, report)), _) => {
             let holds = report.verdict.holds.unwrap_or(true);
             Ok(Answer::new(text::text(&path, &report), &report, holds))
         }
-        // A file that was tampered with may not be readable at all.
-        Err(error) => match check {
-            Some(check) if !check.findings.is_empty() => Ok(Answer::new(
+        // A file that was tampered with may not be readable, or be there, at all. A study that says
+        // what it must not is another matter.
+        (Err(error), Some(check))
+            if !check.findings.is_empty()
+                && !matches!(error, CliError::Requirement(_) | CliError::Document(_)) =>
+        {
+            Ok(Answer::new(
                 text::unreadable(&arguments.release, &check, &error),
                 &json!({ "holds": false, "manifest": check, "error": error.to_string() }),
                 false,
-            )),
-            _ => Err(error),
-        },
+            ))
+        }
+        (Err(error), _) => Err(error),
     }
 }
 
 /// Everything about a release; an error where its files cannot be understood.
-pub(crate) fn report(arguments: &Arguments) -> Result<Report, CliError> {
-    let mut check = manifest_of(arguments);
+pub(crate) fn report(arguments: &Arguments, opened: &Opened) -> Result<Report, CliError> {
+    let mut check = Check::of(&arguments.release, opened);
     let path = release_file(&arguments.release, check.as_ref())?;
-    look(arguments, &path, &mut check)
+    look(arguments, Some(opened), &path, &mut check)
 }
 
-fn manifest_of(arguments: &Arguments) -> Option<Check> {
-    let study = arguments.study.as_ref()?;
-    Check::of(&arguments.release, study)
+/// Everything about a release whose manifest is not written yet.
+pub(crate) fn unsealed(
+    folder: &Path,
+    opened: &Opened,
+    manifest: &Value,
+) -> Result<Report, CliError> {
+    let check = Check::unsealed(folder, opened, manifest);
+    let path = release_file(folder, Some(&check))?;
+    let arguments = Arguments::of_folder(folder, None);
+    look(&arguments, Some(opened), &path, &mut Some(check))
 }
 
 /// Looks at a release. The manifest goes into the report, or stays where there is none.
-fn look(arguments: &Arguments, path: &Path, check: &mut Option<Check>) -> Result<Report, CliError> {
-    let mut report = match &arguments.study {
-        Some(study) => {
-            let study = Study::open(study)?;
+fn look(
+    arguments: &Arguments,
+    opened: Option<&Opened>,
+    path: &Path,
+    check: &mut Option<Check>,
+) -> Result<Report, CliError> {
+    let mut report = match opened {
+        Some(Opened { study, .. }) => {
             let attributes = study.schema.attributes().iter();
             let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
             let table = read_text(path, &names, &Bar::reading(path))?;
-            with_study(arguments, &study, &table, check.as_mut())?
+            with_study(arguments, study, &table, check.as_mut())?
         }
         None => {
             refuse_double_roles(arguments)?;
@@ -197,6 +221,12 @@ fn look(arguments: &Arguments, path: &Path, check: &mut Option<Check>) -> Result
 
 /// A release folder holds `release.parquet` and `release.csv`.
 fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError> {
+    if !path.exists() {
+        return Err(CliError::Usage(format!(
+            "{}: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
+            path.display()
+        )));
+    }
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
@@ -208,7 +238,7 @@ fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError>
         .find(|file| file.exists());
     found.ok_or_else(|| {
         CliError::Usage(format!(
-            "{}: no release.parquet or release.csv in this folder\nhint: name the file itself",
+            "{}: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
             path.display()
         ))
     })

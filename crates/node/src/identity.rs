@@ -182,6 +182,8 @@ pub enum Purpose {
     Study,
     /// This site stands behind a release.
     Release,
+    /// This site stands behind its own account of a run.
+    Account,
 }
 
 impl Purpose {
@@ -189,6 +191,7 @@ impl Purpose {
         let name: &[u8] = match self {
             Self::Study => b"hedgerow study signature v1\0",
             Self::Release => b"hedgerow release signature v1\0",
+            Self::Account => b"hedgerow account signature v1\0",
         };
         [name, message].concat()
     }
@@ -340,6 +343,7 @@ mod tests {
         let public = secret.public();
         assert!(public.verifies(Purpose::Study, &[1; 32], &signature));
         assert!(!public.verifies(Purpose::Release, &[1; 32], &signature));
+        assert!(!public.verifies(Purpose::Account, &[1; 32], &signature));
         assert!(!public.verifies(Purpose::Study, &[2; 32], &signature));
         let other = Secret::from_bytes(&[8; 32]).public();
         assert!(!other.verifies(Purpose::Study, &[1; 32], &signature));

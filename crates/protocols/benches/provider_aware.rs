@@ -13,10 +13,18 @@
 //! the project has it, otherwise synthetic. One party has everybody's records: many sites would
 //! make the same classes. Loss is NCP over the values present, of tight ranges.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    missing_docs
+)]
+
+#[path = "../../data/tests/it/adult.rs"]
+mod adult;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -336,34 +344,8 @@ impl Done {
 
 /// Adult, where it is.
 fn adult() -> Option<Persons> {
-    let named = std::env::var_os("HEDGEROW_DATA").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = named.unwrap_or(beside).join("adult9");
-    if !folder.is_dir() {
-        return None;
-    }
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
-    for name in [
-        "sex",
-        "age",
-        "race",
-        "marital-status",
-        "education",
-        "native-country",
-        "workclass",
-        "occupation",
-        "salary-class",
-    ] {
-        let role = if name == "occupation" {
-            "sensitive"
-        } else {
-            "quasi"
-        };
-        text.push_str(&format!(
-            "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\ntaxonomy = \"adult_hierarchy_{name}.csv\"\n"
-        ));
-    }
-    Some(read("Adult", &text, &folder, &folder.join("adult.csv")))
+    let (study, table) = adult::adult("occupation")?;
+    Some(Persons::new("Adult", study.schema, table))
 }
 
 /// As many synthetic persons.

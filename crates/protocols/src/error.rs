@@ -34,6 +34,9 @@ pub enum Error {
         /// The largest that could be.
         largest: u64,
     },
+    /// A threshold that does not fit the numbers it is asked in, which are made to fit.
+    #[error("this is a mistake in hedgerow, not in your input: a threshold is out of range")]
+    Threshold,
     /// A search among coalitions that cannot be made.
     #[error(transparent)]
     Coalitions(#[from] hedgerow_privacy::m_privacy::Error),

@@ -46,7 +46,7 @@ pub(super) fn page(facts: &Facts) -> Result<String, CliError> {
                 signatures(html, facts);
                 html.element("footer", &[], |html| {
                     let version = env!("CARGO_PKG_VERSION");
-                    html.put("p", &format!("Written by hedgerow {version}. All numbers about the release were measured on the files in this folder; the ledger and the cost are the account of the site that wrote the manifest."));
+                    html.put("p", &format!("Written by hedgerow {version}. All numbers about the release were measured on its files; the ledger and the cost are the account of {}.", writer(facts)));
                 });
             });
         });
@@ -374,7 +374,7 @@ fn ledger(html: &mut Html, facts: &Facts) {
         });
         let heads =
             ["disclosed", "in plain words", "to", "values", "allowed by", "could not be hidden"];
-        html.table("Ledger of the site that wrote the manifest", &heads, rows.collect());
+        html.table(&format!("Ledger of {}", writer(facts)), &heads, rows.collect());
         if !papers.is_empty() {
             html.element("ul", &[("class", "under")], |html| {
                 for (name, title) in papers {
@@ -383,6 +383,15 @@ fn ledger(html: &mut Html, facts: &Facts) {
             });
         }
     });
+}
+
+/// Whose account it is.
+fn writer(facts: &Facts) -> String {
+    let check = facts.report.manifest.as_ref();
+    match check.and_then(|check| check.account.as_ref()) {
+        Some(site) => format!("the site {site}, under its seal"),
+        None => String::from("whoever wrote the manifest"),
+    }
 }
 
 fn cost(html: &mut Html, facts: &Facts) {

@@ -13,18 +13,18 @@ mod words;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::Study;
 use hedgerow_data::files::{FileError, OutputFile};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
+use crate::opened::Opened;
 use crate::output::Answer;
-use crate::verify;
+use crate::{manifest, verify};
 
 use facts::Facts;
 
 /// Its name in the folder of a release.
-const FILE: &str = "report.html";
+pub(crate) const FILE: &str = "report.html";
 
 /// Write a report of a release for the privacy officer: one HTML file, and the same as text.
 #[derive(clap::Args)]
@@ -40,9 +40,9 @@ pub(crate) struct Arguments {
     /// The study it is a release of.
     #[arg(long)]
     study: PathBuf,
-    /// The report; report.html in the release folder if not given.
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    /// The report. The one in the release folder is part of the release, and stays as it is.
+    #[arg(long, value_name = "FILE", default_value = FILE)]
+    out: PathBuf,
     /// The original table, for the entropy loss and how many records were unique before.
     #[arg(long, value_name = "TABLE")]
     original: Option<PathBuf>,
@@ -55,13 +55,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             arguments.release.display()
         )));
     }
+    let opened = Opened::open(&arguments.study)?;
     let original = arguments.original.as_deref();
-    let facts = look(&arguments.release, &arguments.study, original)?;
-    let path = match &arguments.out {
-        Some(path) => path.clone(),
-        None => arguments.release.join(FILE),
-    };
-    save(&path, &facts)?;
+    let asked = verify::Arguments::of_folder(&arguments.release, original);
+    let facts = Facts::new(&opened.study, verify::report(&asked, &opened)?);
+    let path = &arguments.out;
+    let page = html::page(&facts)?;
+    if !is_there(path, &page) {
+        refuse_in(&arguments.release, path)?;
+        save(path, &page)?;
+    }
     let text = format!(
         "{}\nreport: {}\n",
         text::text(&arguments.release, &facts),
@@ -80,18 +83,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     Ok(Answer::new(text, &value, holds))
 }
 
-/// Writes the report of a release into its folder.
-pub(crate) fn write(folder: &Path, study: &Path) -> Result<(), CliError> {
-    save(&folder.join(FILE), &look(folder, study, None)?)
+/// Writes the report of a release into its folder, which is not sealed yet.
+pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Value) -> Result<(), CliError> {
+    let report = verify::unsealed(folder, opened, manifest)?;
+    let page = html::page(&Facts::new(&opened.study, report))?;
+    save(&folder.join(FILE), &page)
 }
 
-fn look(folder: &Path, study: &Path, original: Option<&Path>) -> Result<Facts, CliError> {
-    let report = verify::report(&verify::Arguments::of_folder(folder, study, original))?;
-    Ok(Facts::new(&Study::open(study)?, report))
+/// Whether a file says just this.
+fn is_there(path: &Path, page: &str) -> bool {
+    std::fs::read(path).is_ok_and(|found| found == page.as_bytes())
 }
 
-fn save(path: &Path, facts: &Facts) -> Result<(), CliError> {
-    let page = html::page(facts)?;
+/// Nothing is written into a release that has a manifest: it is closed.
+fn refuse_in(release: &Path, path: &Path) -> Result<(), CliError> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let (folder, release) = (folder.canonicalize(), release.canonicalize());
+    match (folder, release) {
+        (Ok(folder), Ok(release)) if folder == release && release.join(manifest::FILE).exists() => {
+            Err(CliError::Usage(format!(
+                "{}: lies in the release folder, whose files are sealed as they are\nhint: name a file elsewhere with --out",
+                path.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn save(path: &Path, page: &str) -> Result<(), CliError> {
     let mut file = OutputFile::create(path)?;
     file.write_all(page.as_bytes())
         .map_err(|error| FileError::Unwritable {

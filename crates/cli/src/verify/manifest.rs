@@ -1,5 +1,6 @@
 //! Whether a release folder is what its manifest says: the study's hash, the hashes of the files,
-//! every site's signature by the keys in the study, and the numbers.
+//! every site's signature by the keys in the study, the numbers, and the seal of the site that wrote
+//! it; and whether nothing is missing or lies there besides.
 //!
 //! Every difference is a finding with the name of the file; nothing here stops at the first.
 
@@ -7,14 +8,15 @@ use std::path::Path;
 
 use hedgerow_data::{Column, Release, ReleaseColumn};
 use hedgerow_node::agreement::{Agreement, StudyHash};
-use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
+use hedgerow_node::identity::{PublicKey, Purpose, from_hex, hex};
 use hedgerow_node::run::statement_digest;
 use hedgerow_privacy::{Model, Requirement};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
-use crate::manifest::{FILE, FILES, hash, statement};
+use crate::manifest::{FILE, FILES, OWN_FILE, account_digest, hash, statement, strangers, tail};
+use crate::opened::Opened;
 use crate::summary::{OfSites, achieved};
 
 /// The longest manifest: a few hundred bytes for each of 250 sites, and a ledger.
@@ -33,6 +35,9 @@ pub(crate) struct Check {
     /// Which run of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<u64>,
+    /// The site whose ledger, cost and report these are, if its seal is sound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) account: Option<String>,
     /// How it stands with each site.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) signatures: Vec<Signature>,
@@ -48,6 +53,9 @@ pub(crate) struct Check {
     /// The files that are what the manifest speaks of.
     #[serde(skip)]
     sound: Vec<&'static str>,
+    /// Whether what all sites sign is as it should be, whatever one site says besides.
+    #[serde(skip)]
+    is_release: bool,
     /// The manifest, for what it says besides.
     #[serde(skip)]
     pub(crate) manifest: Value,
@@ -64,13 +72,21 @@ pub(crate) struct Signature {
 const SIGNED: &str = "signed";
 
 impl Check {
-    /// Looks at everything but the numbers. None where the folder has no manifest.
-    pub(super) fn of(folder: &Path, study: &Path) -> Option<Self> {
+    /// Looks at everything but the numbers. None for a file alone, and for a folder without a manifest
+    /// where nobody could have signed one.
+    pub(super) fn of(folder: &Path, opened: &Opened) -> Option<Self> {
         let path = folder.join(FILE);
-        if !path.exists() {
-            return None;
-        }
         let mut check = Self::default();
+        if !path.exists() {
+            let has_key = opened.study.sites.iter().any(|site| site.key.is_some());
+            if !folder.is_dir() || !has_key {
+                return None;
+            }
+            check.find(format!(
+                "{FILE}: is missing, and with it the signatures of the sites"
+            ));
+            return Some(check);
+        }
         let bytes = match read(&path) {
             Ok(bytes) => bytes,
             Err(reason) => {
@@ -85,46 +101,112 @@ impl Check {
                 return Some(check);
             }
         }
-        let (name, said) = match (check.manifest.get("signed"), check.manifest.get("unsigned")) {
+        check.release(folder, opened, Some(&bytes));
+        check.account(folder, opened, &bytes);
+        Some(check)
+    }
+
+    /// Looks at a manifest before its seal is set.
+    pub(super) fn unsealed(folder: &Path, opened: &Opened, manifest: &Value) -> Self {
+        let mut check = Self {
+            manifest: manifest.clone(),
+            ..Self::default()
+        };
+        check.release(folder, opened, None);
+        check.account = check.writer().map(str::to_owned);
+        check
+    }
+
+    /// What all sites sign.
+    fn release(&mut self, folder: &Path, opened: &Opened, bytes: Option<&[u8]>) {
+        let (name, said) = match (self.manifest.get("signed"), self.manifest.get("unsigned")) {
             (Some(said), None) => ("signed", said.clone()),
             (None, Some(said)) => ("unsigned", said.clone()),
-            _ => {
-                check.find(format!("{FILE}: has no statement of the release"));
-                return Some(check);
-            }
+            _ => return self.find(format!("{FILE}: has no statement of the release")),
         };
-        if !is_as_written(&bytes, name, &said) {
-            check.find(format!("{FILE}: the {name} part was changed by hand"));
+        if bytes.is_some_and(|bytes| !is_as_written(bytes, name, &said)) {
+            self.find(format!("{FILE}: the {name} part was changed by hand"));
         }
-        check.files(folder, &said);
-        check.study(study, name == "signed", &said);
-        Some(check)
+        for file in FILES {
+            if self.file_is(folder, file, &said["files"]) {
+                self.sound.push(file);
+            }
+        }
+        self.study(opened, name == "signed", &said);
+        self.is_release = self.findings.is_empty();
+    }
+
+    /// What the site that wrote the manifest says besides: every byte of it is under its seal, and
+    /// nothing else lies in the folder.
+    fn account(&mut self, folder: &Path, opened: &Opened, bytes: &[u8]) {
+        let files = self.manifest["account"]["files"].clone();
+        self.file_is(folder, OWN_FILE, &files);
+        for name in strangers(folder) {
+            self.find(format!("{name}: is no file of this release"));
+        }
+        let seal = self.manifest["seal"].as_str().unwrap_or_default();
+        let Some(head) = bytes.strip_suffix(tail(seal).as_bytes()) else {
+            return self.find(format!("{FILE}: does not end with a seal"));
+        };
+        let digest = account_digest(head);
+        if self.manifest.get("unsigned").is_some() {
+            if seal != hex(&digest) {
+                self.find(format!("{FILE}: was changed after it was written"));
+            }
+            return;
+        }
+        let writer = self.writer().unwrap_or_default().to_owned();
+        // Where the study has no keys, that has been found.
+        let Some((agreement, keys)) = signers(opened) else {
+            return;
+        };
+        let sites = agreement.study.sites.iter().zip(&keys);
+        let key = sites
+            .filter(|(site, _)| site.name == writer)
+            .map(|(_, key)| key)
+            .next();
+        let is_sealed = |key: &PublicKey| {
+            from_hex(seal).is_some_and(|seal| key.verifies(Purpose::Account, &digest, &seal))
+        };
+        match key {
+            Some(key) if is_sealed(key) => self.account = Some(writer),
+            Some(_) => self.find(format!("{FILE}: is not as `{writer}` sealed it")),
+            None => self.find(format!(
+                "{FILE}: is an account of `{writer}`, which is no site of the study"
+            )),
+        }
+    }
+
+    /// The site that wrote the manifest, by its own word.
+    fn writer(&self) -> Option<&str> {
+        self.manifest["account"]["site"].as_str()
     }
 
     fn find(&mut self, finding: String) {
         self.findings.push(finding);
     }
 
-    /// The hashes of the files.
-    fn files(&mut self, folder: &Path, said: &Value) {
-        for name in FILES {
-            let Some(expected) = said["files"][name].as_str() else {
-                self.find(format!("{FILE}: does not say the hash of {name}"));
-                continue;
-            };
-            match hash(&folder.join(name)) {
-                Ok(found) if found == expected => self.sound.push(name),
-                Ok(_) => self.find(format!(
-                    "{name}: is not the file that {FILE} speaks of: it has another hash"
-                )),
-                Err(error) => self.find(error.to_string()),
-            }
+    /// Whether a file has the hash that is said of it.
+    fn file_is(&mut self, folder: &Path, name: &str, hashes: &Value) -> bool {
+        let path = folder.join(name);
+        let Some(expected) = hashes[name].as_str() else {
+            self.find(format!("{FILE}: does not say the hash of {name}"));
+            return false;
+        };
+        match hash(&path) {
+            Ok(found) if found == expected => return true,
+            Ok(_) => self.find(format!(
+                "{name}: is not the file that {FILE} speaks of: it has another hash"
+            )),
+            Err(_) if !path.exists() => self.find(format!("{name}: is missing")),
+            Err(error) => self.find(error.to_string()),
         }
+        false
     }
 
     /// The study's hash and name, and the signatures.
-    fn study(&mut self, path: &Path, is_signed: bool, said: &Value) {
-        let agreement = match Agreement::open(path) {
+    fn study(&mut self, opened: &Opened, is_signed: bool, said: &Value) {
+        let agreement = match &opened.agreement {
             Ok(agreement) => agreement,
             Err(error) => {
                 // An unsigned release may be of a study that cannot be signed.
@@ -151,7 +233,7 @@ impl Check {
         }
         let has_keys = study.sites.iter().any(|site| site.key.is_some());
         match agreement.keys() {
-            Ok(keys) if is_signed => self.signatures(&agreement, &keys, said),
+            Ok(keys) if is_signed => self.signatures(agreement, &keys, said),
             Ok(_) => {
                 let names: Vec<&str> = study.sites.iter().map(|site| site.name.as_str()).collect();
                 self.find(format!(
@@ -232,17 +314,21 @@ impl Check {
 
     /// Whether what speaks of sites can be taken from the signatures.
     pub(super) fn attests(&self) -> bool {
-        self.signed && self.findings.is_empty()
+        self.signed && self.is_release
     }
 
     /// Whether it was made in one place, and is what it was.
     pub(super) fn is_of_one_place(&self) -> bool {
-        self.manifest["unsigned"].is_object() && self.findings.is_empty()
+        self.manifest["unsigned"].is_object() && self.is_release
     }
 
     /// Holds what the manifest says against what was found in the release. The account of achieved
     /// privacy and utility is of the study's own requirement.
     pub(super) fn numbers(&mut self, report: &Report, is_own_requirement: bool) {
+        if self.manifest.is_null() {
+            // There is none that could be read, and that has been found.
+            return;
+        }
         let verdict = &report.verdict;
         let name = if self.manifest.get("signed").is_some() {
             "signed"
@@ -311,6 +397,12 @@ impl Check {
     pub(super) fn decide(&mut self) {
         self.holds = self.findings.is_empty();
     }
+}
+
+/// The study and the keys of its sites, where all have one.
+fn signers(opened: &Opened) -> Option<(&Agreement, Vec<PublicKey>)> {
+    let agreement = opened.agreement.as_deref().ok()?;
+    Some((agreement, agreement.keys().ok()?))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {

@@ -22,6 +22,13 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
         count(verdict.classes, "class", "classes"),
     ));
 
+    // What is not as it should be comes before what was measured.
+    let findings = report.manifest.as_ref();
+    let findings = findings.filter(|check| !check.findings.is_empty());
+    if let Some(check) = findings {
+        text.push_str(&manifest(check));
+        text.push('\n');
+    }
     for name in &verdict.identifiers {
         text.push_str(&format!(
             "column `{name}` is an identifier: nobody in this table is anonymous\nhint: remove the column and ask again\n\n"
@@ -56,7 +63,18 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
     text.push_str(&aligned(&rows));
 
     for (name, model) in named.iter().filter(|(_, model)| model.holds == Some(false)) {
-        text.push_str(&format!("\n{}: {}\n", title(name), failure(model)));
+        let why = match &model.worst_class {
+            Some(worst) => failure(model, worst),
+            None => String::from(match findings {
+                Some(_) => {
+                    "cannot be told: a release does not show sites, and what they signed does not hold"
+                }
+                None => {
+                    "cannot be told without the sites\nhint: give --provider-column with the column that names them"
+                }
+            }),
+        };
+        text.push_str(&format!("\n{}: {why}\n", title(name)));
     }
     if verdict.holds != Some(false)
         && let Some(smallest) = verdict
@@ -69,7 +87,9 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
     }
     text.push('\n');
     text.push_str(&aligned(&[risk(report), utility(report)].concat()));
-    if let Some(check) = &report.manifest {
+    if let Some(check) = &report.manifest
+        && findings.is_none()
+    {
         text.push('\n');
         text.push_str(&manifest(check));
     }
@@ -86,13 +106,13 @@ pub(super) fn unreadable(folder: &Path, check: &Check, error: &CliError) -> Stri
 }
 
 fn manifest(check: &Check) -> String {
-    let mut text = String::from(match (check.findings.is_empty(), check.signed) {
-        (true, true) => {
-            "manifest: signed by all sites of the study, and the release is what they signed; ledger, cost and report.html are the word of the site that wrote them\n"
-        }
-        (true, false) => "manifest: not signed; the release is what it says\n",
-        (false, _) => "MANIFEST DOES NOT HOLD\n",
-    });
+    let mut text = match (check.findings.is_empty(), &check.account) {
+        (true, Some(site)) => format!(
+            "manifest: signed by all sites of the study, and the release is what they signed; ledger, cost and report.html are what `{site}` sealed\n"
+        ),
+        (true, None) => String::from("manifest: not signed; the release is what it says\n"),
+        (false, _) => String::from("MANIFEST DOES NOT HOLD\n"),
+    };
     for finding in &check.findings {
         text.push_str(&format!("  {finding}\n"));
     }
@@ -183,12 +203,7 @@ pub(crate) fn holds(holds: Option<bool>) -> &'static str {
     }
 }
 
-pub(crate) fn failure(model: &ModelVerdict) -> String {
-    let Some(worst) = &model.worst_class else {
-        return String::from(
-            "cannot be told without the sites\nhint: give --provider-column with the column that names them",
-        );
-    };
+fn failure(model: &ModelVerdict, worst: &WorstClass) -> String {
     format!(
         "fails in {} ({})\n  worst class: {}",
         count(model.failing_classes.unwrap_or(0), "class", "classes"),

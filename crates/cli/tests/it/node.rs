@@ -311,6 +311,77 @@ fn three_processes_publish_what_a_simulation_does_and_sign_it() {
     );
 }
 
+/// What was signed is what is run, said and sealed: a study that is changed while a site waits for
+/// the others does not reach its release.
+#[test]
+fn a_study_that_is_changed_during_a_run_does_not_reach_the_release() {
+    let folder = sites(300);
+    let path = folder.path();
+    let study = path.join("c/study.toml");
+    let signed = std::fs::read_to_string(&study).unwrap();
+    let mut first = start_all(path, &SITES[..1], 0);
+    // Its part has begun once it stands in the journal.
+    let started = Instant::now();
+    while Journal::look(&path.join("north-data")).map_or(true, |entries| entries.is_empty()) {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "{}",
+            first[0].said()
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The others have the study that was signed; nothing is left of it where the first looks.
+    std::fs::create_dir(path.join("elsewhere")).unwrap();
+    for entry in std::fs::read_dir(path.join("c")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_dir() {
+            let inner = path.join("elsewhere").join(entry.file_name());
+            std::fs::create_dir(&inner).unwrap();
+            for file in files(&entry.path()) {
+                std::fs::copy(&file, inner.join(file.file_name().unwrap())).unwrap();
+            }
+        } else {
+            std::fs::copy(entry.path(), path.join("elsewhere").join(entry.file_name())).unwrap();
+        }
+    }
+    for name in &SITES[1..] {
+        let file = path.join(format!("{name}.toml"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(
+            &file,
+            text.replace("\"c/study.toml\"", "\"elsewhere/study.toml\""),
+        )
+        .unwrap();
+    }
+    let changed = signed.replacen("name = \"", "name = \"smuggled-", 1);
+    assert!(changed.contains("smuggled-"));
+    std::fs::write(&study, changed).unwrap();
+    let mut others = start_all(path, &SITES[1..], 0);
+    first.iter_mut().chain(&mut others).for_each(Site::end);
+
+    let release = path.join("north-data/release-1");
+    for file in files(&release) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(
+            memchr::memmem::find(&bytes, b"smuggled").is_none(),
+            "{}",
+            file.display()
+        );
+    }
+    let done = hedgerow(
+        path,
+        &[
+            "verify",
+            "north-data/release-1",
+            "--study",
+            "elsewhere/study.toml",
+        ],
+    );
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    let page = std::fs::read_to_string(release.join("report.html")).unwrap();
+    assert!(page.contains("The release holds."), "{page}");
+}
+
 /// Whether a site's run is over, and how many frames it has sent.
 fn progress(folder: &Path, name: &str) -> (bool, u64) {
     let entries = Journal::look(&folder.join(format!("{name}-data"))).unwrap();

@@ -146,7 +146,8 @@ fn the_report_of_a_signed_run() {
         &["report", "release", "--study", "study.toml", "--json"],
     ));
     assert_eq!(said["holds"], true);
-    assert_eq!(said["report"], "release/report.html");
+    assert_eq!(said["report"], "report.html");
+    assert_eq!(read(path, "report.html"), own);
     assert_eq!(said["manifest"]["signed"], true);
     assert_eq!(said["ledger"], manifest["ledger"]);
     let bars = said["class_sizes"]["bars"].as_array().unwrap();
@@ -172,9 +173,20 @@ fn the_report_of_a_signed_run() {
         "original.csv",
     ];
     assert_eq!(hedgerow(path, &arguments).code, 0);
-    let more = read(path, "release/report.html");
+    let more = read(path, "report.html");
     assert_report(&more);
     assert!(more.contains("entropy loss (EM)") && more.contains("unique before"));
+
+    // The one in the folder is sealed: what it says already may be said again, no more.
+    let inside = ["--out", "release/report.html"];
+    let refused = hedgerow(path, &[&arguments[..], &inside].concat());
+    assert_refused(
+        &refused,
+        "release/report.html: lies in the release folder, whose files are sealed as they are\nhint: name a file elsewhere with --out",
+    );
+    let done = hedgerow(path, &[&arguments[..4], &inside].concat());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(read(path, "release/report.html"), own);
 }
 
 #[test]
@@ -196,7 +208,7 @@ fn the_report_of_a_release_that_does_not_hold() {
         "{}",
         done.stdout
     );
-    let page = read(path, "release/report.html");
+    let page = read(path, "report.html");
     assert_report(&page);
     assert!(page.contains("class=\"verdict bad\""));
     assert!(page.contains("release.csv: is not the file that manifest.json speaks of"));
@@ -248,7 +260,7 @@ fn a_folder_without_a_manifest_and_no_folder() {
     std::fs::rename(path.join("release.csv"), path.join("out/release.csv")).unwrap();
     let done = hedgerow(path, &["report", "out", "--study", "study.toml"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
-    let page = read(path, "out/report.html");
+    let page = read(path, "report.html");
     assert_report(&page);
     assert!(page.contains("The folder has no manifest: nobody has signed this release."));
 }

@@ -347,7 +347,7 @@ fn a_release_folder() {
     let done = hedgerow(folder.path(), &["verify", "out", "--study", "study.toml"]);
     assert_refused(
         &done,
-        "out: no release.parquet or release.csv in this folder\nhint: name the file itself",
+        "out: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
     );
     std::fs::rename(
         folder.path().join("release.csv"),
@@ -364,7 +364,7 @@ fn a_release_folder() {
     );
     assert_refused(
         &done,
-        "nowhere.csv: cannot be read: No such file or directory (os error 2)",
+        "nowhere.csv: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
     );
 }
 
@@ -618,10 +618,23 @@ fn a_signed_release_holds_and_its_sites_attest_to_what_it_does_not_show() {
 fn a_changed_byte_is_found_wherever_it_is() {
     let folder = signed();
     let path = folder.path();
-    for name in ["release.csv", "release.parquet"] {
+    let names = [
+        "manifest.json",
+        "release.csv",
+        "release.parquet",
+        "report.html",
+    ];
+    let entries = std::fs::read_dir(path.join("release")).unwrap();
+    let mut found: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    found.sort();
+    assert_eq!(found, names);
+    for name in names {
         let file = format!("release/{name}");
         let length = std::fs::read(path.join(&file)).unwrap().len();
-        let finding = format!("{name}: is not the file that manifest.json speaks of");
+        let finding = match name {
+            "manifest.json" => String::from("  manifest.json: "),
+            _ => format!("  {name}: is not the file that manifest.json speaks of"),
+        };
         let few = (0..length).step_by(length / 40).chain([length - 1]);
         for (turn, at) in few.enumerate() {
             let done = changed(path, &file, |bytes| bytes[at] ^= 1 << (turn % 8));
@@ -634,29 +647,153 @@ fn a_changed_byte_is_found_wherever_it_is() {
         );
         assert_found(&changed(path, &file, Vec::clear), &finding);
     }
-    // Of the manifest all that was signed, and the signatures.
-    let text = std::fs::read_to_string(path.join("release/manifest.json")).unwrap();
-    let end = text.find("\"sites\"").unwrap();
-    for (turn, at) in (0..end - 4).step_by(11).enumerate() {
-        let done = changed(path, "release/manifest.json", |bytes| {
-            bytes[at] ^= 1 << (turn % 7)
-        });
-        // Between the signatures, JSON's own blanks and commas are nobody's statement.
-        if done.code == 0 {
-            let byte = text.as_bytes()[at];
-            let signatures = text.find("\"signatures\"").unwrap();
-            assert!(at >= signatures && byte.is_ascii_whitespace(), "byte {at}");
-            continue;
-        }
-        assert_found(&done, "manifest.json");
-    }
     // A blank that says nothing to JSON is found too where it was signed.
+    let text = std::fs::read_to_string(path.join("release/manifest.json")).unwrap();
     let done = changed(path, "release/manifest.json", |bytes| {
         let at = text.find(": ").unwrap();
         bytes.insert(at, b' ');
     });
     assert_found(&done, "manifest.json: the signed part was changed by hand");
+    // And where it is one site's account.
+    for word in ["\"ledger\": ", "\"cost\": ", "\"seal\": "] {
+        let done = changed(path, "release/manifest.json", |bytes| {
+            bytes.insert(text.find(word).unwrap() + word.len(), b' ');
+        });
+        assert_found(&done, "  manifest.json: ");
+    }
     assert_eq!(verify(path).code, 0, "all was put back");
+}
+
+#[test]
+fn every_byte_of_a_manifest_matters() {
+    let folder = signed();
+    let path = folder.path().join("release");
+    let manifest = std::fs::read(path.join("manifest.json")).unwrap();
+    // Nearer than one in forty: every line once, at another place of it each time.
+    let lines = manifest.split_inclusive(|byte| *byte == b'\n');
+    let mut start = 0;
+    for (turn, line) in lines.enumerate() {
+        let at = start + turn % line.len();
+        start += line.len();
+        let done = changed(folder.path(), "release/manifest.json", |bytes| {
+            bytes[at] ^= 1 << (turn % 7);
+        });
+        assert_found(&done, "  manifest.json: ");
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_or_does_not_belong_is_named() {
+    let folder = signed();
+    let path = folder.path();
+    for name in [
+        "manifest.json",
+        "release.csv",
+        "release.parquet",
+        "report.html",
+    ] {
+        let file = path.join("release").join(name);
+        std::fs::rename(&file, path.join("gone")).unwrap();
+        let done = verify(path);
+        assert_found(&done, &format!("  {name}: is missing"));
+        // Said before what was measured, and no column is asked for that a release cannot have.
+        let said = |words: &str| done.stdout.find(words);
+        assert!(said("MANIFEST DOES NOT HOLD") < said("k-anonymity"));
+        assert_eq!(said("--provider-column"), None);
+        std::fs::rename(path.join("gone"), &file).unwrap();
+    }
+    for name in ["notes.txt", ".hidden"] {
+        let file = path.join("release").join(name);
+        std::fs::write(&file, "").unwrap();
+        let done = verify(path);
+        assert_found(&done, &format!("  {name}: is no file of this release"));
+        // What all sites attested to is not in doubt for it.
+        assert!(
+            done.stdout.contains("attested by all sites"),
+            "{}",
+            done.stdout
+        );
+        std::fs::remove_file(&file).unwrap();
+    }
+    std::fs::create_dir(path.join("release/more")).unwrap();
+    assert_found(&verify(path), "  more: is no file of this release");
+    std::fs::remove_dir(path.join("release/more")).unwrap();
+    assert_eq!(verify(path).code, 0);
+
+    // A study that says what it must not is bad input, whatever the folder holds.
+    let done = changed(path, "study.toml", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        *bytes = text.replace("k = 5", "kk = 5").into_bytes();
+    });
+    assert_refused(
+        &done,
+        "study.toml:19: unknown key `kk` in `require`\nhint: did you mean `k`?",
+    );
+    let nowhere = hedgerow(path, &["verify", "nowhere", "--study", "study.toml"]);
+    assert_refused(
+        &nowhere,
+        "nowhere: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
+    );
+
+    // Nothing but the manifest.
+    for name in ["release.csv", "release.parquet"] {
+        std::fs::remove_file(path.join("release").join(name)).unwrap();
+    }
+    let done = verify(path);
+    for name in ["release.csv", "release.parquet"] {
+        assert_found(&done, &format!("  {name}: is missing"));
+    }
+    let done = hedgerow(path, &["report", "release", "--study", "study.toml"]);
+    assert_refused(
+        &done,
+        "release: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
+    );
+}
+
+/// A site's account is its own: nobody else can write it, and no other release can have it.
+#[test]
+fn an_account_is_sealed_by_its_site() {
+    let folder = signed();
+    let path = folder.path();
+    let found = json(&hedgerow(
+        path,
+        &["verify", "release", "--study", "study.toml", "--json"],
+    ));
+    assert_eq!(found["manifest"]["account"], "north");
+    let done = changed(path, "release/manifest.json", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let own = "\"site\": \"north\",\n    \"files\"";
+        assert!(text.contains(own));
+        *bytes = text
+            .replace(own, &own.replace("north", "south"))
+            .into_bytes();
+    });
+    assert_found(&done, "manifest.json: is not as `south` sealed it");
+    let done = changed(path, "release/manifest.json", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let own = "\"site\": \"north\",\n    \"files\"";
+        *bytes = text
+            .replace(own, &own.replace("north", "west"))
+            .into_bytes();
+    });
+    assert_found(
+        &done,
+        "manifest.json: is an account of `west`, which is no site of the study",
+    );
+    // A ledger without its first line, and a report to go with it.
+    let done = changed(path, "release/manifest.json", |bytes| {
+        let mut manifest: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        manifest["ledger"].as_array_mut().unwrap().remove(0);
+        *bytes = format!("{manifest:#}\n").into_bytes();
+    });
+    assert_found(&done, "manifest.json: is not as `north` sealed it");
+    // No seal at all.
+    let done = changed(path, "release/manifest.json", |bytes| {
+        let mut manifest: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        manifest.as_object_mut().unwrap().remove("seal");
+        *bytes = format!("{manifest:#}\n").into_bytes();
+    });
+    assert_found(&done, "manifest.json: does not end with a seal");
 }
 
 #[test]
@@ -727,9 +864,6 @@ fn numbers_and_signatures_that_are_not_so_are_named() {
         &done,
         "manifest.json: `utility.ncp` is 0.5, the release has ",
     );
-
-    std::fs::rename(path.join("release/release.csv"), path.join("gone.csv")).unwrap();
-    assert_found(&verify(path), "release/release.csv: cannot be read");
 }
 
 /// The study is signed with the release: another one, were it only a comment, is not this one.
@@ -815,5 +949,23 @@ fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
             &done,
             "release.csv: is not the file that manifest.json speaks of",
         );
+        // Damage is seen in the rest too.
+        let done = changed(path, "release/report.html", |bytes| bytes[99] ^= 1);
+        assert_found(&done, "report.html: is not the file");
+        let done = changed(path, "release/manifest.json", |bytes| {
+            let at = bytes
+                .windows(8)
+                .position(|word| word == b"\"rounds\"")
+                .unwrap();
+            bytes[at + 1] ^= 1;
+        });
+        assert_found(&done, "manifest.json: was changed after it was written");
+        // A folder with something else in it is not for a release.
+        std::fs::write(path.join("release/notes.txt"), "").unwrap();
+        assert_refused(
+            &hedgerow(path, arguments),
+            "release: holds `notes.txt`, which is no file of a release\nhint: name another folder; it need not exist",
+        );
+        std::fs::remove_file(path.join("release/notes.txt")).unwrap();
     }
 }

@@ -3,6 +3,7 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod adult;
 mod bad_input;
 mod round_trip;
 mod shared_data;

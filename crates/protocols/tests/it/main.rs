@@ -3,6 +3,8 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+#[path = "../../../data/tests/it/adult.rs"]
+mod adult;
 mod adversary;
 mod figures;
 mod mondrian;

@@ -8,13 +8,13 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::mondrian::{
-    Choice, Medians, Partition, Plan, Widths, partition,
+    AT_MEDIANS, Choice, Medians, Partition, Plan, Widths, partition,
 };
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Party, Seed, Settings};
 use proptest::prelude::*;
 
-use crate::tables::{adult, central, own_rows, plan, share, small};
+use crate::tables::{DEMANDS, adult, central, own_rows, plan, share, small};
 
 #[test]
 fn adult_alone_and_together() {
@@ -82,6 +82,42 @@ fn adult_alone_and_together() {
     }
 }
 
+/// Where no attribute is cut at a median, nothing is asked about medians: not even an empty question.
+#[test]
+fn relaxed_medians_ask_nothing_where_there_are_none() {
+    let rows: Vec<(u32, u32, u32, u32)> = (0..60).map(|row| (row, row / 2, row / 3, row)).collect();
+    let (schema, table) = small(&rows);
+    let requirement = Requirement::of_line("k = 5", &Scope::of_schema(&schema)).unwrap();
+    let whole = Plan {
+        medians: Medians::Relaxed,
+        ..plan(&schema, &requirement, true)
+    };
+    // The attribute with a taxonomy alone, and then with one that is cut at its median.
+    for (places, is_asked) in [(vec![1], false), (vec![0, 1], true)] {
+        let mut plan = whole.clone();
+        plan.quasi = places
+            .iter()
+            .map(|place| whole.quasi[*place].clone())
+            .collect();
+        let run = Simulation::new(2, 7).run(|mut party| {
+            let (schema, table, plan, places) = (&schema, &table, &plan, &places);
+            async move {
+                let site = party.me().index();
+                let columns = share(table, site, 2);
+                let mut rows = own_rows(schema, &columns, Owner::Site(site as u32), 2);
+                rows.quasi = places.iter().map(|place| &columns[*place]).collect();
+                let found = partition(&mut party, &rows, plan, |_, _| {}).await?;
+                Ok::<_, Error>((found.classes.len(), party.ledger().summary()))
+            }
+        });
+        for (classes, ledger) in run.into_values().unwrap() {
+            assert!(classes > 1);
+            let asked = ledger.iter().any(|line| line.what == AT_MEDIANS.name());
+            assert_eq!(asked, is_asked);
+        }
+    }
+}
+
 /// A record: who has it, and what it says.
 type Record = (u32, Vec<u32>);
 
@@ -128,21 +164,6 @@ fn verdict(schema: &Schema, classes: &[Vec<Record>], requirement: &Requirement) 
     let evidence = Evidence::of_table(&text, &names[..1], &names[1..2], Some("site")).unwrap();
     verify(&evidence, Some(requirement)).holds
 }
-
-const DEMANDS: [&str; 12] = [
-    "k = 2",
-    "k = 1",
-    "k = 3, l = 2",
-    "k = 2, l = { at_least = 1.5, kind = \"entropy\" }",
-    "k = 2, l = { at_least = 1.5, kind = \"frequency\" }",
-    "k = 2, l = { at_least = 2, kind = \"recursive\", c = 3 }",
-    "k = 2, l = { at_least = 3, kind = \"recursive\", c = 9 }",
-    "k = 2, t = 0.4",
-    "k = 2, site_diversity = 2",
-    "k = 4, alpha = 0.8, beta = 3",
-    "k = 2, beta = { at_most = 2, kind = \"enhanced\" }",
-    "k = 2, delta = 1.5",
-];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]

@@ -1,10 +1,9 @@
 //! Tables, plans and runs that the tests share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Codes, Column, Role, Schema, Study, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
@@ -15,50 +14,27 @@ use hedgerow_protocols::horizontal::mondrian::{
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::{Party, Seed, Settings};
 
+/// Adult, with the class of salary as the sensitive attribute.
 pub(crate) fn adult() -> Option<(Arc<Schema>, Table)> {
-    let named = std::env::var_os("HEDGEROW_DATA").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = named.unwrap_or(beside).join("adult9");
-    if !folder.is_dir() {
-        eprintln!("skipped: no real tables here; set HEDGEROW_DATA to their folder");
-        return None;
-    }
-    let names = [
-        "sex",
-        "age",
-        "race",
-        "marital-status",
-        "education",
-        "native-country",
-        "workclass",
-        "occupation",
-        "salary-class",
-    ];
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
-    for name in names {
-        let role = if name == "salary-class" {
-            "sensitive"
-        } else {
-            "quasi"
-        };
-        text.push_str(&format!(
-            "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\ntaxonomy = \"adult_hierarchy_{name}.csv\"\n"
-        ));
-    }
-    let study = Study::read(
-        Document::parse(text, Path::new("study.toml")).unwrap(),
-        &folder,
-    )
-    .unwrap();
-    let table = read_table(
-        &folder.join("adult.csv"),
-        &study.schema,
-        &Others::Refuse,
-        &(),
-    )
-    .unwrap();
+    let (study, table) = crate::adult::adult("salary-class")?;
     Some((study.schema, table))
 }
+
+/// Every model, alone or with another.
+pub(crate) const DEMANDS: [&str; 12] = [
+    "k = 2",
+    "k = 1",
+    "k = 3, l = 2",
+    "k = 2, l = { at_least = 1.5, kind = \"entropy\" }",
+    "k = 2, l = { at_least = 1.5, kind = \"frequency\" }",
+    "k = 2, l = { at_least = 2, kind = \"recursive\", c = 3 }",
+    "k = 2, l = { at_least = 3, kind = \"recursive\", c = 9 }",
+    "k = 2, t = 0.4",
+    "k = 2, site_diversity = 2",
+    "k = 4, alpha = 0.8, beta = 3",
+    "k = 2, beta = { at_most = 2, kind = \"enhanced\" }",
+    "k = 2, delta = 1.5",
+];
 
 pub(crate) fn plan<'a>(
     schema: &'a Schema,

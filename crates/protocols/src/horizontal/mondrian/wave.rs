@@ -192,6 +192,10 @@ async fn relax(
         let below = median.checked_sub(1).map_or(0, |code| prefix.at_most(code));
         counts.extend([below, prefix.at_most(median) - below]);
     }
+    if counts.is_empty() {
+        // Every attribute is cut into children, and all sites know that.
+        return Ok(());
+    }
     party.sum(AT_MEDIANS, &mut counts).await?;
     let mut answers = counts.chunks_exact(2);
     for attempt in tries.iter_mut().filter(|attempt| is_median(attempt)) {

@@ -189,9 +189,9 @@ async fn remainders(
     };
     let mut questions = Questions::new(table);
     for (part, gone) in asked() {
-        questions.add(part, gone, &somebody);
-        let demands = part.demands.iter().flat_map(|demand| &demand.questions);
-        demands.for_each(|threshold| questions.add(part, gone, threshold));
+        questions.add(part, gone, &somebody)?;
+        let mut demands = part.demands.iter().flat_map(|demand| &demand.questions);
+        demands.try_for_each(|threshold| questions.add(part, gone, threshold))?;
     }
     let mut answers = questions.ask(party).await?.into_iter();
     let mut next = |count: usize| -> Vec<bool> { answers.by_ref().take(count).collect() };
@@ -227,7 +227,7 @@ async fn remainders(
         }
         close
             .iter()
-            .for_each(|threshold| last.add(part, gone, threshold));
+            .try_for_each(|threshold| last.add(part, gone, threshold))?;
         found.push((is_anybody, holds, close.len()));
     }
     let mut answers = last.ask(party).await?.into_iter();
@@ -266,17 +266,18 @@ impl<'t> Questions<'t> {
         }
     }
 
-    fn add(&mut self, part: &Part, gone: Coalition, threshold: &Threshold) {
+    fn add(&mut self, part: &Part, gone: Coalition, threshold: &Threshold) -> Result<(), Error> {
         let outside = self.table.sites() - gone.size();
         let shares = part
             .shares
             .iter()
             .filter(|share| !gone.contains(share.site as usize));
         let speaks_for = self.table.speaks_for(gone);
-        let posed = threshold.pose(part.records, shares, speaks_for, outside);
+        let posed = threshold.pose(part.records, shares, speaks_for, outside)?;
         self.own.push(posed.own);
         self.thresholds.push(posed.threshold);
         self.bound = self.bound.max(posed.bound);
+        Ok(())
     }
 
     /// Nothing is asked where nothing is to be asked: all sites know that.

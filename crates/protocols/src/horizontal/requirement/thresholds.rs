@@ -14,6 +14,7 @@ use std::ops::Range;
 use hedgerow_privacy::{Model, Ratio, Reference, TableView};
 
 use super::Demands;
+use crate::error::Error;
 use crate::horizontal::rows::Share;
 
 /// Shares of a whole as whole numbers, for coefficients that are no fractions.
@@ -125,18 +126,19 @@ impl Threshold {
         shares: impl Iterator<Item = &'s Share>,
         speaks_for: usize,
         outside: usize,
-    ) -> Posed {
+    ) -> Result<Posed, Error> {
         let (low, high) = self.span(records);
         let own: i128 = shares.map(|share| self.of(share)).sum();
-        // Fitted numbers stay far below 2^62, so all of these fit; a threshold that is always
-        // reached is 0, one above the bound never.
-        let word = |number: i128| u64::try_from(number).unwrap_or(0);
+        // Fitted numbers stay far below 2^62, so all of these fit.
+        let word = |number: i128| u64::try_from(number).map_err(|_| Error::Threshold);
         let bound = (high - low) * outside as i128;
-        Posed {
-            own: word(own - low * speaks_for as i128),
-            threshold: word((self.least - low * outside as i128).min(bound + 1)),
-            bound: word(bound + 1),
-        }
+        // A threshold that is always reached is 0, one that never is lies above the bound.
+        let threshold = (self.least - low * outside as i128).clamp(0, bound + 1);
+        Ok(Posed {
+            own: word(own - low * speaks_for as i128)?,
+            threshold: word(threshold)?,
+            bound: word(bound + 1)?,
+        })
     }
 }
 
@@ -410,4 +412,44 @@ fn inverse(ratio: Ratio) -> Ratio {
 /// practice a few.
 fn wide(number: u128) -> i128 {
     i128::try_from(number).unwrap_or(i128::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posed(threshold: &Threshold, size: u64) -> Option<(u64, u64, u64)> {
+        let share = Share {
+            site: 0,
+            size,
+            sensitive: vec![size, 0],
+        };
+        let posed = threshold.pose(10, [share].iter(), 1, 3).ok()?;
+        Some((posed.own, posed.threshold, posed.bound))
+    }
+
+    #[test]
+    fn thresholds_are_posed_in_numbers_that_are_never_negative() {
+        assert_eq!(posed(&Threshold::records(4), 7), Some((7, 4, 31)));
+        // Never reached, and always.
+        assert_eq!(posed(&Threshold::records(99), 7), Some((7, 31, 31)));
+        let always = Threshold::at_most(0, 1, 1, -99);
+        assert_eq!(posed(&always, 7), Some((10, 0, 61)));
+        // At most half of the records may have the value: 7 - 14, and an offset of 20.
+        let half = Threshold::at_most(0, 1, 2, 0);
+        assert_eq!(posed(&half, 7), Some((13, 60, 91)));
+    }
+
+    /// What does not fit ends the run; as 0 it would be an answer.
+    #[test]
+    fn a_share_beyond_the_part_is_an_error() {
+        let fewer = Threshold::at_most(0, 0, 1, -5);
+        assert_eq!(posed(&fewer, 10), Some((0, 25, 31)));
+        assert_eq!(posed(&fewer, 11), None);
+        let vast = Threshold {
+            size: i128::from(u64::MAX),
+            ..Threshold::records(1)
+        };
+        assert_eq!(posed(&vast, 1), None);
+    }
 }

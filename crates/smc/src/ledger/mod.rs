@@ -23,98 +23,20 @@
 //! # Discloses
 //! The ledger holds names and counts. It holds values only where a test asked for them.
 
+mod disclosure;
+mod summary;
+mod values;
+
 use std::fmt;
 
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::network::Site;
 use crate::settings::Security;
-use crate::wire::Primitive;
 
-/// The name of what a call discloses, and what allows it. Protocols keep theirs as constants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct What {
-    name: &'static str,
-    allowed_by: &'static str,
-}
-
-impl What {
-    /// Names something: in the words of the release, with the theorem that allows it.
-    pub const fn new(name: &'static str, allowed_by: &'static str) -> Self {
-        Self { name, allowed_by }
-    }
-
-    /// The name.
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The theorem or the part of the release that allows it.
-    pub const fn allowed_by(&self) -> &'static str {
-        self.allowed_by
-    }
-}
-
-/// The disclosures that a site allows, by name, and the rule that lists them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
-    /// The rule, as it is written where the site's rules are.
-    pub rule: &'static str,
-    /// The names.
-    pub names: Vec<String>,
-}
-
-impl Allowed {
-    /// Refuses what the rule does not list.
-    pub(crate) fn permit(&self, what: What) -> Result<(), Error> {
-        if self.names.iter().any(|name| name == what.name) {
-            return Ok(());
-        }
-        Err(Error::NotAllowed {
-            rule: self.rule,
-            what: what.name,
-        })
-    }
-}
-
-/// Who learns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum To {
-    /// Every site.
-    All,
-    /// One site.
-    Site(Site),
-    /// Each site, about its own records only.
-    Owner,
-    /// The next site on the ring, which sees what passes through.
-    Successor,
-}
-
-impl fmt::Display for To {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            To::All => formatter.write_str("all"),
-            To::Site(site) => site.fmt(formatter),
-            To::Owner => formatter.write_str("each about its own"),
-            To::Successor => formatter.write_str("successor on the ring"),
-        }
-    }
-}
-
-/// What one call discloses: name, means, recipient, and what the level cannot hide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Disclosure {
-    /// What.
-    pub what: What,
-    /// By which primitive.
-    pub by: Primitive,
-    /// To whom.
-    pub to: To,
-    /// What this number of sites or this level cannot hide, in words.
-    pub caveat: Option<&'static str>,
-}
+pub use disclosure::{Allowed, Disclosure, To, What};
+pub use summary::Line;
+pub use values::{Values, Word};
 
 /// An answer that no site has read yet.
 #[must_use = "an answer is read by opening it in the ledger"]
@@ -136,14 +58,6 @@ impl<T> fmt::Debug for Sealed<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Sealed")
     }
-}
-
-/// Values that can be counted, and written down where a test asks for it.
-pub trait Values {
-    /// How many values.
-    fn count(&self) -> usize;
-    /// The values as words, for tests.
-    fn words(&self) -> Vec<u64>;
 }
 
 /// One line of the ledger.
@@ -206,28 +120,6 @@ pub struct Ledger {
     roles: Option<[Site; 3]>,
     entries: Vec<Entry>,
     keeps_values: bool,
-}
-
-/// One row of the summary: entries of the same disclosure taken together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
-    /// What was disclosed.
-    pub what: &'static str,
-    /// By which primitive.
-    pub by: &'static str,
-    /// To whom.
-    pub to: String,
-    /// How many calls.
-    pub calls: usize,
-    /// How many of them ended early.
-    pub ended_early: usize,
-    /// How many values in all.
-    pub values: usize,
-    /// What allows it.
-    pub allowed_by: &'static str,
-    /// What could not be hidden.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub caveat: Option<&'static str>,
 }
 
 impl Ledger {
@@ -324,40 +216,6 @@ impl Ledger {
         broken.or_else(|| (found != head).then_some(entries.len()))
     }
 
-    /// Entries of the same disclosure taken together, in the order of their first appearance.
-    pub fn summary(&self) -> Vec<Line> {
-        let mut lines: Vec<(Disclosure, Line)> = Vec::new();
-        for entry in &self.entries {
-            let found = lines
-                .iter_mut()
-                .find(|(disclosure, _)| *disclosure == entry.disclosure);
-            if let Some((_, line)) = found {
-                line.calls += 1;
-                line.ended_early += usize::from(!entry.complete);
-                line.values += entry.values;
-                continue;
-            }
-            let Disclosure {
-                what,
-                by,
-                to,
-                caveat,
-            } = entry.disclosure;
-            let line = Line {
-                what: what.name,
-                by: by.name(),
-                to: to.to_string(),
-                calls: 1,
-                ended_early: usize::from(!entry.complete),
-                values: entry.values,
-                allowed_by: what.allowed_by,
-                caveat,
-            };
-            lines.push((entry.disclosure, line));
-        }
-        lines.into_iter().map(|(_, line)| line).collect()
-    }
-
     /// The summary, the entries and the head as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
@@ -373,105 +231,6 @@ impl Ledger {
     }
 }
 
-impl fmt::Display for Ledger {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.summary();
-        if lines.is_empty() {
-            return writeln!(formatter, "Nothing was disclosed.");
-        }
-        let width = |title: &str, of: &dyn Fn(&Line) -> usize| {
-            lines.iter().map(of).chain([title.len()]).max().unwrap_or(0)
-        };
-        let what = width("what", &|line| line.what.len());
-        let to = width("to", &|line| line.to.len());
-        let by = width("by", &|line| line.by.len());
-        writeln!(
-            formatter,
-            "{:what$}  {:to$}  {:by$}  {:>6}  {:>9}  allowed by",
-            "what", "to", "by", "calls", "values"
-        )?;
-        for line in &lines {
-            writeln!(
-                formatter,
-                "{:what$}  {:to$}  {:by$}  {:>6}  {:>9}  {}",
-                line.what, line.to, line.by, line.calls, line.values, line.allowed_by
-            )?;
-            if let Some(caveat) = line.caveat {
-                writeln!(formatter, "    note: {caveat}")?;
-            }
-            if line.ended_early > 0 {
-                writeln!(formatter, "    note: {} ended early", line.ended_early)?;
-            }
-        }
-        if let Some([holder, keeper, judge]) = self.roles {
-            writeln!(
-                formatter,
-                "roles: holder {holder}, keeper {keeper}, judge {judge}"
-            )?;
-        }
-        writeln!(formatter, "level: {}", self.origin.security)
-    }
-}
-
-impl<T: Word> Values for &mut [T] {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn words(&self) -> Vec<u64> {
-        self.iter().map(Word::word).collect()
-    }
-}
-
-impl<T: Word> Values for Vec<T> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn words(&self) -> Vec<u64> {
-        self.iter().map(Word::word).collect()
-    }
-}
-
-/// A value that fits a word of the ledger.
-pub trait Word {
-    /// The value as a word.
-    fn word(&self) -> u64;
-}
-
-impl Word for u64 {
-    fn word(&self) -> u64 {
-        *self
-    }
-}
-
-impl Word for bool {
-    fn word(&self) -> u64 {
-        u64::from(*self)
-    }
-}
-
-impl Word for Option<u64> {
-    fn word(&self) -> u64 {
-        self.unwrap_or(u64::MAX)
-    }
-}
-
-impl Word for Option<u32> {
-    fn word(&self) -> u64 {
-        self.map_or(u64::MAX, u64::from)
-    }
-}
-
-impl Word for Vec<u8> {
-    fn word(&self) -> u64 {
-        let hash = blake3::hash(self);
-        let mut word = [0; 8];
-        word.copy_from_slice(&hash.as_bytes()[..8]);
-        u64::from_le_bytes(word)
-    }
-}
-
 fn chain(head: [u8; 32], entry: &Entry) -> [u8; 32] {
     let Disclosure {
         what,
@@ -482,8 +241,8 @@ fn chain(head: [u8; 32], entry: &Entry) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("hedgerow ledger entry v2");
     hasher.update(&head);
     for text in [
-        what.name,
-        what.allowed_by,
+        what.name(),
+        what.allowed_by(),
         by.name(),
         &to.to_string(),
         caveat.unwrap_or(""),

@@ -1,0 +1,266 @@
+//! The requirement: a conjunction of privacy models, as the study's `[require]` table or a file or
+//! line of its own states it. What cannot be met is refused here, with what could be.
+
+mod read;
+
+use std::path::Path;
+
+use hedgerow_data::document::{Document, DocumentError};
+use hedgerow_data::{Role, Schema, Study};
+use serde::Serialize;
+
+use crate::model::Model;
+
+/// Why a requirement was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequirementError {
+    /// A key or value of it.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// A line that is none.
+    #[error(
+        "--against: `{line}` is no requirement\nhint: give a .toml file with a [require] table, or a line such as 'k = 10, l = 3'"
+    )]
+    NoRequirement {
+        /// The line.
+        line: String,
+    },
+    /// There is none.
+    #[error(
+        "{file}: there is no [require] table\nhint: state what must hold, e.g. [require] k = 10, or give --against 'k = 10'"
+    )]
+    Absent {
+        /// The file.
+        file: String,
+    },
+}
+
+/// How several sensitive attributes are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sensitive {
+    /// Each on its own (D2PT).
+    Each,
+    /// All together as one attribute, their product (MPRIV).
+    Product,
+}
+
+/// What every class must satisfy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Requirement {
+    /// The models; all must hold.
+    pub models: Vec<Model>,
+    /// How many sites may collude.
+    pub m: Option<u64>,
+    /// How several sensitive attributes are looked at.
+    pub sensitive: Sensitive,
+}
+
+/// What a requirement is checked against: the attributes it may speak of, and the sites.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// The sensitive attributes.
+    pub sensitive: Vec<ScopeAttribute>,
+    /// Names of the quasi-identifiers.
+    pub quasi: Vec<String>,
+    /// Number of sites, where the study names them.
+    pub sites: Option<u64>,
+}
+
+/// A sensitive attribute that a requirement may speak of.
+#[derive(Debug, Clone)]
+pub struct ScopeAttribute {
+    /// Its name.
+    pub name: String,
+    /// Number of its values.
+    pub values: u64,
+    /// Whether they have an order.
+    pub is_ordered: bool,
+    /// Whether they have a taxonomy.
+    pub has_taxonomy: bool,
+}
+
+impl Scope {
+    /// The scope of a study.
+    pub fn of_study(study: &Study) -> Self {
+        let sites = study.sites.len() as u64;
+        Self {
+            sites: (sites > 0).then_some(sites),
+            ..Self::of_schema(&study.schema)
+        }
+    }
+
+    /// The scope of a schema, sites unknown.
+    pub fn of_schema(schema: &Schema) -> Self {
+        let named = |role| {
+            schema
+                .with_role(role)
+                .into_iter()
+                .map(|index| &schema.attributes()[index])
+        };
+        Self {
+            sensitive: named(Role::Sensitive)
+                .map(|attribute| ScopeAttribute {
+                    name: attribute.name.clone(),
+                    values: u64::from(attribute.domain.size()),
+                    is_ordered: attribute.domain.is_ordered(),
+                    has_taxonomy: attribute.domain.taxonomy().is_some(),
+                })
+                .collect(),
+            quasi: named(Role::Quasi)
+                .map(|attribute| attribute.name.clone())
+                .collect(),
+            sites: None,
+        }
+    }
+}
+
+impl Requirement {
+    /// The `[require]` table of a study.
+    pub fn of_study(study: &Study) -> Result<Self, RequirementError> {
+        Self::of_document(study.document(), &Scope::of_study(study))
+    }
+
+    /// The `[require]` table of a file.
+    pub fn of_document(document: &Document, scope: &Scope) -> Result<Self, RequirementError> {
+        let section = document.root().section("require")?;
+        let section = section.ok_or_else(|| RequirementError::Absent {
+            file: document.file().display().to_string(),
+        })?;
+        read::read(&section, scope)
+    }
+
+    /// A requirement on one line, such as `k = 10, l = 3`.
+    pub fn of_line(line: &str, scope: &Scope) -> Result<Self, RequirementError> {
+        let text = format!("require = {{ {line} }}");
+        let document = Document::parse(text, Path::new("--against")).map_err(|_| {
+            RequirementError::NoRequirement {
+                line: line.to_owned(),
+            }
+        })?;
+        let root = document.root();
+        root.has("require");
+        root.finish()?;
+        Self::of_document(&document, scope)
+    }
+
+    /// The k that is demanded; 1 where none is.
+    pub fn k(&self) -> u64 {
+        let ks = self.models.iter().map(|model| match model {
+            Model::KAnonymity { k } => *k,
+            _ => 1,
+        });
+        ks.max().unwrap_or(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closeness::Distance;
+    use crate::model::SiteSupport;
+    use crate::ratio::Ratio;
+
+    fn scope() -> Scope {
+        Scope {
+            sensitive: vec![ScopeAttribute {
+                name: "disease".into(),
+                values: 3,
+                is_ordered: false,
+                has_taxonomy: true,
+            }],
+            quasi: vec!["age".into(), "zip".into()],
+            sites: Some(3),
+        }
+    }
+
+    fn line(text: &str) -> Result<Requirement, String> {
+        Requirement::of_line(text, &scope()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_example_of_the_product() {
+        let text = "[require]\nk = 10\nl = { at_least = 3, kind = \"distinct\" }\nt = { at_most = 0.2, distance = \"hierarchical\" }\nsite_diversity = 2\nm = 1\n";
+        let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+        let requirement = Requirement::of_document(&document, &scope()).unwrap();
+        assert_eq!(requirement.m, Some(1));
+        assert_eq!(
+            requirement.models,
+            [
+                Model::KAnonymity { k: 10 },
+                Model::DistinctDiversity { l: 3 },
+                Model::Closeness {
+                    t: Ratio::new(1, 5),
+                    distance: Some(Distance::Hierarchical)
+                },
+                Model::SiteDiversity {
+                    l: 2,
+                    support: SiteSupport::Class,
+                    attributes: None
+                },
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_met_is_refused_with_what_could_be() {
+        let refusal = |text: &str| line(text).unwrap_err();
+        assert_eq!(
+            refusal("k = 0"),
+            "--against:1: `require.k` is 0, expected 1 or more"
+        );
+        assert_eq!(
+            refusal("k = 2, l = 4"),
+            "--against:1: `require.l` is 4, but `disease` has only 3 values\nhint: the largest l that can be met is 3"
+        );
+        assert_eq!(
+            refusal("t = 1.5"),
+            "--against:1: `require.t` is 1.5, expected from 0 to 1"
+        );
+        assert_eq!(
+            refusal("t = -0.1"),
+            "--against:1: `require.t` is -0.1, expected from 0 to 1"
+        );
+        assert_eq!(
+            refusal("site_diversity = 4"),
+            "--against:1: `require.site_diversity` is 4, but there are only 3 sites\nhint: the largest value that can be met is 3"
+        );
+        assert!(refusal("k = 2, m = 3").contains("the largest m is 2"));
+        assert_eq!(
+            refusal("k = 2, delt = 3"),
+            "--against:1: unknown key `delt` in `require`\nhint: did you mean `delta`?"
+        );
+        assert!(
+            refusal("l = { at_least = 2, kind = \"recursive\" }")
+                .contains("`require.l.c` is missing")
+        );
+        assert!(refusal("l = { at_least = 2.5 }").contains("a whole number"));
+        assert!(refusal("alpha = 0").contains("above 0 and at most 1"));
+        assert!(refusal("m = 1").contains("demands nothing"));
+        assert!(
+            refusal("site_diversity = { at_least = 2, attributes = [\"disease\"] }")
+                .contains("no quasi-identifier")
+        );
+        let nobody = Requirement::of_line("l = 2", &Scope::default()).unwrap_err();
+        assert!(
+            nobody
+                .to_string()
+                .contains("no attribute has role = \"sensitive\"")
+        );
+    }
+
+    #[test]
+    fn short_and_long_forms() {
+        let requirement = line("l = { at_least = 2.5, kind = \"frequency\" }, beta = { at_most = 2, kind = \"enhanced\" }, delta = 1.5, alpha = 0.5, t = 0.3, sensitive = \"product\"").unwrap();
+        assert_eq!(requirement.sensitive, Sensitive::Product);
+        assert_eq!(requirement.models.len(), 5);
+        assert!(requirement.models.contains(&Model::FrequencyDiversity {
+            l: Ratio::new(5, 2)
+        }));
+        assert!(requirement.models.contains(&Model::Likeness {
+            beta: Ratio::whole(2),
+            enhanced: true
+        }));
+    }
+}

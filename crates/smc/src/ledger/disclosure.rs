@@ -1,0 +1,93 @@
+//! What a call discloses: its name, what allows it, to whom, and whether this site allows it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::network::Site;
+use crate::wire::Primitive;
+
+/// The name of what a call discloses, and what allows it. Protocols keep theirs as constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct What {
+    name: &'static str,
+    allowed_by: &'static str,
+}
+
+impl What {
+    /// Names something: in the words of the release, with the theorem that allows it.
+    pub const fn new(name: &'static str, allowed_by: &'static str) -> Self {
+        Self { name, allowed_by }
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The theorem or the part of the release that allows it.
+    pub const fn allowed_by(&self) -> &'static str {
+        self.allowed_by
+    }
+}
+
+/// The disclosures that a site allows, by name, and the rule that lists them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    /// The rule, as it is written where the site's rules are.
+    pub rule: &'static str,
+    /// The names.
+    pub names: Vec<String>,
+}
+
+impl Allowed {
+    /// Refuses what the rule does not list.
+    pub(crate) fn permit(&self, what: What) -> Result<(), Error> {
+        if self.names.iter().any(|name| name == what.name) {
+            return Ok(());
+        }
+        Err(Error::NotAllowed {
+            rule: self.rule,
+            what: what.name,
+        })
+    }
+}
+
+/// Who learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum To {
+    /// Every site.
+    All,
+    /// One site.
+    Site(Site),
+    /// Each site, about its own records only.
+    Owner,
+    /// The next site on the ring, which sees what passes through.
+    Successor,
+}
+
+impl fmt::Display for To {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            To::All => formatter.write_str("all"),
+            To::Site(site) => site.fmt(formatter),
+            To::Owner => formatter.write_str("each about its own"),
+            To::Successor => formatter.write_str("successor on the ring"),
+        }
+    }
+}
+
+/// What one call discloses: name, means, recipient, and what the level cannot hide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Disclosure {
+    /// What.
+    pub what: What,
+    /// By which primitive.
+    pub by: Primitive,
+    /// To whom.
+    pub to: To,
+    /// What this number of sites or this level cannot hide, in words.
+    pub caveat: Option<&'static str>,
+}
