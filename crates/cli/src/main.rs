@@ -9,6 +9,7 @@ mod baselines;
 mod colluders;
 mod demo;
 mod disclosures;
+mod due;
 mod error;
 mod generate;
 mod joint;

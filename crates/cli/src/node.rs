@@ -14,6 +14,7 @@ use hedgerow_node::journal::{Entry, Journal};
 use serde_json::json;
 use tokio::sync::oneshot;
 
+use crate::due::is_due;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::part::{Part, say};
@@ -124,7 +125,8 @@ async fn wait(part: &Part, listener: &tokio::net::TcpListener) -> Result<u32, Cl
     let (data, study) = (part.site.data.clone(), part.agreement.hash);
     let takes = move |number: u32| {
         let entries = Journal::look(&data).unwrap_or_default();
-        is_due(entries.iter().filter(|entry| entry.study == study), number)
+        let own = entries.iter().filter(|entry| entry.study == study);
+        is_due(&own.collect::<Vec<_>>(), number)
     };
     let watcher: Watcher = Arc::new(say);
     let heard = part.door().wait(listener, takes, &watcher).await;
@@ -132,39 +134,4 @@ async fn wait(part: &Part, listener: &tokio::net::TcpListener) -> Result<u32, Cl
         heard.map_err(|error| CliError::Usage(format!("the node cannot listen: {error}")))?;
     talk(&format!("`{}` asks for run {number}", part.name_of(site)));
     Ok(number)
-}
-
-/// Whether a run may begin or go on: numbers increase by one.
-fn is_due<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, number: u32) -> bool {
-    let last = entries.clone().map(|entry| entry.number).max().unwrap_or(0);
-    let is_under_way = |entry: &Entry| entry.number == number && !entry.is_over;
-    last.checked_add(1) == Some(number) || entries.into_iter().any(is_under_way)
-}
-
-#[cfg(test)]
-mod tests {
-    use hedgerow_node::agreement::StudyHash;
-
-    use super::*;
-
-    #[test]
-    fn runs_under_way_and_the_next_are_due() {
-        let entry = |number, is_over| Entry {
-            study: StudyHash([0; 32]),
-            number,
-            site: 0,
-            sites: 2,
-            is_over,
-            started: String::new(),
-            ended: None,
-            frames: Vec::new(),
-        };
-        assert!(is_due([].iter(), 1) && !is_due([].iter(), 2));
-        let entries = [entry(1, true), entry(2, false), entry(3, true)];
-        let due: Vec<u32> = (0..6)
-            .filter(|number| is_due(entries.iter(), *number))
-            .collect();
-        assert_eq!(due, [2, 4]);
-        assert!(!is_due([entry(u32::MAX, true)].iter(), 0));
-    }
 }

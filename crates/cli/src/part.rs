@@ -25,6 +25,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::disclosures::disclosures;
+use crate::due::require_due;
 use crate::error::CliError;
 use crate::joint::{Published, Ready};
 use crate::manifest;
@@ -124,7 +125,7 @@ impl Part {
 
     /// Where the release will lie.
     pub(crate) fn folder(&self, number: u32) -> PathBuf {
-        self.site.data.join(format!("release-{number}"))
+        release_folder(&self.site.data, number)
     }
 
     /// Where it is made.
@@ -250,12 +251,21 @@ impl Part {
         let started = Instant::now();
         let patience = self.site.patience;
         let sites = self.keys.len();
+        require_due(&self.site.data, self.agreement.hash, number)?;
+        // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
+        // that is not there yet is made when the rows fit.
+        let is_there = self.site.data.exists();
+        let held = is_there.then(|| Journal::open(&self.site.data));
+        let held = held.transpose()?;
         let schema = &self.ready.study.schema;
         let table = self.site.source.table(schema, &()).await?;
         let rows = digest(&table);
         let columns = self.ready.columns(&table, 0..table.rows());
         drop(table);
-        let journal = Journal::open(&self.site.data)?;
+        let journal = match held {
+            Some(journal) => journal,
+            None => Journal::open(&self.site.data)?,
+        };
         let run = self.start(number, seed, journal, rows, listener, board)?;
 
         let (ready, unfinished) = (Arc::clone(&self.ready), self.unfinished(number));
@@ -386,6 +396,11 @@ impl Part {
         };
         Ok(Run::start::<CliError>(setup, journal, listener)?)
     }
+}
+
+/// Where the release of a run lies in a data folder.
+pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
+    data.join(format!("release-{number}"))
 }
 
 /// Says what happens on the lines.

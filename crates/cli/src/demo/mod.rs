@@ -139,7 +139,7 @@ async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliErr
         }
         let mut done = Vec::new();
         for (place, hospital) in town.hospitals.iter().enumerate() {
-            let Some((standing, _)) = Standing::read(&hospital.data(), 1) else {
+            let Some(standing) = Standing::read(&hospital.data(), 1) else {
                 continue;
             };
             lines.show(place, &standing);

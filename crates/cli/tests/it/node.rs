@@ -1,5 +1,6 @@
 //! `keygen`, `study new / sign / show`, `run`, `node`, `status`: real processes, real connections.
 
+mod again;
 mod disclosures;
 mod faults;
 mod four;

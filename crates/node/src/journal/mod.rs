@@ -31,6 +31,9 @@ use crate::identity::random;
 pub use error::JournalError;
 pub use look::Entry;
 
+/// Whoever asks whether the journal is held (see `look`) is done within this time.
+const ASKED: Duration = Duration::from_secs(1);
+
 /// The log is copied into the file, which waits for the disk, every 16384 pages: 64 MiB, so that
 /// most runs do it once, at their end.
 const SETTINGS: &str = "
@@ -120,18 +123,16 @@ impl Journal {
 
         let lock = open_private(&folder.join("lock"))?;
         let taken = lock
-            .busy_timeout(Duration::ZERO)
+            .busy_timeout(ASKED)
             .and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
-        if let Err(error) = taken {
-            return Err(match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                    JournalError::Busy {
-                        folder: folder.display().to_string(),
-                    }
-                }
-                _ => failed("cannot be locked", &error),
-            });
-        }
+        taken.map_err(|error| {
+            if is_busy(&error) {
+                let folder = folder.display().to_string();
+                JournalError::Busy { folder }
+            } else {
+                failed("cannot be locked", &error)
+            }
+        })?;
         let file = folder.join("journal.sqlite");
         let connection = open_private(&file)?;
         let journal = Self {
@@ -366,6 +367,14 @@ fn checkpoint(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(is_busy == 0)
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked)
+    )
+}
+
 /// Opens an SQLite file that only its owner may read; its companions take its mode.
 fn open_private(path: &Path) -> Result<Connection, JournalError> {
     let failed = |reason: &dyn std::fmt::Display| JournalError::Failed {
@@ -374,10 +383,16 @@ fn open_private(path: &Path) -> Result<Connection, JournalError> {
         reason: reason.to_string(),
     };
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    // A file that is there is left to SQLite: closing it here would undo this process's locks on it.
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| failed(&error))?;
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(failed(&error));
+        }
+        _ => {}
+    }
     Connection::open(path).map_err(|error| failed(&error))
 }
 
