@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Entry, Journal, JournalError};
+use hedgerow_node::knock::Reason;
 
 use crate::error::CliError;
 use crate::part::release_folder;
@@ -25,16 +26,10 @@ pub(crate) fn require_due(data: &Path, study: StudyHash, number: u32) -> Result<
         };
     }
     if !is_due(&own, number) {
-        let last = own.iter().map(|entry| entry.number).max();
-        return refuse(match last {
-            None => format!(
-                "run {number} is not due: there was no run of this study here yet\nhint: --number 1 starts the first"
-            ),
-            Some(last) => format!(
-                "run {number} is not due: run {last} was the last of this study here\nhint: --number {} starts the next",
-                u64::from(last) + 1
-            ),
-        });
+        return Err(CliError::Journal(JournalError::NotDue {
+            run: number,
+            last: own.iter().map(|entry| entry.number).max(),
+        }));
     }
     let own_folder = "hint: a study that was changed is another one: give it a folder of its own, with another `data` in the site's file";
     let is_under_way = |entry: &&&Entry| entry.number == number && !entry.is_over;
@@ -55,8 +50,21 @@ pub(crate) fn require_due(data: &Path, study: StudyHash, number: u32) -> Result<
     Ok(())
 }
 
+/// What this site's node says to a site that asks for a run.
+pub(crate) fn answer(data: &Path, study: StudyHash, number: u32) -> Result<(), Reason> {
+    let entries = Journal::look(data).unwrap_or_default();
+    let own = entries.iter().filter(|entry| entry.study == study);
+    let own: Vec<&Entry> = own.collect();
+    let is_released =
+        |entry: &&Entry| entry.number == number && entry.is_over && !entry.is_given_up;
+    if own.iter().any(is_released) {
+        return Err(Reason::Over);
+    }
+    is_due(&own, number).then_some(()).ok_or(Reason::OtherRun)
+}
+
 /// Whether a run of a study with these runs may begin or go on, by its number.
-pub(crate) fn is_due(entries: &[&Entry], number: u32) -> bool {
+fn is_due(entries: &[&Entry], number: u32) -> bool {
     let last = entries.iter().map(|entry| entry.number).max().unwrap_or(0);
     let is_under_way = |entry: &&Entry| entry.number == number && !entry.is_over;
     last.checked_add(1) == Some(number) || entries.iter().any(is_under_way)

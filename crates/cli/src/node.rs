@@ -7,14 +7,15 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::Watcher;
 use hedgerow_node::journal::{Entry, Journal};
 use serde_json::json;
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::due::is_due;
+use crate::due::answer;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::part::{Part, say};
@@ -22,7 +23,9 @@ use crate::run::block_on;
 
 /// After a failure nobody is heard for a while, longer each time: peers have to notice it too.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// The listener of a run that has ended lets go of its address within this time.
+const LET_GO: Duration = Duration::from_secs(5);
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]
@@ -88,14 +91,7 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
     loop {
         let open = match listener.take() {
             Some(open) => open,
-            None => match part.listen().await {
-                Ok(open) => open,
-                Err(error) => {
-                    talk(&format!("error: {error}"));
-                    tokio::time::sleep(FIRST_PAUSE).await;
-                    continue;
-                }
-            },
+            None => listen_again(part).await,
         };
         let number = match next.take() {
             Some(number) => number,
@@ -111,7 +107,7 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
                 ));
             }
             Err(error) => {
-                talk(&format!("error: run {number}: {error}"));
+                talk(&format!("error: run {number}: {}", error.without_values()));
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
@@ -119,15 +115,28 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
     }
 }
 
+/// Listens where the run that has just ended did.
+async fn listen_again(part: &Part) -> TcpListener {
+    let ended = Instant::now();
+    loop {
+        match part.listen().await {
+            Ok(listener) => return listener,
+            Err(_) if ended.elapsed() < LET_GO => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Err(error) => {
+                talk(&format!("error: {error}"));
+                tokio::time::sleep(LONGEST_PAUSE).await;
+            }
+        }
+    }
+}
+
 /// Waits for a knock: for a run that is under way, or the one after the last.
-async fn wait(part: &Part, listener: &tokio::net::TcpListener) -> Result<u32, CliError> {
+async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, CliError> {
     talk("waiting for a run");
     let (data, study) = (part.site.data.clone(), part.agreement.hash);
-    let takes = move |number: u32| {
-        let entries = Journal::look(&data).unwrap_or_default();
-        let own = entries.iter().filter(|entry| entry.study == study);
-        is_due(&own.collect::<Vec<_>>(), number)
-    };
+    let takes = move |number: u32| answer(&data, study, number);
     let watcher: Watcher = Arc::new(say);
     let heard = part.door().wait(listener, takes, &watcher).await;
     let (site, number) =

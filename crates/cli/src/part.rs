@@ -6,14 +6,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hedgerow_data::Release;
 use hedgerow_data::files::FileError;
 use hedgerow_data::study::Security;
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Secret};
-use hedgerow_node::journal::{Entry, Journal, RunName};
+use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
 use hedgerow_node::knock::Door;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
@@ -23,20 +23,17 @@ use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Seed, Settings};
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::disclosures::disclosures;
 use crate::due::require_due;
 use crate::error::CliError;
-use crate::joint::{Published, Ready};
+use crate::joint::{Columns, Published, Ready};
 use crate::manifest;
 use crate::output::{Answer, talk};
 use crate::progress::Bar;
 use crate::standing::Board;
 use crate::summary::{Cost, OfSites, Summary};
-
-/// The pauses between knocks at a peer that is not connected: most come by themselves.
-const KNOCK_FIRST: Duration = Duration::from_secs(1);
-const KNOCK_LAST: Duration = Duration::from_secs(5);
 
 /// A study that this site may run, with everything that it takes.
 pub(crate) struct Part {
@@ -155,15 +152,33 @@ impl Part {
             peers,
         ));
         let _showing = Board::show(&board);
-        let taken = tokio::select! {
-            taken = self.take_on(number, seed, listener, &board) => taken,
-            never = self.knock(number, &board) => match never {},
+        let taken = match self.begin(number, seed, listener, &board).await {
+            Ok((run, columns)) => self.take_on(number, seed, run, columns, &board).await,
+            Err(error) => {
+                if is_own_fault(&error) {
+                    self.decline(number).await;
+                }
+                Err(error)
+            }
         };
         match &taken {
             Ok(answer) => board.done(answer),
-            Err(error) => board.failed(&error.to_string()),
+            Err(error) => board.failed(&error.without_values()),
         }
         taken
+    }
+
+    /// Tells the peers that this site cannot take its part, so that they do not wait for it.
+    async fn decline(&self, number: u32) {
+        let door = Arc::new(self.door());
+        let mut telling = JoinSet::new();
+        for (peer, _) in self.peers() {
+            if let Ok(address) = self.address(peer) {
+                let door = Arc::clone(&door);
+                telling.spawn(async move { door.decline(peer, &address, number).await });
+            }
+        }
+        telling.join_all().await;
     }
 
     /// The other sites, by place and name.
@@ -182,25 +197,6 @@ impl Part {
             study: self.agreement.hash,
             secret: Arc::clone(&self.secret),
             keys: self.keys.clone(),
-        }
-    }
-
-    /// Knocks at the peers that this site would wait for to dial, for as long as they are not
-    /// connected: their nodes may not know of the run yet.
-    async fn knock(&self, number: u32, board: &Board) -> std::convert::Infallible {
-        let door = self.door();
-        let mut pause = KNOCK_FIRST;
-        loop {
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(KNOCK_LAST);
-            for (peer, name) in self.peers().filter(|(peer, _)| *peer < self.place) {
-                if board.lacks(name)
-                    && let Ok(address) = self.address(peer)
-                {
-                    // Where nobody answers, the next knock may be heard.
-                    let _ = door.knock(peer, &address, number).await;
-                }
-            }
         }
     }
 
@@ -241,16 +237,14 @@ impl Part {
         &self.agreement.study.sites[usize::from(place)].name
     }
 
-    async fn take_on(
+    /// Reads the rows, and begins the run or finds it again.
+    async fn begin(
         &self,
         number: u32,
         seed: Option<u64>,
         listener: TcpListener,
         board: &Arc<Board>,
-    ) -> Result<Answer, CliError> {
-        let started = Instant::now();
-        let patience = self.site.patience;
-        let sites = self.keys.len();
+    ) -> Result<(Run, Columns), CliError> {
         require_due(&self.site.data, self.agreement.hash, number)?;
         // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
         // that is not there yet is made when the rows fit.
@@ -267,7 +261,19 @@ impl Part {
             None => Journal::open(&self.site.data)?,
         };
         let run = self.start(number, seed, journal, rows, listener, board)?;
+        Ok((run, columns))
+    }
 
+    async fn take_on(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        run: Run,
+        columns: Columns,
+        board: &Arc<Board>,
+    ) -> Result<Answer, CliError> {
+        let started = Instant::now();
+        let (patience, sites) = (self.site.patience, self.keys.len());
         let (ready, unfinished) = (Arc::clone(&self.ready), self.unfinished(number));
         let (accept, place) = (self.site.accept.clone(), u32::from(self.place));
         let (study, shown) = (self.agreement.hash, Arc::clone(board));
@@ -396,6 +402,20 @@ impl Part {
         };
         Ok(Run::start::<CliError>(setup, journal, listener)?)
     }
+}
+
+/// Whether a site that could not begin a run lets its peers down; otherwise there is nothing to
+/// begin, or another process is at it.
+fn is_own_fault(error: &CliError) -> bool {
+    !matches!(
+        error,
+        CliError::Journal(
+            JournalError::Busy { .. }
+                | JournalError::Over { .. }
+                | JournalError::GivenUp { .. }
+                | JournalError::NotDue { .. }
+        )
+    )
 }
 
 /// Where the release of a run lies in a data folder.

@@ -196,11 +196,6 @@ impl Board {
         });
     }
 
-    /// Whether a peer is not connected.
-    pub(crate) fn lacks(&self, peer: &str) -> bool {
-        self.lock().0.waiting_for.iter().any(|name| name == peer)
-    }
-
     pub(crate) fn wave(&self, wave: u32, open: usize) {
         self.change(|standing| standing.wave = Some((wave, open)));
     }

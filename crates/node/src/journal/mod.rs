@@ -9,7 +9,9 @@
 //! A run's first and last entries are on disk before anything follows (`synchronous = FULL`).
 //! Frames are committed with `NORMAL`: a killed process loses none of them; a power cut may lose
 //! the last few, which the peers, who keep theirs until the end, send again, and which follow
-//! again from the seed. When a run is over, its seed and frames are overwritten and removed.
+//! again from the seed. A peer comes to its end, and forgets, only after it has this site's seal; so
+//! from that seal on every frame is on disk before it is sent or acknowledged, and with the seal
+//! everything before it. When a run is over, its seed and frames are overwritten and removed.
 //!
 //! # Discloses
 //! To whoever may read the file, while a run lasts: this site's seed and frames. The folder and
@@ -38,6 +40,7 @@ const ASKED: Duration = Duration::from_secs(1);
 /// most runs do it once, at their end.
 const SETTINGS: &str = "
 PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
 PRAGMA wal_autocheckpoint = 16384;
 PRAGMA secure_delete = ON;
 PRAGMA foreign_keys = ON;
@@ -65,6 +68,11 @@ CREATE TABLE IF NOT EXISTS frame (
     number INTEGER NOT NULL,    -- from 0 on each link and direction
     bytes BLOB NOT NULL,
     PRIMARY KEY (run, peer, sent, number)
+);
+CREATE TABLE IF NOT EXISTS settled (    -- peers that have everything, and know that this site has
+    run INTEGER NOT NULL REFERENCES run (id),
+    peer INTEGER NOT NULL,
+    PRIMARY KEY (run, peer)
 );
 ";
 
@@ -212,6 +220,16 @@ impl Journal {
         Ok(Begun { id, seed })
     }
 
+    /// Whether a run of a study has ended here with a release. What cannot be read is not.
+    pub(crate) fn is_over(&self, study: StudyHash, number: u32) -> bool {
+        let state: rusqlite::Result<String> = self.connection().query_row(
+            "SELECT state FROM run WHERE study = ?1 AND number = ?2",
+            params![study.0, number],
+            |row| row.get(0),
+        );
+        state.is_ok_and(|state| state == "over")
+    }
+
     /// How many frames of a link are here; they are numbered without gaps.
     pub(crate) fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
         let connection = self.connection();
@@ -246,6 +264,34 @@ impl Journal {
             .map_err(|error| self.failed("a frame cannot be kept", &error))
     }
 
+    /// From here on, what is kept is on disk before anything follows, and all that was kept before
+    /// is with the next entry.
+    pub(crate) fn make_durable(&self) -> Result<(), JournalError> {
+        let durable = self.connection().execute_batch("PRAGMA synchronous = FULL");
+        durable.map_err(|error| self.failed("cannot be made durable", &error))
+    }
+
+    /// Remembers that a peer has everything of a run, and knows that this site has.
+    pub(crate) fn settle(&self, run: i64, peer: u16) -> Result<(), JournalError> {
+        let settled = self.connection().execute(
+            "INSERT OR IGNORE INTO settled (run, peer) VALUES (?1, ?2)",
+            params![run, peer],
+        );
+        settled
+            .map(|_| ())
+            .map_err(|error| self.failed("a peer cannot be noted", &error))
+    }
+
+    /// Whether a peer has everything of a run, and knows that this site has.
+    pub(crate) fn is_settled(&self, run: i64, peer: u16) -> Result<bool, JournalError> {
+        let settled = self.connection().query_row(
+            "SELECT EXISTS (SELECT 1 FROM settled WHERE run = ?1 AND peer = ?2)",
+            params![run, peer],
+            |row| row.get(0),
+        );
+        settled.map_err(|error| self.failed("cannot be read", &error))
+    }
+
     /// A frame that is here.
     pub(crate) fn get(
         &self,
@@ -273,6 +319,7 @@ impl Journal {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
             transaction.execute("DELETE FROM frame WHERE run = ?1", params![run])?;
+            transaction.execute("DELETE FROM settled WHERE run = ?1", params![run])?;
             transaction.execute(
                 "UPDATE run SET state = 'over', seed = NULL, release = ?2,
                  ended = CURRENT_TIMESTAMP WHERE id = ?1",
@@ -304,11 +351,15 @@ impl Journal {
         let mut abandon = || -> rusqlite::Result<usize> {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
-            transaction.execute(
-                "DELETE FROM frame WHERE run IN
-                 (SELECT id FROM run WHERE study = ?1 AND number = ?2)",
-                params![study.0, number],
-            )?;
+            for table in ["frame", "settled"] {
+                transaction.execute(
+                    &format!(
+                        "DELETE FROM {table} WHERE run IN
+                         (SELECT id FROM run WHERE study = ?1 AND number = ?2)"
+                    ),
+                    params![study.0, number],
+                )?;
+            }
             let found = transaction.execute(
                 "UPDATE run SET state = 'given up', seed = NULL, ended = CURRENT_TIMESTAMP
                  WHERE study = ?1 AND number = ?2",

@@ -96,6 +96,31 @@ fn who_asks_whether_a_journal_is_held_takes_it_from_nobody() {
     });
 }
 
+/// `synchronous`: 1 is `NORMAL`, 2 is `FULL`.
+fn synchronous(journal: &Journal) -> i64 {
+    let connection = journal.connection();
+    connection
+        .query_row("PRAGMA synchronous", [], |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn what_peers_may_forget_is_on_disk_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.begin(&NAME, None).unwrap();
+    assert_eq!(synchronous(&journal), 1);
+    journal.make_durable().unwrap();
+    assert_eq!(synchronous(&journal), 2);
+    drop(journal);
+    let journal = Journal::open(folder.path()).unwrap();
+    let begun = journal.begin(&NAME, None).unwrap();
+    assert_eq!(synchronous(&journal), 1);
+    journal.make_durable().unwrap();
+    journal.put(begun.id, 1, Way::Sent, 0, b"a seal").unwrap();
+    assert_eq!(synchronous(&journal), 2);
+}
+
 #[test]
 fn rows_that_changed_are_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,6 +21,7 @@ use hedgerow_smc::network::NetworkError;
 use hedgerow_smc::{Network, Site};
 use tokio::sync::{Notify, oneshot};
 
+use crate::agreement::StudyHash;
 use crate::journal::{Journal, JournalError, Way};
 use crate::message::End;
 pub use error::LineError;
@@ -78,6 +79,8 @@ struct Peer {
     /// What the last attempt to connect came to.
     last: Option<String>,
     ended: Option<End>,
+    /// Whether it has everything and knows that this site has, as it says or the journal.
+    is_over: bool,
 }
 
 impl Shared {
@@ -106,6 +109,7 @@ impl Shared {
                 since: Instant::now(),
                 last: None,
                 ended: None,
+                is_over: journal.is_settled(run, peer)?,
             });
         }
         Ok(Self {
@@ -206,6 +210,9 @@ impl Shared {
         } else if let Some(end) = peer.ended {
             let failure = self.ended_error(from, end);
             state.fail(failure);
+        } else if peer.is_over {
+            let peer = self.name(from).to_owned();
+            state.fail(LineError::Over { peer });
         } else {
             let since = peer
                 .waiting
@@ -270,6 +277,26 @@ impl Shared {
             waker.wake();
         }
         self.changed.notify_waiters();
+    }
+
+    /// A peer says that the run is over there: it has everything, and nothing more comes from it.
+    pub(crate) fn over(&self, peer: u16) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(peer)];
+        peer.is_over = true;
+        if let Some((waker, _)) = peer.waiting.take() {
+            waker.wake();
+        }
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn is_connected(&self, peer: u16) -> bool {
+        self.lock().peers[usize::from(peer)].connection.is_some()
+    }
+
+    /// Whether another run of the study is over here.
+    pub(crate) fn is_run_over(&self, study: StudyHash, number: u32) -> bool {
+        self.journal.is_over(study, number)
     }
 
     /// A connection to a peer is ready; an older one is ended. Returns its number and what tells
@@ -409,13 +436,25 @@ impl Shared {
         self.lock().fail(LineError::Stopped);
     }
 
-    /// The first peer that does not have everything yet, or does not know that this site has.
+    /// The first peer that does not have everything yet, or does not know that this site has. Those
+    /// that are done are noted: after a restart nobody waits for them, who may be gone by then.
     fn behind(&self) -> Option<u16> {
-        let state = self.lock();
-        self.peers().find(|peer| {
-            let link = &state.peers[usize::from(*peer)];
-            link.seen < link.sent || link.told < link.received
-        })
+        let mut state = self.lock();
+        let mut behind = None;
+        for peer in self.peers() {
+            let link = &mut state.peers[usize::from(peer)];
+            if link.is_over {
+                continue;
+            }
+            if link.seen < link.sent || link.told < link.received {
+                behind = behind.or(Some(peer));
+                continue;
+            }
+            link.is_over = true;
+            // A note that is lost costs patience, nothing else.
+            let _ = self.journal.settle(self.run, peer);
+        }
+        behind
     }
 
     /// Waits until every peer has every frame, at most for `limit`; the peer that has not.
@@ -470,3 +509,7 @@ impl Network for Lines {
         self.0.poll_receive(from.index() as u16, context)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

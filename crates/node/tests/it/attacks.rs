@@ -183,13 +183,17 @@ async fn connect(address: &str) -> TcpStream {
 
 /// A greeting as a peer at place `from` would send it to site 1.
 fn hello(from: u16, study: [u8; 32], version: u16) -> Vec<u8> {
+    hello_to(1, from, study, version)
+}
+
+fn hello_to(to: u16, from: u16, study: [u8; 32], version: u16) -> Vec<u8> {
     let mut body = vec![0];
     body.extend(b"hedgerow");
     body.extend(version.to_le_bytes());
     body.extend(study);
     body.extend(1u32.to_le_bytes());
     body.extend(from.to_le_bytes());
-    body.extend(1u16.to_le_bytes());
+    body.extend(to.to_le_bytes());
     body.extend(0u64.to_le_bytes());
     framed(&body)
 }
@@ -558,13 +562,14 @@ fn a_peer_cannot_fill_the_disk() {
         let mut world = World::new(3);
         world.limits.patience = Duration::from_secs(8);
         let world = Arc::new(world);
-        // It waits for site 0, which is not there, while site 2 sends without end.
-        let site = tokio::spawn(Arc::clone(&world).live(1));
-        let peer = connector(Some(2), |_| {});
+        // It waits for site 0, which is not there, while site 1 sends without end.
+        let site = tokio::spawn(Arc::clone(&world).live(2));
+        let peer = connector(Some(1), |_| {});
         let name = ServerName::try_from("hedgerow").unwrap();
-        let socket = connect(&world.listening[1]).await;
+        let socket = connect(&world.listening[2]).await;
         let mut stream = peer.connect(name, socket).await.unwrap();
-        stream.write_all(&hello(2, [9; 32], 1)).await.unwrap();
+        let greeting = hello_to(2, 1, [9; 32], 1);
+        stream.write_all(&greeting).await.unwrap();
         let mut written = 0;
         for number in 0u64..400 {
             let mut body = vec![2];

@@ -83,6 +83,8 @@ pub(crate) struct Odd {
     pub(crate) number: u32,
     pub(crate) shift: u64,
     pub(crate) says: &'static str,
+    /// Whether it is cut off when all have signed, and the others are about to end.
+    pub(crate) is_cut_off: bool,
     /// The disclosures that it allows.
     pub(crate) allowed: &'static [&'static str],
 }
@@ -96,6 +98,7 @@ impl Odd {
             number: 1,
             shift: 0,
             says: "",
+            is_cut_off: false,
             allowed: &["answers"],
         }
     }
@@ -199,6 +202,10 @@ impl World {
             })
             .await;
         match part {
+            Ok(_) if odd.is_cut_off => {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Err(String::from("it was cut off"))
+            }
             Ok((learned, seals)) => {
                 run.finish(&seals, self.limits.patience)
                     .await

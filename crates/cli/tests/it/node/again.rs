@@ -98,7 +98,7 @@ fn a_run_that_is_not_due_is_refused() {
     refused("0", "run 0 is not due");
     refused(
         "2",
-        "run 2 is not due: there was no run of this study here yet\nhint: --number 1 starts the first",
+        "run 2 is not due: there was no run of this study here yet\nhint: --number 1 starts the next",
     );
     assert!(!path.join("north-data").exists());
     let file = path.join("north.toml");
