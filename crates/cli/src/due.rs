@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use hedgerow_node::Reason;
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Entry, Journal, JournalError};
-use hedgerow_node::knock::Reason;
 
 use crate::error::CliError;
 use crate::part::release_folder;

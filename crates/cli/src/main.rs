@@ -14,6 +14,7 @@ mod error;
 mod generate;
 mod joint;
 mod keygen;
+mod log;
 mod manifest;
 mod node;
 mod output;

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::due::answer;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
-use crate::part::{Part, say};
+use crate::part::Part;
 use crate::run::block_on;
 
 /// After a failure nobody is heard for a while, longer each time: peers have to notice it too.
@@ -137,7 +137,8 @@ async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, CliError> {
     talk("waiting for a run");
     let (data, study) = (part.site.data.clone(), part.agreement.hash);
     let takes = move |number: u32| answer(&data, study, number);
-    let watcher: Watcher = Arc::new(say);
+    let log = Arc::clone(&part.log);
+    let watcher: Watcher = Arc::new(move |event| log.say(event));
     let heard = part.door().wait(listener, takes, &watcher).await;
     let (site, number) =
         heard.map_err(|error| CliError::Usage(format!("the node cannot listen: {error}")))?;

@@ -18,7 +18,7 @@ use hedgerow_node::knock::Door;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
-use hedgerow_node::{Event, Limits, Watcher};
+use hedgerow_node::{Limits, Watcher};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Seed, Settings};
 use serde_json::json;
@@ -29,6 +29,7 @@ use crate::disclosures::disclosures;
 use crate::due::require_due;
 use crate::error::CliError;
 use crate::joint::{Columns, Published, Ready};
+use crate::log::Log;
 use crate::manifest;
 use crate::output::{Answer, talk};
 use crate::progress::Bar;
@@ -43,15 +44,14 @@ pub(crate) struct Part {
     secret: Arc<Secret>,
     place: u16,
     ready: Arc<Ready>,
+    pub(crate) log: Arc<Log>,
 }
 
 impl Part {
     /// Sees that the study is signed by all and accepted here.
     pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
         let site = SiteFile::open(path)?;
-        for warning in &site.warnings {
-            talk(&format!("warning: {warning}"));
-        }
+        warn(&site);
         let agreement = Agreement::open(&site.study)?;
         let keys = agreement.keys()?;
         let names: Vec<&str> = agreement
@@ -105,6 +105,7 @@ impl Part {
             keys,
             secret: Arc::new(secret),
             ready: Arc::new(ready),
+            log: Arc::default(),
         })
     }
 
@@ -228,7 +229,16 @@ impl Part {
     pub(crate) async fn listen(&self) -> Result<TcpListener, CliError> {
         let listen = self.listens_at()?;
         TcpListener::bind(listen).await.map_err(|error| {
-            CliError::Usage(format!("this site cannot listen at {listen}: {error}"))
+            let hint = match error.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    "\nhint: another program has it, perhaps another hedgerow of this site; stop it, or write another listen = \"host:port\" into the site's file"
+                }
+                std::io::ErrorKind::AddrNotAvailable => {
+                    "\nhint: this machine does not have that address; write listen = \"0.0.0.0:port\" into the site's file"
+                }
+                _ => "",
+            };
+            CliError::Usage(format!("this site cannot listen at {listen}: {error}{hint}"))
         })
     }
 
@@ -371,10 +381,10 @@ impl Part {
         let places = 0..self.keys.len() as u16;
         let addresses: Result<Vec<String>, CliError> =
             places.map(|place| self.address(place)).collect();
-        let shown = Arc::clone(board);
+        let (shown, log) = (Arc::clone(board), Arc::clone(&self.log));
         let watcher: Watcher = Arc::new(move |event| {
             shown.event(&event);
-            say(event);
+            log.say(event);
         });
         let setup = Setup {
             name: RunName {
@@ -418,19 +428,16 @@ fn is_own_fault(error: &CliError) -> bool {
     )
 }
 
+/// Says what the owner of a site's file should see to.
+pub(crate) fn warn(site: &SiteFile) {
+    for warning in &site.warnings {
+        talk(&format!("warning: {warning}"));
+    }
+}
+
 /// Where the release of a run lies in a data folder.
 pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
     data.join(format!("release-{number}"))
-}
-
-/// Says what happens on the lines.
-pub(crate) fn say(event: Event) {
-    match event {
-        Event::Connected { peer } => talk(&format!("connected with `{peer}`")),
-        Event::Disconnected { peer, why } => talk(&format!("not connected with `{peer}`: {why}")),
-        Event::TurnedAway { address, why } => talk(&format!("turned away {address}: {why}")),
-        _ => {}
-    }
 }
 
 /// Writes the release where it is made; what an earlier life left there goes.
@@ -458,6 +465,11 @@ fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
         std::fs::remove_dir_all(unfinished).map_err(|error| unwritable(unfinished, &error))?;
     } else {
         std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
+    }
+    // The journal forgets the run after this: the names must be on disk too, as the files are.
+    for named in [Some(folder), folder.parent()].into_iter().flatten() {
+        let synced = std::fs::File::open(named).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| unwritable(named, &error))?;
     }
     Ok(folder.to_owned())
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::output::{Answer, aligned};
+use crate::part::warn;
 use crate::standing::Standing;
 
 /// Show the runs of a site and how far they are.
@@ -22,6 +23,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let site = SiteFile::open(&arguments.site)?;
+    warn(&site);
     let agreement = Agreement::open(&site.study)?;
     let entries = Journal::look(&site.data)?;
     let mut text = String::new();

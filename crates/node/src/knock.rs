@@ -24,8 +24,9 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use crate::agreement::StudyHash;
 use crate::connect::{Event, Watcher};
 use crate::identity::{PublicKey, Secret};
-pub use crate::message::Reason;
-use crate::message::{self, Hello, LONGEST_GREETING, Message, MessageError, ReadError, VERSION};
+use crate::message::{
+    self, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+};
 use crate::tls::{self, TlsError};
 
 /// A knock takes at most this long.

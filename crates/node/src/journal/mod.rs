@@ -34,7 +34,7 @@ pub use error::JournalError;
 pub use look::Entry;
 
 /// Whoever asks whether the journal is held (see `look`) is done within this time.
-const ASKED: Duration = Duration::from_secs(1);
+const ASKED: Duration = Duration::from_millis(200);
 
 /// The log is copied into the file, which waits for the disk, every 16384 pages: 64 MiB, so that
 /// most runs do it once, at their end.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hedgerow_node::Watcher;
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::Purpose;
 use hedgerow_node::journal::Journal;
-use hedgerow_node::knock::{Door, Reason};
+use hedgerow_node::knock::Door;
+use hedgerow_node::{Reason, Watcher};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand_core::Rng as _;
 use tokio::net::TcpListener;
