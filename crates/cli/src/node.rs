@@ -7,7 +7,7 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hedgerow_node::Watcher;
 use hedgerow_node::journal::{Entry, Journal};
@@ -24,8 +24,6 @@ use crate::run::block_on;
 /// After a failure nobody is heard for a while, longer each time: peers have to notice it too.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The listener of a run that has ended lets go of its address within this time.
-const LET_GO: Duration = Duration::from_secs(5);
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]
@@ -85,13 +83,19 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
     // What was under way goes on by itself; its peers may be waiting.
     let under_way = |entries: Vec<Entry>| entries.into_iter().rfind(|entry| !entry.is_over);
     let mut next = under_way(part.runs()?).map(|entry| entry.number);
-    // Somebody who cannot listen at all must hear of it at once.
-    let mut listener = Some(part.listen().await?);
+    // Held from run to run, so that nobody else gets the address in between.
+    let cannot = |error| CliError::Usage(format!("the node cannot listen: {error}"));
+    let listener = part.listen().await?.into_std().map_err(cannot)?;
     let mut pause = FIRST_PAUSE;
     loop {
-        let open = match listener.take() {
-            Some(open) => open,
-            None => listen_again(part).await,
+        let open = listener.try_clone().and_then(TcpListener::from_std);
+        let open = match open.map_err(cannot) {
+            Ok(open) => open,
+            Err(error) => {
+                talk(&format!("error: {error}"));
+                tokio::time::sleep(LONGEST_PAUSE).await;
+                continue;
+            }
         };
         let number = match next.take() {
             Some(number) => number,
@@ -110,23 +114,6 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
                 talk(&format!("error: run {number}: {}", error.without_values()));
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-        }
-    }
-}
-
-/// Listens where the run that has just ended did.
-async fn listen_again(part: &Part) -> TcpListener {
-    let ended = Instant::now();
-    loop {
-        match part.listen().await {
-            Ok(listener) => return listener,
-            Err(_) if ended.elapsed() < LET_GO => {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            Err(error) => {
-                talk(&format!("error: {error}"));
-                tokio::time::sleep(LONGEST_PAUSE).await;
             }
         }
     }

@@ -11,10 +11,11 @@
 
 mod error;
 mod limits;
+mod peer;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use hedgerow_smc::network::NetworkError;
@@ -27,6 +28,7 @@ use crate::message::End;
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
+use peer::Peer;
 
 /// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
@@ -52,37 +54,6 @@ struct State {
     end: Option<End>,
 }
 
-/// One link.
-struct Peer {
-    /// Frames to it that are in the journal.
-    sent: u64,
-    /// Frames to it that this life of the run has made; behind `sent` while replaying.
-    made: u64,
-    /// Frames from it that are in the journal.
-    received: u64,
-    /// Frames from it that this life of the run has taken.
-    taken: u64,
-    /// Frames from it that were in the journal when this life began.
-    replayed: u64,
-    /// Bytes of frames that came in this life and were not taken yet.
-    ahead: u64,
-    /// Frames to it that it has in its own journal, as it says.
-    seen: u64,
-    /// Frames from it of which it knows that they are in the journal here.
-    told: u64,
-    waiting: Option<(Waker, Instant)>,
-    /// The present connection's number, and what ends it.
-    connection: Option<(u64, oneshot::Sender<()>)>,
-    connections: u64,
-    /// Since when there is no connection, where there is none.
-    since: Instant,
-    /// What the last attempt to connect came to.
-    last: Option<String>,
-    ended: Option<End>,
-    /// Whether it has everything and knows that this site has, as it says or the journal.
-    is_over: bool,
-}
-
 impl Shared {
     pub(crate) fn new(
         me: u16,
@@ -93,24 +64,7 @@ impl Shared {
     ) -> Result<Self, JournalError> {
         let mut peers = Vec::with_capacity(names.len());
         for peer in 0..names.len() as u16 {
-            let received = journal.count(run, peer, Way::Received)?;
-            peers.push(Peer {
-                sent: journal.count(run, peer, Way::Sent)?,
-                made: 0,
-                received,
-                taken: 0,
-                replayed: received,
-                ahead: 0,
-                seen: 0,
-                told: 0,
-                waiting: None,
-                connection: None,
-                connections: 0,
-                since: Instant::now(),
-                last: None,
-                ended: None,
-                is_over: journal.is_settled(run, peer)?,
-            });
+            peers.push(Peer::new(&journal, run, peer)?);
         }
         Ok(Self {
             me,
