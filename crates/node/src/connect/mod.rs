@@ -266,8 +266,13 @@ impl Connections {
         let connector = TlsConnector::from(Arc::new(config));
         let stream = connector.connect(tls::no_name(), socket).await;
         let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
-        message::write(&mut stream, &Message::Hello(self.hello(peer))).await?;
-        stream.flush().await?;
+        let hello = Message::Hello(self.hello(peer));
+        let greet = async {
+            message::write(&mut stream, &hello).await?;
+            stream.flush().await
+        };
+        // A peer that does not take this site's key may have hung up; what it said of it is there.
+        let _ = greet.await;
         let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
         match self.check(found, peer) {
             Ok(hello) => Ok((stream, hello.next)),

@@ -134,6 +134,16 @@ fn mistakes_are_named_with_their_line() {
         "[accept]\nmodels = [\"t\"]\nmaximum_t = -0.2\n",
         "site.toml:9: `accept.maximum_t` is -0.2, expected 0 or more",
     );
+    let whole = "site = \"north\"\nstudy = \"study.toml\"\nkey = \"north.key\"\ndata = \"data\"\n";
+    for line in whole.lines() {
+        let path = folder.path().join("site.toml");
+        let text = whole.replace(line, "");
+        std::fs::write(&path, format!("{text}[source]\nfile = \"rows.csv\"\n")).unwrap();
+        let error = SiteFile::open(&path).unwrap_err().to_string();
+        let key = line.split(' ').next().unwrap();
+        let expected = format!("`{key}` is missing\nhint: {key} = ");
+        assert!(error.contains(&expected), "{error}");
+    }
     refused("[accept]\nminimumk = 3\n", "did you mean `minimum_k`?");
     refused(
         "[[peer]]\nname = \"south\"\naddress = \"x\"\n",

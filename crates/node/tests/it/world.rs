@@ -1,5 +1,6 @@
 //! Sites of a test: keys, addresses, data folders, and one life of a site from start to end.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,9 @@ use hedgerow_smc::{Error, Party, Rank, Seed, Settings, What};
 use tokio::net::TcpListener;
 
 use super::secret;
+
+/// How many worlds there were.
+static WORLDS: AtomicU32 = AtomicU32::new(0);
 
 const TEST: What = What::new("answers", "the test");
 
@@ -106,8 +110,10 @@ impl Odd {
 
 impl World {
     pub(crate) fn new(sites: usize) -> Self {
+        // A host for each world: nobody else takes the port of a site that is cut off.
+        let host = 1 + WORLDS.fetch_add(1, Ordering::Relaxed) % 250;
         let free = |_| {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let listener = std::net::TcpListener::bind((format!("127.0.{host}.1"), 0)).unwrap();
             listener.local_addr().unwrap().to_string()
         };
         let listening: Vec<String> = (0..sites).map(free).collect();

@@ -112,6 +112,25 @@ fn a_run_that_is_not_due_is_refused() {
 }
 
 #[test]
+fn an_address_that_somebody_else_has_is_named_with_what_to_do() {
+    let folder = sites(100);
+    let path = folder.path();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let file = path.join("north.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("listen = \"{address}\"\n{text}")).unwrap();
+    for command in ["run", "node"] {
+        let done = hedgerow(path, &[command, "--site", "north.toml"]);
+        assert_eq!(done.code, 2);
+        let expected = format!("this site cannot listen at {address}: Address already in use");
+        assert!(done.stderr.contains(&expected), "{}", done.stderr);
+        let hint = "hint: another program has it";
+        assert!(done.stderr.contains(hint), "{}", done.stderr);
+    }
+}
+
+#[test]
 fn runs_of_two_studies_do_not_share_their_files() {
     let folder = sites(100);
     let path = folder.path();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{hedgerow, json};
@@ -132,7 +133,10 @@ pub(super) fn start_all(folder: &Path, names: &[&str], life: usize) -> Vec<Site>
 }
 
 pub(super) fn free_address() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    // A host for each: nobody else takes the port of a site that is killed.
+    static HOSTS: AtomicU32 = AtomicU32::new(0);
+    let host = 1 + HOSTS.fetch_add(1, Ordering::Relaxed) % 250;
+    let listener = std::net::TcpListener::bind((format!("127.1.{host}.1"), 0)).unwrap();
     listener.local_addr().unwrap().to_string()
 }
 
