@@ -21,9 +21,10 @@ use crate::output::{Answer, talk};
 use crate::part::Part;
 use crate::run::block_on;
 
-/// After a failure nobody is heard for a while, longer each time: peers have to notice it too.
+/// After a failure nobody is heard for a while, longer each time: peers have to notice it too. A
+/// knock waits longer than that.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]

@@ -31,6 +31,8 @@ use crate::tls::{self, TlsError};
 
 /// A knock takes at most this long.
 const LIMIT: Duration = Duration::from_secs(10);
+/// Nobody waits longer than this for a peer to hear that this site cannot take its part.
+const DECLINING: Duration = Duration::from_secs(3);
 /// Knocks that are listened to at once; the oldest makes room for the newest.
 const PENDING: usize = 64;
 
@@ -132,9 +134,8 @@ impl Door {
     pub async fn decline(&self, at: u16, address: &str, run: u32) {
         let study = self.study;
         // A peer in the run hangs up, one that waits says that this is no greeting.
-        let _ = self
-            .say(at, address, &Message::Declined { study, run })
-            .await;
+        let declined = Message::Declined { study, run };
+        let _ = timeout(DECLINING, self.say(at, address, &declined)).await;
     }
 
     /// Says one thing at a door and hears the answer.
