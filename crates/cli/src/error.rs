@@ -10,7 +10,7 @@ use hedgerow_node::agreement::AgreementError;
 use hedgerow_node::identity::IdentityError;
 use hedgerow_node::journal::JournalError;
 use hedgerow_node::run::RunError;
-use hedgerow_node::source::SourceError;
+use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
@@ -52,6 +52,46 @@ pub(crate) enum CliError {
     /// The arguments do not go together.
     #[error("{0}")]
     Usage(String),
+}
+
+impl CliError {
+    /// The same for logs and files, which others may read later: where a record is wrong, and not
+    /// what it says. A header may be a record too, if the real one is missing.
+    pub(crate) fn without_values(&self) -> String {
+        let hint = "hint: hedgerow study check says which";
+        let file = match self {
+            Self::Source(SourceError::Postgres(PostgresError::Refused { at, step, .. }))
+                if *step == PostgresError::ROWS =>
+            {
+                return format!("{at}: {step}\nhint: hedgerow run says why");
+            }
+            Self::Source(
+                SourceError::File(file) | SourceError::Postgres(PostgresError::Value(file)),
+            ) => file,
+            other => return other.to_string(),
+        };
+        match file {
+            FileError::OutsideDomain {
+                file,
+                line,
+                column,
+                domain,
+                ..
+            } => {
+                format!("{file}:{line}: column `{column}`: a value is outside {domain}\n{hint}")
+            }
+            FileError::UnknownColumn { file, .. } => {
+                format!("{file}:1: a column is not in the study\n{hint}")
+            }
+            FileError::DuplicateColumn {
+                file,
+                first,
+                second,
+                ..
+            } => format!("{file}:1: columns {first} and {second} have one name\n{hint}"),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl From<hedgerow_smc::Error> for CliError {

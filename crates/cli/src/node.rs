@@ -12,16 +12,19 @@ use std::time::Duration;
 use hedgerow_node::Watcher;
 use hedgerow_node::journal::{Entry, Journal};
 use serde_json::json;
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::due::answer;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
-use crate::part::{Part, say};
+use crate::part::Part;
 use crate::run::block_on;
 
-/// After a failure nobody is heard for a while, longer each time: peers have to notice it too.
+/// After a failure nobody is heard for a while, longer each time: peers have to notice it too. A
+/// knock waits longer than that.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]
@@ -81,20 +84,19 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
     // What was under way goes on by itself; its peers may be waiting.
     let under_way = |entries: Vec<Entry>| entries.into_iter().rfind(|entry| !entry.is_over);
     let mut next = under_way(part.runs()?).map(|entry| entry.number);
-    // Somebody who cannot listen at all must hear of it at once.
-    let mut listener = Some(part.listen().await?);
+    // Held from run to run, so that nobody else gets the address in between.
+    let cannot = |error| CliError::Usage(format!("the node cannot listen: {error}"));
+    let listener = part.listen().await?.into_std().map_err(cannot)?;
     let mut pause = FIRST_PAUSE;
     loop {
-        let open = match listener.take() {
-            Some(open) => open,
-            None => match part.listen().await {
-                Ok(open) => open,
-                Err(error) => {
-                    talk(&format!("error: {error}"));
-                    tokio::time::sleep(FIRST_PAUSE).await;
-                    continue;
-                }
-            },
+        let open = listener.try_clone().and_then(TcpListener::from_std);
+        let open = match open.map_err(cannot) {
+            Ok(open) => open,
+            Err(error) => {
+                talk(&format!("error: {error}"));
+                tokio::time::sleep(LONGEST_PAUSE).await;
+                continue;
+            }
         };
         let number = match next.take() {
             Some(number) => number,
@@ -110,7 +112,7 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
                 ));
             }
             Err(error) => {
-                talk(&format!("error: run {number}: {error}"));
+                talk(&format!("error: run {number}: {}", error.without_values()));
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
@@ -119,52 +121,15 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
 }
 
 /// Waits for a knock: for a run that is under way, or the one after the last.
-async fn wait(part: &Part, listener: &tokio::net::TcpListener) -> Result<u32, CliError> {
+async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, CliError> {
     talk("waiting for a run");
     let (data, study) = (part.site.data.clone(), part.agreement.hash);
-    let takes = move |number: u32| {
-        let entries = Journal::look(&data).unwrap_or_default();
-        is_due(entries.iter().filter(|entry| entry.study == study), number)
-    };
-    let watcher: Watcher = Arc::new(say);
+    let takes = move |number: u32| answer(&data, study, number);
+    let log = Arc::clone(&part.log);
+    let watcher: Watcher = Arc::new(move |event| log.say(event));
     let heard = part.door().wait(listener, takes, &watcher).await;
     let (site, number) =
         heard.map_err(|error| CliError::Usage(format!("the node cannot listen: {error}")))?;
     talk(&format!("`{}` asks for run {number}", part.name_of(site)));
     Ok(number)
-}
-
-/// Whether a run may begin or go on: numbers increase by one.
-fn is_due<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, number: u32) -> bool {
-    let last = entries.clone().map(|entry| entry.number).max().unwrap_or(0);
-    let is_under_way = |entry: &Entry| entry.number == number && !entry.is_over;
-    last.checked_add(1) == Some(number) || entries.into_iter().any(is_under_way)
-}
-
-#[cfg(test)]
-mod tests {
-    use hedgerow_node::agreement::StudyHash;
-
-    use super::*;
-
-    #[test]
-    fn runs_under_way_and_the_next_are_due() {
-        let entry = |number, is_over| Entry {
-            study: StudyHash([0; 32]),
-            number,
-            site: 0,
-            sites: 2,
-            is_over,
-            started: String::new(),
-            ended: None,
-            frames: Vec::new(),
-        };
-        assert!(is_due([].iter(), 1) && !is_due([].iter(), 2));
-        let entries = [entry(1, true), entry(2, false), entry(3, true)];
-        let due: Vec<u32> = (0..6)
-            .filter(|number| is_due(entries.iter(), *number))
-            .collect();
-        assert_eq!(due, [2, 4]);
-        assert!(!is_due([entry(u32::MAX, true)].iter(), 0));
-    }
 }

@@ -6,36 +6,35 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hedgerow_data::Release;
 use hedgerow_data::files::FileError;
 use hedgerow_data::study::Security;
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Secret};
-use hedgerow_node::journal::{Entry, Journal, RunName};
+use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
 use hedgerow_node::knock::Door;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
-use hedgerow_node::{Event, Limits, Watcher};
+use hedgerow_node::{Limits, Watcher};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Seed, Settings};
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::disclosures::disclosures;
+use crate::due::require_due;
 use crate::error::CliError;
-use crate::joint::{Published, Ready};
+use crate::joint::{Columns, Published, Ready};
+use crate::log::Log;
 use crate::manifest;
 use crate::output::{Answer, talk};
 use crate::progress::Bar;
 use crate::standing::Board;
 use crate::summary::{Cost, OfSites, Summary};
-
-/// The pauses between knocks at a peer that is not connected: most come by themselves.
-const KNOCK_FIRST: Duration = Duration::from_secs(1);
-const KNOCK_LAST: Duration = Duration::from_secs(5);
 
 /// A study that this site may run, with everything that it takes.
 pub(crate) struct Part {
@@ -45,15 +44,14 @@ pub(crate) struct Part {
     secret: Arc<Secret>,
     place: u16,
     ready: Arc<Ready>,
+    pub(crate) log: Arc<Log>,
 }
 
 impl Part {
     /// Sees that the study is signed by all and accepted here.
     pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
         let site = SiteFile::open(path)?;
-        for warning in &site.warnings {
-            talk(&format!("warning: {warning}"));
-        }
+        warn(&site);
         let agreement = Arc::new(Agreement::open(&site.study)?);
         let keys = agreement.keys()?;
         let names: Vec<&str> = agreement
@@ -107,6 +105,7 @@ impl Part {
             keys,
             secret: Arc::new(secret),
             ready: Arc::new(ready),
+            log: Arc::default(),
         })
     }
 
@@ -124,7 +123,7 @@ impl Part {
 
     /// Where the release will lie.
     pub(crate) fn folder(&self, number: u32) -> PathBuf {
-        self.site.data.join(format!("release-{number}"))
+        release_folder(&self.site.data, number)
     }
 
     /// Where it is made.
@@ -154,15 +153,33 @@ impl Part {
             peers,
         ));
         let _showing = Board::show(&board);
-        let taken = tokio::select! {
-            taken = self.take_on(number, seed, listener, &board) => taken,
-            never = self.knock(number, &board) => match never {},
+        let taken = match self.begin(number, seed, listener, &board).await {
+            Ok((run, columns)) => self.take_on(number, seed, run, columns, &board).await,
+            Err(error) => {
+                if is_own_fault(&error) {
+                    self.decline(number).await;
+                }
+                Err(error)
+            }
         };
         match &taken {
             Ok(answer) => board.done(answer),
-            Err(error) => board.failed(&error.to_string()),
+            Err(error) => board.failed(&error.without_values()),
         }
         taken
+    }
+
+    /// Tells the peers that this site cannot take its part, so that they do not wait for it.
+    async fn decline(&self, number: u32) {
+        let door = Arc::new(self.door());
+        let mut telling = JoinSet::new();
+        for (peer, _) in self.peers() {
+            if let Ok(address) = self.address(peer) {
+                let door = Arc::clone(&door);
+                telling.spawn(async move { door.decline(peer, &address, number).await });
+            }
+        }
+        telling.join_all().await;
     }
 
     /// The other sites, by place and name.
@@ -181,25 +198,6 @@ impl Part {
             study: self.agreement.hash,
             secret: Arc::clone(&self.secret),
             keys: self.keys.clone(),
-        }
-    }
-
-    /// Knocks at the peers that this site would wait for to dial, for as long as they are not
-    /// connected: their nodes may not know of the run yet.
-    async fn knock(&self, number: u32, board: &Board) -> std::convert::Infallible {
-        let door = self.door();
-        let mut pause = KNOCK_FIRST;
-        loop {
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(KNOCK_LAST);
-            for (peer, name) in self.peers().filter(|(peer, _)| *peer < self.place) {
-                if board.lacks(name)
-                    && let Ok(address) = self.address(peer)
-                {
-                    // Where nobody answers, the next knock may be heard.
-                    let _ = door.knock(peer, &address, number).await;
-                }
-            }
         }
     }
 
@@ -231,7 +229,16 @@ impl Part {
     pub(crate) async fn listen(&self) -> Result<TcpListener, CliError> {
         let listen = self.listens_at()?;
         TcpListener::bind(listen).await.map_err(|error| {
-            CliError::Usage(format!("this site cannot listen at {listen}: {error}"))
+            let hint = match error.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    "\nhint: another program has it, perhaps another hedgerow of this site; stop it, or write another listen = \"host:port\" into the site's file"
+                }
+                std::io::ErrorKind::AddrNotAvailable => {
+                    "\nhint: this machine does not have that address; write listen = \"0.0.0.0:port\" into the site's file"
+                }
+                _ => "",
+            };
+            CliError::Usage(format!("this site cannot listen at {listen}: {error}{hint}"))
         })
     }
 
@@ -240,24 +247,43 @@ impl Part {
         &self.agreement.study.sites[usize::from(place)].name
     }
 
-    async fn take_on(
+    /// Reads the rows, and begins the run or finds it again.
+    async fn begin(
         &self,
         number: u32,
         seed: Option<u64>,
         listener: TcpListener,
         board: &Arc<Board>,
-    ) -> Result<Answer, CliError> {
-        let started = Instant::now();
-        let patience = self.site.patience;
-        let sites = self.keys.len();
+    ) -> Result<(Run, Columns), CliError> {
+        require_due(&self.site.data, self.agreement.hash, number)?;
+        // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
+        // that is not there yet is made when the rows fit.
+        let is_there = self.site.data.exists();
+        let held = is_there.then(|| Journal::open(&self.site.data));
+        let held = held.transpose()?;
         let schema = &self.ready.study.schema;
         let table = self.site.source.table(schema, &()).await?;
         let rows = digest(&table);
         let columns = self.ready.columns(&table, 0..table.rows());
         drop(table);
-        let journal = Journal::open(&self.site.data)?;
+        let journal = match held {
+            Some(journal) => journal,
+            None => Journal::open(&self.site.data)?,
+        };
         let run = self.start(number, seed, journal, rows, listener, board)?;
+        Ok((run, columns))
+    }
 
+    async fn take_on(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        run: Run,
+        columns: Columns,
+        board: &Arc<Board>,
+    ) -> Result<Answer, CliError> {
+        let started = Instant::now();
+        let (patience, sites) = (self.site.patience, self.keys.len());
         let (ready, unfinished) = (Arc::clone(&self.ready), self.unfinished(number));
         let (accept, place) = (self.site.accept.clone(), u32::from(self.place));
         let (study, shown) = (self.agreement.hash, Arc::clone(board));
@@ -360,10 +386,10 @@ impl Part {
         let places = 0..self.keys.len() as u16;
         let addresses: Result<Vec<String>, CliError> =
             places.map(|place| self.address(place)).collect();
-        let shown = Arc::clone(board);
+        let (shown, log) = (Arc::clone(board), Arc::clone(&self.log));
         let watcher: Watcher = Arc::new(move |event| {
             shown.event(&event);
-            say(event);
+            log.say(event);
         });
         let setup = Setup {
             name: RunName {
@@ -393,14 +419,30 @@ impl Part {
     }
 }
 
-/// Says what happens on the lines.
-pub(crate) fn say(event: Event) {
-    match event {
-        Event::Connected { peer } => talk(&format!("connected with `{peer}`")),
-        Event::Disconnected { peer, why } => talk(&format!("not connected with `{peer}`: {why}")),
-        Event::TurnedAway { address, why } => talk(&format!("turned away {address}: {why}")),
-        _ => {}
+/// Whether a site that could not begin a run lets its peers down; otherwise there is nothing to
+/// begin, or another process is at it.
+fn is_own_fault(error: &CliError) -> bool {
+    !matches!(
+        error,
+        CliError::Journal(
+            JournalError::Busy { .. }
+                | JournalError::Over { .. }
+                | JournalError::GivenUp { .. }
+                | JournalError::NotDue { .. }
+        )
+    )
+}
+
+/// Says what the owner of a site's file should see to.
+pub(crate) fn warn(site: &SiteFile) {
+    for warning in &site.warnings {
+        talk(&format!("warning: {warning}"));
     }
+}
+
+/// Where the release of a run lies in a data folder.
+pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
+    data.join(format!("release-{number}"))
 }
 
 /// Writes the release where it is made; what an earlier life left there goes.
@@ -428,6 +470,11 @@ fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
         std::fs::remove_dir_all(unfinished).map_err(|error| unwritable(unfinished, &error))?;
     } else {
         std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
+    }
+    // The journal forgets the run after this: the names must be on disk too, as the files are.
+    for named in [Some(folder), folder.parent()].into_iter().flatten() {
+        let synced = std::fs::File::open(named).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| unwritable(named, &error))?;
     }
     Ok(folder.to_owned())
 }

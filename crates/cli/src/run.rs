@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use hedgerow_node::journal::{Journal, JournalError};
 use hedgerow_node::knock::KnockError;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -14,8 +15,8 @@ use crate::output::{Answer, talk};
 use crate::part::Part;
 use crate::standing::{Board, Standing, State};
 
-/// A node that has heard of a run shows it within this time.
-const STARTED: Duration = Duration::from_secs(60);
+/// A process that has begun with a run, or ended it, shows it within this time.
+const SHOWN: Duration = Duration::from_secs(5);
 
 /// Start a run of a study, or go on with one.
 #[derive(clap::Args)]
@@ -66,7 +67,10 @@ pub(crate) async fn ring(part: &Part, number: u32) -> Result<bool, CliError> {
     let address = address.replace("[::]:", "[::1]:");
     let door = part.door();
     // What is shown of an attempt that has ended is not to be taken for this one.
-    if matches!(Standing::read(&part.site.data, number), Some((_, false))) {
+    let is_ended = |standing: Standing| !standing.is_open();
+    if !Journal::is_held(&part.site.data)?
+        || Standing::read(&part.site.data, number).is_some_and(is_ended)
+    {
         Board::forget(&part.site.data, number);
     }
     match door.knock(door.me, &address, number).await {
@@ -75,29 +79,51 @@ pub(crate) async fn ring(part: &Part, number: u32) -> Result<bool, CliError> {
             "this site's node does not take run {number}: {reason}\nhint: hedgerow status shows the runs; the next number starts another"
         ))),
         // A node in the middle of a run does not hear its own site.
-        Err(_) => Ok(matches!(
-            Standing::read(&part.site.data, number),
-            Some((_, true))
-        )),
+        Err(_) => is_taken(part, number).await,
     }
+}
+
+/// Whether a process of this site is at work on the run.
+async fn is_taken(part: &Part, number: u32) -> Result<bool, CliError> {
+    let (data, study) = (&part.site.data, part.agreement.hash.to_string());
+    let asked = Instant::now();
+    while Journal::is_held(data)? {
+        match Standing::present(data)? {
+            Some(present) if present.is_of(&study, number) => return Ok(true),
+            Some(other) => {
+                return Err(CliError::Usage(format!(
+                    "this site is at work on run {}, so run {number} does not begin\nhint: hedgerow status shows how far it is",
+                    other.run
+                )));
+            }
+            None if asked.elapsed() > SHOWN => {
+                let folder = data.display().to_string();
+                return Err(JournalError::Busy { folder }.into());
+            }
+            None => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+    Ok(false)
 }
 
 /// Watches this site's node until the run is over.
 async fn watch(part: &Part, number: u32) -> Result<Answer, CliError> {
     talk("this site's node has taken the run; this command only watches");
-    let gone = || {
-        CliError::Usage(String::from(
-            "this site's node is gone\nhint: start it again; it goes on where the run stands",
-        ))
-    };
-    let started = Instant::now();
+    let mut held = Instant::now();
     let mut said = String::new();
     loop {
         tokio::time::sleep(Duration::from_millis(250)).await;
-        let Some((standing, is_at_work)) = Standing::read(&part.site.data, number) else {
-            if started.elapsed() > STARTED {
-                return Err(gone());
-            }
+        if Journal::is_held(&part.site.data)? {
+            held = Instant::now();
+        }
+        let is_gone = held.elapsed() > SHOWN;
+        let standing = Standing::read(&part.site.data, number);
+        if is_gone && standing.as_ref().is_none_or(Standing::is_open) {
+            return Err(CliError::Usage(String::from(
+                "this site's node is gone\nhint: start it again; it goes on where the run stands",
+            )));
+        }
+        let Some(standing) = standing else {
             continue;
         };
         let words = standing.words();
@@ -107,9 +133,6 @@ async fn watch(part: &Part, number: u32) -> Result<Answer, CliError> {
                 return standing.into_answer().ok_or_else(lost);
             }
             State::Failed => return Err(CliError::Usage(words)),
-            State::Running | State::Settling if !is_at_work => {
-                return Err(gone());
-            }
             State::Running | State::Settling if words != said => {
                 talk(&words);
                 said = words;

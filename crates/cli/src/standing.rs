@@ -1,8 +1,8 @@
 //! How a run stands at this site: a small file in the data folder that whoever takes part keeps
 //! up to date, and `status`, `run` and `demo` read.
 //!
-//! The file is a courtesy: what is true of a run is in the journal. A file that was not touched
-//! for a while belongs to a process that is gone.
+//! The file is a courtesy: what is true of a run is in the journal. Whether somebody is at work is
+//! what the journal's lock says, which no process can keep beyond its end.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use hedgerow_data::files::OutputFile;
 use hedgerow_node::Event;
 use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::journal::{Journal, JournalError};
 use serde::{Deserialize, Serialize};
 
 use crate::output::Answer;
 
-/// The file is touched at least this often while somebody is at work.
+/// The file is touched at least this often while somebody is at work: of several runs that were
+/// never ended, the one touched last is the present one.
 const TOUCHED: Duration = Duration::from_secs(2);
-/// Nobody is at work on a file that was not touched for this long.
-const STALE: Duration = Duration::from_secs(15);
 
 /// How far a run is at this site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,14 +53,41 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// What the file of a run says, and whether somebody is at work on it.
-    pub(crate) fn read(data: &Path, number: u32) -> Option<(Self, bool)> {
-        let path = file(data, number);
-        let standing: Self = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-        let touched = std::fs::metadata(&path).ok()?.modified().ok()?;
-        let is_fresh = touched.elapsed().is_ok_and(|age| age < STALE);
-        let is_open = matches!(standing.state, State::Running | State::Settling);
-        Some((standing, is_fresh && is_open))
+    /// What the file of a run says.
+    pub(crate) fn read(data: &Path, number: u32) -> Option<Self> {
+        Self::open(&file(data, number))
+    }
+
+    fn open(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
+
+    /// The run that a process of this site is at work on.
+    pub(crate) fn present(data: &Path) -> Result<Option<Self>, JournalError> {
+        if !Journal::is_held(data)? {
+            return Ok(None);
+        }
+        let files = std::fs::read_dir(data).into_iter().flatten().flatten();
+        let open = files.filter_map(|file| {
+            let name = file.file_name();
+            let name = name.to_str()?;
+            (name.starts_with("run-") && name.ends_with(".json")).then_some(())?;
+            let standing = Self::open(&file.path())?;
+            let touched = file.metadata().ok()?.modified().ok()?;
+            standing.is_open().then_some((touched, standing))
+        });
+        let last = open.max_by_key(|(touched, _)| *touched);
+        Ok(last.map(|(_, standing)| standing))
+    }
+
+    /// Whether it has not come to an end.
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.state, State::Running | State::Settling)
+    }
+
+    /// Whether both speak of the same run.
+    pub(crate) fn is_of(&self, study: &str, number: u32) -> bool {
+        self.study_hash == study && self.run == number
     }
 
     /// In a few words.
@@ -137,12 +164,12 @@ impl Board {
         Showing(tokio::spawn(async move {
             let mut written = Instant::now();
             loop {
-                tokio::time::sleep(Duration::from_millis(250)).await;
                 let is_changed = std::mem::take(&mut board.lock().1);
                 if is_changed || written.elapsed() >= TOUCHED {
                     written = Instant::now();
                     board.write();
                 }
+                tokio::time::sleep(Duration::from_millis(250)).await;
             }
         }))
     }
@@ -167,11 +194,6 @@ impl Board {
             }
             _ => {}
         });
-    }
-
-    /// Whether a peer is not connected.
-    pub(crate) fn lacks(&self, peer: &str) -> bool {
-        self.lock().0.waiting_for.iter().any(|name| name == peer)
     }
 
     pub(crate) fn wave(&self, wave: u32, open: usize) {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::CliError;
 use crate::output::{Answer, aligned};
+use crate::part::warn;
 use crate::standing::Standing;
 
 /// Show the runs of a site and how far they are.
@@ -22,12 +23,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let site = SiteFile::open(&arguments.site)?;
+    warn(&site);
     let agreement = Agreement::open(&site.study)?;
     let entries = Journal::look(&site.data)?;
     let mut text = String::new();
     if entries.is_empty() {
         text.push_str("no runs\n");
     }
+    let present = Standing::present(&site.data)?;
     let mut runs = Vec::new();
     for entry in &entries {
         let is_present = entry.study == agreement.hash;
@@ -36,8 +39,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             _ => format!("site {peer}"),
         };
         let hash = entry.study.to_string();
-        let shown = Standing::read(&site.data, entry.number);
-        let shown = shown.filter(|(standing, _)| standing.study_hash == hash);
+        let is_at_work = |of: &Standing| of.is_of(&hash, entry.number);
+        let shown = match &present {
+            Some(present) if is_at_work(present) => Some((present.clone(), true)),
+            _ => Standing::read(&site.data, entry.number)
+                .filter(|standing| standing.study_hash == hash)
+                .map(|standing| (standing, false)),
+        };
         text.push_str(&lines(entry, is_present, shown.as_ref(), &name));
         runs.push(value(entry, shown.as_ref(), &name));
     }
@@ -65,6 +73,7 @@ fn lines(
         format!(" of the study {}", entry.study)
     };
     let state = match &entry.ended {
+        Some(ended) if entry.is_given_up => format!("given up at {ended}"),
         Some(ended) => format!("over since {ended}"),
         None => String::from("not over"),
     };
@@ -104,6 +113,7 @@ fn value(entry: &Entry, shown: Option<&(Standing, bool)>, name: &dyn Fn(u16) -> 
         "peers": peers,
     });
     value["state"] = match shown {
+        _ if entry.is_given_up => json!("given up"),
         _ if entry.is_over => json!("done"),
         Some((standing, is_at_work)) if *is_at_work || standing.reason.is_some() => {
             value["waiting_for"] = json!(standing.waiting_for);

@@ -12,6 +12,7 @@ use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::What;
 
 use crate::agreement::Agreement;
+use crate::strength::{self, Strengths};
 
 /// The rules of a site; what is `None` refuses every study.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Accept {
     pub minimum_k: Option<u64>,
     /// Models that a study must require, by their keys in `[require]`.
     pub models: Option<Vec<String>>,
+    /// How strong they must be: every model but k that is demanded has a bound, or refuses.
+    strengths: Strengths,
     /// Algorithms that may run.
     pub algorithms: Option<Vec<String>>,
     /// Security levels that may run.
@@ -67,9 +70,11 @@ impl Accept {
                 section.wrong("minimum_k", message)
             })?),
         };
+        let models = words(section, "models", &MODELS)?;
         let accept = Self {
             minimum_k,
-            models: words(section, "models", &MODELS)?,
+            strengths: strength::read(section, models.as_deref())?,
+            models,
             algorithms: words(section, "algorithms", &ALGORITHMS.map(|(name, _)| name))?,
             security: words(section, "security", &LEVELS.map(|(name, _)| name))?,
             disclosures: section.strings("disclosures")?,
@@ -117,6 +122,8 @@ impl Accept {
                         ),
                     );
                 }
+                let weak = strength::refusals(&self.strengths, demanded, &agreement.requirement);
+                weak.into_iter().for_each(|(rule, why)| refuse(rule, why));
             }
         }
         let mut allow = |rule, allowed: &Option<Vec<String>>, used: &[&str]| {

@@ -3,12 +3,13 @@
 //! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose
 //! key the study pins, so a site that dials its peers for a run knocks by that alone; one that
 //! would wait to be dialed knocks here, and so does a site at its own node. What a knock asks for
-//! is a run number; the node says which it takes. A knock that is heard is hung up on; only to its own
-//! site does a node greet back, since to a peer a greeting is this site's part in the run.
+//! is a run number; the node says which it takes. A peer whose knock is heard is told that the node
+//! begins; only to its own site does a node greet back, since to a peer a greeting is this site's part
+//! in the run. A site that cannot take its part says so at the peers' doors.
 //!
 //! # Discloses
-//! To sites of the study: that a node is here, whether it has this study and takes this run. To
-//! strangers what `tls` says.
+//! To sites of the study: that a node is here, whether it has this study and takes this run, has
+//! ended it or cannot take part in it, and not why. To strangers what `tls` says.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ use crate::tls::{self, TlsError};
 
 /// A knock takes at most this long.
 const LIMIT: Duration = Duration::from_secs(10);
+/// Nobody waits longer than this for a peer to hear that this site cannot take its part.
+const DECLINING: Duration = Duration::from_secs(3);
 /// Knocks that are listened to at once; the oldest makes room for the newest.
 const PENDING: usize = 64;
 
@@ -64,12 +67,12 @@ pub struct Door {
 }
 
 impl Door {
-    /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to.
-    /// Returns the site's place and the run.
+    /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to;
+    /// what it does not agree to is refused with its reason. Returns the site's place and the run.
     pub async fn wait(
         &self,
         listener: &TcpListener,
-        takes: impl Fn(u32) -> bool + Send + Sync + 'static,
+        takes: impl Fn(u32) -> Result<(), Reason> + Send + Sync + 'static,
         watcher: &Watcher,
     ) -> Result<(u16, u32), TlsError> {
         // What would fail for every caller fails here.
@@ -114,8 +117,29 @@ impl Door {
     }
 
     /// Knocks at a site, or at this site's own node, and asks for a run. A peer's node that takes it
-    /// says nothing; it is there in the run or it is not.
+    /// begins; it is there in the run or it is not.
     pub async fn knock(&self, at: u16, address: &str, run: u32) -> Result<(), KnockError> {
+        let hello = greeting(self.study, run, self.me, at);
+        match self.say(at, address, &hello).await? {
+            Message::Hello(_) | Message::Refused(Reason::Begins) => Ok(()),
+            Message::Refused(reason) => Err(KnockError::Refused(reason)),
+            _ => Err(KnockError::NoNode(String::from(
+                "what it says is no greeting",
+            ))),
+        }
+    }
+
+    /// Tells a peer that this site cannot take its part in a run. One that has not begun may hear
+    /// of it later, when it knocks.
+    pub async fn decline(&self, at: u16, address: &str, run: u32) {
+        let study = self.study;
+        // A peer in the run hangs up, one that waits says that this is no greeting.
+        let declined = Message::Declined { study, run };
+        let _ = timeout(DECLINING, self.say(at, address, &declined)).await;
+    }
+
+    /// Says one thing at a door and hears the answer.
+    async fn say(&self, at: u16, address: &str, message: &Message) -> Result<Message, KnockError> {
         let none = |error: &dyn std::fmt::Display| KnockError::NoNode(error.to_string());
         let connector = tls::dialing(&self.secret, self.keys[usize::from(at)])?;
         let knock = async {
@@ -124,25 +148,16 @@ impl Door {
             let connector = TlsConnector::from(Arc::new(connector));
             let stream = connector.connect(tls::no_name(), socket).await;
             let mut stream = stream.map_err(|error| none(&error))?;
-            let hello = self.hello(at, run);
             let said = async {
-                message::write(&mut stream, &hello).await?;
+                message::write(&mut stream, message).await?;
                 stream.flush().await
             };
             said.await.map_err(|error| none(&error))?;
-            match message::read(&mut stream, LONGEST_GREETING, LIMIT).await {
-                Ok(Message::Hello(_)) => Ok(()),
-                Ok(Message::Refused(reason)) => Err(KnockError::Refused(reason)),
-                Ok(_) => Err(none(&"what it says is no greeting")),
-                Err(error) => Err(none(&error)),
-            }
+            let answer = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
+            answer.map_err(|error| none(&error))
         };
         let late = |_| Err(KnockError::NoNode(String::from("it says nothing")));
         timeout(LIMIT, knock).await.unwrap_or_else(late)
-    }
-
-    fn hello(&self, to: u16, run: u32) -> Message {
-        greeting(self.study, run, self.me, to)
     }
 }
 
@@ -163,7 +178,7 @@ struct Porter {
     study: StudyHash,
     keys: Vec<PublicKey>,
     secret: Arc<Secret>,
-    takes: Box<dyn Fn(u32) -> bool + Send + Sync>,
+    takes: Box<dyn Fn(u32) -> Result<(), Reason> + Send + Sync>,
 }
 
 impl Porter {
@@ -181,22 +196,23 @@ impl Porter {
         let found = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
         let answer = self.check(&found, site);
         let message = match &answer {
-            // A node that fails at once, again and again, must look gone to its peers.
-            Ok(_) if site != self.me => None,
-            Ok(hello) => Some(greeting(self.study, hello.run, self.me, site)),
-            Err(reason) => Some(Message::Refused(*reason)),
+            // A node that fails at once, again and again, must not look like one in the run.
+            Ok(_) if site != self.me => Message::Refused(Reason::Begins),
+            Ok(hello) => greeting(self.study, hello.run, self.me, site),
+            Err(reason) => Message::Refused(*reason),
         };
         let tell = async {
-            if let Some(message) = message {
-                message::write(&mut stream, &message).await?;
-            }
+            message::write(&mut stream, &message).await?;
             stream.shutdown().await
         };
         // It may have hung up already; what it said stands.
         let _ = tell.await;
-        match answer {
-            Ok(hello) => Ok((site, hello.run)),
-            Err(reason) => Err(format!("refused: {reason}")),
+        match (answer, found) {
+            (Ok(hello), _) => Ok((site, hello.run)),
+            (Err(_), Ok(Message::Declined { run, .. })) => {
+                Err(format!("it cannot take its part in run {run}"))
+            }
+            (Err(reason), _) => Err(format!("refused: {reason}")),
         }
     }
 
@@ -212,10 +228,8 @@ impl Porter {
             Err(Reason::OtherStudy)
         } else if (hello.from, hello.to) != (site, self.me) {
             Err(Reason::OtherSite)
-        } else if !(self.takes)(hello.run) {
-            Err(Reason::OtherRun)
         } else {
-            Ok(hello)
+            (self.takes)(hello.run).map(|()| hello)
         }
     }
 
@@ -262,8 +276,12 @@ mod tests {
             }
         });
         let node = doors.remove(1);
-        let waiting =
-            tokio::spawn(async move { node.wait(&listener, |run| run == 4, &watcher).await });
+        let takes = |run| match run {
+            4 => Ok(()),
+            2 => Err(Reason::Over),
+            _ => Err(Reason::OtherRun),
+        };
+        let waiting = tokio::spawn(async move { node.wait(&listener, takes, &watcher).await });
 
         // One that says nothing keeps nobody out.
         let _silent = TcpStream::connect(&address).await.unwrap();
@@ -272,6 +290,10 @@ mod tests {
             refused,
             Err(KnockError::Refused(Reason::OtherRun))
         ));
+        let refused = doors[0].knock(1, &address, 2).await;
+        assert!(matches!(refused, Err(KnockError::Refused(Reason::Over))));
+        // Nothing begins because somebody cannot take its part.
+        doors[0].decline(1, &address, 4).await;
         let study = StudyHash([8; 32]);
         let stranger = Door {
             study,
@@ -304,10 +326,9 @@ mod tests {
         let refused = foreign.knock(1, &address, 4).await;
         assert!(matches!(refused, Err(KnockError::NoNode(_))), "{refused:?}");
 
-        let heard = doors[1].knock(1, &address, 4).await;
-        assert!(matches!(heard, Err(KnockError::NoNode(_))), "{heard:?}");
+        doors[1].knock(1, &address, 4).await.unwrap();
         assert_eq!(waiting.await.unwrap().unwrap(), (2, 4));
-        assert_eq!(turned_away.lock().unwrap().len(), 4);
+        assert_eq!(turned_away.lock().unwrap().len(), 6);
         let gone = doors[1].knock(1, &address, 4).await;
         assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
     }

@@ -21,6 +21,7 @@ mod message;
 pub mod run;
 pub mod site;
 pub mod source;
+mod strength;
 mod tls;
 
 pub use connect::{Event, Watcher};

@@ -42,6 +42,8 @@ pub(crate) enum Message {
     Alive,
     /// This site's part in the run has ended without a release.
     Ended(End),
+    /// Said in place of a greeting: this site cannot take its part in the run.
+    Declined { study: StudyHash, run: u32 },
 }
 
 /// The greeting of both ends.
@@ -70,6 +72,10 @@ pub enum Reason {
     OtherSite,
     /// What it said is no greeting.
     NoGreeting,
+    /// The run is over there: it has everything that it needs, and keeps nothing of it.
+    Over,
+    /// It has heard of the run only by this greeting, and begins.
+    Begins,
 }
 
 impl fmt::Display for Reason {
@@ -82,6 +88,8 @@ impl fmt::Display for Reason {
             Self::OtherRun => "the two sites are at different runs of the study",
             Self::OtherSite => "a site's place in the study is not the one that its key has",
             Self::NoGreeting => "what was sent is no greeting of hedgerow",
+            Self::Over => "the run is over at the other site",
+            Self::Begins => "the other site has just heard of the run and begins",
         })
     }
 }
@@ -170,6 +178,12 @@ impl Message {
                 bytes.extend_from_slice(&site.to_le_bytes());
                 bytes
             }
+            Self::Declined { study, run } => {
+                let mut bytes = vec![6];
+                bytes.extend_from_slice(&study.0);
+                bytes.extend_from_slice(&run.to_le_bytes());
+                bytes
+            }
         }
     }
 
@@ -185,6 +199,8 @@ impl Message {
                 [2] => Ok(Self::Refused(Reason::OtherRun)),
                 [3] => Ok(Self::Refused(Reason::OtherSite)),
                 [4] => Ok(Self::Refused(Reason::NoGreeting)),
+                [5] => Ok(Self::Refused(Reason::Over)),
+                [6] => Ok(Self::Refused(Reason::Begins)),
                 _ => Err(malformed),
             },
             2 => {
@@ -206,6 +222,15 @@ impl Message {
                 [2, 0, 0] => Ok(Self::Ended(End::Stopped)),
                 _ => Err(malformed),
             },
+            6 => {
+                let mut rest = body;
+                let study = StudyHash(take(&mut rest)?);
+                let run = u32::from_le_bytes(take(&mut rest)?);
+                let is_whole = rest.is_empty();
+                is_whole
+                    .then_some(Self::Declined { study, run })
+                    .ok_or(malformed)
+            }
             4 => Err(malformed),
             other => Err(MessageError::UnknownKind(*other)),
         }
@@ -310,6 +335,8 @@ mod tests {
             Reason::OtherRun,
             Reason::OtherSite,
             Reason::NoGreeting,
+            Reason::Over,
+            Reason::Begins,
         ]);
         prop_oneof![
             hello,
@@ -320,6 +347,10 @@ mod tests {
             any::<u16>().prop_map(|site| Message::Ended(End::Peer(site))),
             Just(Message::Ended(End::Own)),
             Just(Message::Ended(End::Stopped)),
+            any::<([u8; 32], u32)>().prop_map(|(study, run)| Message::Declined {
+                study: StudyHash(study),
+                run
+            }),
         ]
     }
 

@@ -218,6 +218,8 @@ impl Run {
         let own = self.secret.sign(Purpose::Release, &digest);
         let seal = [&SEAL[..], &digest, &own].concat();
         let failed = || self.shared.failure().unwrap_or(LineError::Stopped);
+        // Once a peer has it, the peer may forget what this site lost in a power cut.
+        self.journal.make_durable()?;
         for peer in self.shared.peers() {
             self.shared.send(peer, &seal).map_err(|_| failed())?;
         }
@@ -266,6 +268,7 @@ impl Run {
         match failure {
             LineError::Gone { peer, .. }
             | LineError::Stuck { peer, .. }
+            | LineError::Over { peer }
             | LineError::Ended { peer, .. } => self.blame(peer),
             LineError::Diverged { .. } | LineError::Journal(_) | LineError::Stopped => End::Own,
         }

@@ -17,7 +17,9 @@
 //!
 //! [accept]                        # closed by default: see `accept`
 //! minimum_k = 10
-//! models = ["k", "l"]
+//! models = ["k", "l", "t"]
+//! minimum_l = 3                   # each model but k with its bound: see `strength`
+//! maximum_t = 0.2
 //! algorithms = ["mondrian"]
 //! security = ["hardened"]
 //! disclosures = ["class sizes"]
@@ -69,15 +71,30 @@ impl SiteFile {
         let document = Document::open(path)?;
         let root = document.root();
         let folder = path.parent().unwrap_or(Path::new(""));
-        let file = |key| -> Result<PathBuf, DocumentError> {
-            let name = root.required_string(key)?;
+        let missing =
+            |key: &str, hint: &str| root.wrong_section(format!("`{key}` is missing\nhint: {hint}"));
+        let file = |key, hint| -> Result<PathBuf, DocumentError> {
+            let name = root.string(key)?.ok_or_else(|| missing(key, hint))?;
             if name.is_empty() {
                 return Err(root.wrong(key, format!("`{key}` is empty, expected a file name")));
             }
             Ok(folder.join(name))
         };
-        let (study, key, data) = (file("study")?, file("key")?, file("data")?);
-        let name = root.required_string("site")?;
+        let study = file("study", "study = \"study.toml\" says which study")?;
+        let key = file(
+            "key",
+            "key = \"north.key\" says where this site's secret key is; hedgerow keygen makes it",
+        )?;
+        let data = file(
+            "data",
+            "data = \"data\" says which folder the journal and the releases go to",
+        )?;
+        let name = root.string("site")?.ok_or_else(|| {
+            missing(
+                "site",
+                "site = \"north\" says which site of the study this is",
+            )
+        })?;
         let listen = root.string("listen")?;
         if let Some(address) = &listen {
             check_address(&root, "listen", address)?;

@@ -15,6 +15,30 @@ use crate::joint::Ready;
 /// How many there are.
 const HOSPITALS: usize = 4;
 
+/// How the names of temporary folders begin; the process's number follows.
+const PREFIX: &str = "hedgerow-demo-";
+
+/// Removes the folders of demos that were killed and could not do it themselves.
+fn sweep() {
+    let processes = Path::new("/proc");
+    // Where processes cannot be looked up, nobody is known to be gone.
+    if !processes.join("self").exists() {
+        return;
+    }
+    let folders = std::fs::read_dir(std::env::temp_dir());
+    for folder in folders.into_iter().flatten().flatten() {
+        let name = folder.file_name();
+        let process = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok());
+        let is_gone = |process: u32| !processes.join(process.to_string()).exists();
+        if process.is_some_and(is_gone) {
+            // What is somebody else's stays.
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
 /// Where a demo happens.
 pub(super) struct Folder {
     path: PathBuf,
@@ -25,7 +49,9 @@ pub(super) struct Folder {
 impl Folder {
     pub(super) fn new(keep: Option<&Path>) -> Result<Self, CliError> {
         let Some(keep) = keep else {
-            let made = tempfile::Builder::new().prefix("hedgerow-demo-").tempdir();
+            sweep();
+            let prefix = format!("{PREFIX}{}-", std::process::id());
+            let made = tempfile::Builder::new().prefix(&prefix).tempdir();
             let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
             return Ok(Self {
                 path: made.path().to_owned(),
@@ -181,7 +207,7 @@ fn accept(ready: &Ready) -> String {
     let disclosures = disclosures(ready);
     let disclosures: Vec<&str> = disclosures.iter().map(|what| what.name()).collect();
     format!(
-        "[accept]\nminimum_k = {}\nmodels = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
+        "[accept]\nminimum_k = {}\nmodels = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nminimum_l = 3\nmaximum_t = 0.5\nminimum_site_diversity = 2\nminimum_m = 1\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
         ready.requirement.k()
     )
 }

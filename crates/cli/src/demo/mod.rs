@@ -139,7 +139,7 @@ async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliErr
         }
         let mut done = Vec::new();
         for (place, hospital) in town.hospitals.iter().enumerate() {
-            let Some((standing, _)) = Standing::read(&hospital.data(), 1) else {
+            let Some(standing) = Standing::read(&hospital.data(), 1) else {
                 continue;
             };
             lines.show(place, &standing);
@@ -267,6 +267,19 @@ fn text(
         "lost is detail of the quasi-identifiers (NCP); alone, a hospital has no site diversity and no\nprotection from colluding sites; together it requires {}\n",
         town.requires()
     ));
+    let is_less =
+        |(_, alone): &&AloneOf| matches!(alone, Ok(alone) if alone.ncp < joint.utility.ncp);
+    let hospitals = town.hospitals.iter().zip(alone);
+    let less: Vec<&str> = hospitals
+        .filter(|(_, alone)| is_less(alone))
+        .map(|(hospital, _)| hospital.name.as_str())
+        .collect();
+    if !less.is_empty() {
+        text.push_str(&format!(
+            "{} loses less alone because less is required of it there; with more records (--rows) what\nseveral have in common outweighs that\n",
+            hedgerow_data::quoted_list(&less)
+        ));
+    }
     text.push_str(&format!(
         "{} rounds, {} messages, {:.1} MB between the nodes; {:.1} s in all\n",
         thousands(cost.rounds),

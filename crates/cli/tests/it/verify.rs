@@ -497,7 +497,7 @@ fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
             std::fs::write(path.join(format!("{name}.csv")), rows).unwrap();
             let file = path.join(format!("{name}.toml"));
             let text = format!(
-                "site = \"{name}\"\nstudy = \"study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"{name}.csv\"\n[accept]\nminimum_k = 5\nmodels = [\"k\", \"l\", \"site_diversity\", \"m\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = [\"age\", \"<script>alert(1)</script>\", \"disease\"]\ndisclosures = {disclosures:?}\n"
+                "site = \"{name}\"\nstudy = \"study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"{name}.csv\"\n[accept]\nminimum_k = 5\nmodels = [\"k\", \"l\", \"site_diversity\", \"m\"]\nminimum_l = 2\nminimum_site_diversity = 2\nminimum_m = 1\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = [\"age\", \"<script>alert(1)</script>\", \"disease\"]\ndisclosures = {disclosures:?}\n"
             );
             std::fs::write(&file, text).unwrap();
             let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);

@@ -17,8 +17,12 @@ pub(super) enum ConnectError {
     Tls(#[from] TlsError),
     #[error("did not greet in time")]
     Slow,
-    #[error("refused this site: {0}")]
+    #[error("{}", refused_us(*.0))]
     RefusedUs(Reason),
+    #[error("it cannot take its part in the run; its steward knows why")]
+    Declined,
+    #[error("it was heard, and that is all it came for")]
+    Heard,
     #[error("refused: {0}")]
     Refused(Reason),
     #[error("its key is of no site of the study")]
@@ -41,6 +45,15 @@ impl From<ReadError> for ConnectError {
             ReadError::Line(error) => Self::Line(error),
             ReadError::Message(error) => Self::Message(error),
         }
+    }
+}
+
+/// What a peer's refusal means to a person.
+fn refused_us(reason: Reason) -> String {
+    match reason {
+        // No reproach: it does what it should.
+        Reason::Over | Reason::Begins => reason.to_string(),
+        _ => format!("refused this site: {reason}"),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Connections between sites: who dials, who listens, how both ends know each other, and what is
 //! said while a connection lasts.
 //!
-//! Of two sites, the one that stands first in the study dials. Both prove their keys (see `tls`),
+//! Of two sites, the one that stands first in the study dials; the other knocks (see `knock`) while
+//! there is no connection, since the first may not know of the run yet. Both prove their keys (see `tls`),
 //! then greet: version, study, run, places, and the number of the next frame each expects. A
 //! greeting that does not fit is answered with the reason and the connection is closed; it is tried
 //! again, later and later, since the other side may be putting things right. One connection
@@ -27,15 +28,19 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 use crate::agreement::StudyHash;
 use crate::identity::{PublicKey, Secret};
+use crate::knock::{Door, KnockError};
 use crate::lines::{Saying, Shared};
 use crate::message::{
-    self, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
 };
 use crate::tls;
 use error::ConnectError;
 
 /// Bytes that are gathered before they go on the line.
 const BUFFER: usize = 1 << 16;
+
+/// The first pause before a knock at a peer that is not connected: most dial by themselves.
+const FIRST_KNOCK: Duration = Duration::from_secs(1);
 
 /// What happens on the lines, for whoever watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +110,8 @@ impl Connections {
         for peer in this.shared.peers() {
             if peer > this.shared.me() {
                 tasks.spawn(Arc::clone(&this).dial(peer));
+            } else {
+                tasks.spawn(Arc::clone(&this).knock(peer));
             }
         }
         let shared = Arc::clone(&this.shared);
@@ -135,6 +142,7 @@ impl Connections {
                         pending.push_back(greeting.spawn(async move {
                             match this.greet(socket).await {
                                 Ok(greeted) => Some(greeted),
+                                Err(ConnectError::Heard) => None,
                                 Err(error) => {
                                     this.turned_away(address.to_string(), &error);
                                     None
@@ -169,11 +177,22 @@ impl Connections {
             let peer = self.peer_of(&stream).ok_or(ConnectError::Stranger)?;
             let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
             match self.check(found, peer) {
+                // A knock: it is dialed as it is.
+                Ok(_) if peer > self.shared.me() => {
+                    let refused = ConnectError::Refused(Reason::Begins);
+                    refuse(&mut stream, refused, limits.handshake).await;
+                    Err(ConnectError::Heard)
+                }
                 Ok(hello) => {
                     let own = self.hello(peer);
                     message::write(&mut stream, &Message::Hello(own)).await?;
                     stream.flush().await?;
                     Ok((peer, stream, hello.next))
+                }
+                Err(error @ ConnectError::Declined) => {
+                    self.shared.ended(peer, End::Own);
+                    self.say_disconnected(peer, &error);
+                    Err(ConnectError::Heard)
                 }
                 Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
             }
@@ -195,11 +214,42 @@ impl Connections {
                     sleep(pause).await;
                 }
                 Err(error) => {
+                    if matches!(error, ConnectError::RefusedUs(Reason::Over)) {
+                        self.shared.over(peer);
+                    }
                     self.shared.attempt_failed(peer, error.to_string());
                     self.say_disconnected(peer, &error);
                     sleep(pause).await;
                     pause = (pause * 2).min(limits.longest_pause);
                 }
+            }
+        }
+    }
+
+    /// Knocks at a peer that should dial, for as long as it is not connected.
+    async fn knock(self: Arc<Self>, peer: u16) {
+        let door = Door {
+            me: self.shared.me(),
+            study: self.study,
+            secret: Arc::clone(&self.secret),
+            keys: self.keys.clone(),
+        };
+        let address = &self.addresses[usize::from(peer)];
+        let longest = self.shared.limits().longest_pause;
+        let mut pause = FIRST_KNOCK.min(longest);
+        loop {
+            sleep(pause).await;
+            pause = (pause * 2).min(longest);
+            if self.shared.is_connected(peer) {
+                continue;
+            }
+            // Where nobody answers, the next knock may be heard.
+            let answer = door.knock(peer, address, self.run).await;
+            if matches!(answer, Err(KnockError::Refused(Reason::Over))) {
+                self.shared.over(peer);
+            }
+            if let Err(error) = answer {
+                self.shared.attempt_failed(peer, error.to_string());
             }
         }
     }
@@ -216,8 +266,13 @@ impl Connections {
         let connector = TlsConnector::from(Arc::new(config));
         let stream = connector.connect(tls::no_name(), socket).await;
         let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
-        message::write(&mut stream, &Message::Hello(self.hello(peer))).await?;
-        stream.flush().await?;
+        let hello = Message::Hello(self.hello(peer));
+        let greet = async {
+            message::write(&mut stream, &hello).await?;
+            stream.flush().await
+        };
+        // A peer that does not take this site's key may have hung up; what it said of it is there.
+        let _ = greet.await;
         let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
         match self.check(found, peer) {
             Ok(hello) => Ok((stream, hello.next)),
@@ -241,6 +296,9 @@ impl Connections {
         let hello = match found {
             Ok(Message::Hello(hello)) => hello,
             Ok(Message::Refused(reason)) => return Err(ConnectError::RefusedUs(reason)),
+            Ok(Message::Declined { study, run }) if (study, run) == (self.study, self.run) => {
+                return Err(ConnectError::Declined);
+            }
             Err(ReadError::Message(MessageError::OtherVersion(_))) => {
                 return Err(ConnectError::Refused(Reason::OtherVersion));
             }
@@ -252,6 +310,8 @@ impl Connections {
         };
         let reason = if hello.study != self.study {
             Reason::OtherStudy
+        } else if hello.run != self.run && self.shared.is_run_over(self.study, hello.run) {
+            Reason::Over
         } else if hello.run != self.run {
             Reason::OtherRun
         } else if (hello.from, hello.to) != (peer, self.shared.me()) {
@@ -302,7 +362,9 @@ impl Connections {
                 Ok(Message::Seen { next }) => self.shared.seen(peer, next),
                 Ok(Message::Alive) => {}
                 Ok(Message::Ended(end)) => self.shared.ended(peer, end),
-                Ok(Message::Hello(_) | Message::Refused(_)) => return ConnectError::OutOfPlace,
+                Ok(Message::Hello(_) | Message::Refused(_) | Message::Declined { .. }) => {
+                    return ConnectError::OutOfPlace;
+                }
                 Err(error) => return error.into(),
             }
         }

@@ -44,6 +44,14 @@ pub enum JournalError {
         /// The run.
         run: u32,
     },
+    /// The run is not the next.
+    #[error("run {run} is not due: {}\nhint: --number {} starts the next", match last { Some(last) => format!("run {last} was the last of this study here"), None => String::from("there was no run of this study here yet") }, last.unwrap_or(0).saturating_add(1))]
+    NotDue {
+        /// The run.
+        run: u32,
+        /// The last run of the study.
+        last: Option<u32>,
+    },
     /// There is no such run.
     #[error("{folder}: there is no run {run} of this study")]
     NoRun {

@@ -1,10 +1,12 @@
-//! What a journal holds, for whoever asks while a run goes on.
+//! What a journal holds and whether somebody is at work with it, for whoever asks while a run goes
+//! on.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::{Journal, JournalError, Way};
+use super::{Journal, JournalError, Way, is_busy};
 use crate::agreement::StudyHash;
 
 /// One run of a journal, as `status` shows it.
@@ -18,8 +20,10 @@ pub struct Entry {
     pub site: u16,
     /// How many sites take part.
     pub sites: u16,
-    /// Whether it is over.
+    /// Whether it is over, or was given up.
     pub is_over: bool,
+    /// Whether it was given up.
+    pub is_given_up: bool,
     /// When it began, by this machine's clock.
     pub started: String,
     /// When it ended.
@@ -29,6 +33,30 @@ pub struct Entry {
 }
 
 impl Journal {
+    /// Whether somebody is at work with the journal of a folder. It is asked as a reader, and
+    /// readers share: nobody who asks takes another for whoever is at work, and who opens the
+    /// journal waits out the moment that an answer takes.
+    pub fn is_held(folder: &Path) -> Result<bool, JournalError> {
+        let file = folder.join("lock");
+        if !file.exists() {
+            return Ok(false);
+        }
+        let ask = || -> rusqlite::Result<i64> {
+            let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            connection.busy_timeout(Duration::ZERO)?;
+            connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get(0))
+        };
+        match ask() {
+            Ok(_) => Ok(false),
+            Err(error) if is_busy(&error) => Ok(true),
+            Err(error) => Err(JournalError::Failed {
+                file: file.display().to_string(),
+                step: "cannot be read",
+                reason: error.to_string(),
+            }),
+        }
+    }
+
     /// The runs in the journal of a folder, oldest first, whoever is at work there. Empty where
     /// there is no journal.
     pub fn look(folder: &Path) -> Result<Vec<Entry>, JournalError> {
@@ -38,7 +66,7 @@ impl Journal {
         }
         let look = || -> rusqlite::Result<Vec<Entry>> {
             let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            connection.busy_timeout(std::time::Duration::from_secs(5))?;
+            connection.busy_timeout(Duration::from_secs(5))?;
             // Somebody may be setting it up at this moment.
             let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
             if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
@@ -59,6 +87,7 @@ impl Journal {
                     site: row.get(3)?,
                     sites: row.get(4)?,
                     is_over: state != "running",
+                    is_given_up: state == "given up",
                     started: row.get(6)?,
                     ended: row.get(7)?,
                     frames: Vec::new(),

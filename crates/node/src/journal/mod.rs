@@ -9,7 +9,9 @@
 //! A run's first and last entries are on disk before anything follows (`synchronous = FULL`).
 //! Frames are committed with `NORMAL`: a killed process loses none of them; a power cut may lose
 //! the last few, which the peers, who keep theirs until the end, send again, and which follow
-//! again from the seed. When a run is over, its seed and frames are overwritten and removed.
+//! again from the seed. A peer comes to its end, and forgets, only after it has this site's seal; so
+//! from that seal on every frame is on disk before it is sent or acknowledged, and with the seal
+//! everything before it. When a run is over, its seed and frames are overwritten and removed.
 //!
 //! # Discloses
 //! To whoever may read the file, while a run lasts: this site's seed and frames. The folder and
@@ -31,10 +33,14 @@ use crate::identity::random;
 pub use error::JournalError;
 pub use look::Entry;
 
+/// Whoever asks whether the journal is held (see `look`) is done within this time.
+const ASKED: Duration = Duration::from_millis(200);
+
 /// The log is copied into the file, which waits for the disk, every 16384 pages: 64 MiB, so that
 /// most runs do it once, at their end.
 const SETTINGS: &str = "
 PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
 PRAGMA wal_autocheckpoint = 16384;
 PRAGMA secure_delete = ON;
 PRAGMA foreign_keys = ON;
@@ -62,6 +68,11 @@ CREATE TABLE IF NOT EXISTS frame (
     number INTEGER NOT NULL,    -- from 0 on each link and direction
     bytes BLOB NOT NULL,
     PRIMARY KEY (run, peer, sent, number)
+);
+CREATE TABLE IF NOT EXISTS settled (    -- peers that have everything, and know that this site has
+    run INTEGER NOT NULL REFERENCES run (id),
+    peer INTEGER NOT NULL,
+    PRIMARY KEY (run, peer)
 );
 ";
 
@@ -120,18 +131,16 @@ impl Journal {
 
         let lock = open_private(&folder.join("lock"))?;
         let taken = lock
-            .busy_timeout(Duration::ZERO)
+            .busy_timeout(ASKED)
             .and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
-        if let Err(error) = taken {
-            return Err(match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                    JournalError::Busy {
-                        folder: folder.display().to_string(),
-                    }
-                }
-                _ => failed("cannot be locked", &error),
-            });
-        }
+        taken.map_err(|error| {
+            if is_busy(&error) {
+                let folder = folder.display().to_string();
+                JournalError::Busy { folder }
+            } else {
+                failed("cannot be locked", &error)
+            }
+        })?;
         let file = folder.join("journal.sqlite");
         let connection = open_private(&file)?;
         let journal = Self {
@@ -211,6 +220,16 @@ impl Journal {
         Ok(Begun { id, seed })
     }
 
+    /// Whether a run of a study has ended here with a release. What cannot be read is not.
+    pub(crate) fn is_over(&self, study: StudyHash, number: u32) -> bool {
+        let state: rusqlite::Result<String> = self.connection().query_row(
+            "SELECT state FROM run WHERE study = ?1 AND number = ?2",
+            params![study.0, number],
+            |row| row.get(0),
+        );
+        state.is_ok_and(|state| state == "over")
+    }
+
     /// How many frames of a link are here; they are numbered without gaps.
     pub(crate) fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
         let connection = self.connection();
@@ -245,6 +264,34 @@ impl Journal {
             .map_err(|error| self.failed("a frame cannot be kept", &error))
     }
 
+    /// From here on, what is kept is on disk before anything follows, and all that was kept before
+    /// is with the next entry.
+    pub(crate) fn make_durable(&self) -> Result<(), JournalError> {
+        let durable = self.connection().execute_batch("PRAGMA synchronous = FULL");
+        durable.map_err(|error| self.failed("cannot be made durable", &error))
+    }
+
+    /// Remembers that a peer has everything of a run, and knows that this site has.
+    pub(crate) fn settle(&self, run: i64, peer: u16) -> Result<(), JournalError> {
+        let settled = self.connection().execute(
+            "INSERT OR IGNORE INTO settled (run, peer) VALUES (?1, ?2)",
+            params![run, peer],
+        );
+        settled
+            .map(|_| ())
+            .map_err(|error| self.failed("a peer cannot be noted", &error))
+    }
+
+    /// Whether a peer has everything of a run, and knows that this site has.
+    pub(crate) fn is_settled(&self, run: i64, peer: u16) -> Result<bool, JournalError> {
+        let settled = self.connection().query_row(
+            "SELECT EXISTS (SELECT 1 FROM settled WHERE run = ?1 AND peer = ?2)",
+            params![run, peer],
+            |row| row.get(0),
+        );
+        settled.map_err(|error| self.failed("cannot be read", &error))
+    }
+
     /// A frame that is here.
     pub(crate) fn get(
         &self,
@@ -272,6 +319,7 @@ impl Journal {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
             transaction.execute("DELETE FROM frame WHERE run = ?1", params![run])?;
+            transaction.execute("DELETE FROM settled WHERE run = ?1", params![run])?;
             transaction.execute(
                 "UPDATE run SET state = 'over', seed = NULL, release = ?2,
                  ended = CURRENT_TIMESTAMP WHERE id = ?1",
@@ -303,11 +351,15 @@ impl Journal {
         let mut abandon = || -> rusqlite::Result<usize> {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
-            transaction.execute(
-                "DELETE FROM frame WHERE run IN
-                 (SELECT id FROM run WHERE study = ?1 AND number = ?2)",
-                params![study.0, number],
-            )?;
+            for table in ["frame", "settled"] {
+                transaction.execute(
+                    &format!(
+                        "DELETE FROM {table} WHERE run IN
+                         (SELECT id FROM run WHERE study = ?1 AND number = ?2)"
+                    ),
+                    params![study.0, number],
+                )?;
+            }
             let found = transaction.execute(
                 "UPDATE run SET state = 'given up', seed = NULL, ended = CURRENT_TIMESTAMP
                  WHERE study = ?1 AND number = ?2",
@@ -366,6 +418,14 @@ fn checkpoint(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(is_busy == 0)
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    matches!(
+        error.sqlite_error_code(),
+        Some(DatabaseBusy | DatabaseLocked)
+    )
+}
+
 /// Opens an SQLite file that only its owner may read; its companions take its mode.
 fn open_private(path: &Path) -> Result<Connection, JournalError> {
     let failed = |reason: &dyn std::fmt::Display| JournalError::Failed {
@@ -374,10 +434,16 @@ fn open_private(path: &Path) -> Result<Connection, JournalError> {
         reason: reason.to_string(),
     };
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    // A file that is there is left to SQLite: closing it here would undo this process's locks on it.
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| failed(&error))?;
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(failed(&error));
+        }
+        _ => {}
+    }
     Connection::open(path).map_err(|error| failed(&error))
 }
 

@@ -58,6 +58,70 @@ fn two_processes_cannot_hold_one_journal() {
 }
 
 #[test]
+fn who_asks_whether_a_journal_is_held_takes_it_from_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(!Journal::is_held(folder.path()).unwrap());
+    let journal = Journal::open(folder.path()).unwrap();
+    for _ in 0..3 {
+        assert!(Journal::is_held(folder.path()).unwrap());
+    }
+    // Still held, though it was asked about and files were opened and closed.
+    assert!(matches!(
+        Journal::open(folder.path()),
+        Err(JournalError::Busy { .. })
+    ));
+    drop(journal);
+    assert!(!Journal::is_held(folder.path()).unwrap());
+
+    // Many ask again and again, and it can be taken all the same.
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    Journal::is_held(folder.path()).unwrap();
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+        for _ in 0..20 {
+            let taken = Journal::open(folder.path());
+            let is_held = Journal::is_held(folder.path());
+            if taken.is_err() || !matches!(is_held, Ok(true)) {
+                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+                panic!("{:?} {is_held:?}", taken.err());
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+/// `synchronous`: 1 is `NORMAL`, 2 is `FULL`.
+fn synchronous(journal: &Journal) -> i64 {
+    let connection = journal.connection();
+    connection
+        .query_row("PRAGMA synchronous", [], |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn what_peers_may_forget_is_on_disk_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.begin(&NAME, None).unwrap();
+    assert_eq!(synchronous(&journal), 1);
+    journal.make_durable().unwrap();
+    assert_eq!(synchronous(&journal), 2);
+    drop(journal);
+    let journal = Journal::open(folder.path()).unwrap();
+    let begun = journal.begin(&NAME, None).unwrap();
+    assert_eq!(synchronous(&journal), 1);
+    journal.make_durable().unwrap();
+    journal.put(begun.id, 1, Way::Sent, 0, b"a seal").unwrap();
+    assert_eq!(synchronous(&journal), 2);
+}
+
+#[test]
 fn rows_that_changed_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();

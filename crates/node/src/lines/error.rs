@@ -34,6 +34,14 @@ pub enum LineError {
         /// Why, as it says.
         why: String,
     },
+    /// A peer is done with the run, and this site is not.
+    #[error(
+        "the run is over at `{peer}`, which keeps nothing of it, but this site lacks its last messages\nhint: the release there is signed by all, this site included: have it sent; hedgerow run --abandon ends the run here"
+    )]
+    Over {
+        /// The peer.
+        peer: String,
+    },
     /// What this site computes is not what it computed before.
     #[error(
         "frame {number} to `{peer}` is not the one that was sent before the restart\nhint: the program, the study or the rows have changed since the run began; bring them back, or give the run up with hedgerow run --abandon"
@@ -58,7 +66,9 @@ pub(super) fn as_network_error(failure: &LineError) -> NetworkError {
         LineError::Gone { waited, .. } | LineError::Stuck { waited, .. } => {
             NetworkError::Silent { waited: *waited }
         }
-        LineError::Ended { .. } | LineError::Stopped => NetworkError::Closed,
+        LineError::Ended { .. } | LineError::Over { .. } | LineError::Stopped => {
+            NetworkError::Closed
+        }
         LineError::Diverged { .. } => NetworkError::Failed {
             kind: std::io::ErrorKind::InvalidData,
         },

@@ -11,21 +11,24 @@
 
 mod error;
 mod limits;
+mod peer;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use hedgerow_smc::network::NetworkError;
 use hedgerow_smc::{Network, Site};
 use tokio::sync::{Notify, oneshot};
 
+use crate::agreement::StudyHash;
 use crate::journal::{Journal, JournalError, Way};
 use crate::message::End;
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
+use peer::Peer;
 
 /// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
@@ -51,35 +54,6 @@ struct State {
     end: Option<End>,
 }
 
-/// One link.
-struct Peer {
-    /// Frames to it that are in the journal.
-    sent: u64,
-    /// Frames to it that this life of the run has made; behind `sent` while replaying.
-    made: u64,
-    /// Frames from it that are in the journal.
-    received: u64,
-    /// Frames from it that this life of the run has taken.
-    taken: u64,
-    /// Frames from it that were in the journal when this life began.
-    replayed: u64,
-    /// Bytes of frames that came in this life and were not taken yet.
-    ahead: u64,
-    /// Frames to it that it has in its own journal, as it says.
-    seen: u64,
-    /// Frames from it of which it knows that they are in the journal here.
-    told: u64,
-    waiting: Option<(Waker, Instant)>,
-    /// The present connection's number, and what ends it.
-    connection: Option<(u64, oneshot::Sender<()>)>,
-    connections: u64,
-    /// Since when there is no connection, where there is none.
-    since: Instant,
-    /// What the last attempt to connect came to.
-    last: Option<String>,
-    ended: Option<End>,
-}
-
 impl Shared {
     pub(crate) fn new(
         me: u16,
@@ -90,23 +64,7 @@ impl Shared {
     ) -> Result<Self, JournalError> {
         let mut peers = Vec::with_capacity(names.len());
         for peer in 0..names.len() as u16 {
-            let received = journal.count(run, peer, Way::Received)?;
-            peers.push(Peer {
-                sent: journal.count(run, peer, Way::Sent)?,
-                made: 0,
-                received,
-                taken: 0,
-                replayed: received,
-                ahead: 0,
-                seen: 0,
-                told: 0,
-                waiting: None,
-                connection: None,
-                connections: 0,
-                since: Instant::now(),
-                last: None,
-                ended: None,
-            });
+            peers.push(Peer::new(&journal, run, peer)?);
         }
         Ok(Self {
             me,
@@ -206,6 +164,9 @@ impl Shared {
         } else if let Some(end) = peer.ended {
             let failure = self.ended_error(from, end);
             state.fail(failure);
+        } else if peer.is_over {
+            let peer = self.name(from).to_owned();
+            state.fail(LineError::Over { peer });
         } else {
             let since = peer
                 .waiting
@@ -270,6 +231,26 @@ impl Shared {
             waker.wake();
         }
         self.changed.notify_waiters();
+    }
+
+    /// A peer says that the run is over there: it has everything, and nothing more comes from it.
+    pub(crate) fn over(&self, peer: u16) {
+        let mut state = self.lock();
+        let peer = &mut state.peers[usize::from(peer)];
+        peer.is_over = true;
+        if let Some((waker, _)) = peer.waiting.take() {
+            waker.wake();
+        }
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn is_connected(&self, peer: u16) -> bool {
+        self.lock().peers[usize::from(peer)].connection.is_some()
+    }
+
+    /// Whether another run of the study is over here.
+    pub(crate) fn is_run_over(&self, study: StudyHash, number: u32) -> bool {
+        self.journal.is_over(study, number)
     }
 
     /// A connection to a peer is ready; an older one is ended. Returns its number and what tells
@@ -409,13 +390,25 @@ impl Shared {
         self.lock().fail(LineError::Stopped);
     }
 
-    /// The first peer that does not have everything yet, or does not know that this site has.
+    /// The first peer that does not have everything yet, or does not know that this site has. Those
+    /// that are done are noted: after a restart nobody waits for them, who may be gone by then.
     fn behind(&self) -> Option<u16> {
-        let state = self.lock();
-        self.peers().find(|peer| {
-            let link = &state.peers[usize::from(*peer)];
-            link.seen < link.sent || link.told < link.received
-        })
+        let mut state = self.lock();
+        let mut behind = None;
+        for peer in self.peers() {
+            let link = &mut state.peers[usize::from(peer)];
+            if link.is_over {
+                continue;
+            }
+            if link.seen < link.sent || link.told < link.received {
+                behind = behind.or(Some(peer));
+                continue;
+            }
+            link.is_over = true;
+            // A note that is lost costs patience, nothing else.
+            let _ = self.journal.settle(self.run, peer);
+        }
+        behind
     }
 
     /// Waits until every peer has every frame, at most for `limit`; the peer that has not.
@@ -470,3 +463,7 @@ impl Network for Lines {
         self.0.poll_receive(from.index() as u16, context)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

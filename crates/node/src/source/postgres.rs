@@ -104,6 +104,11 @@ pub enum PostgresError {
     Value(#[from] FileError),
 }
 
+impl PostgresError {
+    /// The step of [`PostgresError::Refused`] at which a server may speak of values.
+    pub const ROWS: &'static str = "the rows cannot be read";
+}
+
 impl Postgres {
     pub(super) fn read(section: &Section<'_>, folder: &Path) -> Result<Self, DocumentError> {
         let port = match section.integer("port")? {
@@ -176,7 +181,7 @@ impl Postgres {
         let shape = transaction
             .prepare(&whole)
             .await
-            .map_err(|error| self.refused("the rows cannot be read", &error))?;
+            .map_err(|error| self.refused(PostgresError::ROWS, &error))?;
         let found = shape.columns();
         let names: Vec<String> = found
             .iter()
@@ -205,8 +210,7 @@ impl Postgres {
             columns.join(", "),
             order.join(", ")
         );
-        let unreadable =
-            |error: tokio_postgres::Error| self.refused("the rows cannot be read", &error);
+        let unreadable = |error: tokio_postgres::Error| self.refused(PostgresError::ROWS, &error);
         let none: [&str; 0] = [];
         let rows = transaction
             .query_raw(&select, none)

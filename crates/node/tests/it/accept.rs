@@ -10,9 +10,10 @@ use hedgerow_smc::What;
 use super::write_study;
 
 const SIZES: What = What::new("class sizes", "a theorem");
-const RULES: [&str; 6] = [
+const RULES: [&str; 7] = [
     "minimum_k = 3",
     "models = [\"k\", \"l\"]",
+    "minimum_l = 2",
     "algorithms = [\"mondrian\"]",
     "security = [\"hardened\"]",
     "disclosures = [\"class sizes\"]",
@@ -51,14 +52,15 @@ fn everything_said_is_accepted_and_anything_unsaid_refused() {
             "{found:?}"
         );
     }
-    assert_eq!(refusals(folder.path(), &[]).len(), RULES.len());
+    // Where no model is demanded, none has a bound.
+    assert_eq!(refusals(folder.path(), &[]).len(), RULES.len() - 1);
     // No [accept] at all.
     write_study(folder.path(), &["north", "south"]);
     let agreement = Agreement::open(&folder.path().join("study.toml")).unwrap();
     let site = site(folder.path(), "").unwrap();
     assert_eq!(
         site.accept.refusals(&agreement, &[SIZES]).len(),
-        RULES.len()
+        RULES.len() - 1
     );
 }
 
@@ -73,26 +75,31 @@ fn every_rule_bites() {
         ),
         (
             1,
-            "models = [\"t\", \"m\"]",
+            "models = [\"t\", \"l\", \"m\"]",
             "accept.models: demands `t`, `m`, which the study does not require",
         ),
         (
             2,
+            "minimum_l = 2.5",
+            "accept.minimum_l: is 2.5; the study has only l = 2",
+        ),
+        (
+            3,
             "algorithms = [\"d2pt\"]",
             "accept.algorithms: does not allow `mondrian`",
         ),
         (
-            3,
+            4,
             "security = []",
             "accept.security: does not allow `hardened`",
         ),
         (
-            4,
+            5,
             "disclosures = [\"class size\"]",
             "accept.disclosures: does not allow `class sizes`",
         ),
         (
-            5,
+            6,
             "columns = [\"age\", \"zip\"]",
             "accept.columns: does not allow `disease`",
         ),
@@ -119,12 +126,70 @@ fn mistakes_are_named_with_their_line() {
         "[accept]\nminimum_k = 0\n",
         "site.toml:8: `accept.minimum_k` is 0",
     );
+    refused(
+        "[accept]\nmodels = [\"k\"]\nmaximum_t = 0.2\n",
+        "site.toml:9: `accept.maximum_t` is set, but `accept.models` does not demand `t`",
+    );
+    refused(
+        "[accept]\nmodels = [\"t\"]\nmaximum_t = -0.2\n",
+        "site.toml:9: `accept.maximum_t` is -0.2, expected 0 or more",
+    );
+    let whole = "site = \"north\"\nstudy = \"study.toml\"\nkey = \"north.key\"\ndata = \"data\"\n";
+    for line in whole.lines() {
+        let path = folder.path().join("site.toml");
+        let text = whole.replace(line, "");
+        std::fs::write(&path, format!("{text}[source]\nfile = \"rows.csv\"\n")).unwrap();
+        let error = SiteFile::open(&path).unwrap_err().to_string();
+        let key = line.split(' ').next().unwrap();
+        let expected = format!("`{key}` is missing\nhint: {key} = ");
+        assert!(error.contains(&expected), "{error}");
+    }
     refused("[accept]\nminimumk = 3\n", "did you mean `minimum_k`?");
     refused(
         "[[peer]]\nname = \"south\"\naddress = \"x\"\n",
         "`peer.address` is `x`",
     );
     refused("[source.postgres]\n", "site.toml:");
+}
+
+/// What is closer or rarer is stronger, and the same is enough.
+#[test]
+fn a_study_may_not_be_weaker_than_a_site_demands() {
+    let folder = tempfile::tempdir().unwrap();
+    write_study(folder.path(), &["north", "south"]);
+    let study = folder.path().join("study.toml");
+    let text = std::fs::read_to_string(&study).unwrap();
+    let require = "l = 2\nt = 0.3\nsite_diversity = 2\n";
+    std::fs::write(&study, text.replace("l = 2\n", require)).unwrap();
+    let agreement = Agreement::open(&study).unwrap();
+    let refused = |rules: &str| {
+        let demanded = "models = [\"k\", \"l\", \"t\", \"site_diversity\"]";
+        let others = [RULES[0], demanded, RULES[3], RULES[4], RULES[5], RULES[6]];
+        let accept = format!("[accept]\n{}\n{rules}", others.join("\n"));
+        let site = site(folder.path(), &accept).unwrap();
+        let refusals = site.accept.refusals(&agreement, &[SIZES]);
+        let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        lines.join("; ")
+    };
+    let rules = |l: &str, t: &str, sites: &str| {
+        refused(&format!(
+            "minimum_l = {l}\nmaximum_t = {t}\nminimum_site_diversity = {sites}\n"
+        ))
+    };
+    assert_eq!(rules("2", "0.3", "2"), "");
+    assert_eq!(rules("1", "1.0", "1"), "");
+    assert_eq!(
+        rules("3", "0.3", "2"),
+        "accept.minimum_l: is 3; the study has only l = 2"
+    );
+    assert_eq!(
+        rules("2", "0.29", "3"),
+        "accept.maximum_t: is 0.29; the study has t = 0.3; accept.minimum_site_diversity: is 3; the study has only site_diversity = 2"
+    );
+    assert_eq!(
+        refused("maximum_t = 0.3\n"),
+        "accept.minimum_l: is not set; the study has l = 2; accept.minimum_site_diversity: is not set; the study has site_diversity = 2"
+    );
 }
 
 #[test]

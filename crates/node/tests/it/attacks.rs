@@ -3,202 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hedgerow_node::identity::from_hex;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{
-    ClientConfig, DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,
-};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::{TlsAcceptor, TlsConnector};
 
+use super::impostor::{acceptor, connect, connector, framed, hear, hello, hello_to};
 use super::world::{Odd, World, run_test};
-
-/// A client that takes any server and shows the certificate of a key.
-#[derive(Debug)]
-struct Anyone;
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-}
-
-/// A server whose clock is so wrong that every certificate is of another day.
-#[derive(Debug)]
-struct Elsewhen;
-
-impl ClientCertVerifier for Elsewhen {
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
-    }
-
-    fn verify_client_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: UnixTime,
-    ) -> Result<ClientCertVerified, rustls::Error> {
-        Err(rustls::CertificateError::Expired.into())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519]
-    }
-}
-
-/// The PKCS #8 form of a test's secret.
-fn pkcs8(site: u8) -> PrivatePkcs8KeyDer<'static> {
-    let mut der = from_hex::<16>("302e020100300506032b657004220420")
-        .unwrap()
-        .to_vec();
-    der.extend([site + 1; 32]);
-    PrivatePkcs8KeyDer::from(der)
-}
-
-/// A connector with the certificate of a key, for better or worse.
-fn connector(site: Option<u8>, shape: impl Fn(&mut rcgen::CertificateParams)) -> TlsConnector {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Anyone));
-    let config = match site {
-        None => builder.with_no_client_auth(),
-        Some(site) => {
-            let (certificate, key) = certificate(site, shape);
-            builder
-                .with_client_auth_cert(vec![certificate], key.into())
-                .unwrap()
-        }
-    };
-    TlsConnector::from(Arc::new(config))
-}
-
-/// The certificate of a key, for better or worse.
-fn certificate(
-    site: u8,
-    shape: impl Fn(&mut rcgen::CertificateParams),
-) -> (CertificateDer<'static>, PrivatePkcs8KeyDer<'static>) {
-    let der = pkcs8(site);
-    let pair = rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519).unwrap();
-    let mut parameters = rcgen::CertificateParams::default();
-    shape(&mut parameters);
-    let certificate = parameters.self_signed(&pair).unwrap();
-    (certificate.der().clone(), der)
-}
-
-/// A server that shows the certificate of a key. It takes any client, or finds each one's
-/// certificate to be of another day.
-fn acceptor(
-    site: u8,
-    shape: impl Fn(&mut rcgen::CertificateParams),
-    is_elsewhen: bool,
-) -> TlsAcceptor {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let (certificate, key) = certificate(site, shape);
-    let builder = ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap();
-    let builder = if is_elsewhen {
-        builder.with_client_cert_verifier(Arc::new(Elsewhen))
-    } else {
-        builder.with_no_client_auth()
-    };
-    let config = builder.with_single_cert(vec![certificate], key.into());
-    TlsAcceptor::from(Arc::new(config.unwrap()))
-}
-
-/// Everything that a server says after the TLS handshake to a client that says this.
-async fn hear(address: &str, connector: &TlsConnector, say: &[u8]) -> Vec<u8> {
-    let name = ServerName::try_from("hedgerow").unwrap();
-    let socket = connect(address).await;
-    let mut heard = Vec::new();
-    if let Ok(mut stream) = connector.connect(name, socket).await {
-        let _ = stream.write_all(say).await;
-        let _ = stream.flush().await;
-        let _ = stream.read_to_end(&mut heard).await;
-    }
-    heard
-}
-
-async fn connect(address: &str) -> TcpStream {
-    loop {
-        match TcpStream::connect(address).await {
-            Ok(socket) => return socket,
-            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
-        }
-    }
-}
-
-/// A greeting as a peer at place `from` would send it to site 1.
-fn hello(from: u16, study: [u8; 32], version: u16) -> Vec<u8> {
-    let mut body = vec![0];
-    body.extend(b"hedgerow");
-    body.extend(version.to_le_bytes());
-    body.extend(study);
-    body.extend(1u32.to_le_bytes());
-    body.extend(from.to_le_bytes());
-    body.extend(1u16.to_le_bytes());
-    body.extend(0u64.to_le_bytes());
-    framed(&body)
-}
-
-fn framed(body: &[u8]) -> Vec<u8> {
-    let mut bytes = (body.len() as u32).to_le_bytes().to_vec();
-    bytes.extend(body);
-    bytes
-}
 
 /// A world of two in which site 1 waits for a peer that the test plays.
 fn waiting() -> Arc<World> {
@@ -558,13 +368,14 @@ fn a_peer_cannot_fill_the_disk() {
         let mut world = World::new(3);
         world.limits.patience = Duration::from_secs(8);
         let world = Arc::new(world);
-        // It waits for site 0, which is not there, while site 2 sends without end.
-        let site = tokio::spawn(Arc::clone(&world).live(1));
-        let peer = connector(Some(2), |_| {});
+        // It waits for site 0, which is not there, while site 1 sends without end.
+        let site = tokio::spawn(Arc::clone(&world).live(2));
+        let peer = connector(Some(1), |_| {});
         let name = ServerName::try_from("hedgerow").unwrap();
-        let socket = connect(&world.listening[1]).await;
+        let socket = connect(&world.listening[2]).await;
         let mut stream = peer.connect(name, socket).await.unwrap();
-        stream.write_all(&hello(2, [9; 32], 1)).await.unwrap();
+        let greeting = hello_to(2, 1, [9; 32], 1);
+        stream.write_all(&greeting).await.unwrap();
         let mut written = 0;
         for number in 0u64..400 {
             let mut body = vec![2];

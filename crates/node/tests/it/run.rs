@@ -4,10 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::Purpose;
 use hedgerow_node::journal::Journal;
+use hedgerow_node::knock::Door;
+use hedgerow_node::{Reason, Watcher};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand_core::Rng as _;
+use tokio::net::TcpListener;
 
 use super::secret;
 use super::world::{Learned, Odd, World, run_test};
@@ -190,6 +194,77 @@ fn a_site_gone_for_good_is_named_in_time() {
         // It comes back: the run goes on where it stands.
         let expected = world.in_memory();
         assert_eq!(all_live(&world).await, expected);
+    });
+}
+
+/// The others have come to their end and wait for the next run: they say so, and nobody waits for
+/// them.
+#[test]
+fn a_site_that_is_cut_off_at_the_very_end_ends_at_once() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let odd = Odd {
+            is_cut_off: true,
+            ..Odd::none(1)
+        };
+        let others = [0, 2].map(|place| tokio::spawn(Arc::clone(&world).live(place)));
+        let cut = Arc::clone(&world).live_oddly(1, odd).await.unwrap_err();
+        assert_eq!(cut, "it was cut off");
+        for other in others {
+            other.await.unwrap().unwrap();
+        }
+        let mut waiting = tokio::task::JoinSet::new();
+        for place in [0, 2] {
+            let door = Door {
+                me: place,
+                study: StudyHash(odd.study),
+                secret: Arc::new(secret(place as u8)),
+                keys: (0..3).map(|site| secret(site).public()).collect(),
+            };
+            let address = world.listening[usize::from(place)].clone();
+            waiting.spawn(async move {
+                let listener = TcpListener::bind(address).await.unwrap();
+                let watcher: Watcher = Arc::new(|_| {});
+                let _ = door.wait(&listener, |_| Err(Reason::Over), &watcher).await;
+            });
+        }
+        let started = Instant::now();
+        Arc::clone(&world).live(1).await.unwrap();
+        assert!(started.elapsed() < world.limits.patience / 3);
+        assert!(Journal::look(&world.data(1)).unwrap()[0].is_over);
+    });
+}
+
+/// A site that cannot take its part says so, and nobody waits for it.
+#[test]
+fn a_site_that_declines_is_named_at_once() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let others = [0, 2].map(|place| tokio::spawn(Arc::clone(&world).live(place)));
+        let door = Door {
+            me: 1,
+            study: StudyHash(Odd::none(1).study),
+            secret: Arc::new(secret(1)),
+            keys: (0..3).map(|site| secret(site).public()).collect(),
+        };
+        let started = Instant::now();
+        world.until_said(2, "Connected", 1).await;
+        for peer in [0, 2] {
+            // What is said of another run, or to nobody, changes nothing.
+            door.decline(peer, &world.listening[usize::from(peer)], 7)
+                .await;
+            door.decline(peer, &world.listening[1], 1).await;
+        }
+        assert!(others.iter().all(|other| !other.is_finished()));
+        for peer in [0, 2] {
+            door.decline(peer, &world.listening[usize::from(peer)], 1)
+                .await;
+        }
+        for other in others {
+            let error = other.await.unwrap().unwrap_err();
+            assert!(error.contains("`s1`"), "{error}");
+        }
+        assert!(started.elapsed() < world.limits.patience / 3);
     });
 }
 

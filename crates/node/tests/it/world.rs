@@ -1,5 +1,6 @@
 //! Sites of a test: keys, addresses, data folders, and one life of a site from start to end.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,9 @@ use hedgerow_smc::{Error, Party, Rank, Seed, Settings, What};
 use tokio::net::TcpListener;
 
 use super::secret;
+
+/// How many worlds there were.
+static WORLDS: AtomicU32 = AtomicU32::new(0);
 
 const TEST: What = What::new("answers", "the test");
 
@@ -83,6 +87,8 @@ pub(crate) struct Odd {
     pub(crate) number: u32,
     pub(crate) shift: u64,
     pub(crate) says: &'static str,
+    /// Whether it is cut off when all have signed, and the others are about to end.
+    pub(crate) is_cut_off: bool,
     /// The disclosures that it allows.
     pub(crate) allowed: &'static [&'static str],
 }
@@ -96,6 +102,7 @@ impl Odd {
             number: 1,
             shift: 0,
             says: "",
+            is_cut_off: false,
             allowed: &["answers"],
         }
     }
@@ -103,8 +110,10 @@ impl Odd {
 
 impl World {
     pub(crate) fn new(sites: usize) -> Self {
+        // A host for each world: nobody else takes the port of a site that is cut off.
+        let host = 1 + WORLDS.fetch_add(1, Ordering::Relaxed) % 250;
         let free = |_| {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let listener = std::net::TcpListener::bind((format!("127.0.{host}.1"), 0)).unwrap();
             listener.local_addr().unwrap().to_string()
         };
         let listening: Vec<String> = (0..sites).map(free).collect();
@@ -199,6 +208,10 @@ impl World {
             })
             .await;
         match part {
+            Ok(_) if odd.is_cut_off => {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Err(String::from("it was cut off"))
+            }
             Ok((learned, seals)) => {
                 run.finish(&seals, self.limits.patience)
                     .await

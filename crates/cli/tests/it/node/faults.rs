@@ -122,6 +122,8 @@ fn a_file_that_everyone_may_read_is_warned_of() {
     let done = super::hedgerow(path, &["run", "--site", "north.toml"]);
     let warning = "warning: north.toml: others than its owner may read this file (mode 644)";
     assert!(done.stderr.contains(warning), "{}", done.stderr);
+    let done = super::hedgerow(path, &["status", "--site", "north.toml"]);
+    assert!(done.stderr.contains(warning), "{}", done.stderr);
     make_private(&file);
     let done = super::hedgerow(path, &["run", "--site", "north.toml"]);
     assert!(!done.stderr.contains("warning"), "{}", done.stderr);

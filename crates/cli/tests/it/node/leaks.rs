@@ -127,14 +127,18 @@ fn nothing_leaks(shape: &Shape) {
     let folder = prepared(shape);
     let path = folder.path();
     let cost = &simulate(path, &SITES)["cost"];
-    for name in SITES {
-        // Something else lies where the release should: everything is said by then.
-        std::fs::create_dir_all(path.join(format!("{name}-data/release-1"))).unwrap();
-    }
     let mut running = start_all(path, &SITES, 0);
     let seals = (SITES.len() * (SITES.len() - 1)) as u64;
     let expected = cost["messages"].as_u64().unwrap() + seals;
     let started = Instant::now();
+    for name in SITES {
+        // Something comes to lie where the release should: everything is said by then.
+        while progress(path, name).1 == 0 {
+            assert!(started.elapsed() < Duration::from_secs(100));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::fs::create_dir(path.join(format!("{name}-data/release-1"))).unwrap();
+    }
     while SITES.iter().map(|name| progress(path, name).1).sum::<u64>() < expected {
         let said: Vec<String> = running.iter().map(super::Site::said).collect();
         assert!(started.elapsed() < Duration::from_secs(100), "{said:?}");

@@ -1,0 +1,100 @@
+//! Which runs may begin or go on at this site: numbers increase by one, what is over is over, and
+//! a run does not share its files with one of another study.
+
+use std::path::Path;
+
+use hedgerow_node::Reason;
+use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::journal::{Entry, Journal, JournalError};
+
+use crate::error::CliError;
+use crate::part::release_folder;
+
+/// Refuses a run that may not begin or go on here, before anything of it is sent.
+pub(crate) fn require_due(data: &Path, study: StudyHash, number: u32) -> Result<(), CliError> {
+    let entries = Journal::look(data)?;
+    let (own, others): (Vec<&Entry>, Vec<&Entry>) =
+        entries.iter().partition(|entry| entry.study == study);
+    let refuse = |why: String| Err(CliError::Usage(why));
+    if let Some(entry) = own.iter().find(|entry| entry.number == number) {
+        return match entry {
+            Entry {
+                is_given_up: true, ..
+            } => Err(JournalError::GivenUp { run: number }.into()),
+            Entry { is_over: true, .. } => Err(JournalError::Over { run: number }.into()),
+            _ => Ok(()),
+        };
+    }
+    if !is_due(&own, number) {
+        return Err(CliError::Journal(JournalError::NotDue {
+            run: number,
+            last: own.iter().map(|entry| entry.number).max(),
+        }));
+    }
+    let own_folder = "hint: a study that was changed is another one: give it a folder of its own, with another `data` in the site's file";
+    let is_under_way = |entry: &&&Entry| entry.number == number && !entry.is_over;
+    if let Some(other) = others.iter().find(is_under_way) {
+        return refuse(format!(
+            "{}: run {number} of another study, {}, is not over here\n{own_folder}",
+            data.display(),
+            other.study
+        ));
+    }
+    let folder = release_folder(data, number);
+    if folder.exists() {
+        return refuse(format!(
+            "{}: is there already, so run {number} does not begin\n{own_folder}, or move the release away",
+            folder.display()
+        ));
+    }
+    Ok(())
+}
+
+/// What this site's node says to a site that asks for a run.
+pub(crate) fn answer(data: &Path, study: StudyHash, number: u32) -> Result<(), Reason> {
+    let entries = Journal::look(data).unwrap_or_default();
+    let own = entries.iter().filter(|entry| entry.study == study);
+    let own: Vec<&Entry> = own.collect();
+    let is_released =
+        |entry: &&Entry| entry.number == number && entry.is_over && !entry.is_given_up;
+    if own.iter().any(is_released) {
+        return Err(Reason::Over);
+    }
+    is_due(&own, number).then_some(()).ok_or(Reason::OtherRun)
+}
+
+/// Whether a run of a study with these runs may begin or go on, by its number.
+fn is_due(entries: &[&Entry], number: u32) -> bool {
+    let last = entries.iter().map(|entry| entry.number).max().unwrap_or(0);
+    let is_under_way = |entry: &&Entry| entry.number == number && !entry.is_over;
+    last.checked_add(1) == Some(number) || entries.iter().any(is_under_way)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(number: u32, is_over: bool) -> Entry {
+        Entry {
+            study: StudyHash([0; 32]),
+            number,
+            site: 0,
+            sites: 2,
+            is_over,
+            is_given_up: false,
+            started: String::new(),
+            ended: None,
+            frames: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn runs_under_way_and_the_next_are_due() {
+        assert!(is_due(&[], 1) && !is_due(&[], 2));
+        let entries = [entry(1, true), entry(2, false), entry(3, true)];
+        let entries: Vec<&Entry> = entries.iter().collect();
+        let due: Vec<u32> = (0..6).filter(|number| is_due(&entries, *number)).collect();
+        assert_eq!(due, [2, 4]);
+        assert!(!is_due(&[&entry(u32::MAX, true)], 0));
+    }
+}

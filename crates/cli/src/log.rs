@@ -1,0 +1,114 @@
+//! What a site says of its lines. Anybody can knock at a port again and again: what was said a
+//! moment ago is counted, not repeated, and a log does not grow with the patience of a stranger.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use hedgerow_node::Event;
+
+use crate::output::talk;
+
+/// The same is said at most this often.
+const PAUSE: Duration = Duration::from_secs(60);
+/// Different things that are told apart; what comes on top is one thing.
+const MOST: usize = 256;
+
+/// Remembers what was said.
+#[derive(Default)]
+pub(crate) struct Log(Mutex<HashMap<String, Said>>);
+
+struct Said {
+    last: Instant,
+    /// How often it was left unsaid since.
+    unsaid: u64,
+}
+
+impl Log {
+    /// Says what happened on the lines.
+    pub(crate) fn say(&self, event: Event) {
+        let line = match event {
+            Event::Connected { peer } => return talk(&format!("connected with `{peer}`")),
+            Event::Disconnected { peer, why } => {
+                format!("not connected with `{peer}`: {why}")
+            }
+            Event::TurnedAway { address, why } => {
+                // Each attempt has a port of its own.
+                let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
+                format!("turned away {host}: {why}")
+            }
+            _ => return,
+        };
+        if let Some(line) = self.admit(line, Instant::now()) {
+            talk(&line);
+        }
+    }
+
+    /// The line to say now, if it is to be said.
+    fn admit(&self, line: String, now: Instant) -> Option<String> {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_recent = |one: &Said| now.saturating_duration_since(one.last) < PAUSE;
+        if !said.contains_key(&line) && said.len() >= MOST {
+            said.retain(|_, one| is_recent(one));
+        }
+        let line = if said.contains_key(&line) || said.len() < MOST {
+            line
+        } else {
+            String::from("turned away many others, for many reasons")
+        };
+        match said.get_mut(&line) {
+            Some(one) if is_recent(one) => {
+                one.unsaid += 1;
+                None
+            }
+            Some(one) => {
+                let unsaid = std::mem::take(&mut one.unsaid);
+                one.last = now;
+                Some(match unsaid {
+                    0 => line,
+                    _ => format!("{line} (and {unsaid} times since this was last said)"),
+                })
+            }
+            None => {
+                let one = Said {
+                    last: now,
+                    unsaid: 0,
+                };
+                said.insert(line.clone(), one);
+                Some(line)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_is_said_once_a_minute_and_counted() {
+        let (log, start) = (Log::default(), Instant::now());
+        let admit = |line: &str, second: u64| {
+            log.admit(line.to_owned(), start + Duration::from_secs(second))
+        };
+        assert_eq!(admit("a", 0).as_deref(), Some("a"));
+        assert_eq!(admit("b", 0).as_deref(), Some("b"));
+        assert_eq!(admit("a", 1), None);
+        assert_eq!(admit("a", 59), None);
+        let again = "a (and 2 times since this was last said)";
+        assert_eq!(admit("a", 60).as_deref(), Some(again));
+        assert_eq!(admit("b", 60).as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn ever_new_reasons_do_not_fill_a_log() {
+        let (log, start) = (Log::default(), Instant::now());
+        let said = (0..10_000).filter(|number| log.admit(number.to_string(), start).is_some());
+        assert_eq!(said.count(), MOST + 1);
+        assert!(log.0.lock().is_ok_and(|said| said.len() <= MOST + 1));
+        // A minute later there is room again.
+        let later = start + PAUSE;
+        let line = log.admit(String::from("new"), later);
+        assert_eq!(line.as_deref(), Some("new"));
+    }
+}
