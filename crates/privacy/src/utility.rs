@@ -205,6 +205,11 @@ impl<'a> Present<'a> {
         present
     }
 
+    /// Whether values are numbers, whose spread counts.
+    pub fn is_spread(&self) -> bool {
+        self.domain.size() > 0 && number(self.domain, 0).is_some()
+    }
+
     /// NCP of a cell.
     pub fn ncp(&self, cell: &Cell) -> f64 {
         if self.whole <= 0.0 {

@@ -22,6 +22,9 @@ pub enum Error {
     /// A united record that is none: a site sent what is no row of this study.
     #[error("a site sent a record that is no row of this study")]
     NoRow,
+    /// A closure that is none: a site sent what no cluster of this study has.
+    #[error("a site sent a closure that no cluster of this study can have")]
+    NoClosure,
     /// More coalitions than can be asked about.
     #[error(
         "m = {m} among {sites} sites makes more coalitions than can be asked about\nhint: the largest m that can be asked about is {largest}"

@@ -101,11 +101,11 @@ impl Search {
             for cluster in &group.clusters {
                 let cluster = *cluster as usize;
                 let (size, cost) = (clusters.sizes[cluster], clusters.costs[cluster]);
-                if (size + 1) * wider + cost > best.0 || !may_join(cluster) {
+                if (size + 1) * wider + cost > best.0 {
                     continue;
                 }
                 let growth = clusters.growth(shapes, cluster, record);
-                if (growth, cluster) < best && growth < below {
+                if (growth, cluster) < best && growth < below && may_join(cluster) {
                     best = (growth, cluster);
                 }
             }

@@ -4,7 +4,7 @@
 //! A closure is a row of words: for a node its number, for a range its two ends, for a set a bit for
 //! each value. Costs are whole numbers, so that every site finds the same sums.
 
-use hedgerow_data::{Cell, Domain, Recode, Taxonomy};
+use hedgerow_data::{Cell, Recode, Taxonomy};
 use hedgerow_privacy::utility::Present;
 
 use crate::horizontal::cover::Writing;
@@ -71,13 +71,15 @@ impl<'a> Shape<'a> {
         } else {
             counts
         };
-        let is_spread = matches!(domain, Domain::Integer(_) | Domain::Date(_));
+        let present = Present::new(domain, counts);
         let cost = match loss {
             Loss::Em => Cost::entropy(counts),
-            Loss::Lm | Loss::Ncp if recode == Recode::Set && (loss == Loss::Lm || !is_spread) => {
-                let present = counts.iter().filter(|count| **count > 0).count();
+            Loss::Lm | Loss::Ncp
+                if recode == Recode::Set && (loss == Loss::Lm || !present.is_spread()) =>
+            {
+                let values = counts.iter().filter(|count| **count > 0).count();
                 Cost::Count {
-                    share: UNIT / (present.max(2) - 1) as f64,
+                    share: UNIT / (values.max(2) - 1) as f64,
                 }
             }
             Loss::Lm => Cost::spread(
@@ -86,7 +88,7 @@ impl<'a> Shape<'a> {
                     .map(|code| f64::from(code) / f64::from((size - 1).max(1)))
                     .collect(),
             ),
-            Loss::Ncp => Cost::spread(counts, Present::new(domain, counts).places()),
+            Loss::Ncp => Cost::spread(counts, present.places()),
         };
         let form = match (recode, domain.taxonomy()) {
             (Recode::Node, Some(tree)) => Form::node(tree, &cost),
@@ -239,6 +241,18 @@ impl<'a> Shape<'a> {
                 let codes = (least..=greatest).filter(|code| cell.contains(*code));
                 codes.for_each(|code| closure[code as usize / 64] |= 1 << (code % 64));
             }
+        }
+    }
+
+    /// Whether a peer's words are a closure.
+    fn is_closure(&self, closure: &[u64]) -> bool {
+        match &self.form {
+            Form::Node { costs, .. } => closure[0] < costs.len() as u64,
+            Form::Range => {
+                let (least, greatest) = ends(closure[0]);
+                least <= greatest && greatest < self.size
+            }
+            Form::Set => codes_of(closure).last().is_some_and(|code| code < self.size),
         }
     }
 
@@ -566,6 +580,12 @@ impl<'a> Shapes<'a> {
     /// Puts an attribute's cell into a closure.
     pub(crate) fn put(&self, attribute: usize, cell: &Cell, closure: &mut [u64]) {
         self.shapes[attribute].set_cell(cell, self.part_mut(attribute, closure));
+    }
+
+    /// Whether a peer's words are a closure.
+    pub(crate) fn is_closure(&self, words: &[u64]) -> bool {
+        let mut shapes = self.shapes.iter().enumerate();
+        shapes.all(|(attribute, shape)| shape.is_closure(self.part(attribute, words)))
     }
 
     /// All closures that are one step narrower in one attribute.

@@ -62,55 +62,62 @@ pub async fn covers(
         };
         return Ok(partition.classes.iter().map(of_class).collect());
     }
-    let mut questions = Questions::default();
+    let mut questions = Vec::with_capacity(partition.classes.len() * writings.len());
     for class in &partition.classes {
-        for (attribute, writing) in writings.iter().enumerate() {
-            let column = rows.quasi[attribute];
-            let own = partition
-                .rows(class)
-                .iter()
-                .map(|row| column.get(*row as usize));
-            let question = Question {
-                own: own.collect(),
+        for (attribute, column) in rows.quasi.iter().enumerate() {
+            let own = partition.rows(class).iter();
+            questions.push(Question {
+                own: own.map(|row| column.get(*row as usize)).collect(),
                 bounds: class.bounds[attribute],
                 attribute,
-            };
-            match (writing.recode, writing.domain.taxonomy()) {
-                (Recode::Node, Some(_)) => questions.nodes.push(question),
-                (Recode::Set, _) => questions.sets.push(question),
-                _ => questions.ranges.push(question),
-            }
+            });
         }
     }
-    let mut nodes = nodes(party, writings, &questions.nodes).await?.into_iter();
-    let mut ranges = ranges(party, &questions.ranges).await?.into_iter();
-    let mut sets = sets(party, &questions.sets).await?.into_iter();
-    // Answers come in the order of the questions: class by class, attribute by attribute.
-    let mut next = |writing: &Writing<'_>, bounds: (u32, u32)| {
-        let cell = match (writing.recode, writing.domain.taxonomy()) {
-            (Recode::Node, Some(_)) => nodes.next(),
-            (Recode::Set, _) => sets.next(),
-            _ => ranges.next(),
+    let cells = smallest(party, COVERS, writings, questions).await?;
+    let of_classes = cells.chunks(writings.len().max(1));
+    Ok(of_classes.map(<[Cell]>::to_vec).collect())
+}
+
+/// The smallest cell above all sites' values, for each question; where no site has any, the bounds.
+/// All nodes are asked about together, all ranges, and all sets.
+pub(super) async fn smallest(
+    party: &mut Party,
+    what: What,
+    writings: &[Writing<'_>],
+    questions: Vec<Question>,
+) -> Result<Vec<Cell>, Error> {
+    let mut kinds = Questions::default();
+    let mut order = Vec::with_capacity(questions.len());
+    for question in questions {
+        let writing = &writings[question.attribute];
+        let (kind, list) = match (writing.recode, writing.domain.taxonomy()) {
+            (Recode::Node, Some(_)) => (0, &mut kinds.nodes),
+            (Recode::Set, _) => (1, &mut kinds.sets),
+            _ => (2, &mut kinds.ranges),
         };
+        order.push((kind, question.bounds));
+        list.push(question);
+    }
+    let mut answers = [
+        nodes(party, what, writings, &kinds.nodes).await?.into_iter(),
+        sets(party, what, &kinds.sets).await?.into_iter(),
+        ranges(party, what, &kinds.ranges).await?.into_iter(),
+    ];
+    // Answers of a kind come in the order of its questions.
+    let cell = |(kind, bounds): (usize, (u32, u32))| {
+        let cell = answers[kind].next();
         cell.unwrap_or(Cell::Interval(bounds.0, bounds.1))
     };
-    let classes = partition.classes.iter();
-    Ok(classes
-        .map(|class| {
-            let writings = writings.iter().zip(&class.bounds);
-            writings
-                .map(|(writing, bounds)| next(writing, *bounds))
-                .collect()
-        })
-        .collect())
+    Ok(order.into_iter().map(cell).collect())
 }
 
 /// What is asked about one class in one attribute.
-struct Question {
+pub(super) struct Question {
     /// This site's codes.
-    own: Vec<u32>,
-    bounds: (u32, u32),
-    attribute: usize,
+    pub(super) own: Vec<u32>,
+    /// Between which all sites' codes lie.
+    pub(super) bounds: (u32, u32),
+    pub(super) attribute: usize,
 }
 
 #[derive(Default)]
@@ -123,6 +130,7 @@ struct Questions {
 /// The lowest node above the values of each class.
 async fn nodes(
     party: &mut Party,
+    what: What,
     writings: &[Writing<'_>],
     questions: &[Question],
 ) -> Result<Vec<Cell>, Error> {
@@ -141,7 +149,7 @@ async fn nodes(
             })
         })
         .collect();
-    let nodes = lowest_nodes(party, COVERS, &asked).await?;
+    let nodes = lowest_nodes(party, what, &asked).await?;
     let cell = |(question, node): (&UnderNode<'_>, Option<u32>)| {
         // A class has records at some site, so there is a node.
         let interval = node.map(|node| question.tree.interval(node));
@@ -217,7 +225,11 @@ fn public_tree(tree: &Taxonomy, top: u32) -> Result<Tree, Error> {
 }
 
 /// The first and last value of each class.
-async fn ranges(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, Error> {
+async fn ranges(
+    party: &mut Party,
+    what: What,
+    questions: &[Question],
+) -> Result<Vec<Cell>, Error> {
     if questions.is_empty() {
         return Ok(Vec::new());
     }
@@ -230,7 +242,7 @@ async fn ranges(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, 
         let (least, greatest) = wide(questions[question].bounds);
         least..=greatest
     };
-    party.ranges(COVERS, domain, &mut ranges).await?;
+    party.ranges(what, domain, &mut ranges).await?;
     let cells = ranges.into_iter().zip(questions).map(|(range, question)| {
         let (least, greatest) = range.unwrap_or(wide(question.bounds));
         // Codes lie within the bounds, which are codes.
@@ -241,7 +253,11 @@ async fn ranges(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, 
 
 /// The values that occur in each class. Of wide attributes some classes are asked about at a time, so
 /// that memory is bounded.
-async fn sets(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, Error> {
+async fn sets(
+    party: &mut Party,
+    what: What,
+    questions: &[Question],
+) -> Result<Vec<Cell>, Error> {
     let width = |question: &Question| (question.bounds.1 - question.bounds.0) as usize + 1;
     let mut cells = Vec::with_capacity(questions.len());
     let mut rest = questions;
@@ -261,7 +277,7 @@ async fn sets(party: &mut Party, questions: &[Question]) -> Result<Vec<Cell>, Er
             codes.for_each(|code| bits[from + (code - question.bounds.0) as usize] = true);
             from += width(question);
         }
-        party.any(COVERS, &mut bits).await?;
+        party.any(what, &mut bits).await?;
         let mut bits = bits.as_slice();
         for question in asked {
             let (of_class, behind) = bits.split_at(width(question));

@@ -1,6 +1,7 @@
 //! Sites hold different people and the same columns.
 
 pub mod assembly;
+pub mod clustering;
 pub mod cover;
 pub mod mondrian;
 pub mod requirement;

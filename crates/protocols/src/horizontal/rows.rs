@@ -42,11 +42,46 @@ pub struct OwnRows<'a> {
 }
 
 impl OwnRows<'_> {
-    fn owner_of(&self, row: u32) -> u32 {
+    /// The site whose row it is.
+    pub(super) fn owner_of(&self, row: u32) -> u32 {
         match self.owner {
             Owner::Site(site) => site,
             Owner::Column(owners) => owners[row as usize],
         }
+    }
+
+    /// The shares that sites have in some rows, by site; sites without any have none.
+    pub(super) fn shares(
+        &self,
+        sensitive: &[usize],
+        rows: impl Iterator<Item = u32>,
+    ) -> Vec<Share> {
+        let columns: Vec<SensitiveCodes<'_>> = sensitive
+            .iter()
+            .map(|index| self.sensitive[*index])
+            .collect();
+        let width: usize = columns.iter().map(|column| column.size as usize).sum();
+        let mut shares: Vec<Share> = Vec::new();
+        for row in rows {
+            let site = self.owner_of(row);
+            let place = shares.partition_point(|share| share.site < site);
+            if shares.get(place).is_none_or(|share| share.site != site) {
+                let share = Share {
+                    site,
+                    size: 0,
+                    sensitive: vec![0; width],
+                };
+                shares.insert(place, share);
+            }
+            let share = &mut shares[place];
+            share.size += 1;
+            let mut from = 0;
+            for column in &columns {
+                share.sensitive[from + column.codes.get(row as usize) as usize] += 1;
+                from += column.size as usize;
+            }
+        }
+        shares
     }
 }
 
@@ -291,37 +326,14 @@ impl<'a> Arranged<'a> {
         stretch: Stretch,
         cut: &Cut,
     ) -> Vec<Vec<Share>> {
-        let columns: Vec<SensitiveCodes<'_>> = sensitive
-            .iter()
-            .map(|index| self.rows.sensitive[*index])
-            .collect();
-        let width: usize = columns.iter().map(|column| column.size as usize).sum();
-        let mut parts: Vec<Vec<Share>> = (0..cut.parts()).map(|_| Vec::new()).collect();
+        let mut parts: Vec<Vec<u32>> = vec![Vec::new(); cut.parts()];
         self.each(cut.attribute, stretch, |place, code| {
-            let row = self.row_at(place);
-            let site = self.rows.owner_of(row);
-            let shares = &mut parts[cut.part_of(place, code)];
-            let place = shares.partition_point(|share| share.site < site);
-            if shares.get(place).is_none_or(|share| share.site != site) {
-                let sensitive = vec![0; width];
-                shares.insert(
-                    place,
-                    Share {
-                        site,
-                        size: 0,
-                        sensitive,
-                    },
-                );
-            }
-            let share = &mut shares[place];
-            share.size += 1;
-            let mut from = 0;
-            for column in &columns {
-                share.sensitive[from + column.codes.get(row as usize) as usize] += 1;
-                from += column.size as usize;
-            }
+            parts[cut.part_of(place, code)].push(self.row_at(place));
         });
+        let parts = parts.into_iter();
         parts
+            .map(|rows| self.rows.shares(sensitive, rows.into_iter()))
+            .collect()
     }
 
     /// Which of the rows at a value stay left of a relaxed median: of each site the share

@@ -187,7 +187,8 @@ impl Plan<'_> {
 /// A finished class, as all sites know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
-    /// For each quasi-identifier, the least and greatest code that the cuts leave it.
+    /// For each quasi-identifier, the least and greatest code that the cuts leave it; none where
+    /// there were no cuts.
     pub bounds: Vec<(u32, u32)>,
     /// Records of all sites.
     pub size: u64,
@@ -276,6 +277,28 @@ pub async fn partition(
 }
 
 impl Partition {
+    /// Classes of so many records, with this site's rows of each, that were found otherwise.
+    pub(super) fn of_classes(found: Vec<(u64, Vec<u32>)>, waves: u32, checks: u64) -> Self {
+        let mut order = Vec::new();
+        let classes = found.into_iter().map(|(size, rows)| {
+            let start = order.len();
+            order.extend(rows);
+            Class {
+                bounds: Vec::new(),
+                size,
+                start,
+                end: order.len(),
+            }
+        });
+        Self {
+            classes: classes.collect(),
+            waves,
+            refused: 0,
+            checks,
+            order,
+        }
+    }
+
     /// By bounds: the same at every site, whatever the order of closing.
     fn finished(mut self, mut closed: Vec<Open>, mut order: Vec<u32>, quasi: usize) -> Self {
         // A table without records has no class.

@@ -78,6 +78,8 @@ pub(super) struct Table<'a> {
     sites: usize,
     /// Models that follow from sizes and sensitive counts.
     by_counts: Vec<Model>,
+    /// Those of them that follow from sensitive counts.
+    beyond_size: Vec<Model>,
     /// The sensitive attributes whose counts the requirement needs.
     sensitive: Vec<Attribute>,
     references: Vec<Reference>,
@@ -126,9 +128,9 @@ impl<'a> Table<'a> {
             .filter(|model| !matches!(model, Model::SiteDiversity { .. }))
             .cloned()
             .collect();
-        let needs_counts = by_counts
-            .iter()
-            .any(|model| !matches!(model, Model::KAnonymity { .. }));
+        let is_beyond_size = |model: &&Model| !matches!(model, Model::KAnonymity { .. });
+        let beyond_size: Vec<Model> = by_counts.iter().filter(is_beyond_size).cloned().collect();
+        let needs_counts = !beyond_size.is_empty();
         let mut sensitive = Vec::new();
         let mut counts: Vec<u64> = Vec::new();
         for (index, column) in rows.sensitive.iter().enumerate().filter(|_| needs_counts) {
@@ -152,6 +154,7 @@ impl<'a> Table<'a> {
             records,
             sites: rows.sites,
             by_counts,
+            beyond_size,
             sensitive,
             references,
             me: match rows.owner {
@@ -268,14 +271,15 @@ impl<'a> Table<'a> {
         Ok(checks)
     }
 
-    /// Whether a class of which all sites know this satisfies what follows from it.
-    pub(super) fn holds_by_counts(
+    /// Whether a class of which all sites know this satisfies what follows from its sensitive
+    /// counts.
+    pub(super) fn holds_beyond_size(
         &self,
         view: &TableView<'_>,
         size: u64,
         sensitive: &[u64],
     ) -> bool {
-        self.holds(&self.by_counts, view, size, sensitive)
+        self.holds(&self.beyond_size, view, size, sensitive)
     }
 
     /// Whether the requirement speaks of sites, so that counts alone do not settle it.

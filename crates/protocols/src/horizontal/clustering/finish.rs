@@ -1,0 +1,143 @@
+//! From the end of the main loop to clusters that satisfy the requirement, with less loss than by
+//! merging: the size that clusters must have grows step by step; at each step clusters that are too
+//! small are dissolved or united, narrower ones are opened where that saves, and records move on.
+//!
+//! # Discloses
+//! As [`super::trial`], [`super::boxes`] and [`super::turn`] say.
+
+use hedgerow_smc::Party;
+
+use super::merge::{self, distance};
+use super::trial::{Change, Trial, attempt};
+use super::work::Work;
+use super::{Phase, boxes, turn};
+use crate::Error;
+
+/// Steps in which the demanded size is reached.
+const STEPS: u64 = 5;
+/// Batches of openings at each step.
+const BATCHES: usize = 12;
+/// The same at the end, and how often it is gone round then.
+const LAST_BATCHES: usize = 30;
+const ROUNDS: usize = 3;
+/// Clusters into which another may be dissolved.
+const RECEIVERS: usize = 24;
+
+pub(super) async fn finish(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    step: &mut impl FnMut(Phase, &Work<'_>),
+) -> Result<(), Error> {
+    let k = work.k();
+    for number in 1..=STEPS {
+        work.least = (k * number).div_ceil(STEPS);
+        remove_small(party, work).await?;
+        if number == STEPS {
+            merge::unite_unsafe(party, work).await?;
+        }
+        step(Phase::Grown, work);
+        boxes::open(party, work, BATCHES).await?;
+        work.tidy();
+        move_on(party, work).await?;
+        step(Phase::Refined, work);
+    }
+    for _ in 0..ROUNDS {
+        let before = work.clusters.loss();
+        boxes::open(party, work, LAST_BATCHES).await?;
+        work.tidy();
+        move_on(party, work).await?;
+        step(Phase::Refined, work);
+        if work.clusters.loss() == before {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Records move out of clusters that are larger than they must be. What speaks of sites is not
+/// checked record by record, so that then they stay.
+async fn move_on(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+    if work.table.speaks_of_sites() {
+        return Ok(());
+    }
+    turn::all_turns(party, work).await
+}
+
+/// Does away with clusters that are too small or not diverse enough, many at a time.
+async fn remove_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+    loop {
+        let mut small: Vec<usize> = work
+            .clusters
+            .living()
+            .filter(|cluster| !work.is_enough(*cluster))
+            .collect();
+        if small.is_empty() || work.clusters.living().count() < 2 {
+            return Ok(());
+        }
+        small.sort_by_key(|cluster| {
+            let (size, cost) = (work.clusters.sizes[*cluster], work.clusters.costs[*cluster]);
+            (size, std::cmp::Reverse(cost), *cluster)
+        });
+        let trials = regions(work, &small);
+        let pairs: Vec<(usize, usize)> = trials
+            .iter()
+            .filter_map(|trial| match trial.change {
+                Change::Remove { into } => Some((trial.region[0], into)),
+                _ => None,
+            })
+            .collect();
+        let made = attempt(party, work, trials).await?;
+        for ((gone, into), made) in pairs.into_iter().zip(made) {
+            if !made {
+                work.unite(gone, into);
+            }
+        }
+    }
+}
+
+/// For as many of some clusters as do not get in each other's way, where their records may go.
+fn regions(work: &Work<'_>, small: &[usize]) -> Vec<Trial> {
+    let mut is_taken = vec![false; work.clusters.len()];
+    let mut trials = Vec::new();
+    for cluster in small {
+        if is_taken[*cluster] {
+            continue;
+        }
+        let others: Vec<usize> = work
+            .clusters
+            .living()
+            .filter(|other| other != cluster)
+            .collect();
+        let into = others
+            .iter()
+            .map(|other| (distance(work, *cluster, *other), *other))
+            .min();
+        let Some((_, into)) = into else { continue };
+        let closure = work.clusters.closure(*cluster);
+        let mut near: Vec<(u64, usize)> = others
+            .iter()
+            .map(|other| {
+                let other_closure = work.clusters.closure(*other);
+                (work.shapes.common_cost(closure, other_closure), *other)
+            })
+            .collect();
+        near.sort_unstable();
+        near.truncate(RECEIVERS);
+        let nearest = near.iter().take(RECEIVERS / 2);
+        if is_taken[into] || nearest.clone().any(|(_, other)| is_taken[*other]) {
+            continue;
+        }
+        let mut region = vec![*cluster];
+        let free = near.iter().map(|(_, other)| *other);
+        region.extend(free.filter(|other| !is_taken[*other]));
+        if !region.contains(&into) {
+            region.push(into);
+        }
+        region.iter().for_each(|other| is_taken[*other] = true);
+        trials.push(Trial {
+            region,
+            change: Change::Remove { into },
+        });
+    }
+    trials
+}

@@ -1,0 +1,130 @@
+//! The published end (TG12 Algorithm 3, steps 26 to 30): clusters that are too small are united, the
+//! two closest first, until all are large enough and satisfy the requirement.
+//!
+//! # Discloses
+//! Nothing by itself: closures and sizes are known. Where the requirement speaks of sites, what its
+//! checks ask.
+
+use hedgerow_smc::Party;
+use rayon::prelude::*;
+
+use super::work::Work;
+use crate::Error;
+
+/// Unites clusters until all satisfy the whole requirement.
+pub(super) async fn merge(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+    work.least = work.k();
+    unite_small(work);
+    unite_unsafe(party, work).await
+}
+
+/// Unites clusters that do not satisfy what speaks of sites with their nearest, until none is left.
+pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+    let mut asked: Vec<usize> = work.clusters.living().collect();
+    loop {
+        let trials: Vec<Vec<usize>> = asked.iter().map(|cluster| vec![*cluster]).collect();
+        let mut allowed = vec![true; trials.len()];
+        work.check_sites(party, &trials, &mut allowed).await?;
+        let failing = asked.iter().zip(&allowed).filter(|(_, allowed)| !**allowed);
+        let failing: Vec<usize> = failing.map(|(cluster, _)| *cluster).collect();
+        asked.clear();
+        for cluster in failing {
+            if work.clusters.sizes[cluster] == 0 || asked.contains(&cluster) {
+                continue;
+            }
+            // The whole table satisfies the requirement, so a last cluster does.
+            if let Some(nearest) = nearest(work, cluster) {
+                work.unite(cluster, nearest);
+                asked.retain(|other| *other != cluster);
+                if !asked.contains(&nearest) {
+                    asked.push(nearest);
+                }
+            }
+        }
+        if asked.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+/// The cluster with which another would lose least as one.
+pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
+    let others: Vec<usize> = work.clusters.living().filter(|other| *other != cluster).collect();
+    let closest = others
+        .par_iter()
+        .map(|other| (distance(work, cluster, *other), *other))
+        .min();
+    closest.map(|(_, other)| other)
+}
+
+/// What is lost by making two clusters one (TG12 equation 6).
+pub(super) fn distance(work: &Work<'_>, one: usize, other: usize) -> u64 {
+    let apart = work.clusters.loss_of(one) + work.clusters.loss_of(other);
+    let together = work.clusters.loss_united(work.shapes, one, other);
+    // Together the closure only widens.
+    together - apart
+}
+
+fn unite_small(work: &mut Work<'_>) {
+    let small = |work: &Work<'_>| -> Vec<usize> {
+        let living = work.clusters.living();
+        living.filter(|cluster| !work.is_enough(*cluster)).collect()
+    };
+    let mut left = small(work);
+    let closest = |work: &Work<'_>, left: &[usize], one: usize| {
+        let others = left.iter().filter(|other| **other != one);
+        others.map(|other| (distance(work, one, *other), *other)).min()
+    };
+    let mut pairs: Vec<Option<(u64, usize)>> = vec![None; work.clusters.len()];
+    let found: Vec<Option<(u64, usize)>> = left
+        .par_iter()
+        .map(|cluster| closest(work, &left, *cluster))
+        .collect();
+    for (cluster, pair) in left.iter().zip(found) {
+        pairs[*cluster] = pair;
+    }
+    while left.len() > 1 {
+        let pair = left.iter().filter_map(|one| {
+            let (distance, other) = pairs[*one]?;
+            Some((distance, *one, other))
+        });
+        let Some((_, into, gone)) = pair.min() else {
+            break;
+        };
+        work.unite(gone, into);
+        left.retain(|cluster| *cluster != gone);
+        let is_done = work.is_enough(into);
+        if is_done {
+            left.retain(|cluster| *cluster != into);
+        }
+        // Only what pointed at the two, and the new one itself, may have another nearest.
+        let stale: Vec<usize> = left
+            .iter()
+            .copied()
+            .filter(|one| {
+                *one == into
+                    || pairs[*one].is_none_or(|(_, other)| other == gone || other == into)
+            })
+            .collect();
+        for one in stale {
+            pairs[one] = closest(work, &left, one);
+        }
+        if !is_done {
+            for one in &left {
+                if *one != into {
+                    let to_new = (distance(work, *one, into), into);
+                    pairs[*one] = pairs[*one].map_or(Some(to_new), |pair| Some(pair.min(to_new)));
+                }
+            }
+        }
+    }
+    if let Some(last) = left.first()
+        && let Some(nearest) = nearest(work, *last)
+    {
+        work.unite(*last, nearest);
+        // What was enough before may have lost its diversity to it: then it is small again.
+        if !small(work).is_empty() && work.clusters.living().count() > 1 {
+            unite_small(work);
+        }
+    }
+}

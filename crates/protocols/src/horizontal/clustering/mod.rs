@@ -1,0 +1,229 @@
+//! Sequential clustering of horizontally partitioned tables (TG12 section 4, Algorithm 3; Goldberger
+//! and Tassa 2010).
+//!
+//! Records start in random clusters of about k/2 and move, one at a time, to the cluster where they
+//! cost least, while the loss falls; clusters above 1.5 k are split at random. Sizes and closures of
+//! clusters are known to all; which records are in them, only to their sites. A site in its turn asks
+//! the others only where a record's leaving might narrow a closure, and asks all that it can ask
+//! together ([`turn`]). Which sites there are makes no difference: a party of one that takes the same
+//! turns gets the same clusters.
+//!
+//! The published algorithm ends by merging the many small clusters ([`merge`]). The hardened form
+//! goes on from there ([`finish`]): small clusters are dissolved as k is approached step by step, and
+//! narrower clusters are opened where enough records would save by it, each tried first and kept only
+//! if the loss falls and the requirement holds.
+//!
+//! # Discloses
+//! To all sites, sizes and closures of clusters at each turn (TG12 Proposition 8.9), and, where the
+//! requirement speaks of them, their sensitive counts (8.2.2); from which clusters a site in its turn
+//! may take a record (8.2.3), and the closures without it. With the loss over the values that occur,
+//! which those are; with entropy, how often they do. In the finishing phase, whether enough records
+//! would save in a narrower cluster, and sizes, closures and sensitive counts of clusters that were
+//! tried.
+
+mod boxes;
+mod finish;
+mod merge;
+mod start;
+mod trial;
+mod turn;
+mod work;
+
+use hedgerow_data::Cell;
+use hedgerow_smc::{Party, Seed, What};
+
+use super::cover::Writing;
+use super::mondrian::{Partition, RECORDS};
+use super::requirement::{Demands, Table};
+use super::rows::OwnRows;
+use crate::Error;
+use crate::clustering::shape::{Shape, Shapes, UNIT};
+pub use crate::clustering::Loss;
+use work::Work;
+
+/// Which values of the quasi-identifiers occur.
+pub const PRESENT: What = What::new(
+    "values of quasi-identifiers that occur",
+    "the study: loss over the values that occur",
+);
+/// How often each does.
+pub const VALUE_COUNTS: What = What::new(
+    "counts of the values of quasi-identifiers",
+    "TG12 section 4: the entropy measure",
+);
+/// Sizes of clusters; their sensitive counts, where the requirement needs them.
+pub const SIZES: What = What::new(
+    "sizes and sensitive counts of clusters",
+    "TG12 Proposition 8.9 and section 8.2.2",
+);
+/// Closures of clusters.
+pub const CLOSURES: What = What::new("closures of clusters", "TG12 Proposition 8.9");
+/// In which clusters a site in its turn looks at a record.
+pub const ASKED: What = What::new(
+    "clusters that a site asks about in its turn",
+    "TG12 section 8.2.3",
+);
+/// The closures of clusters as they would be without a record.
+pub const WITHOUT: What = What::new("closures of clusters without a record", "TG12 section 4.2");
+/// Whether enough records would save in a narrower cluster.
+pub const ENOUGH: What = What::new(
+    "narrower clusters that enough records would save in",
+    "the study: clusters refined after merging",
+);
+/// Sizes, sensitive counts and closures of clusters that were tried.
+pub const TRIED: What = What::new(
+    "sizes, sensitive counts and closures of clusters that were tried",
+    "the study: clusters refined after merging",
+);
+
+/// What all sites agree on before a run.
+pub struct Plan<'a> {
+    /// How each quasi-identifier is written.
+    pub writings: Vec<Writing<'a>>,
+    /// What is lost by it.
+    pub loss: Loss,
+    /// What every cluster must satisfy in the end.
+    pub demands: Demands<'a>,
+    /// Records of a cluster at the start, as a share of k.
+    pub start: f64,
+    /// Records above which a cluster is split, as a share of k.
+    pub split: f64,
+    /// Random starts, of which the best is kept.
+    pub starts: u32,
+    /// Whether clusters are refined beyond the published end.
+    pub is_refined: bool,
+    /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).
+    pub is_blurred: bool,
+    /// What each site that this party speaks for draws its labels and orders from, at each start.
+    pub seeds: &'a (dyn Fn(u32, u32) -> Seed + Sync),
+}
+
+/// How a run goes, for people who wait and for those who look at it afterwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The phase of the run.
+    pub phase: Phase,
+    /// Clusters there are.
+    pub clusters: usize,
+    /// Mean loss of a cell.
+    pub loss: f64,
+}
+
+/// A phase of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// An iteration over all records of all sites.
+    Iteration,
+    /// Small clusters merged, or dissolved as the demanded size was approached.
+    Grown,
+    /// Clusters opened, dissolved and improved record by record.
+    Refined,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Clustering {
+    /// The clusters as classes.
+    pub partition: Partition,
+    /// What is written for each class.
+    pub cells: Vec<Vec<Cell>>,
+    /// Mean loss of a cell at the start and after each step of the start that was kept.
+    pub trace: Vec<Progress>,
+    /// Whether every start ended because nothing was left to gain, and not at the bound on
+    /// iterations.
+    pub is_settled: bool,
+}
+
+/// Clusters the joint table so that every cluster satisfies the requirement.
+pub async fn cluster(
+    party: &mut Party,
+    rows: &OwnRows<'_>,
+    plan: &Plan<'_>,
+    mut each_step: impl FnMut(Progress),
+) -> Result<Clustering, Error> {
+    plan.demands.refuse_too_many(rows.sites)?;
+    let mut records = [rows.count as u64];
+    party.sum(RECORDS, &mut records).await?;
+    let [records] = records;
+    let table = Table::ask(party, rows, &plan.demands, records).await?;
+    let shapes = shapes(party, rows, plan).await?;
+    let mut best: Option<(Work<'_>, Vec<Progress>)> = None;
+    let mut is_settled = true;
+    let mut checks = 0;
+    for start in 0..plan.starts.max(1) {
+        let mut work = Work::new(rows, &shapes, &table, plan, start);
+        if start == 0 {
+            checks += work.refuse_unmeetable(party).await?;
+        }
+        let mut trace = Vec::new();
+        let mut step = |phase: Phase, work: &Work<'_>| {
+            let cells = records.max(1) as f64 * shapes.attributes().max(1) as f64;
+            let progress = Progress {
+                phase,
+                clusters: work.clusters.living().count(),
+                loss: work.clusters.loss() as f64 / UNIT / cells,
+            };
+            each_step(progress);
+            trace.push(progress);
+        };
+        start::start(party, &mut work).await?;
+        is_settled &= turn::iterate(party, &mut work, &mut step).await?;
+        if plan.is_refined {
+            finish::finish(party, &mut work, &mut step).await?;
+        } else {
+            merge::merge(party, &mut work).await?;
+            step(Phase::Grown, &work);
+        }
+        checks += work.checks;
+        let is_better = |(kept, _): &(Work<'_>, Vec<Progress>)| {
+            work.clusters.loss() < kept.clusters.loss()
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((work, trace));
+        }
+    }
+    let (classes, cells, trace) = best.map_or_else(Default::default, |(work, trace)| {
+        let (classes, cells) = work.classes();
+        (classes, cells, trace)
+    });
+    let iterations = trace
+        .iter()
+        .filter(|step| step.phase == Phase::Iteration)
+        .count();
+    Ok(Clustering {
+        partition: Partition::of_classes(classes, iterations as u32, checks),
+        cells,
+        trace,
+        is_settled,
+    })
+}
+
+/// Closures and their costs, once it is known what they depend on.
+async fn shapes<'a>(
+    party: &mut Party,
+    rows: &OwnRows<'_>,
+    plan: &Plan<'a>,
+) -> Result<Shapes<'a>, Error> {
+    let sizes = plan.writings.iter().map(|writing| writing.domain.size() as usize);
+    let mut counts: Vec<Vec<u64>> = sizes.map(|size| vec![0; size]).collect();
+    for (counts, column) in counts.iter_mut().zip(&rows.quasi) {
+        column.iter().for_each(|code| counts[code as usize] += 1);
+    }
+    let mut together: Vec<u64> = counts.concat();
+    match plan.loss {
+        Loss::Lm => {}
+        Loss::Em => party.sum(VALUE_COUNTS, &mut together).await?,
+        Loss::Ncp => {
+            let mut bits: Vec<bool> = together.iter().map(|count| *count > 0).collect();
+            party.any(PRESENT, &mut bits).await?;
+            together = bits.into_iter().map(u64::from).collect();
+        }
+    }
+    let mut rest = together.as_slice();
+    let shapes = plan.writings.iter().map(|writing| {
+        let (counts, behind) = rest.split_at(writing.domain.size() as usize);
+        rest = behind;
+        Shape::new(*writing, plan.loss, counts)
+    });
+    Ok(Shapes::new(shapes.collect()))
+}

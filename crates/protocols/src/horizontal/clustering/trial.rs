@@ -1,0 +1,313 @@
+//! Changes that are tried before they are made. Each site moves only its own records, by a rule that
+//! all know, among a few clusters that no other trial touches; then sizes and closures are asked
+//! again, and everyone sees whether the loss falls and the requirement holds. What does not is taken
+//! back.
+//!
+//! # Discloses
+//! Sizes, sensitive counts and closures of the clusters that were tried, whether they were kept or
+//! not.
+
+use hedgerow_smc::Party;
+
+use super::TRIED;
+use super::work::Work;
+use crate::Error;
+
+/// A change to try.
+pub(super) struct Trial {
+    /// The clusters that it may touch.
+    pub(super) region: Vec<usize>,
+    pub(super) change: Change,
+}
+
+pub(super) enum Change {
+    /// Opens a cluster for all records that it covers and that cost more in the first so many
+    /// clusters of the region. Clusters that would be too small without them are dissolved, unless
+    /// enough can be saved without touching them.
+    Open { closure: Vec<u64>, donors: usize },
+    /// Dissolves the first cluster of the region into the others.
+    Dissolve,
+    /// Does away with the first cluster of the region, which may not stay: dissolves it, or unites
+    /// it with this one of them if that loses less.
+    Remove { into: usize },
+}
+
+/// What is known of a cluster, to be put back.
+struct Known {
+    cluster: usize,
+    size: u64,
+    closure: Vec<u64>,
+    counts: Vec<u64>,
+}
+
+/// A trial under way.
+struct Tried {
+    trial: Trial,
+    opened: Option<usize>,
+    /// Clusters whose records all go.
+    dissolved: Vec<usize>,
+    /// Clusters that give what the opened one covers.
+    giving: Vec<usize>,
+    is_off: bool,
+    loss: u64,
+    known: Vec<Known>,
+    /// Rows of this site that moved, and from where.
+    moved: Vec<(u32, usize)>,
+}
+
+/// Tries changes of which no two touch the same cluster. Gives which were made.
+pub(super) async fn attempt(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    trials: Vec<Trial>,
+) -> Result<Vec<bool>, Error> {
+    if trials.is_empty() {
+        return Ok(Vec::new());
+    }
+    let first_opened = work.clusters.len();
+    let mut tried = begin(party, work, trials).await?;
+    for tried in tried.iter_mut().filter(|tried| !tried.is_off) {
+        tried.move_rows(work);
+    }
+    let touched: Vec<usize> = tried
+        .iter()
+        .filter(|tried| !tried.is_off)
+        .flat_map(Tried::touched)
+        .collect();
+    work.ask_sizes(party, TRIED, &touched).await?;
+    let asked: Vec<(usize, Vec<u64>)> = tried
+        .iter()
+        .filter(|tried| !tried.is_off)
+        .flat_map(|tried| tried.changed(work))
+        .collect();
+    work.ask_closures(party, TRIED, &asked).await?;
+    for cluster in &touched {
+        work.search.put(work.shapes, &work.clusters, *cluster);
+    }
+    let mut allowed: Vec<bool> = tried.iter().map(|tried| tried.is_better(work)).collect();
+    let parts: Vec<Vec<usize>> = tried
+        .iter()
+        .map(|tried| tried.touched().collect())
+        .collect();
+    work.check_sites(party, &parts, &mut allowed).await?;
+    for (tried, allowed) in tried.into_iter().zip(&allowed) {
+        if !*allowed {
+            tried.take_back(work);
+        }
+    }
+    if !allowed.contains(&true) {
+        work.close(first_opened);
+    }
+    Ok(allowed)
+}
+
+/// Notes what is, and finds out who would give how much to an opened cluster.
+async fn begin(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    trials: Vec<Trial>,
+) -> Result<Vec<Tried>, Error> {
+    let mut tried = Vec::with_capacity(trials.len());
+    let mut leaving: Vec<u64> = Vec::new();
+    for trial in trials {
+        let known = |cluster: &usize| Known {
+            cluster: *cluster,
+            size: work.clusters.sizes[*cluster],
+            closure: work.clusters.closure(*cluster).to_vec(),
+            counts: work.clusters.counts(*cluster).to_vec(),
+        };
+        let known: Vec<Known> = trial.region.iter().map(known).collect();
+        let losses = trial.region.iter();
+        let loss = losses.map(|cluster| work.clusters.loss_of(*cluster)).sum();
+        let mut opened = None;
+        if let Change::Open { closure, donors } = &trial.change {
+            let cluster = work.open();
+            work.clusters.set_closure(work.shapes, cluster, closure);
+            opened = Some(cluster);
+            let fitting = |donor: &usize| {
+                let rows = work.members(*donor).iter();
+                rows.filter(|row| work.shapes.covers(closure, work.record(**row))).count() as u64
+            };
+            leaving.extend(trial.region[..*donors].iter().map(fitting));
+        }
+        tried.push(Tried {
+            dissolved: match trial.change {
+                Change::Open { .. } => Vec::new(),
+                Change::Dissolve | Change::Remove { .. } => vec![trial.region[0]],
+            },
+            trial,
+            opened,
+            giving: Vec::new(),
+            is_off: false,
+            loss,
+            known,
+            moved: Vec::new(),
+        });
+    }
+    if !leaving.is_empty() {
+        party.sum(TRIED, &mut leaving).await?;
+    }
+    let mut leaving = leaving.as_slice();
+    for tried in &mut tried {
+        if let Change::Open { donors, .. } = tried.trial.change {
+            let (own, behind) = leaving.split_at(donors);
+            leaving = behind;
+            tried.decide(work, own);
+        }
+    }
+    Ok(tried)
+}
+
+impl Tried {
+    /// Who gives to the opened cluster, and who is dissolved for it.
+    fn decide(&mut self, work: &mut Work<'_>, leaving: &[u64]) {
+        let Some(opened) = self.opened else { return };
+        let cost = work.clusters.costs[opened];
+        let (mut all, mut strong) = ((0, 0), (0, 0));
+        let mut weak = Vec::new();
+        for (donor, count) in self.trial.region.iter().zip(leaving) {
+            let left = work.clusters.sizes[*donor].saturating_sub(*count);
+            let saved = count * work.clusters.costs[*donor].saturating_sub(cost);
+            all = (all.0 + count, all.1 + saved);
+            if *count == 0 {
+                continue;
+            }
+            self.giving.push(*donor);
+            if left == 0 || left >= work.least {
+                strong = (strong.0 + count, strong.1 + saved);
+            } else {
+                weak.push(*donor);
+            }
+        }
+        let count = if strong.0 >= work.least && 2 * strong.1 >= all.1 {
+            self.giving.retain(|donor| !weak.contains(donor));
+            strong.0
+        } else {
+            self.dissolved = weak;
+            all.0
+        };
+        self.is_off = count < work.least || all.1 == 0;
+        // What is known of it until its records have come.
+        work.clusters.sizes[opened] = count;
+    }
+
+    fn move_rows(&mut self, work: &mut Work<'_>) {
+        let mut moves: Vec<(u32, usize)> = Vec::new();
+        if let (Change::Open { closure, .. }, Some(opened)) = (&self.trial.change, self.opened) {
+            for donor in &self.giving {
+                let rows = work.members(*donor).iter();
+                let covered = rows.filter(|row| work.shapes.covers(closure, work.record(**row)));
+                moves.extend(covered.map(|row| (*row, opened)));
+            }
+        }
+        for (row, to) in moves.drain(..) {
+            self.moved.push((row, work.cluster_of(row)));
+            work.relabel(row, to);
+        }
+        let targets: Vec<usize> = self.receivers().collect();
+        for cluster in &self.dissolved {
+            for row in work.members(*cluster) {
+                let record = work.record(*row);
+                let growths = targets.iter().filter(|target| work.clusters.sizes[**target] > 0);
+                let growths = growths
+                    .map(|target| (work.clusters.growth(work.shapes, *target, record), *target));
+                if let Some((_, target)) = growths.min() {
+                    moves.push((*row, target));
+                }
+            }
+        }
+        for (row, to) in moves {
+            self.moved.push((row, work.cluster_of(row)));
+            work.relabel(row, to);
+        }
+    }
+
+    /// Where records of dissolved clusters may go.
+    fn receivers(&self) -> impl Iterator<Item = usize> + '_ {
+        let clusters = self.trial.region.iter().chain(&self.opened);
+        clusters
+            .copied()
+            .filter(|cluster| !self.dissolved.contains(cluster))
+    }
+
+    fn touched(&self) -> impl Iterator<Item = usize> + '_ {
+        self.trial.region.iter().chain(&self.opened).copied()
+    }
+
+    /// The clusters whose closures may have changed, and within what they lie.
+    fn changed(&self, work: &Work<'_>) -> Vec<(usize, Vec<u64>)> {
+        let mut changed = Vec::new();
+        for cluster in self.touched() {
+            if work.clusters.sizes[cluster] == 0 {
+                continue;
+            }
+            let known = self.known.iter().find(|known| known.cluster == cluster);
+            let has_given = self.giving.contains(&cluster);
+            if known.is_some_and(|known| known.size == work.clusters.sizes[cluster]) && !has_given {
+                continue;
+            }
+            let mut within = work.clusters.closure(cluster).to_vec();
+            if !self.dissolved.contains(&cluster) {
+                for source in &self.dissolved {
+                    work.shapes.join(&mut within, work.clusters.closure(*source));
+                }
+            }
+            changed.push((cluster, within));
+        }
+        changed
+    }
+
+    /// Whether the loss has fallen, or by less than uniting would, and all clusters are enough.
+    fn is_better(&self, work: &Work<'_>) -> bool {
+        if self.is_off || !self.touched().all(|cluster| work.is_enough(cluster) || self.stays(work, cluster)) {
+            return false;
+        }
+        if self.dissolved.iter().any(|cluster| work.clusters.sizes[*cluster] > 0) {
+            return false;
+        }
+        let now: u64 = self
+            .touched()
+            .map(|cluster| work.clusters.loss_of(cluster))
+            .sum();
+        match self.trial.change {
+            Change::Remove { into } => {
+                let known = |wanted: usize| self.known.iter().find(|known| known.cluster == wanted);
+                let (Some(gone), Some(into)) = (known(self.trial.region[0]), known(into)) else {
+                    return false;
+                };
+                let united = work.shapes.common_cost(&gone.closure, &into.closure);
+                let apart = gone.size * work.shapes.cost(&gone.closure)
+                    + into.size * work.shapes.cost(&into.closure);
+                now <= self.loss + (gone.size + into.size) * united - apart
+            }
+            _ => now < self.loss,
+        }
+    }
+
+    /// Whether a cluster was too small before and has not become worse.
+    fn stays(&self, work: &Work<'_>, cluster: usize) -> bool {
+        let known = self.known.iter().find(|known| known.cluster == cluster);
+        known.is_some_and(|known| {
+            let was_enough = known.size >= work.least && work.is_diverse(known.size, &known.counts);
+            let size = work.clusters.sizes[cluster];
+            !was_enough && size >= known.size.min(work.least)
+        })
+    }
+
+    fn take_back(self, work: &mut Work<'_>) {
+        for (row, from) in self.moved.into_iter().rev() {
+            work.relabel(row, from);
+        }
+        for known in self.known {
+            work.clusters.sizes[known.cluster] = known.size;
+            work.clusters.counts_mut(known.cluster).copy_from_slice(&known.counts);
+            work.clusters.set_closure(work.shapes, known.cluster, &known.closure);
+            work.search.put(work.shapes, &work.clusters, known.cluster);
+        }
+        if let Some(opened) = self.opened {
+            work.clusters.sizes[opened] = 0;
+            work.clusters.counts_mut(opened).fill(0);
+            work.search.put(work.shapes, &work.clusters, opened);
+        }
+    }
+}

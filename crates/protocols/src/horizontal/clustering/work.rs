@@ -1,0 +1,385 @@
+//! A clustering under way: what all sites know of the clusters, and which of this site's rows are in
+//! each.
+
+use hedgerow_data::Cell;
+use hedgerow_privacy::TableView;
+use hedgerow_smc::{Generator, Party, What};
+
+use super::super::cover::{Question, smallest};
+use super::super::requirement::{Counted, Table, Trials};
+use super::super::rows::{OwnRows, Owner, Share};
+use super::Plan;
+use crate::Error;
+use crate::clustering::clusters::Clusters;
+use crate::clustering::search::Search;
+use crate::clustering::shape::Shapes;
+
+/// A site whose rows are here.
+pub(super) struct Speaker {
+    pub(super) site: u32,
+    pub(super) generator: Generator,
+    /// Its rows in the order in which it looks at them.
+    pub(super) order: Vec<u32>,
+    /// Where it goes on, if it looks at a share of them at a time.
+    pub(super) next: usize,
+}
+
+pub(super) struct Work<'a> {
+    pub(super) rows: &'a OwnRows<'a>,
+    pub(super) shapes: &'a Shapes<'a>,
+    pub(super) table: &'a Table<'a>,
+    pub(super) view: TableView<'a>,
+    pub(super) plan: &'a Plan<'a>,
+    /// The least size that clusters must have now.
+    pub(super) least: u64,
+    pub(super) clusters: Clusters,
+    pub(super) search: Search,
+    pub(super) speakers: Vec<Speaker>,
+    pub(super) checks: u64,
+    /// Codes of the quasi-identifiers, row by row.
+    records: Vec<u32>,
+    /// For each row, the places of its sensitive values among the counts.
+    values: Vec<u32>,
+    cluster_of: Vec<u32>,
+    members: Vec<Vec<u32>>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        rows: &'a OwnRows<'a>,
+        shapes: &'a Shapes<'a>,
+        table: &'a Table<'a>,
+        plan: &'a Plan<'a>,
+        start: u32,
+    ) -> Self {
+        let mut records = Vec::with_capacity(rows.count * rows.quasi.len());
+        let mut values = Vec::new();
+        for row in 0..rows.count {
+            records.extend(rows.quasi.iter().map(|codes| codes.get(row)));
+            let mut from = 0;
+            for (index, size) in table.sensitive() {
+                values.push(from + rows.sensitive[index].codes.get(row));
+                from += size as u32;
+            }
+        }
+        let counters = table.sensitive().map(|(_, size)| size).sum();
+        let clusters = Clusters::new(shapes.width(), counters);
+        let search = Search::new(shapes, &clusters);
+        let sites: Vec<u32> = match rows.owner {
+            Owner::Site(site) => vec![site],
+            Owner::Column(_) => (0..rows.sites as u32).collect(),
+        };
+        let speaker = |site: u32| {
+            let mut generator = Generator::new(&(plan.seeds)(site, start));
+            let own = (0..rows.count as u32).filter(|row| rows.owner_of(*row) == site);
+            let mut order: Vec<u32> = own.collect();
+            generator.shuffle(&mut order);
+            Speaker {
+                site,
+                generator,
+                order,
+                next: 0,
+            }
+        };
+        Self {
+            rows,
+            shapes,
+            table,
+            view: table.view(),
+            plan,
+            least: 0,
+            clusters,
+            search,
+            speakers: sites.into_iter().map(speaker).collect(),
+            checks: 0,
+            records,
+            values,
+            cluster_of: vec![0; rows.count],
+            members: Vec::new(),
+        }
+    }
+
+    pub(super) fn k(&self) -> u64 {
+        self.plan.demands.requirement.k()
+    }
+
+    pub(super) fn record(&self, row: u32) -> &[u32] {
+        let width = self.shapes.attributes();
+        &self.records[row as usize * width..(row as usize + 1) * width]
+    }
+
+    /// The places of a row's sensitive values among the counts.
+    pub(super) fn values(&self, row: u32) -> &[u32] {
+        let width = self.values.len() / self.rows.count.max(1);
+        &self.values[row as usize * width..(row as usize + 1) * width]
+    }
+
+    pub(super) fn cluster_of(&self, row: u32) -> usize {
+        self.cluster_of[row as usize] as usize
+    }
+
+    /// This site's rows in a cluster.
+    pub(super) fn members(&self, cluster: usize) -> &[u32] {
+        &self.members[cluster]
+    }
+
+    /// A cluster without records, with a closure for what comes.
+    pub(super) fn open(&mut self) -> usize {
+        self.members.push(Vec::new());
+        self.clusters.push()
+    }
+
+    /// Forgets the clusters from a number on; they must be empty.
+    pub(super) fn close(&mut self, from: usize) {
+        self.members.truncate(from);
+        self.clusters.truncate(from);
+    }
+
+    /// Puts a row into its first cluster.
+    pub(super) fn put(&mut self, row: u32, cluster: usize) {
+        self.cluster_of[row as usize] = cluster as u32;
+        self.members[cluster].push(row);
+    }
+
+    /// Moves a row; what is known of the clusters is left as it is.
+    pub(super) fn relabel(&mut self, row: u32, to: usize) {
+        let from = self.cluster_of(row);
+        let members = &mut self.members[from];
+        if let Some(place) = members.iter().position(|member| *member == row) {
+            members.remove(place);
+        }
+        self.put(row, to);
+    }
+
+    /// Moves all rows of a cluster.
+    pub(super) fn relabel_all(&mut self, from: usize, to: usize) {
+        for row in std::mem::take(&mut self.members[from]) {
+            self.put(row, to);
+        }
+    }
+
+    /// The closure of some of this site's rows.
+    pub(super) fn closure_of(&self, rows: impl IntoIterator<Item = u32>) -> Option<Vec<u64>> {
+        let records = rows.into_iter().map(|row| self.record(row));
+        self.shapes.of_records(records)
+    }
+
+    /// Whether a cluster of these sensitive counts satisfies all that follows from them but its size.
+    pub(super) fn is_diverse(&self, size: u64, counts: &[u64]) -> bool {
+        counts.is_empty() || self.table.holds_beyond_size(&self.view, size, counts)
+    }
+
+    /// Whether a cluster is large and diverse enough for now.
+    pub(super) fn is_enough(&self, cluster: usize) -> bool {
+        let size = self.clusters.sizes[cluster];
+        size == 0 || (size >= self.least && self.is_diverse(size, self.clusters.counts(cluster)))
+    }
+
+    /// Asks for sizes and sensitive counts of clusters, and takes them as known.
+    pub(super) async fn ask_sizes(
+        &mut self,
+        party: &mut Party,
+        what: What,
+        clusters: &[usize],
+    ) -> Result<(), Error> {
+        let counters = self.clusters.counters();
+        let mut sums = vec![0; clusters.len() * (counters + 1)];
+        for (cluster, sums) in clusters.iter().zip(sums.chunks_mut(counters + 1)) {
+            sums[0] = self.members[*cluster].len() as u64;
+            for row in &self.members[*cluster] {
+                for value in self.values(*row) {
+                    sums[1 + *value as usize] += 1;
+                }
+            }
+        }
+        if clusters.is_empty() {
+            return Ok(());
+        }
+        party.sum(what, &mut sums).await?;
+        for (cluster, sums) in clusters.iter().zip(sums.chunks(counters + 1)) {
+            self.clusters.sizes[*cluster] = sums[0];
+            self.clusters.counts_mut(*cluster).copy_from_slice(&sums[1..]);
+        }
+        Ok(())
+    }
+
+    /// Asks for the closures of clusters, each of which lies within a known one, and takes them as
+    /// known.
+    pub(super) async fn ask_closures(
+        &mut self,
+        party: &mut Party,
+        what: What,
+        clusters: &[(usize, Vec<u64>)],
+    ) -> Result<(), Error> {
+        let mut questions = Vec::with_capacity(clusters.len() * self.shapes.attributes());
+        for (cluster, within) in clusters {
+            let rows = self.members[*cluster].iter().copied();
+            questions.extend((0..self.shapes.attributes()).map(|attribute| {
+                self.question(attribute, within, rows.clone())
+            }));
+        }
+        let cells = smallest(party, what, &self.plan.writings, questions).await?;
+        let of_clusters = cells.chunks(self.shapes.attributes().max(1));
+        for ((cluster, within), cells) in clusters.iter().zip(of_clusters) {
+            let mut closure = within.clone();
+            for (attribute, cell) in cells.iter().enumerate() {
+                self.shapes.put(attribute, cell, &mut closure);
+            }
+            self.clusters.set_closure(self.shapes, *cluster, &closure);
+            self.search.put(self.shapes, &self.clusters, *cluster);
+        }
+        Ok(())
+    }
+
+    /// What is asked of an attribute about some of this site's rows within a closure.
+    pub(super) fn question(
+        &self,
+        attribute: usize,
+        within: &[u64],
+        rows: impl Iterator<Item = u32>,
+    ) -> Question {
+        let part = self.shapes.part(attribute, within);
+        Question {
+            own: rows.map(|row| self.record(row)[attribute]).collect(),
+            bounds: self.shapes.shape(attribute).bounds(part),
+            attribute,
+        }
+    }
+
+    /// One closure over everything.
+    pub(super) fn everything(&self) -> Vec<u64> {
+        let mut closure = vec![0; self.shapes.width()];
+        for (attribute, writing) in self.plan.writings.iter().enumerate() {
+            let greatest = writing.domain.size().saturating_sub(1);
+            let cell = Cell::Interval(0, greatest);
+            self.shapes.put(attribute, &cell, &mut closure);
+        }
+        closure
+    }
+
+    /// Makes two clusters one: nothing is asked.
+    pub(super) fn unite(&mut self, gone: usize, into: usize) {
+        let mut closure = self.clusters.closure(into).to_vec();
+        self.shapes.join(&mut closure, self.clusters.closure(gone));
+        self.relabel_all(gone, into);
+        self.clusters.sizes[into] += std::mem::take(&mut self.clusters.sizes[gone]);
+        let counts = self.clusters.counts(gone).to_vec();
+        self.clusters.counts_mut(gone).fill(0);
+        let sums = self.clusters.counts_mut(into).iter_mut().zip(counts);
+        sums.for_each(|(sum, count)| *sum += count);
+        self.clusters.set_closure(self.shapes, into, &closure);
+        self.search.put(self.shapes, &self.clusters, gone);
+        self.search.put(self.shapes, &self.clusters, into);
+    }
+
+    /// Gives the clusters with records the numbers from 0 on, in their order.
+    pub(super) fn tidy(&mut self) {
+        let living: Vec<usize> = self.clusters.living().collect();
+        let mut clusters = Clusters::new(self.shapes.width(), self.clusters.counters());
+        let mut members = Vec::with_capacity(living.len());
+        for old in living {
+            let cluster = clusters.push();
+            clusters.sizes[cluster] = self.clusters.sizes[old];
+            clusters.set_closure(self.shapes, cluster, self.clusters.closure(old));
+            clusters.counts_mut(cluster).copy_from_slice(self.clusters.counts(old));
+            let rows = std::mem::take(&mut self.members[old]);
+            rows.iter().for_each(|row| self.cluster_of[*row as usize] = cluster as u32);
+            members.push(rows);
+        }
+        self.clusters = clusters;
+        self.members = members;
+        self.search = Search::new(self.shapes, &self.clusters);
+    }
+
+    /// Refuses what not even the whole table satisfies.
+    pub(super) async fn refuse_unmeetable(&mut self, party: &mut Party) -> Result<u64, Error> {
+        let everything: Vec<u32> = (0..self.rows.count as u32).collect();
+        let counted = Counted {
+            sizes: vec![self.table.records()],
+            sensitive: self.table.whole(),
+        };
+        let whole = Parts {
+            work: self,
+            parts: vec![vec![everything]],
+            counted: vec![counted],
+        };
+        self.table.refuse_unmeetable(party, &whole).await
+    }
+
+    /// Of clusters that hold by their counts, which satisfy what speaks of sites too.
+    pub(super) async fn check_sites(
+        &mut self,
+        party: &mut Party,
+        trials: &[Vec<usize>],
+        allowed: &mut [bool],
+    ) -> Result<(), Error> {
+        if !self.table.speaks_of_sites() {
+            return Ok(());
+        }
+        let rows = |trial: &Vec<usize>| {
+            let clusters = trial.iter();
+            clusters.map(|cluster| self.members[*cluster].clone()).collect()
+        };
+        let counted = |trial: &Vec<usize>| Counted {
+            sizes: trial.iter().map(|cluster| self.clusters.sizes[*cluster]).collect(),
+            sensitive: trial
+                .iter()
+                .flat_map(|cluster| self.clusters.counts(*cluster))
+                .copied()
+                .collect(),
+        };
+        let parts = Parts {
+            work: self,
+            parts: trials.iter().map(rows).collect(),
+            counted: trials.iter().map(counted).collect(),
+        };
+        let checks = self.table.check_sites(party, &parts, allowed).await?;
+        self.checks += checks;
+        Ok(())
+    }
+
+    /// The clusters by what is written for them, with this site's rows, and their cells.
+    pub(super) fn classes(&self) -> (Vec<(u64, Vec<u32>)>, Vec<Vec<Cell>>) {
+        let mut living: Vec<usize> = self.clusters.living().collect();
+        living.sort_by(|a, b| self.clusters.closure(*a).cmp(self.clusters.closure(*b)));
+        let class = |cluster: &usize| {
+            let mut rows = self.members[*cluster].clone();
+            rows.sort_unstable();
+            (self.clusters.sizes[*cluster], rows)
+        };
+        let cells = living.iter();
+        let cells = cells.map(|cluster| self.shapes.cells(self.clusters.closure(*cluster)));
+        (living.iter().map(class).collect(), cells.collect())
+    }
+}
+
+/// Parts that are tried, as lists of rows.
+struct Parts<'w, 'a> {
+    work: &'w Work<'a>,
+    parts: Vec<Vec<Vec<u32>>>,
+    counted: Vec<Counted>,
+}
+
+impl Trials for Parts<'_, '_> {
+    fn counted(&self, place: usize) -> &Counted {
+        &self.counted[place]
+    }
+
+    fn owners(&self, place: usize) -> Vec<u64> {
+        let sites = self.work.rows.sites;
+        let mut counts = vec![0; self.parts[place].len() * sites];
+        for (part, rows) in self.parts[place].iter().enumerate() {
+            for row in rows {
+                counts[part * sites + self.work.rows.owner_of(*row) as usize] += 1;
+            }
+        }
+        counts
+    }
+
+    fn shares(&self, sensitive: &[usize], place: usize) -> Vec<Vec<Share>> {
+        let parts = self.parts[place].iter();
+        parts
+            .map(|rows| self.work.rows.shares(sensitive, rows.iter().copied()))
+            .collect()
+    }
+}
