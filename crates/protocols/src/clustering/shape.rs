@@ -128,7 +128,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn join(&self, closure: &mut [u64], other: &[u64]) {
+    pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
         match &self.form {
             Form::Node { tree, .. } => {
                 closure[0] = u64::from(common(tree, closure[0] as u32, other[0] as u32));
@@ -141,6 +141,20 @@ impl<'a> Shape<'a> {
                 .iter_mut()
                 .zip(other)
                 .for_each(|(bits, other)| *bits |= other),
+        }
+    }
+
+    /// Together with a value.
+    fn join_value(&self, closure: &mut [u64], code: u32) {
+        match &self.form {
+            Form::Node { tree, .. } => {
+                closure[0] = u64::from(common(tree, closure[0] as u32, tree.leaf(code)));
+            }
+            Form::Range => {
+                let (least, greatest) = ends(closure[0]);
+                closure[0] = packed(least.min(code), greatest.max(code));
+            }
+            Form::Set => closure[code as usize / 64] |= 1 << (code % 64),
         }
     }
 
@@ -502,19 +516,18 @@ impl<'a> Shapes<'a> {
     ) -> Option<Vec<u64>> {
         let mut records = records.into_iter();
         let mut closure = self.of_record(records.next()?);
-        let mut other = vec![0; closure.len()];
-        for record in records {
-            for (attribute, code) in record.iter().enumerate() {
-                let shape = &self.shapes[attribute];
-                let part = self.part_mut(attribute, &mut closure);
-                if !shape.covers(part, *code) {
-                    let other = self.part_mut(attribute, &mut other);
-                    shape.set_record(*code, other);
-                    shape.join(part, other);
-                }
+        records.for_each(|record| self.join_record(&mut closure, record));
+        Some(closure)
+    }
+
+    pub(crate) fn join_record(&self, closure: &mut [u64], record: &[u32]) {
+        for (attribute, code) in record.iter().enumerate() {
+            let shape = &self.shapes[attribute];
+            let part = self.part_mut(attribute, closure);
+            if !shape.covers(part, *code) {
+                shape.join_value(part, *code);
             }
         }
-        Some(closure)
     }
 
     pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {

@@ -157,6 +157,12 @@ struct Acting {
     waiting: Vec<u32>,
     /// The record that would leave each cluster, of those asked about.
     candidates: Vec<Option<u32>>,
+    /// For each cluster its own rows, ascending, and in which attributes its closure would change
+    /// without each; none where that is not known.
+    narrowed: Vec<Option<Vec<(u32, u64)>>>,
+    /// Its own closure of each cluster, from when that was found out; who leaves quietly leaves it as
+    /// it is.
+    own: Vec<Option<Vec<u64>>>,
     changed: Vec<bool>,
 }
 
@@ -182,6 +188,8 @@ impl Acting {
             site,
             waiting: waiting.into_iter().filter(may_leave).collect(),
             candidates: vec![None; count],
+            narrowed: vec![None; count],
+            own: vec![None; count],
             changed: vec![false; count],
         }
     }
@@ -190,19 +198,57 @@ impl Acting {
         self.candidates.get(cluster).copied().flatten()
     }
 
-    /// The attributes in which this site's own closure of a cluster would change without a row.
+    /// The attributes in which this site's own closure of a row's cluster would change without it.
     fn narrowed(&self, work: &Work<'_>, row: u32) -> u64 {
         let cluster = work.cluster_of(row);
-        let own = work.members(cluster).iter().copied();
-        let own = own.filter(|other| work.rows.owner_of(*other) == self.site);
-        let others = own.clone().filter(|other| *other != row);
-        match (work.closure_of(own), work.closure_of(others)) {
-            (Some(with), Some(without)) => (0..work.shapes.attributes())
-                .filter(|attribute| {
-                    work.shapes.part(*attribute, &with) != work.shapes.part(*attribute, &without)
-                })
-                .fold(0, |mask, attribute| mask | 1 << attribute),
-            _ => (1 << work.shapes.attributes()) - 1,
+        let known = self.narrowed[cluster].as_deref().unwrap_or_default();
+        match known.binary_search_by_key(&row, |(row, _)| *row) {
+            Ok(place) => known[place].1,
+            Err(_) => {
+                let all = narrowed_by_each(work, self.site, cluster);
+                let found = all.iter().find(|(other, _)| *other == row);
+                found.map_or(0, |(_, mask)| *mask)
+            }
+        }
+    }
+
+    /// Whether this site's own closure of a row's cluster is the same without it. Few of the other
+    /// rows make it up, as a rule.
+    fn is_quiet(&self, work: &Work<'_>, row: u32) -> bool {
+        let cluster = work.cluster_of(row);
+        let others = work.members(cluster).iter().copied();
+        let mut others =
+            others.filter(|other| *other != row && work.rows.owner_of(*other) == self.site);
+        let (Some(whole), Some(first)) = (&self.own[cluster], others.next()) else {
+            return false;
+        };
+        let mut closure = work.shapes.of_record(work.record(first));
+        closure == *whole
+            || others.any(|other| {
+                work.shapes.join_record(&mut closure, work.record(other));
+                closure == *whole
+            })
+    }
+
+    /// Finds that out for all rows of some clusters.
+    fn prepare(&mut self, work: &Work<'_>, clusters: impl Iterator<Item = usize>) {
+        let mut unknown: Vec<usize> = clusters
+            .filter(|cluster| self.narrowed[*cluster].is_none())
+            .collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let found: Vec<(Vec<(u32, u64)>, Option<Vec<u64>>)> = unknown
+            .par_iter()
+            .map(|cluster| {
+                let rows = work.members(*cluster).iter().copied();
+                let own = rows.filter(|row| work.rows.owner_of(*row) == self.site);
+                let narrowed = narrowed_by_each(work, self.site, *cluster);
+                (narrowed, work.closure_of(own))
+            })
+            .collect();
+        for (cluster, (narrowed, own)) in unknown.into_iter().zip(found) {
+            self.narrowed[cluster] = Some(narrowed);
+            self.own[cluster] = own;
         }
     }
 
@@ -210,6 +256,7 @@ impl Acting {
     fn take_quiet(&mut self, work: &mut Work<'_>) {
         let waiting = std::mem::take(&mut self.waiting);
         for rows in waiting.chunks(AT_A_TIME) {
+            self.prepare(work, rows.iter().map(|row| work.cluster_of(*row)));
             let quiet: Vec<bool> = rows
                 .par_iter()
                 .map(|row| self.narrowed(work, *row) == 0)
@@ -242,6 +289,11 @@ impl Acting {
                 self.waiting.push(row);
             }
         }
+        let asked = self.candidates.iter().enumerate();
+        let asked: Vec<usize> = asked
+            .filter_map(|(cluster, row)| row.map(|_| cluster))
+            .collect();
+        self.prepare(work, asked.into_iter());
         let found: Vec<u64> = self
             .candidates
             .par_iter()
@@ -301,7 +353,7 @@ impl Acting {
             let is_stale = match leaving.without {
                 // Others may have left or come since the others were asked.
                 Some(_) => self.changed[from],
-                None => self.changed[from] && self.narrowed(work, row) != 0,
+                None => self.changed[from] && !self.is_quiet(work, row),
             };
             if is_stale {
                 self.waiting.push(row);
@@ -315,9 +367,17 @@ impl Acting {
                 && work.clusters.growth(work.shapes, target, record) < gain
                 && may_join(work, target, row);
             if is_better {
+                if let Some(own) = &mut self.own[target] {
+                    work.shapes.join_record(own, work.record(row));
+                }
+                if leaving.without.is_some() {
+                    self.own[from] = None;
+                }
                 shift(work, leaving, target);
-                self.changed[from] = true;
-                self.changed[target] = true;
+                for cluster in [from, target] {
+                    self.changed[cluster] = true;
+                    self.narrowed[cluster] = None;
+                }
             }
         }
     }
@@ -351,6 +411,58 @@ impl Acting {
     }
 }
 
+/// For each row that a site has in a cluster, ascending, the attributes in which its own closure of it
+/// would change without the row: from the closures of all before it and of all behind it.
+fn narrowed_by_each(work: &Work<'_>, site: u32, cluster: usize) -> Vec<(u32, u64)> {
+    let own = work.members(cluster).iter().copied();
+    let mut rows: Vec<u32> = own.filter(|row| work.rows.owner_of(*row) == site).collect();
+    rows.sort_unstable();
+    let shapes = work.shapes;
+    let every = (1 << shapes.attributes()) - 1;
+    let Some(whole) = work.closure_of(rows.iter().copied()) else {
+        return Vec::new();
+    };
+    if rows.len() == 1 {
+        return vec![(rows[0], every)];
+    }
+    let width = shapes.width();
+    let mut before: Vec<u64> = shapes.of_record(work.record(rows[0]));
+    for row in &rows[1..] {
+        let mut closure = before[before.len() - width..].to_vec();
+        shapes.join_record(&mut closure, work.record(*row));
+        before.extend(closure);
+    }
+    let mut masks = vec![0; rows.len()];
+    let mut behind: Option<Vec<u64>> = None;
+    for place in (0..rows.len()).rev() {
+        let left = place.checked_sub(1).map(|left| &before[left * width..place * width]);
+        for attribute in 0..shapes.attributes() {
+            let wanted = shapes.part(attribute, &whole);
+            let part = |closure: Option<&[u64]>| {
+                closure.map(|closure| shapes.part(attribute, closure).to_vec())
+            };
+            let without = match (part(left), part(behind.as_deref())) {
+                (Some(mut left), Some(right)) => {
+                    if left != wanted && right != wanted {
+                        shapes.shape(attribute).join(&mut left, &right);
+                        left
+                    } else {
+                        continue;
+                    }
+                }
+                (Some(one), None) | (None, Some(one)) => one,
+                (None, None) => continue,
+            };
+            masks[place] |= u64::from(without != wanted) << attribute;
+        }
+        match &mut behind {
+            Some(closure) => shapes.join_record(closure, work.record(rows[place])),
+            None => behind = Some(shapes.of_record(work.record(rows[place]))),
+        }
+    }
+    rows.into_iter().zip(masks).collect()
+}
+
 /// Whether a cluster keeps its diversity when a row joins it.
 fn may_join(work: &Work<'_>, cluster: usize, row: u32) -> bool {
     if work.values(row).is_empty() {
@@ -368,8 +480,7 @@ fn may_join(work: &Work<'_>, cluster: usize, row: u32) -> bool {
 fn shift(work: &mut Work<'_>, leaving: Leaving, to: usize) {
     let Leaving { row, from, without } = leaving;
     let mut joined = work.clusters.closure(to).to_vec();
-    let own = work.shapes.of_record(work.record(row));
-    work.shapes.join(&mut joined, &own);
+    work.shapes.join_record(&mut joined, work.record(row));
     work.relabel(row, to);
     work.clusters.sizes[from] -= 1;
     work.clusters.sizes[to] += 1;

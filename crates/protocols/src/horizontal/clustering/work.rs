@@ -146,7 +146,7 @@ impl<'a> Work<'a> {
         let from = self.cluster_of(row);
         let members = &mut self.members[from];
         if let Some(place) = members.iter().position(|member| *member == row) {
-            members.remove(place);
+            members.swap_remove(place);
         }
         self.put(row, to);
     }

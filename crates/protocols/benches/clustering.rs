@@ -1,0 +1,161 @@
+//! Sequential clustering: loss, rounds and time.
+//!
+//! `cargo bench -p hedgerow-protocols --bench clustering -- utility|rounds|speed`
+//!
+//! Tables are Adult and Census-Income (UCI Machine Learning Repository) where `HEDGEROW_DATA` or the
+//! folder beside the project has them. Loss is NCP over the values present, mean over all cells; the
+//! recoding is always named. Records come to sites at random.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    missing_docs
+)]
+
+#[path = "../../data/tests/it/adult.rs"]
+mod adult;
+
+use std::time::Instant;
+
+use hedgerow_data::{Codes, Recode, Role, Study, Table};
+use hedgerow_privacy::m_privacy::Strategy;
+use hedgerow_privacy::{Requirement, Scope};
+use hedgerow_protocols::horizontal::clustering::{Clustering, Loss, Phase, Plan, Progress, cluster};
+use hedgerow_protocols::horizontal::cover::Writing;
+use hedgerow_protocols::horizontal::requirement::Demands;
+use hedgerow_protocols::horizontal::{OwnRows, Owner};
+use hedgerow_smc::memory::{LinkModel, Simulation};
+use hedgerow_smc::{Party, Seed, Settings};
+
+struct Case<'a> {
+    study: &'a Study,
+    table: &'a Table,
+    k: u64,
+    sites: usize,
+    recode: Recode,
+    is_refined: bool,
+    seed: u64,
+}
+
+struct Ran {
+    found: Clustering,
+    seconds: f64,
+    rounds: u32,
+    messages: u64,
+    bytes: u64,
+    wan: f64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    // `cargo test --all-targets` runs this binary too, without `--bench`.
+    if !arguments.iter().any(|word| word == "--bench") {
+        return;
+    }
+    let number = |name: &str, default: u64| {
+        let place = arguments.iter().position(|word| word == name);
+        place.map_or(default, |place| arguments[place + 1].parse().unwrap())
+    };
+    let has = |name: &str| arguments.iter().any(|word| word == name);
+    let Some((study, table)) = adult::adult("salary-class") else {
+        return;
+    };
+    let case = Case {
+        study: &study,
+        table: &table,
+        k: number("--k", 10),
+        sites: number("--sites", 1) as usize,
+        recode: if has("set") { Recode::Set } else if has("range") { Recode::Range } else { Recode::Node },
+        is_refined: !has("published"),
+        seed: number("--seed", 1),
+    };
+    let ran = run(&case, true);
+    println!(
+        "k {} sites {} {:?}: loss {:.3} %, {:.1} s, {} rounds, {} messages, {} bytes, WAN {:.0} s",
+        case.k, case.sites, case.recode,
+        ran.found.trace.last().unwrap().loss * 100.0,
+        ran.seconds, ran.rounds, ran.messages, ran.bytes, ran.wan
+    );
+}
+
+fn run(case: &Case<'_>, is_told: bool) -> Ran {
+    let schema = &case.study.schema;
+    let quasi = schema.with_role(Role::Quasi);
+    let writings: Vec<Writing<'_>> = quasi
+        .iter()
+        .map(|position| Writing {
+            domain: &schema.attributes()[*position].domain,
+            recode: case.recode,
+        })
+        .collect();
+    let requirement = Requirement::of_line(&format!("k = {}", case.k), &Scope::default()).unwrap();
+    let seed = case.seed;
+    let seeds = move |site: u32, start: u32| Seed::for_site(seed * 1000 + u64::from(start), site as usize);
+    let plan = Plan {
+        writings,
+        loss: Loss::Ncp,
+        demands: Demands {
+            requirement: &requirement,
+            sensitive: Vec::new(),
+            strategy: Strategy::Direct,
+            may_write_alike: true,
+        },
+        start: 0.5,
+        split: 1.5,
+        starts: 1,
+        is_refined: case.is_refined,
+        is_blurred: false,
+        seeds: &seeds,
+    };
+    let columns = |site: usize| -> Vec<Codes> {
+        let own = |row: &usize| blake(*row as u64) as usize % case.sites == site;
+        let rows: Vec<usize> = (0..case.table.rows()).filter(own).collect();
+        quasi
+            .iter()
+            .map(|position| {
+                let codes = case.table.codes(*position).unwrap();
+                let mut own = Codes::for_size(schema.attributes()[*position].domain.size());
+                rows.iter().for_each(|row| own.push(codes.get(*row)));
+                own
+            })
+            .collect()
+    };
+    let rows = |columns: &'static [Codes], site: usize| OwnRows {
+        count: columns[0].len(),
+        quasi: columns.iter().collect(),
+        sensitive: Vec::new(),
+        owner: Owner::Site(site as u32),
+        sites: case.sites,
+    };
+    let begun = Instant::now();
+    let tell = |progress: Progress| {
+        if is_told {
+            let phase = match progress.phase { Phase::Iteration => "iteration", Phase::Grown => "grown", Phase::Refined => "refined" };
+            println!("{phase:>10} {:>7} clusters {:>8.3} % {:>7.1} s", progress.clusters, progress.loss * 100.0, begun.elapsed().as_secs_f64());
+        }
+    };
+    if case.sites == 1 {
+        let columns: &'static [Codes] = Box::leak(columns(0).into_boxed_slice());
+        let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+        let found = pollster::block_on(cluster(&mut party, &rows(columns, 0), &plan, tell)).unwrap();
+        return Ran { found, seconds: begun.elapsed().as_secs_f64(), rounds: 0, messages: 0, bytes: 0, wan: 0.0 };
+    }
+    let settings = if case.is_refined { Settings::hardened() } else { Settings::published() };
+    let run = Simulation::new(case.sites, 7).settings(settings).model(LinkModel::WAN).run(|mut party| {
+        let (plan, columns, rows, tell) = (&plan, &columns, &rows, &tell);
+        async move {
+            let site = party.me().index();
+            let columns: &'static [Codes] = Box::leak(columns(site).into_boxed_slice());
+            cluster(&mut party, &rows(columns, site), plan, |progress| if site == 0 { tell(progress) }).await
+        }
+    });
+    let (traffic, wan) = (run.traffic.clone(), run.elapsed.as_secs_f64());
+    let found = run.into_values().unwrap().swap_remove(0);
+    Ran { found, seconds: begun.elapsed().as_secs_f64(), rounds: traffic.rounds, messages: traffic.messages(), bytes: traffic.bytes(), wan }
+}
+
+/// A well-mixed number of a row.
+fn blake(row: u64) -> u64 {
+    row.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
+}
