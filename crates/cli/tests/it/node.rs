@@ -10,7 +10,7 @@ mod server;
 mod setup;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
