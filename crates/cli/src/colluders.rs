@@ -46,7 +46,7 @@ impl Ready {
         };
         let references: Vec<Reference> = sensitive.iter().map(reference).collect();
         let plan = self.plan();
-        let movers = references.iter().zip(&plan.sensitive);
+        let movers = references.iter().zip(&plan.demands.sensitive);
         let view = TableView {
             references: &references,
             movers: movers

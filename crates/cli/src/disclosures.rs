@@ -20,7 +20,7 @@ use crate::joint::Ready;
 pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     let plan = ready.plan();
     let is_coarsened = plan.quasi.iter().any(|quasi| quasi.is_coarsened);
-    let models = &plan.requirement.models;
+    let models = &plan.demands.requirement.models;
     let has = |wanted: fn(&Model) -> bool| models.iter().any(wanted);
     let mut all = vec![RECORDS];
     all.push(if is_coarsened {
@@ -54,7 +54,7 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     if has(|model| matches!(model, Model::SiteDiversity { .. })) {
         all.push(SITES);
     }
-    if plan.requirement.m.is_some() {
+    if plan.demands.requirement.m.is_some() {
         all.push(COALITIONS);
     }
     all.extend([REFUSED, COVERS, ALIKE, VALUES]);

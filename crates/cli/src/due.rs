@@ -55,12 +55,11 @@ pub(crate) fn answer(data: &Path, study: StudyHash, number: u32) -> Result<(), R
     let entries = Journal::look(data).unwrap_or_default();
     let own = entries.iter().filter(|entry| entry.study == study);
     let own: Vec<&Entry> = own.collect();
-    let is_released =
-        |entry: &&Entry| entry.number == number && entry.is_over && !entry.is_given_up;
-    if own.iter().any(is_released) {
-        return Err(Reason::Over);
+    match own.iter().find(|entry| entry.number == number) {
+        Some(entry) if entry.is_given_up => Err(Reason::GivenUp),
+        Some(entry) if entry.is_over => Err(Reason::Over),
+        _ => is_due(&own, number).then_some(()).ok_or(Reason::OtherRun),
     }
-    is_due(&own, number).then_some(()).ok_or(Reason::OtherRun)
 }
 
 /// Whether a run of a study with these runs may begin or go on, by its number.

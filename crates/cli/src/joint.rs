@@ -16,8 +16,9 @@ use hedgerow_privacy::{Model, Requirement, Scope, Sensitive};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
-    Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
+    Choice, Cutting, Medians, Partition, Plan, Quasi, Widths, partition,
 };
+use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::Party;
 
@@ -137,15 +138,23 @@ impl Ready {
         });
         Plan {
             quasi: quasi.collect(),
-            sensitive: if self.is_product() {
-                vec![SensitiveAttribute {
-                    distance: Distance::Equal,
-                    tree: None,
-                }]
-            } else {
-                sensitive.collect()
+            demands: Demands {
+                requirement: &self.requirement,
+                sensitive: if self.is_product() {
+                    vec![SensitiveAttribute {
+                        distance: Distance::Equal,
+                        tree: None,
+                    }]
+                } else {
+                    sensitive.collect()
+                },
+                strategy: match self.study.security {
+                    // All coalitions at once: the fewest rounds.
+                    Security::Hardened => Strategy::Direct,
+                    Security::Published => Strategy::Adaptive,
+                },
+                may_write_alike: false,
             },
-            requirement: &self.requirement,
             choice: self.choice(),
             cuts_sites: self.cuts_sites(),
             medians: match top_down.medians {
@@ -155,11 +164,6 @@ impl Ready {
             widths: match top_down.widths {
                 study::Widths::Box => Widths::Box,
                 study::Widths::Data => Widths::Data,
-            },
-            strategy: match self.study.security {
-                // All coalitions at once: the fewest rounds.
-                Security::Hardened => Strategy::Direct,
-                Security::Published => Strategy::Adaptive,
             },
         }
     }

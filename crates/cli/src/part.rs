@@ -18,7 +18,7 @@ use hedgerow_node::knock::Door;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
-use hedgerow_node::{Limits, Watcher};
+use hedgerow_node::{End, Limits, Watcher};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Seed, Settings};
 use serde_json::json;
@@ -109,11 +109,19 @@ impl Part {
         })
     }
 
-    pub(crate) fn abandon(&self, number: u32) -> Result<Answer, CliError> {
+    /// Gives a run up, and tells the peers: it cannot go on without this site.
+    pub(crate) async fn abandon(&self, number: u32) -> Result<Answer, CliError> {
         let journal = Journal::open(&self.site.data)?;
         journal.abandon(self.agreement.hash, number)?;
-        let _ = std::fs::remove_dir_all(self.unfinished(number));
+        for left in [
+            self.unfinished(number),
+            self.unfinished(number).with_extension("old"),
+        ] {
+            let _ = clear(&left);
+        }
         Board::forget(&self.site.data, number);
+        drop(journal);
+        self.decline(number, End::GivenUp).await;
         let text = format!(
             "run {number} was given up; nothing of it is kept but its number\nhint: have the others give it up too, and start the next with --number {}\n",
             number + 1
@@ -157,7 +165,7 @@ impl Part {
             Ok((run, columns)) => self.take_on(number, seed, run, columns, &board).await,
             Err(error) => {
                 if is_own_fault(&error) {
-                    self.decline(number).await;
+                    self.decline(number, End::Own).await;
                 }
                 Err(error)
             }
@@ -169,14 +177,14 @@ impl Part {
         taken
     }
 
-    /// Tells the peers that this site cannot take its part, so that they do not wait for it.
-    async fn decline(&self, number: u32) {
+    /// Tells the peers that this site does not take its part, so that they do not wait for it.
+    async fn decline(&self, number: u32, end: End) {
         let door = Arc::new(self.door());
         let mut telling = JoinSet::new();
         for (peer, _) in self.peers() {
             if let Ok(address) = self.address(peer) {
                 let door = Arc::clone(&door);
-                telling.spawn(async move { door.decline(peer, &address, number).await });
+                telling.spawn(async move { door.decline(peer, &address, number, end).await });
             }
         }
         telling.join_all().await;
@@ -295,10 +303,12 @@ impl Part {
                     shown.wave(wave, open);
                 };
                 let owner = Owner::Site(place);
+                let began = Instant::now();
                 let joint = ready
                     .take_part(&mut party, &columns, owner, sites, each_wave)
                     .await?;
                 drop(bar);
+                let protocol_seconds = began.elapsed().as_secs_f64();
                 let ledger = party.ledger().summary();
                 // A site does not sign what it learned against its own rules.
                 if let Some(line) = ledger.iter().find(|line| !accept.allows_disclosure(line.what))
@@ -315,6 +325,7 @@ impl Part {
                     messages: traffic.map_or(0, |traffic| traffic.messages()),
                     bytes: traffic.map_or(0, |traffic| traffic.bytes()),
                     smc_calls: party.calls(),
+                    protocol_seconds,
                     ..Cost::default()
                 };
                 let published = publish(&ready, &joint.release, &unfinished)?;
@@ -447,18 +458,24 @@ pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
 
 /// Writes the release where it is made; what an earlier life left there goes.
 fn publish(ready: &Ready, release: &Release, unfinished: &Path) -> Result<Published, CliError> {
-    match std::fs::remove_dir_all(unfinished) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(unwritable(unfinished, &error));
-        }
-        _ => {}
-    }
+    clear(unfinished)?;
     ready.publish(release, unfinished)
 }
 
-/// Gives the finished release its name. One that an earlier life has put there stays if it is the
-/// same.
+/// Removes a folder, where there is one.
+fn clear(folder: &Path) -> Result<(), CliError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(unwritable(folder, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives the finished release its name. One that an earlier life has put there gives way if all sites
+/// signed the same of it: whether the rest of it is whole, nobody has to ask.
 fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
+    let former = unfinished.with_extension("old");
     if folder.exists() {
         let found = manifest::signed_part(folder);
         if found.is_none() || found != manifest::signed_part(unfinished) {
@@ -467,10 +484,11 @@ fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
                 folder.display()
             )));
         }
-        std::fs::remove_dir_all(unfinished).map_err(|error| unwritable(unfinished, &error))?;
-    } else {
-        std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
+        clear(&former)?;
+        std::fs::rename(folder, &former).map_err(|error| unwritable(folder, &error))?;
     }
+    std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
+    clear(&former)?;
     // The journal forgets the run after this: the names must be on disk too, as the files are.
     for named in [Some(folder), folder.parent()].into_iter().flatten() {
         let synced = std::fs::File::open(named).and_then(|folder| folder.sync_all());
@@ -484,4 +502,43 @@ fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
         file: path.display().to_string(),
         reason: error.to_string(),
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn release(folder: &Path, manifest: &serde_json::Value) {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_release_of_an_earlier_life_gives_way_to_the_same_one_only() {
+        let data = tempfile::tempdir().unwrap();
+        let (unfinished, folder) = (data.path().join(".release-1.tmp"), data.path().join("it"));
+        let whole = json!({ "signed": { "k": 10 }, "account": "whole" });
+        // Killed before the journal knew; what this site says of it was damaged since.
+        release(
+            &folder,
+            &json!({ "signed": { "k": 10 }, "account": "damaged" }),
+        );
+        release(&unfinished, &whole);
+        assert_eq!(settle(&unfinished, &folder).unwrap(), folder);
+        let text = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
+        assert_eq!(text, whole.to_string());
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
+
+        // Killed between the two names.
+        std::fs::rename(&folder, data.path().join(".release-1.old")).unwrap();
+        release(&unfinished, &whole);
+        settle(&unfinished, &folder).unwrap();
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
+
+        release(&unfinished, &json!({ "signed": { "k": 11 } }));
+        let error = settle(&unfinished, &folder).unwrap_err().to_string();
+        assert!(error.contains("is in the way of the release"), "{error}");
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 2);
+    }
 }

@@ -41,7 +41,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let part = Part::open(&arguments.site)?;
     if arguments.abandon {
-        return part.abandon(arguments.number);
+        let told = || {
+            Err(CliError::Usage(String::from(
+                "stopped before every peer could be told\nhint: hedgerow status shows whether the run was given up",
+            )))
+        };
+        return block_on(part.abandon(arguments.number), told);
     }
     let stopped = || {
         Err(CliError::Usage(String::from(

@@ -74,6 +74,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         // Without a column, clap has seen to it that there is a number.
         (None, number) => number.unwrap_or(0),
     };
+    if count == 0 {
+        return Err(CliError::Usage(String::from(
+            "--sites is 0, expected 1 or more",
+        )));
+    }
     if count > MAXIMUM_SITES {
         return Err(CliError::Usage(format!(
             "{} sites are too many for one process\nhint: the most is {}",

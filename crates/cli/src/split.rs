@@ -130,9 +130,6 @@ impl<'a> Deal<'a> {
                 ));
             }
         }
-        if sites == 0 {
-            return usage(String::from("--sites is 0, expected 1 or more"));
-        }
         let by = by
             .iter()
             .map(|name| ordered(schema, name))

@@ -141,7 +141,10 @@ fn make(arguments: &Arguments) -> Result<Taxonomy, CliError> {
         return Ok(Taxonomy::from_pairs(&text, &path.display().to_string())?);
     }
     match &arguments.file {
-        Some(path) => Ok(Taxonomy::open(path, &path.display().to_string())?),
+        Some(path) => Ok(Taxonomy::from_bytes(
+            &read_bytes(path)?,
+            &path.display().to_string(),
+        )?),
         None => Err(CliError::Usage(String::from(
             "nothing to make a taxonomy from\nhint: give a file, --integers, --prefix or --pairs; see hedgerow taxonomy --help",
         ))),
@@ -189,11 +192,19 @@ fn distinct(path: &Path, column: &str) -> Result<Vec<String>, CliError> {
 }
 
 fn read_file(path: &Path) -> Result<String, CliError> {
-    let text = std::fs::read_to_string(path).map_err(|error| FileError::Unreadable {
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, CliError> {
+    Ok(std::fs::read(path).map_err(|error| unreadable(path, &error))?)
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> FileError {
+    FileError::Unreadable {
         file: path.display().to_string(),
         reason: error.to_string(),
-    })?;
-    Ok(text.trim_start_matches('\u{feff}').to_owned())
+    }
 }
 
 fn write(path: &Path, tree: &Taxonomy) -> Result<(), CliError> {

@@ -17,7 +17,9 @@ use crate::nearest::{nearest, quoted_list};
 #[non_exhaustive]
 pub enum DocumentError {
     /// The file cannot be read.
-    #[error("{file}: cannot be read: {reason}")]
+    #[error(
+        "{file}: cannot be read: {reason}\nhint: see that it is there, and that this user may read it"
+    )]
     Unreadable {
         /// The file.
         file: String,

@@ -16,10 +16,11 @@
 use std::io::{Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use hedgerow_data::Study;
 use hedgerow_data::document::{Document, DocumentError};
 use hedgerow_data::files::{FileError, OutputFile};
 use hedgerow_data::study::StudyError;
+use hedgerow_data::taxonomy::TaxonomyError;
+use hedgerow_data::{Study, Taxonomy};
 use hedgerow_privacy::{Requirement, RequirementError};
 
 use crate::identity::{IdentityError, PublicKey, Purpose, Secret, from_hex, hex};
@@ -196,11 +197,22 @@ impl Agreement {
         let named = named_files(&document, folder)?;
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow study v1");
         update(&mut hasher, document.text().as_bytes());
-        for (name, file) in &named {
+        // Read once, so that what runs is what was hashed, whatever happens to the files meanwhile.
+        let mut files = Vec::with_capacity(named.len());
+        for (name, file) in named {
+            let bytes = read(&file, LONGEST_FILE)?;
             update(&mut hasher, name.as_bytes());
-            update(&mut hasher, &read(file, LONGEST_FILE)?);
+            update(&mut hasher, &bytes);
+            files.push((name, bytes));
         }
-        let study = Study::read(document, folder)?;
+        let study = Study::read_with(document, &|name| {
+            let found = files.iter().find(|(known, _)| known == name);
+            let (_, bytes) = found.ok_or_else(|| TaxonomyError::NoFile {
+                file: name.to_owned(),
+                reason: String::from("it is not among the files that were hashed"),
+            })?;
+            Taxonomy::from_bytes(bytes, name)
+        })?;
         let requirement = Requirement::of_study(&study)?;
         Ok(Self {
             study,

@@ -31,7 +31,9 @@ pub enum IdentityError {
         file: String,
     },
     /// The operating system refuses.
-    #[error("{file}: {what}: {reason}")]
+    #[error(
+        "{file}: {what}: {reason}\nhint: see that the folder is there, and that this user may read and write in it"
+    )]
     Unusable {
         /// The file.
         file: String,

@@ -25,7 +25,7 @@ use crate::agreement::StudyHash;
 use crate::connect::{Event, Watcher};
 use crate::identity::{PublicKey, Secret};
 use crate::message::{
-    self, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+    self, End, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
 };
 use crate::tls::{self, TlsError};
 
@@ -129,12 +129,12 @@ impl Door {
         }
     }
 
-    /// Tells a peer that this site cannot take its part in a run. One that has not begun may hear
-    /// of it later, when it knocks.
-    pub async fn decline(&self, at: u16, address: &str, run: u32) {
+    /// Tells a peer that this site does not take its part in a run, and in a word why. One that has
+    /// not begun may hear of it later, when it knocks.
+    pub async fn decline(&self, at: u16, address: &str, run: u32, end: End) {
         let study = self.study;
         // A peer in the run hangs up, one that waits says that this is no greeting.
-        let declined = Message::Declined { study, run };
+        let declined = Message::Declined { study, run, end };
         let _ = timeout(DECLINING, self.say(at, address, &declined)).await;
     }
 
@@ -209,9 +209,10 @@ impl Porter {
         let _ = tell.await;
         match (answer, found) {
             (Ok(hello), _) => Ok((site, hello.run)),
-            (Err(_), Ok(Message::Declined { run, .. })) => {
-                Err(format!("it cannot take its part in run {run}"))
-            }
+            (Err(_), Ok(Message::Declined { run, end, .. })) => Err(match end {
+                End::GivenUp => format!("it has given run {run} up"),
+                _ => format!("it cannot take its part in run {run}"),
+            }),
             (Err(reason), _) => Err(format!("refused: {reason}")),
         }
     }
@@ -293,7 +294,7 @@ mod tests {
         let refused = doors[0].knock(1, &address, 2).await;
         assert!(matches!(refused, Err(KnockError::Refused(Reason::Over))));
         // Nothing begins because somebody cannot take its part.
-        doors[0].decline(1, &address, 4).await;
+        doors[0].decline(1, &address, 4, End::Own).await;
         let study = StudyHash([8; 32]);
         let stranger = Door {
             study,

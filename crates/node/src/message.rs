@@ -42,8 +42,12 @@ pub(crate) enum Message {
     Alive,
     /// This site's part in the run has ended without a release.
     Ended(End),
-    /// Said in place of a greeting: this site cannot take its part in the run.
-    Declined { study: StudyHash, run: u32 },
+    /// Said in place of a greeting: this site does not take its part in the run, and in a word why.
+    Declined {
+        study: StudyHash,
+        run: u32,
+        end: End,
+    },
 }
 
 /// The greeting of both ends.
@@ -76,6 +80,8 @@ pub enum Reason {
     Over,
     /// It has heard of the run only by this greeting, and begins.
     Begins,
+    /// The run was given up there, and keeps nothing of it: it cannot go on anywhere.
+    GivenUp,
 }
 
 impl fmt::Display for Reason {
@@ -90,6 +96,7 @@ impl fmt::Display for Reason {
             Self::NoGreeting => "what was sent is no greeting of hedgerow",
             Self::Over => "the run is over at the other site",
             Self::Begins => "the other site has just heard of the run and begins",
+            Self::GivenUp => "the other site has given the run up",
         })
     }
 }
@@ -104,6 +111,31 @@ pub enum End {
     Peer(u16),
     /// Somebody stopped it.
     Stopped,
+    /// Its steward gave the run up: it does not come back.
+    GivenUp,
+}
+
+impl End {
+    fn encode(self) -> [u8; 3] {
+        let (kind, site) = match self {
+            Self::Own => (0, 0),
+            Self::Peer(site) => (1, site),
+            Self::Stopped => (2, 0),
+            Self::GivenUp => (3, 0),
+        };
+        let [low, high] = site.to_le_bytes();
+        [kind, low, high]
+    }
+
+    fn decode(bytes: [u8; 3]) -> Result<Self, MessageError> {
+        match bytes {
+            [0, 0, 0] => Ok(Self::Own),
+            [1, low, high] => Ok(Self::Peer(u16::from_le_bytes([low, high]))),
+            [2, 0, 0] => Ok(Self::Stopped),
+            [3, 0, 0] => Ok(Self::GivenUp),
+            _ => Err(MessageError::Malformed),
+        }
+    }
 }
 
 /// Why bytes are no message.
@@ -169,19 +201,15 @@ impl Message {
             }
             Self::Alive => vec![4],
             Self::Ended(end) => {
-                let (kind, site) = match end {
-                    End::Own => (0, 0),
-                    End::Peer(site) => (1, *site),
-                    End::Stopped => (2, 0),
-                };
-                let mut bytes = vec![5, kind];
-                bytes.extend_from_slice(&site.to_le_bytes());
+                let mut bytes = vec![5];
+                bytes.extend_from_slice(&end.encode());
                 bytes
             }
-            Self::Declined { study, run } => {
+            Self::Declined { study, run, end } => {
                 let mut bytes = vec![6];
                 bytes.extend_from_slice(&study.0);
                 bytes.extend_from_slice(&run.to_le_bytes());
+                bytes.extend_from_slice(&end.encode());
                 bytes
             }
         }
@@ -201,6 +229,7 @@ impl Message {
                 [4] => Ok(Self::Refused(Reason::NoGreeting)),
                 [5] => Ok(Self::Refused(Reason::Over)),
                 [6] => Ok(Self::Refused(Reason::Begins)),
+                [7] => Ok(Self::Refused(Reason::GivenUp)),
                 _ => Err(malformed),
             },
             2 => {
@@ -216,19 +245,18 @@ impl Message {
                 Ok(Self::Seen { next })
             }
             4 if body.is_empty() => Ok(Self::Alive),
-            5 => match body {
-                [0, 0, 0] => Ok(Self::Ended(End::Own)),
-                [1, low, high] => Ok(Self::Ended(End::Peer(u16::from_le_bytes([*low, *high])))),
-                [2, 0, 0] => Ok(Self::Ended(End::Stopped)),
-                _ => Err(malformed),
-            },
+            5 => {
+                let end = body.try_into().map_err(|_| malformed)?;
+                End::decode(end).map(Self::Ended)
+            }
             6 => {
                 let mut rest = body;
                 let study = StudyHash(take(&mut rest)?);
                 let run = u32::from_le_bytes(take(&mut rest)?);
+                let end = End::decode(take(&mut rest)?)?;
                 let is_whole = rest.is_empty();
                 is_whole
-                    .then_some(Self::Declined { study, run })
+                    .then_some(Self::Declined { study, run, end })
                     .ok_or(malformed)
             }
             4 => Err(malformed),
@@ -337,19 +365,25 @@ mod tests {
             Reason::NoGreeting,
             Reason::Over,
             Reason::Begins,
+            Reason::GivenUp,
         ]);
+        let end = prop_oneof![
+            any::<u16>().prop_map(End::Peer),
+            Just(End::Own),
+            Just(End::Stopped),
+            Just(End::GivenUp),
+        ];
         prop_oneof![
             hello,
             reason.prop_map(Message::Refused),
             any::<(u64, Vec<u8>)>().prop_map(|(number, bytes)| Message::Frame { number, bytes }),
             any::<u64>().prop_map(|next| Message::Seen { next }),
             Just(Message::Alive),
-            any::<u16>().prop_map(|site| Message::Ended(End::Peer(site))),
-            Just(Message::Ended(End::Own)),
-            Just(Message::Ended(End::Stopped)),
-            any::<([u8; 32], u32)>().prop_map(|(study, run)| Message::Declined {
+            end.clone().prop_map(Message::Ended),
+            (any::<([u8; 32], u32)>(), end).prop_map(|((study, run), end)| Message::Declined {
                 study: StudyHash(study),
-                run
+                run,
+                end
             }),
         ]
     }

@@ -269,6 +269,7 @@ impl Run {
             LineError::Gone { peer, .. }
             | LineError::Stuck { peer, .. }
             | LineError::Over { peer }
+            | LineError::GivenUp { peer }
             | LineError::Ended { peer, .. } => self.blame(peer),
             LineError::Diverged { .. } | LineError::Journal(_) | LineError::Stopped => End::Own,
         }

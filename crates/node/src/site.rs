@@ -18,7 +18,7 @@
 //! [accept]                        # closed by default: see `accept`
 //! minimum_k = 10
 //! models = ["k", "l", "t"]
-//! minimum_l = 3                   # each model but k with its bound: see `strength`
+//! minimum_l = 3                   # or { at_least = 3, kind = "entropy" }; each model has its bound
 //! maximum_t = 0.2
 //! algorithms = ["mondrian"]
 //! security = ["hardened"]

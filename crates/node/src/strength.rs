@@ -1,7 +1,9 @@
 //! How strong the models must be that a site demands: a bound for each, beside `minimum_k`.
 //!
-//! A requirement is a conjunction, so where a study states a model twice the stronger one counts. Of
-//! l its number is compared, whatever kind of diversity it is.
+//! A requirement is a conjunction, so where a study states a model twice the stronger one counts. A
+//! plain `minimum_l` speaks of distinct values, of which every kind of l has as many; with
+//! `{ at_least = 3, kind = "entropy" }` the study's must be of that kind or one that implies it:
+//! where no value is more frequent than one in l, the entropy is that of l values or more.
 
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_privacy::{Model, Ratio, Requirement};
@@ -24,17 +26,57 @@ const BOUNDS: [(&str, &str, Way); 7] = [
     ("m", "minimum_m", Way::AtLeast),
 ];
 
-/// The bounds that a site has set, by rule.
-pub(crate) type Strengths = Vec<(&'static str, Ratio)>;
+/// The kinds of l that a site may demand, the weakest first: each implies those before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    #[default]
+    Distinct,
+    Entropy,
+    Frequency,
+}
+
+const KINDS: [(&str, Kind); 3] = [
+    ("distinct", Kind::Distinct),
+    ("entropy", Kind::Entropy),
+    ("frequency", Kind::Frequency),
+];
+
+impl Kind {
+    fn name(self) -> &'static str {
+        KINDS[self as usize].0
+    }
+}
+
+/// The bounds that a site has set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Strengths {
+    /// By rule.
+    bounds: Vec<(&'static str, Ratio)>,
+    /// What `minimum_l` speaks of.
+    kind: Kind,
+}
 
 /// Reads the bounds. One for a model that is not demanded would look like a rule and be none.
 pub(crate) fn read(
     section: &Section<'_>,
     demanded: Option<&[String]>,
 ) -> Result<Strengths, DocumentError> {
-    let mut strengths = Vec::new();
+    let mut strengths = Strengths::default();
     for (model, rule, _) in BOUNDS {
-        let Some(number) = section.number(rule)? else {
+        let long = match model {
+            "l" => section.section_if_table(rule)?,
+            _ => None,
+        };
+        let number = match long {
+            None => section.number(rule)?,
+            Some(table) => {
+                strengths.kind = table.word("kind", &KINDS)?.unwrap_or_default();
+                let least = table.number("at_least")?;
+                table.finish()?;
+                Some(least.ok_or_else(|| table.missing("at_least"))?)
+            }
+        };
+        let Some(number) = number else {
             continue;
         };
         let bound = Ratio::from_decimal(number).ok_or_else(|| {
@@ -47,7 +89,7 @@ pub(crate) fn read(
             );
             return Err(section.wrong(rule, message));
         }
-        strengths.push((rule, bound));
+        strengths.bounds.push((rule, bound));
     }
     Ok(strengths)
 }
@@ -60,7 +102,8 @@ pub(crate) fn refusals(
 ) -> Vec<(&'static str, String)> {
     let mut refusals = Vec::new();
     for (model, rule, way) in BOUNDS {
-        let stated = requirement.models.iter().filter_map(strength);
+        let models = requirement.models.iter();
+        let stated = models.filter_map(|model| strength(model, strengths.kind));
         let collusion = requirement.m.map(|m| ("m", Ratio::whole(m)));
         let stated = stated.chain(collusion).filter(|(key, _)| *key == model);
         let stated = stated.map(|(_, strength)| strength);
@@ -68,10 +111,20 @@ pub(crate) fn refusals(
             Way::AtLeast => stated.max(),
             Way::AtMost => stated.min(),
         };
-        let (true, Some(has)) = (demanded.iter().any(|name| name == model), strongest) else {
+        if !demanded.iter().any(|name| name == model) {
+            continue;
+        }
+        let Some(has) = strongest else {
+            // A model that is not there at all is refused as such.
+            let is_other = |model: &Model| strength(model, Kind::Distinct).is_some_and(is_l);
+            if model == "l" && requirement.models.iter().any(is_other) {
+                let kind = strengths.kind.name();
+                let why = format!("demands l of kind `{kind}`, which the study's l does not imply");
+                refusals.push((rule, why));
+            }
             continue;
         };
-        let bound = strengths.iter().find(|(set, _)| *set == rule);
+        let bound = strengths.bounds.iter().find(|(set, _)| *set == rule);
         match bound {
             None => refusals.push((rule, format!("is not set; the study has {model} = {has}"))),
             Some((_, bound)) if way == Way::AtLeast && has < *bound => refusals.push((
@@ -87,14 +140,20 @@ pub(crate) fn refusals(
     refusals
 }
 
-/// A model's key in `[require]` and its number there.
-fn strength(model: &Model) -> Option<(&'static str, Ratio)> {
+fn is_l((model, _): (&'static str, Ratio)) -> bool {
+    model == "l"
+}
+
+/// A model's key in `[require]` and its number there; of l what it implies of this kind.
+fn strength(model: &Model, kind: Kind) -> Option<(&'static str, Ratio)> {
+    let of_kind = |own: Kind, l: Ratio| (kind <= own).then_some(("l", l));
     Some(match model {
         Model::Alpha { alpha } => ("alpha", *alpha),
         Model::DistinctDiversity { l } | Model::RecursiveDiversity { l, .. } => {
-            ("l", Ratio::whole(*l))
+            of_kind(Kind::Distinct, Ratio::whole(*l))?
         }
-        Model::FrequencyDiversity { l } | Model::EntropyDiversity { l } => ("l", *l),
+        Model::EntropyDiversity { l } => of_kind(Kind::Entropy, *l)?,
+        Model::FrequencyDiversity { l } => of_kind(Kind::Frequency, *l)?,
         Model::Closeness { t, .. } => ("t", *t),
         Model::Likeness { beta, .. } => ("beta", *beta),
         Model::DeltaDisclosure { delta } => ("delta", Ratio::from_decimal(*delta)?),

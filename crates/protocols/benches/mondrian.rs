@@ -18,6 +18,7 @@ use hedgerow_privacy::{Model, Requirement, Scope};
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Plan, Quasi, Widths, partition,
 };
+use hedgerow_protocols::horizontal::requirement::Demands;
 use hedgerow_protocols::horizontal::{OwnRows, Owner};
 use hedgerow_smc::memory::{LinkModel, Simulation};
 use hedgerow_smc::{Party, Seed, Settings};
@@ -126,13 +127,16 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
     };
     Plan {
         quasi: DOMAINS.iter().map(quasi).collect(),
-        sensitive: Vec::new(),
-        requirement,
+        demands: Demands {
+            requirement,
+            sensitive: Vec::new(),
+            strategy: Strategy::Direct,
+            may_write_alike: false,
+        },
         choice: Choice::Width,
         cuts_sites: false,
         medians: Medians::Strict,
         widths: Widths::Box,
-        strategy: Strategy::Direct,
     }
 }
 

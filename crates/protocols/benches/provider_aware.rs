@@ -42,8 +42,9 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
-    Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
+    Choice, Cutting, Medians, Partition, Plan, Quasi, Widths, partition,
 };
+use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::{Party, Seed, Settings};
 
@@ -204,16 +205,19 @@ impl Persons {
                     is_coarsened: false,
                 })
                 .collect(),
-            sensitive: vec![SensitiveAttribute {
-                distance: Distance::Equal,
-                tree: None,
-            }],
-            requirement: &requirement,
+            demands: Demands {
+                requirement: &requirement,
+                sensitive: vec![SensitiveAttribute {
+                    distance: Distance::Equal,
+                    tree: None,
+                }],
+                strategy,
+                may_write_alike: false,
+            },
             choice,
             cuts_sites,
             medians: Medians::Strict,
             widths: Widths::Box,
-            strategy,
         };
         let rows = OwnRows {
             count: self.table.rows(),

@@ -240,4 +240,16 @@ fn what_cannot_be_run_is_refused() {
         ],
     );
     assert_refused(&done, "--sites is 0, expected 1 or more");
+    // Said of the command, and not of a study that could not be met by nobody.
+    assert_eq!(run("k = 10", "k = 10\nsite_diversity = 2").code, 2);
+    let arguments = [
+        "simulate",
+        "--study",
+        "c/changed.toml",
+        "alone.csv",
+        "--sites",
+        "0",
+    ];
+    let done = hedgerow(folder.path(), &arguments);
+    assert_refused(&done, "--sites is 0, expected 1 or more");
 }

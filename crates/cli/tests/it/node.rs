@@ -10,7 +10,7 @@ mod server;
 mod setup;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
@@ -40,6 +40,9 @@ fn three_processes_publish_what_a_simulation_does_and_sign_it() {
         );
         let text = std::fs::read_to_string(release.join("manifest.json")).unwrap();
         let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let seconds = |key: &str| manifest["cost"][key].as_f64().unwrap();
+        assert!(0.0 < seconds("protocol_seconds"), "{}", manifest["cost"]);
+        assert!(seconds("protocol_seconds") < seconds("seconds"));
         let signed = &manifest["signed"];
         assert_eq!(signed["study_hash"], agreement.hash.to_string());
         let hash = blake3::hash(&expected);

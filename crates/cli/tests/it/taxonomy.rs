@@ -115,3 +115,26 @@ fn nothing_and_nonsense() {
         "bad.csv:3: `a` stands in two branches: here and at line 1\nhint: a value may have one parent only; rename one of the two",
     );
 }
+
+#[test]
+fn a_file_that_is_not_there_is_named_without_a_study() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_refused(
+        &hedgerow(folder.path(), &["taxonomy", "nowhere.csv"]),
+        "nowhere.csv: cannot be read: No such file or directory (os error 2)\nhint: see that it is there and whole, and that this user may read it",
+    );
+    // What cannot be written is called by its own name, not by that of a temporary file.
+    let arguments = [
+        "taxonomy",
+        "--integers",
+        "0..9",
+        "--widths",
+        "5",
+        "--out",
+        "no/age.csv",
+    ];
+    assert_refused(
+        &hedgerow(folder.path(), &arguments),
+        "no/age.csv: cannot be written: No such file or directory (os error 2)\nhint: nothing was left half-written",
+    );
+}

@@ -665,7 +665,7 @@ fn a_changed_byte_is_found_wherever_it_is() {
 }
 
 #[test]
-fn every_byte_of_a_manifest_matters() {
+fn every_line_of_a_manifest_matters() {
     let folder = signed();
     let path = folder.path().join("release");
     let manifest = std::fs::read(path.join("manifest.json")).unwrap();

@@ -7,7 +7,9 @@ use crate::cell::CellError;
 #[non_exhaustive]
 pub enum FileError {
     /// The operating system refuses.
-    #[error("{file}: cannot be read: {reason}")]
+    #[error(
+        "{file}: cannot be read: {reason}\nhint: see that it is there and whole, and that this user may read it"
+    )]
     Unreadable {
         /// The file.
         file: String,

@@ -130,7 +130,8 @@ impl OutputFile {
             // As any program that creates a file: readable as the person's umask says.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let file = BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder)?);
+        let file = builder.tempfile_in(folder).map_err(without_path)?;
+        let file = BufWriter::with_capacity(1 << 16, file);
         let writer = match format_of(path) {
             Ok(Format::Csv(Compression::Gzip)) => Writer::Gzip(Box::new(
                 flate2::write::GzEncoder::new(file, flate2::Compression::default()),
@@ -162,7 +163,7 @@ impl OutputFile {
             file.persist(&path)?;
             Ok(())
         };
-        finish().map_err(|error| unwritable(&path, &error))
+        finish().map_err(|error| unwritable(&path, &without_path(error)))
     }
 
     /// The name it will have.
@@ -173,19 +174,31 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.writer {
+        let written = match &mut self.writer {
             Writer::Plain(writer) => writer.write(bytes),
             Writer::Gzip(writer) => writer.write(bytes),
             Writer::Zstd(writer) => writer.write(bytes),
-        }
+        };
+        written.map_err(without_path)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.writer {
+        let flushed = match &mut self.writer {
             Writer::Plain(writer) => writer.flush(),
             Writer::Gzip(writer) => writer.flush(),
             Writer::Zstd(writer) => writer.flush(),
-        }
+        };
+        flushed.map_err(without_path)
+    }
+}
+
+/// An error of a temporary file without that file's name, which says nothing to anyone.
+fn without_path(error: io::Error) -> io::Error {
+    // The name is all that the library adds, and there is no other way to the error below it.
+    let text = error.to_string();
+    match text.split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason.to_owned()),
+        None => error,
     }
 }
 

@@ -1,18 +1,16 @@
 //! The `[[attribute]]` tables of a study: name, role, and one of the forms of a domain.
 
-use std::path::Path;
-
 use jiff::civil::Date;
 
-use super::StudyError;
 use super::algorithm::recode;
+use super::{Open, StudyError};
 use crate::attribute::{Attribute, Role, Schema};
 use crate::document::{DocumentError, Section};
 use crate::domain::{Domain, MOST_VALUES};
 use crate::nearest::quoted_list;
 use crate::taxonomy::{Taxonomy, TaxonomyError, integer_widths};
 
-pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyError> {
+pub(super) fn schema(root: &Section<'_>, open: &Open<'_>) -> Result<Schema, StudyError> {
     let mut attributes: Vec<Attribute> = Vec::new();
     for section in root.sections("attribute")? {
         // A misspelled key is named as such before its absence is complained about.
@@ -34,7 +32,7 @@ pub(super) fn schema(root: &Section<'_>, folder: &Path) -> Result<Schema, StudyE
         let role = section
             .word("role", &roles)?
             .ok_or_else(|| section.missing("role"))?;
-        let domain = domain(&section, &name, role, folder)?;
+        let domain = domain(&section, &name, role, open)?;
         let recode = recode(&section)?;
         if recode.is_some() && role != Role::Quasi {
             let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
@@ -67,7 +65,7 @@ fn domain(
     section: &Section<'_>,
     name: &str,
     role: Role,
-    folder: &Path,
+    open: &Open<'_>,
 ) -> Result<Domain, StudyError> {
     let kinds = [
         ("integer", Kind::Integer),
@@ -78,11 +76,11 @@ fn domain(
     let missing = section.string("missing")?;
     refuse_other_forms(section, kind)?;
     let domain = match kind {
-        Some(Kind::Integer) => integers(section, folder, missing.is_some())?,
+        Some(Kind::Integer) => integers(section, open, missing.is_some())?,
         Some(Kind::Date) => dates(section)?,
         Some(Kind::Text) => text(section, name, role)?,
         None if section.has("values") || section.has("taxonomy") => {
-            categories(section, name, folder)?
+            categories(section, name, open)?
         }
         None => text(section, name, role)?,
     };
@@ -129,7 +127,11 @@ fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), D
     }
 }
 
-fn integers(section: &Section<'_>, folder: &Path, has_missing: bool) -> Result<Domain, StudyError> {
+fn integers(
+    section: &Section<'_>,
+    open: &Open<'_>,
+    has_missing: bool,
+) -> Result<Domain, StudyError> {
     let range = section
         .integers("range")?
         .ok_or_else(|| section.missing("range"))?;
@@ -159,7 +161,7 @@ fn integers(section: &Section<'_>, folder: &Path, has_missing: bool) -> Result<D
         (Some(widths), None) => integer_widths(*least, *greatest, step, widths)
             .map_err(|error| section.wrong("widths", format!("`attribute.widths`: {error}")))?,
         (None, Some(file)) => {
-            let tree = Taxonomy::open(&folder.join(&file), &file)?;
+            let tree = open(&file)?;
             refuse_gaps(section, &domain, &tree, &file)?;
             tree
         }
@@ -259,7 +261,7 @@ fn dates(section: &Section<'_>) -> Result<Domain, StudyError> {
     })
 }
 
-fn categories(section: &Section<'_>, name: &str, folder: &Path) -> Result<Domain, StudyError> {
+fn categories(section: &Section<'_>, name: &str, open: &Open<'_>) -> Result<Domain, StudyError> {
     let ordered = section.boolean("ordered")?.unwrap_or(false);
     let tree = match (section.strings("values")?, section.string("taxonomy")?) {
         (Some(_), Some(_)) => {
@@ -286,7 +288,7 @@ fn categories(section: &Section<'_>, name: &str, folder: &Path) -> Result<Domain
                 other => section.wrong("values", format!("`attribute.values`: {other}")),
             })?
         }
-        (None, Some(file)) => Taxonomy::open(&folder.join(&file), &file)?,
+        (None, Some(file)) => open(&file)?,
         (None, None) => return Err(section.missing("values").into()),
     };
     Ok(Domain::category(tree, ordered))

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
-use crate::taxonomy::TaxonomyError;
+use crate::taxonomy::{Taxonomy, TaxonomyError};
 
 pub use algorithm::{Algorithm, Covers, Cuts, Medians, TopDown, Widths};
 
@@ -79,6 +79,9 @@ pub enum StudyError {
     Taxonomy(#[from] TaxonomyError),
 }
 
+/// Has a taxonomy by the name of its file in the study.
+pub type Open<'a> = dyn Fn(&str) -> Result<Taxonomy, TaxonomyError> + 'a;
+
 impl Study {
     /// Reads a study and the taxonomies it names.
     pub fn open(path: &Path) -> Result<Self, StudyError> {
@@ -88,6 +91,11 @@ impl Study {
 
     /// Reads a study from its parsed text; file names in it are relative to `folder`.
     pub fn read(document: Document, folder: &Path) -> Result<Self, StudyError> {
+        Self::read_with(document, &|name| Taxonomy::open(&folder.join(name), name))
+    }
+
+    /// Reads a study from its parsed text, and each taxonomy by the name that it has there.
+    pub fn read_with(document: Document, open: &Open<'_>) -> Result<Self, StudyError> {
         let root = document.root();
         let head = root.section("study")?.ok_or_else(|| {
             root.wrong_section(
@@ -116,7 +124,7 @@ impl Study {
         head.finish()?;
 
         let sites = sites(&root)?;
-        let schema = Arc::new(attributes::schema(&root, folder)?);
+        let schema = Arc::new(attributes::schema(&root, open)?);
         let (algorithm, recode, top_down) = algorithm::algorithm(&root)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");

@@ -7,19 +7,22 @@ use super::{Taxonomy, TaxonomyError};
 impl Taxonomy {
     /// Reads a taxonomy file; `name` is what errors call it.
     pub fn open(path: &Path, name: &str) -> Result<Self, TaxonomyError> {
-        let unreadable = |line, reason| TaxonomyError::Unreadable {
-            file: name.to_owned(),
-            line,
-            reason,
-        };
         let bytes = std::fs::read(path).map_err(|error| TaxonomyError::NoFile {
             file: name.to_owned(),
             reason: error.to_string(),
         })?;
-        let text = std::str::from_utf8(&bytes).map_err(|error| {
+        Self::from_bytes(&bytes, name)
+    }
+
+    /// Reads what a taxonomy file holds.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, TaxonomyError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = &bytes[..error.valid_up_to()];
-            let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64;
-            unreadable(line, String::from("not valid UTF-8"))
+            TaxonomyError::Unreadable {
+                file: name.to_owned(),
+                line: 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64,
+                reason: String::from("not valid UTF-8"),
+            }
         })?;
         Self::from_text(text, name)
     }

@@ -2,7 +2,7 @@
 
 use rustls::{AlertDescription, CertificateError};
 
-use crate::message::{MessageError, ReadError, Reason};
+use crate::message::{End, MessageError, ReadError, Reason};
 use crate::tls::TlsError;
 
 /// Why a connection came to an end.
@@ -19,8 +19,8 @@ pub(super) enum ConnectError {
     Slow,
     #[error("{}", refused_us(*.0))]
     RefusedUs(Reason),
-    #[error("it cannot take its part in the run; its steward knows why")]
-    Declined,
+    #[error("{}", declined(*.0))]
+    Declined(End),
     #[error("it was heard, and that is all it came for")]
     Heard,
     #[error("refused: {0}")]
@@ -52,8 +52,15 @@ impl From<ReadError> for ConnectError {
 fn refused_us(reason: Reason) -> String {
     match reason {
         // No reproach: it does what it should.
-        Reason::Over | Reason::Begins => reason.to_string(),
+        Reason::Over | Reason::Begins | Reason::GivenUp => reason.to_string(),
         _ => format!("refused this site: {reason}"),
+    }
+}
+
+fn declined(end: End) -> &'static str {
+    match end {
+        End::GivenUp => "it has given the run up",
+        _ => "it cannot take its part in the run; its steward knows why",
     }
 }
 

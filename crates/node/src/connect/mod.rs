@@ -189,8 +189,8 @@ impl Connections {
                     stream.flush().await?;
                     Ok((peer, stream, hello.next))
                 }
-                Err(error @ ConnectError::Declined) => {
-                    self.shared.ended(peer, End::Own);
+                Err(error @ ConnectError::Declined(end)) => {
+                    self.shared.ended(peer, end);
                     self.say_disconnected(peer, &error);
                     Err(ConnectError::Heard)
                 }
@@ -214,8 +214,8 @@ impl Connections {
                     sleep(pause).await;
                 }
                 Err(error) => {
-                    if matches!(error, ConnectError::RefusedUs(Reason::Over)) {
-                        self.shared.over(peer);
+                    if let ConnectError::RefusedUs(reason) = error {
+                        self.refused(peer, reason);
                     }
                     self.shared.attempt_failed(peer, error.to_string());
                     self.say_disconnected(peer, &error);
@@ -245,12 +245,21 @@ impl Connections {
             }
             // Where nobody answers, the next knock may be heard.
             let answer = door.knock(peer, address, self.run).await;
-            if matches!(answer, Err(KnockError::Refused(Reason::Over))) {
-                self.shared.over(peer);
+            if let Err(KnockError::Refused(reason)) = answer {
+                self.refused(peer, reason);
             }
             if let Err(error) = answer {
                 self.shared.attempt_failed(peer, error.to_string());
             }
+        }
+    }
+
+    /// Notes what a refusal says of a peer's part in the run.
+    fn refused(&self, peer: u16, reason: Reason) {
+        match reason {
+            Reason::Over => self.shared.over(peer),
+            Reason::GivenUp => self.shared.ended(peer, End::GivenUp),
+            _ => {}
         }
     }
 
@@ -296,8 +305,8 @@ impl Connections {
         let hello = match found {
             Ok(Message::Hello(hello)) => hello,
             Ok(Message::Refused(reason)) => return Err(ConnectError::RefusedUs(reason)),
-            Ok(Message::Declined { study, run }) if (study, run) == (self.study, self.run) => {
-                return Err(ConnectError::Declined);
+            Ok(Message::Declined { study, run, end }) if (study, run) == (self.study, self.run) => {
+                return Err(ConnectError::Declined(end));
             }
             Err(ReadError::Message(MessageError::OtherVersion(_))) => {
                 return Err(ConnectError::Refused(Reason::OtherVersion));
@@ -310,10 +319,9 @@ impl Connections {
         };
         let reason = if hello.study != self.study {
             Reason::OtherStudy
-        } else if hello.run != self.run && self.shared.is_run_over(self.study, hello.run) {
-            Reason::Over
         } else if hello.run != self.run {
-            Reason::OtherRun
+            let ended = self.shared.run_ended(self.study, hello.run);
+            ended.unwrap_or(Reason::OtherRun)
         } else if (hello.from, hello.to) != (peer, self.shared.me()) {
             Reason::OtherSite
         } else {

@@ -7,7 +7,9 @@ use crate::identity::IdentityError;
 #[non_exhaustive]
 pub enum JournalError {
     /// The file system or SQLite refuses.
-    #[error("{file}: {step}: {reason}")]
+    #[error(
+        "{file}: {step}: {reason}\nhint: see that the disk has room and that this user may read and write there; then the same command goes on"
+    )]
     Failed {
         /// The file.
         file: String,
@@ -53,7 +55,7 @@ pub enum JournalError {
         last: Option<u32>,
     },
     /// There is no such run.
-    #[error("{folder}: there is no run {run} of this study")]
+    #[error("{folder}: there is no run {run} of this study\nhint: hedgerow status shows the runs")]
     NoRun {
         /// The folder.
         folder: String,

@@ -30,6 +30,7 @@ use zeroize::Zeroizing;
 
 use crate::agreement::StudyHash;
 use crate::identity::random;
+use crate::message::Reason;
 pub use error::JournalError;
 pub use look::Entry;
 
@@ -220,14 +221,19 @@ impl Journal {
         Ok(Begun { id, seed })
     }
 
-    /// Whether a run of a study has ended here with a release. What cannot be read is not.
-    pub(crate) fn is_over(&self, study: StudyHash, number: u32) -> bool {
+    /// Why this site does not take part in a run of a study any more, where it does not. What cannot
+    /// be read says nothing.
+    pub(crate) fn ended(&self, study: StudyHash, number: u32) -> Option<Reason> {
         let state: rusqlite::Result<String> = self.connection().query_row(
             "SELECT state FROM run WHERE study = ?1 AND number = ?2",
             params![study.0, number],
             |row| row.get(0),
         );
-        state.is_ok_and(|state| state == "over")
+        match state.ok()?.as_str() {
+            "over" => Some(Reason::Over),
+            "given up" => Some(Reason::GivenUp),
+            _ => None,
+        }
     }
 
     /// How many frames of a link are here; they are numbered without gaps.

@@ -34,6 +34,14 @@ pub enum LineError {
         /// Why, as it says.
         why: String,
     },
+    /// A peer has given the run up.
+    #[error(
+        "`{peer}` has given the run up, so it cannot go on anywhere\nhint: give it up here too with hedgerow run --abandon; the next number starts another"
+    )]
+    GivenUp {
+        /// The peer.
+        peer: String,
+    },
     /// A peer is done with the run, and this site is not.
     #[error(
         "the run is over at `{peer}`, which keeps nothing of it, but this site lacks its last messages\nhint: the release there is signed by all, this site included: have it sent; hedgerow run --abandon ends the run here"
@@ -66,9 +74,10 @@ pub(super) fn as_network_error(failure: &LineError) -> NetworkError {
         LineError::Gone { waited, .. } | LineError::Stuck { waited, .. } => {
             NetworkError::Silent { waited: *waited }
         }
-        LineError::Ended { .. } | LineError::Over { .. } | LineError::Stopped => {
-            NetworkError::Closed
-        }
+        LineError::Ended { .. }
+        | LineError::GivenUp { .. }
+        | LineError::Over { .. }
+        | LineError::Stopped => NetworkError::Closed,
         LineError::Diverged { .. } => NetworkError::Failed {
             kind: std::io::ErrorKind::InvalidData,
         },

@@ -24,7 +24,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::agreement::StudyHash;
 use crate::journal::{Journal, JournalError, Way};
-use crate::message::End;
+use crate::message::{End, Reason};
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
@@ -148,6 +148,7 @@ impl Shared {
         if let Some(failure) = &state.failure {
             return Poll::Ready(Err(as_network_error(failure)));
         }
+        let giver = state.giver();
         let peer = &mut state.peers[usize::from(from)];
         if peer.taken < peer.received {
             match self.journal.get(self.run, from, Way::Received, peer.taken) {
@@ -167,6 +168,10 @@ impl Shared {
         } else if peer.is_over {
             let peer = self.name(from).to_owned();
             state.fail(LineError::Over { peer });
+        } else if let Some(giver) = giver {
+            // Whoever is waited for waits for that one too.
+            let failure = self.ended_error(giver, End::GivenUp);
+            state.fail(failure);
         } else {
             let since = peer
                 .waiting
@@ -225,10 +230,9 @@ impl Shared {
     /// A peer says that its part has ended without a release.
     pub(crate) fn ended(&self, peer: u16, end: End) {
         let mut state = self.lock();
-        let peer = &mut state.peers[usize::from(peer)];
-        peer.ended = Some(end);
-        if let Some((waker, _)) = peer.waiting.take() {
-            waker.wake();
+        state.peers[usize::from(peer)].ended = Some(end);
+        for (waker, _) in state.peers.iter().filter_map(|link| link.waiting.as_ref()) {
+            waker.wake_by_ref();
         }
         self.changed.notify_waiters();
     }
@@ -248,9 +252,9 @@ impl Shared {
         self.lock().peers[usize::from(peer)].connection.is_some()
     }
 
-    /// Whether another run of the study is over here.
-    pub(crate) fn is_run_over(&self, study: StudyHash, number: u32) -> bool {
-        self.journal.is_over(study, number)
+    /// Why this site does not take part in another run of the study any more, where it does not.
+    pub(crate) fn run_ended(&self, study: StudyHash, number: u32) -> Option<Reason> {
+        self.journal.ended(study, number)
     }
 
     /// A connection to a peer is ready; an older one is ended. Returns its number and what tells
@@ -360,6 +364,10 @@ impl Shared {
         let why = match end {
             End::Own => String::from("a fault of its own; its steward knows more"),
             End::Stopped => String::from("somebody stopped it"),
+            End::GivenUp => {
+                let peer = self.name(peer).to_owned();
+                return LineError::GivenUp { peer };
+            }
             End::Peer(culprit) if culprit == self.me => {
                 String::from("this site was gone, silent or wrong")
             }
@@ -397,7 +405,8 @@ impl Shared {
         let mut behind = None;
         for peer in self.peers() {
             let link = &mut state.peers[usize::from(peer)];
-            if link.is_over {
+            // One that gave the run up wants nothing of it.
+            if link.is_over || link.ended == Some(End::GivenUp) {
                 continue;
             }
             if link.seen < link.sent || link.told < link.received {
@@ -427,6 +436,14 @@ impl Shared {
 }
 
 impl State {
+    /// A peer that has given the run up.
+    fn giver(&self) -> Option<u16> {
+        let mut peers = self.peers.iter();
+        let giver = peers.position(|peer| peer.ended == Some(End::GivenUp));
+        // There are at most 250 sites.
+        giver.map(|place| place as u16)
+    }
+
     /// Remembers the first failure and wakes whoever waits.
     fn fail(&mut self, failure: LineError) {
         self.failure.get_or_insert(failure);

@@ -31,6 +31,10 @@ fn site(folder: &Path, accept: &str) -> Result<SiteFile, String> {
 
 fn refusals(folder: &Path, rules: &[&str]) -> Vec<String> {
     write_study(folder, &["north", "south"]);
+    refusals_of_study(folder, rules)
+}
+
+fn refusals_of_study(folder: &Path, rules: &[&str]) -> Vec<String> {
     let agreement = Agreement::open(&folder.join("study.toml")).unwrap();
     let site = site(folder, &format!("[accept]\n{}\n", rules.join("\n"))).unwrap();
     let refusals = site.accept.refusals(&agreement, &[SIZES]);
@@ -190,6 +194,53 @@ fn a_study_may_not_be_weaker_than_a_site_demands() {
         refused("maximum_t = 0.3\n"),
         "accept.minimum_l: is not set; the study has l = 2; accept.minimum_site_diversity: is not set; the study has site_diversity = 2"
     );
+}
+
+/// Every kind of l implies the weaker ones of the same number, and distinct values are the weakest.
+#[test]
+fn l_is_compared_by_what_its_kind_implies() {
+    let folder = tempfile::tempdir().unwrap();
+    write_study(folder.path(), &["north", "south"]);
+    let study = folder.path().join("study.toml");
+    let text = std::fs::read_to_string(&study).unwrap();
+    let kinds = ["distinct", "recursive", "entropy", "frequency"];
+    let table = |kind: &str, c: &str| format!("{{ at_least = 2, kind = \"{kind}\"{c} }}");
+    for (own, kind) in kinds.into_iter().enumerate() {
+        let c = if kind == "recursive" { ", c = 3" } else { "" };
+        let require = format!("l = {}\n", table(kind, c));
+        std::fs::write(&study, text.replace("l = 2\n", &require)).unwrap();
+        let refused = |minimum_l: &str| {
+            let rule = format!("minimum_l = {minimum_l}");
+            let mut rules = RULES.to_vec();
+            let place = rules.iter().position(|rule| rule.starts_with("minimum_l"));
+            rules[place.unwrap()] = &rule;
+            refusals_of_study(folder.path(), &rules).join("; ")
+        };
+        assert_eq!(refused("2"), "");
+        assert_eq!(
+            refused("3"),
+            "accept.minimum_l: is 3; the study has only l = 2"
+        );
+        for (place, demanded) in kinds.into_iter().enumerate() {
+            let expected = match demanded {
+                "recursive" => continue,
+                "distinct" => String::new(),
+                // Of the kinds that a number can be demanded of, those further on imply it.
+                _ if own >= place => String::new(),
+                _ => format!(
+                    "accept.minimum_l: demands l of kind `{demanded}`, which the study's l does not imply"
+                ),
+            };
+            assert_eq!(
+                refused(&table(demanded, "")),
+                expected,
+                "{kind}, {demanded}"
+            );
+        }
+    }
+    let accept = "[accept]\nmodels = [\"l\"]\nminimum_l = { kind = \"entropy\" }\n";
+    let error = site(folder.path(), accept).unwrap_err();
+    assert!(error.contains("at_least"), "{error}");
 }
 
 #[test]

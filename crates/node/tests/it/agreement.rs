@@ -220,3 +220,23 @@ proptest! {
         prop_assert!(agreement.require_signed().is_err());
     }
 }
+
+/// What runs is what was hashed: a taxonomy that can be read only once, because it is a pipe, is
+/// enough, and gives the hash of a file that says the same.
+#[test]
+fn every_file_of_a_study_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    write_study(folder.path(), &["north", "south"]);
+    let study = folder.path().join("study.toml");
+    let expected = Agreement::open(&study).unwrap().hash;
+    let taxonomy = folder.path().join("zip.csv");
+    let text = std::fs::read(&taxonomy).unwrap();
+    std::fs::remove_file(&taxonomy).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&taxonomy).status();
+    assert!(made.unwrap().success());
+    std::thread::spawn(move || std::fs::write(taxonomy, text));
+    let (done, opened) = std::sync::mpsc::channel();
+    std::thread::spawn(move || done.send(Agreement::open(&study).map(|found| found.hash)));
+    let found = opened.recv_timeout(Duration::from_secs(20));
+    assert_eq!(found.expect("it is read twice").unwrap(), expected);
+}

@@ -8,7 +8,7 @@ use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::Purpose;
 use hedgerow_node::journal::Journal;
 use hedgerow_node::knock::Door;
-use hedgerow_node::{Reason, Watcher};
+use hedgerow_node::{End, Reason, Watcher};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand_core::Rng as _;
 use tokio::net::TcpListener;
@@ -251,13 +251,13 @@ fn a_site_that_declines_is_named_at_once() {
         world.until_said(2, "Connected", 1).await;
         for peer in [0, 2] {
             // What is said of another run, or to nobody, changes nothing.
-            door.decline(peer, &world.listening[usize::from(peer)], 7)
+            door.decline(peer, &world.listening[usize::from(peer)], 7, End::Own)
                 .await;
-            door.decline(peer, &world.listening[1], 1).await;
+            door.decline(peer, &world.listening[1], 1, End::Own).await;
         }
         assert!(others.iter().all(|other| !other.is_finished()));
         for peer in [0, 2] {
-            door.decline(peer, &world.listening[usize::from(peer)], 1)
+            door.decline(peer, &world.listening[usize::from(peer)], 1, End::Own)
                 .await;
         }
         for other in others {

@@ -10,6 +10,7 @@ use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::mondrian::{
     AT_MEDIANS, Choice, Medians, Partition, Plan, Widths, partition,
 };
+use hedgerow_protocols::horizontal::requirement::Demands;
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Party, Seed, Settings};
 use proptest::prelude::*;
@@ -184,6 +185,7 @@ proptest! {
             m => format!("{}, m = {m}", DEMANDS[demand]),
         };
         let requirement = Requirement::of_line(&line, &Scope::of_schema(&schema)).unwrap();
+        let set = plan(&schema, &requirement, by_children);
         let plan = Plan {
             choice: [
                 Choice::Width,
@@ -195,8 +197,8 @@ proptest! {
             cuts_sites: choice % 2 == 1,
             medians: if is_relaxed { Medians::Relaxed } else { Medians::Strict },
             widths: if is_data { Widths::Data } else { Widths::Box },
-            strategy: Strategy::ALL[strategy],
-            ..plan(&schema, &requirement, by_children)
+            demands: Demands { strategy: Strategy::ALL[strategy], ..set.demands },
+            ..set
         };
         let owners: Vec<u32> = (0..rows.len()).map(|row| (row % sites) as u32).collect();
         let columns = share(&table, 0, 1);

@@ -193,7 +193,7 @@ impl Run<'_> {
         printed.sort_unstable();
         assert_eq!(rows, printed);
 
-        let requirement = self.plan.requirement;
+        let requirement = self.plan.demands.requirement;
         assert_eq!(
             holds(self.schema, &with_sites, true, requirement),
             Some(true)

@@ -8,9 +8,8 @@ use hedgerow_data::{Recode, Role, Schema, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
-use hedgerow_protocols::horizontal::mondrian::{
-    Choice, Medians, Plan, Quasi, SensitiveAttribute, Widths,
-};
+use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan, Quasi, Widths};
+use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
 
 use crate::runs::{Joint, Run, Split, census, integers, mixed, requirement};
 use crate::tables::{DEMANDS, plan, small};
@@ -30,14 +29,18 @@ fn run<'a>(
             tree: domain.taxonomy(),
         }
     });
+    let plan = plan(schema, requirement, false);
     Run {
         schema,
         table,
         owners,
         sites,
         plan: Plan {
-            sensitive: sensitive.collect(),
-            ..plan(schema, requirement, false)
+            demands: Demands {
+                sensitive: sensitive.collect(),
+                ..plan.demands
+            },
+            ..plan
         },
         recode: Recode::Range,
         covers: Covers::Tight,

@@ -9,8 +9,9 @@ use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_protocols::horizontal::mondrian::{
-    Choice, Cutting, Medians, Partition, Plan, Quasi, SensitiveAttribute, Widths, partition,
+    Choice, Cutting, Medians, Partition, Plan, Quasi, Widths, partition,
 };
+use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::{Party, Seed, Settings};
 
@@ -58,18 +59,21 @@ pub(crate) fn plan<'a>(
                 },
             })
             .collect(),
-        sensitive: named(Role::Sensitive)
-            .map(|attribute| SensitiveAttribute {
-                distance: Distance::Equal,
-                tree: attribute.domain.taxonomy(),
-            })
-            .collect(),
-        requirement,
+        demands: Demands {
+            requirement,
+            sensitive: named(Role::Sensitive)
+                .map(|attribute| SensitiveAttribute {
+                    distance: Distance::Equal,
+                    tree: attribute.domain.taxonomy(),
+                })
+                .collect(),
+            strategy: Strategy::Direct,
+            may_write_alike: false,
+        },
         choice: Choice::Width,
         cuts_sites: false,
         medians: Medians::Strict,
         widths: Widths::Box,
-        strategy: Strategy::Direct,
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{SITES, hedgerow, json, sites};
 
-/// `hedgerow run` of north as a person types it; it does not outlive the test.
+/// `hedgerow run` of a site as a person types it; it does not outlive the test.
 struct Typed {
     child: Child,
     said: std::path::PathBuf,
@@ -15,9 +15,14 @@ struct Typed {
 
 impl Typed {
     fn start(folder: &Path, name: &str) -> Self {
+        Self::of("north", "1", folder, name)
+    }
+
+    fn of(site: &str, number: &str, folder: &Path, name: &str) -> Self {
         let said = folder.join(name);
+        let site = format!("{site}.toml");
         let child = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
-            .args(["run", "--site", "north.toml"])
+            .args(["run", "--site", &site, "--number", number])
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -84,6 +89,30 @@ fn a_run_goes_on_at_once_after_it_was_killed() {
     let again = Typed::start(path, "again.err");
     until("it runs again", || state(path) == "running");
     assert!(!again.said().contains("only watches"), "{}", again.said());
+}
+
+#[test]
+fn peers_hear_that_a_site_gave_a_run_up() {
+    let folder = sites(100);
+    let path = folder.path();
+    // East is not there yet, so the others wait for it, and not for north.
+    let mut north = Typed::start(path, "north.err");
+    let mut south = Typed::of("south", "1", path, "south.err");
+    let hears_north = |site: &Typed| site.said().contains("connected with `north`");
+    until("they are connected", || hears_north(&south));
+    north.kill();
+    let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let expected = "error: `north` has given the run up, so it cannot go on anywhere\nhint: give it up here too with hedgerow run --abandon";
+    until("south ends", || south.said().contains(expected));
+    assert_eq!(south.child.wait().unwrap().code(), Some(2));
+
+    // One that was away hears of it when it meets north in the next run.
+    let _north = Typed::of("north", "2", path, "next.err");
+    for site in ["south", "east"] {
+        let late = Typed::of(site, "1", path, "late.err");
+        until("the late one ends", || late.said().contains(expected));
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! fitness (MPRIV section IV).
 
 use super::Choice;
-use crate::horizontal::requirement::{Counted, Table};
 use super::open::{Open, Try};
+use crate::horizontal::requirement::{Counted, Table};
 
 /// How many values of each attribute the whole table spans.
 pub(super) struct WholeWidths(Vec<u64>);

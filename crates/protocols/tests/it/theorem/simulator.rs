@@ -133,7 +133,7 @@ impl<'a> Simulator<'a> {
             Cutting::Children(tree) => Some(*tree),
         };
         let quasi = public.plan.quasi.iter();
-        let mut models = public.plan.requirement.models.iter();
+        let mut models = public.plan.demands.requirement.models.iter();
         Self {
             public,
             trees: quasi.map(|quasi| of_tree(&quasi.cutting)).collect(),
@@ -216,7 +216,7 @@ impl<'a> Simulator<'a> {
             for region in open {
                 let size = self.count(&region.classes).size();
                 match self.attempt(&region) {
-                    Some(attempt) if size >= 2 * self.public.plan.requirement.k() => {
+                    Some(attempt) if size >= 2 * self.public.plan.demands.requirement.k() => {
                         tries.push((region, attempt));
                     }
                     _ => closed.push(region),
