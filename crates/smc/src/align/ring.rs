@@ -14,8 +14,8 @@ use crate::random::Generator;
 use crate::wire::{self, WireError};
 
 /// A tag as it is compared: BLAKE3 of a ciphertext under all keys, cut to 128 bits.
-type Tag = [u8; TAG];
-const TAG: usize = 16;
+pub(super) type Tag = [u8; TAG];
+pub(super) const TAG: usize = 16;
 
 /// What an alignment showed a site so far, for the ledger.
 #[derive(Default)]
@@ -100,14 +100,24 @@ impl Joined {
         bytes: usize,
         capacity: usize,
         sizes: &mut Vec<u64>,
+        put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
+    ) -> Result<Vec<u8>, Error> {
+        let held = own.len() / bytes;
+        self.link.broadcast(&(held as u64).to_le_bytes())?;
+        self.link.send(self.next(), &own)?;
+        drop(own);
+        self.receive_sizes(held, capacity, sizes).await?;
+        self.lap(bytes, sizes, put_on).await
+    }
+
+    /// The way around the ring once own ciphertexts are sent and the number of each site's is known.
+    pub(super) async fn lap(
+        &mut self,
+        bytes: usize,
+        sizes: &[u64],
         mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
     ) -> Result<Vec<u8>, Error> {
         let (next, previous) = (self.next(), self.previous());
-        let held = own.len() / bytes;
-        self.link.broadcast(&(held as u64).to_le_bytes())?;
-        self.link.send(next, &own)?;
-        drop(own);
-        self.receive_sizes(held, capacity, sizes).await?;
         for hop in 1..=self.sites {
             let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
             // At most the capacity, with which this product was checked.
@@ -320,7 +330,7 @@ fn placed(order: &[usize], common: &[usize]) -> Vec<usize> {
     common.iter().map(|&place| order[place]).collect()
 }
 
-fn tags_of(ciphertexts: &[u8], width: usize) -> Vec<Tag> {
+pub(super) fn tags_of(ciphertexts: &[u8], width: usize) -> Vec<Tag> {
     let tag = |ciphertext: &[u8]| {
         let mut tag = [0; TAG];
         tag.copy_from_slice(&blake3::hash(ciphertext).as_bytes()[..TAG]);

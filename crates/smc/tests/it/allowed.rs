@@ -24,10 +24,11 @@ enum Question {
     Kth,
     Union,
     Align,
+    Overlaps,
     Note,
 }
 
-const QUESTIONS: [Question; 13] = [
+const QUESTIONS: [Question; 14] = [
     Question::Sum,
     Question::SumTo,
     Question::All,
@@ -40,6 +41,7 @@ const QUESTIONS: [Question; 13] = [
     Question::Kth,
     Question::Union,
     Question::Align,
+    Question::Overlaps,
     Question::Note,
 ];
 
@@ -75,6 +77,7 @@ impl Question {
                 party.union(TEST, &shape, &mut vec![vec![1]]).await
             }
             Self::Align => party.align(TEST, 2, &[b"one"], &mut Vec::new()).await,
+            Self::Overlaps => party.overlaps(TEST, 2, &[0, 1]).await.map(|_| ()),
             Self::Note => party.note(TEST, &[1]),
         }
     }
