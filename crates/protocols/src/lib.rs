@@ -3,5 +3,6 @@
 
 mod error;
 pub mod horizontal;
+pub mod vertical;
 
 pub use error::Error;
