@@ -10,3 +10,4 @@ mod runs;
 mod shapes;
 mod tables;
 mod theorem;
+mod vertical;

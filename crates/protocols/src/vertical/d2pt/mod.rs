@@ -19,7 +19,7 @@
 //! # Discloses
 //! To all sites: whether all records together satisfy a requirement beyond k and t ([`MEETS`]); how
 //! many records lie in each combination of classes of the first anonymizations ([`CLASSES`]), and
-//! which classes a site joined later ([`JOINED`]), neither for a person (D2PT Theorem 1); whether
+//! which classes a site joined later and how many sites could ([`JOINED`]), neither for a person (D2PT Theorem 1); whether
 //! groups hold at every site ([`HOLDS`]), and the sizes of groups that did not ([`REFUSED`]); random
 //! words ([`RANDOM`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
 //! [`Synchronizer::Dpp2ga`], the cuts record by record, which are its groups ([`CUTS`]). To a site
@@ -33,7 +33,7 @@ mod state;
 mod synchronizer;
 
 use hedgerow_data::study::Split;
-use hedgerow_data::{Codes, Domain, Role, Schema};
+use hedgerow_data::{Codes, Domain, Role, Schema, Table};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::{Model, Reference, Requirement, Sensitive};
 use hedgerow_smc::{Party, What};
@@ -121,6 +121,15 @@ pub struct Joint {
     pub suppressed: usize,
 }
 
+/// A site's columns by their position in the study's schema: those of its table that have codes.
+pub fn columns_of<'t>(schema: &Schema, table: &'t Table) -> Vec<(usize, &'t Codes)> {
+    let own = table.schema().attributes().iter().enumerate();
+    own.filter_map(|(place, attribute)| {
+        Some((schema.position(&attribute.name)?, table.codes(place)?))
+    })
+    .collect()
+}
+
 /// Runs D2Pt. `columns` are this site's by their position in the study's schema, `rows` the places in
 /// them of the records that all sites hold, in their common order. `each_time` is told the number of
 /// the synchronization and how many classes this site has, for people who wait.
@@ -176,9 +185,8 @@ pub async fn anonymize(
             }
             Said::NotYet(aside) => common.set_aside(&aside),
         }
-        classes.generalize(plan.anonymizer, &common, party.me());
-        let joined = classes.joined();
-        if !common.join(party, &joined).await? {
+        let went_on = classes.generalize(plan.anonymizer, &common, party.me());
+        if !common.join(party, classes.joined(), went_on).await? {
             return Err(Error::Unmeetable {
                 records: rows.len() as u64,
                 model: format!(

@@ -100,9 +100,14 @@ impl Common {
         }
     }
 
-    /// Tells which classes this site joined and hears it of the others; whether anyone did.
-    pub(super) async fn join(&mut self, party: &mut Party, own: &[u32]) -> Result<bool, Error> {
-        let mut words = Vec::new();
+    /// Tells which classes this site joined and hears it of the others; whether anyone could go on.
+    pub(super) async fn join(
+        &mut self,
+        party: &mut Party,
+        own: &[u32],
+        went_on: bool,
+    ) -> Result<bool, Error> {
+        let mut words = vec![u64::from(went_on)];
         for (site, label) in self.sites.iter().zip(&self.label) {
             if *site == party.me().index() {
                 words.extend(own.iter().map(|label| u64::from(*label)));
@@ -111,8 +116,8 @@ impl Common {
             }
         }
         party.sum(JOINED, &mut words).await?;
-        let before = self.label.clone();
         let mut words = words.into_iter();
+        let went_on = words.next();
         for label in &mut self.label {
             let count = label.len() as u64;
             for label in label {
@@ -120,7 +125,7 @@ impl Common {
                 *label = word.ok_or(Error::NoRow)? as u32;
             }
         }
-        Ok(self.label != before)
+        Ok(went_on != Some(0))
     }
 
     /// For each record and site with classes, its class of now; only this site's own.
@@ -284,8 +289,8 @@ impl<'a> OwnClasses<'a> {
     }
 
     /// For each first class, the class it belongs to by now.
-    pub(super) fn joined(&self) -> Vec<u32> {
-        self.label.clone()
+    pub(super) fn joined(&self) -> &[u32] {
+        &self.label
     }
 
     pub(super) fn levels(&self) -> &Levels {
@@ -299,47 +304,50 @@ impl<'a> OwnClasses<'a> {
             .count()
     }
 
-    /// Generalizes the records without a group until some of their classes are joined, or they are
-    /// one class.
-    pub(super) fn generalize(&mut self, anonymizer: &dyn Anonymizer, common: &Common, me: Site) {
+    /// Generalizes the records without a group; whether this could be. Those that are one class are
+    /// left as they are.
+    pub(super) fn generalize(
+        &mut self,
+        anonymizer: &dyn Anonymizer,
+        common: &Common,
+        me: Site,
+    ) -> bool {
         let Some(open) = common.open_classes(me) else {
-            return;
+            return false;
         };
+        let mut classes = (0..self.label.len()).filter(|class| open[*class]);
+        let least = classes.next().map(|class| self.label[class]);
+        let is_one = classes.all(|class| Some(self.label[class]) == least);
+        if is_one || self.levels == self.lattice.top() {
+            return false;
+        }
         let first = |record: &u32| self.listed[*record as usize] as usize;
         let left = self.lattice.records().iter();
         let (stays, suppressed): (Vec<bool>, Vec<bool>) = left
             .map(|record| (open[first(record)], self.written[first(record)].1))
             .unzip();
         self.lattice.keep(&stays, &suppressed);
-        let count = |label: &[u32]| {
-            let open = (0..label.len()).filter(|class| open[*class]);
-            open.filter(|class| label[*class] as usize == *class)
-                .count()
-        };
-        let before = count(&self.label);
-        let top = self.lattice.top();
-        while before > 1 && count(&self.label) == before && self.levels != top {
-            self.levels = anonymizer.generalize(&self.lattice, Some(&self.levels));
-            let local = self.lattice.partition_or_whole(&self.levels);
-            // The least first class of each class of now.
-            let mut least = vec![u32::MAX; local.cells.len()];
-            for (record, class) in self.lattice.records().iter().zip(&local.class_of) {
-                let least = &mut least[*class as usize];
-                *least = (*least).min(self.listed[*record as usize]);
-            }
-            let rows = self.lattice.records().iter().zip(&local.class_of);
-            for ((record, class), hides) in rows.zip(&local.suppressed) {
-                let first = self.listed[*record as usize] as usize;
-                self.label[first] = least[*class as usize];
-                let written = &mut self.written[first];
-                if written.0 != local.cells[*class as usize] {
-                    written.0.clone_from(&local.cells[*class as usize]);
-                }
-                written.1 = *hides;
-            }
-            let everything = vec![true; local.class_of.len()];
-            self.lattice.keep(&everything, &local.suppressed);
+        self.levels = anonymizer.generalize(&self.lattice, Some(&self.levels));
+        let local = self.lattice.partition_or_whole(&self.levels);
+        // The least first class of each class of now.
+        let mut least = vec![u32::MAX; local.cells.len()];
+        for (record, class) in self.lattice.records().iter().zip(&local.class_of) {
+            let least = &mut least[*class as usize];
+            *least = (*least).min(self.listed[*record as usize]);
         }
+        let rows = self.lattice.records().iter().zip(&local.class_of);
+        for ((record, class), hides) in rows.zip(&local.suppressed) {
+            let first = self.listed[*record as usize] as usize;
+            self.label[first] = least[*class as usize];
+            let written = &mut self.written[first];
+            if written.0 != local.cells[*class as usize] {
+                written.0.clone_from(&local.cells[*class as usize]);
+            }
+            written.1 = *hides;
+        }
+        let everything = vec![true; local.class_of.len()];
+        self.lattice.keep(&everything, &local.suppressed);
+        true
     }
 
     /// How each group is written in each quasi-identifier: what covers all its classes.
