@@ -348,3 +348,45 @@ fn sorted_inside(sizes: &[u64], mut tags: Vec<Tag>) -> Vec<Tag> {
     }
     tags
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ring::tests::{SITES, assert_shuffled, generator, moved, sets};
+    use super::*;
+    use crate::memory::Simulation;
+    use crate::settings::Settings;
+
+    /// A site gets its own records back in an order that the others made: it cannot tell which tag
+    /// of a class is which record.
+    #[test]
+    fn own_records_come_back_shuffled_inside_their_class() {
+        let (count, width) = (150usize, RistrettoKey::BYTES);
+        let seed = 3;
+        let simulation = Simulation::new(SITES, seed).settings(Settings::hardened());
+        let outcome = simulation.recording().run(|mut party| async move {
+            let what = What::new("overlaps", "the test");
+            party.overlaps(what, count, &vec![0; count]).await
+        });
+        let members = [(0..count as u32).collect::<Vec<u32>>()];
+        let keys: Vec<RistrettoKey> = (0..SITES)
+            .map(|site| {
+                let mut own = generator(seed, site);
+                Listing::new(&mut own, &members);
+                RistrettoKey::new(&mut own)
+            })
+            .collect();
+        for site in 0..SITES {
+            let sent = sets(&outcome, (site + 1) % SITES, count, width).swap_remove(0);
+            let others = (0..SITES).filter(|other| *other != site);
+            let under_all = others.fold(sent, |ciphertexts, other| {
+                let more = keys[other].encrypt_again(&ciphertexts, count);
+                more.expect("points")
+            });
+            let back = sets(&outcome, site, count, width)
+                .pop()
+                .expect("it came back");
+            let order = moved(&under_all, &back, width);
+            assert_shuffled(&order, &format!("class of site {site}"));
+        }
+    }
+}

@@ -359,7 +359,7 @@ fn places(own: &[Tag], ordered: &[Tag]) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::ledger::What;
     use crate::memory::{Outcome, Simulation};
@@ -368,7 +368,7 @@ mod tests {
     use crate::settings::Settings;
     use crate::wire::{HEADER_BYTES, Header};
 
-    const SITES: usize = 4;
+    pub(in crate::align) const SITES: usize = 4;
 
     fn identifiers(site: usize, count: usize) -> Vec<Vec<u8>> {
         let own = |index: usize| format!("{site} {index}").into_bytes();
@@ -394,7 +394,12 @@ mod tests {
 
     /// The ciphertexts that a site got from the one before it, set by set: first that site's own,
     /// at last those that return.
-    fn sets(outcome: &Outcome<Site, Error>, to: usize, count: usize, width: usize) -> Vec<Vec<u8>> {
+    pub(in crate::align) fn sets<T>(
+        outcome: &Outcome<T, Error>,
+        to: usize,
+        count: usize,
+        width: usize,
+    ) -> Vec<Vec<u8>> {
         let from = (to + SITES - 1) % SITES;
         let view = outcome.view(Site::new(to as u16));
         let sets = view.iter().filter(|frame| {
@@ -407,7 +412,7 @@ mod tests {
     }
 
     /// A site's own randomness as it is when the alignment begins.
-    fn generator(seed: u64, site: usize) -> Generator {
+    pub(in crate::align) fn generator(seed: u64, site: usize) -> Generator {
         let mut generator = Generator::new(&Seed::for_site(seed, site));
         Agreement::new(&mut generator);
         Agreement::new(&mut generator);
@@ -415,7 +420,7 @@ mod tests {
     }
 
     /// Where each of `before` stands in `after`.
-    fn moved(before: &[u8], after: &[u8], width: usize) -> Vec<usize> {
+    pub(in crate::align) fn moved(before: &[u8], after: &[u8], width: usize) -> Vec<usize> {
         let places = before.chunks_exact(width).map(|one| {
             let at = after.chunks_exact(width).position(|other| one == other);
             at.expect("the same ciphertexts in another order")
@@ -436,7 +441,7 @@ mod tests {
 
     /// No place says anything of another: four standard deviations, and few stay where they were
     /// (one on average, Poisson).
-    fn assert_shuffled(moved: &[usize], of: &str) {
+    pub(in crate::align) fn assert_shuffled(moved: &[usize], of: &str) {
         let correlation = correlation(moved);
         assert!(correlation.abs() < 4.0, "{of}: {correlation}");
         let stayed = moved.iter().enumerate();

@@ -344,6 +344,30 @@ proptest! {
     }
 
     #[test]
+    fn rows_agree(
+        rows in prop::collection::vec(prop::collection::vec(any::<u8>(), 12), 0..10),
+        cut in 0..10usize,
+        sites in 1..=4usize,
+        seed: u64,
+    ) {
+        // Site s has s columns of each row, the first none.
+        let widths: Vec<usize> = (0..sites).collect();
+        let from = |site: usize| site * site.saturating_sub(1) / 2;
+        let cut = cut.min(rows.len());
+        let stretches = [cut as u64, (rows.len() - cut) as u64];
+        let found = agree(sites, seed, |mut party| {
+            let site = party.me().index();
+            let own = rows.iter().map(|row| row[from(site)..from(site + 1)].to_vec()).collect();
+            let (widths, stretches) = (&widths, &stretches);
+            async move { party.rows(TEST, widths, stretches, own).await }
+        });
+        let mut expected: Vec<Vec<u8>> = rows.iter().map(|row| row[..from(sites)].to_vec()).collect();
+        expected[..cut].sort();
+        expected[cut..].sort();
+        prop_assert!(found.iter().all(|found| *found == expected));
+    }
+
+    #[test]
     fn alignments_agree(
         masks in prop::collection::vec(any::<u16>(), 0..14),
         sites in 1..=9usize,

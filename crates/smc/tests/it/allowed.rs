@@ -25,10 +25,11 @@ enum Question {
     Union,
     Align,
     Overlaps,
+    Rows,
     Note,
 }
 
-const QUESTIONS: [Question; 14] = [
+const QUESTIONS: [Question; 15] = [
     Question::Sum,
     Question::SumTo,
     Question::All,
@@ -42,6 +43,7 @@ const QUESTIONS: [Question; 14] = [
     Question::Union,
     Question::Align,
     Question::Overlaps,
+    Question::Rows,
     Question::Note,
 ];
 
@@ -78,6 +80,11 @@ impl Question {
             }
             Self::Align => party.align(TEST, 2, &[b"one"], &mut Vec::new()).await,
             Self::Overlaps => party.overlaps(TEST, 2, &[0, 1]).await.map(|_| ()),
+            Self::Rows => {
+                let widths = vec![1; party.sites()];
+                let own = vec![vec![1], vec![2]];
+                party.rows(TEST, &widths, &[2], own).await.map(|_| ())
+            }
             Self::Note => party.note(TEST, &[1]),
         }
     }

@@ -359,32 +359,35 @@ impl<'a> Lattice<'a> {
     }
 
     /// Records by what they are generalized to, those suppressed already on their own; and which
-    /// class those are.
+    /// class those are. At the highest levels nothing tells them apart from the others.
     fn grouped(&self, levels: &[u16]) -> (Classes, Option<usize>) {
         let mut columns: Vec<Vec<u32>> = (0..self.attributes())
             .map(|attribute| self.generalized(attribute, levels[attribute]))
             .collect();
         let first = self.suppressed.iter().position(|suppressed| *suppressed);
+        let first = first.filter(|_| levels != self.top());
         if first.is_some() {
-            for (row, _) in self
-                .suppressed
-                .iter()
-                .enumerate()
-                .filter(|(_, hides)| **hides)
-            {
+            for row in (0..self.records.len()).filter(|row| self.suppressed[*row]) {
                 columns.iter_mut().for_each(|column| column[row] = 0);
             }
-            columns.push(
-                self.suppressed
-                    .iter()
-                    .map(|hides| u32::from(*hides))
-                    .collect(),
-            );
+            let hides = self.suppressed.iter().map(|hides| u32::from(*hides));
+            columns.push(hides.collect());
         }
         let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
         let classes = Classes::group(&columns, self.records.len());
         let hidden = first.map(|row| classes.of_row(row));
         (classes, hidden)
+    }
+
+    /// The nodes that a class stands under at these levels.
+    fn nodes(&self, classes: &Classes, class: usize, levels: &[u16]) -> Vec<u32> {
+        let record = self.records[classes.rows(class)[0] as usize] as usize;
+        let attributes = self.ladders.iter().zip(self.quasi).zip(levels);
+        attributes
+            .map(|((ladder, column), level)| {
+                ladder.intervals[*level as usize][column.codes[record] as usize].0
+            })
+            .collect()
     }
 
     /// Classes that satisfy the requirement, and the class of the suppressed among them. What does
@@ -405,8 +408,12 @@ impl<'a> Lattice<'a> {
             holds[hidden] = false;
         }
         let mut order: Vec<usize> = (0..classes.count()).collect();
-        // Those that must go first, then the others from the smallest on.
-        order.sort_by_key(|class| (holds[*class], classes.size(*class), *class));
+        // Those that must go first, then the others from the smallest on; not by the order of records,
+        // which differs from run to run.
+        order.sort_by_cached_key(|class| {
+            let nodes = self.nodes(&classes, *class, levels);
+            (holds[*class], classes.size(*class), nodes)
+        });
         let must = holds.iter().filter(|holds| !**holds).count();
         for count in must..=order.len() {
             let goes = &order[..count];

@@ -3,6 +3,7 @@
 
 use hedgerow_protocols::vertical::d2pt::{Datafly, Synchronizer};
 use hedgerow_smc::memory::Simulation;
+use sha2::{Digest, Sha256, Sha512};
 
 use super::laws::people;
 use super::people::{How, People};
@@ -85,8 +86,7 @@ fn nothing_that_is_sent_tells_of_a_person() {
             for frame in &frames {
                 for needle in &needles {
                     let found = frame.windows(needle.len()).any(|window| window == needle);
-                    let is_published = restore && frame.len() > 1000;
-                    assert!(!found || is_published, "{needle:?}");
+                    assert!(!found, "{needle:?}");
                 }
             }
         }
@@ -97,10 +97,16 @@ fn nothing_that_is_sent_tells_of_a_person() {
 fn hashes(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut with_prefix = b"hedgerow identifier v1".to_vec();
     with_prefix.extend_from_slice(bytes);
-    vec![
-        blake3::hash(bytes).as_bytes().to_vec(),
-        blake3::hash(&with_prefix).as_bytes().to_vec(),
-    ]
+    [bytes, &with_prefix]
+        .into_iter()
+        .flat_map(|bytes| {
+            [
+                blake3::hash(bytes).as_bytes().to_vec(),
+                Sha256::digest(bytes).to_vec(),
+                Sha512::digest(bytes).to_vec(),
+            ]
+        })
+        .collect()
 }
 
 #[test]
