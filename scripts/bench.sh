@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|adult|node|check-adult|anonypy]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|d2pt|adult|node|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -17,6 +17,9 @@ if [ "$what" = all ] || [ "$what" = m-privacy ]; then
 fi
 if [ "$what" = all ] || [ "$what" = provider-aware ]; then
     cargo bench --quiet -p hedgerow-protocols --bench provider_aware
+fi
+if [ "$what" = all ] || [ "$what" = d2pt ]; then
+    cargo bench --quiet -p hedgerow-protocols --bench d2pt
 fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow

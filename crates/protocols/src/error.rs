@@ -19,6 +19,36 @@ pub enum Error {
         /// What could be met, as a sentence.
         best: String,
     },
+    /// No record that all sites hold.
+    #[error(
+        "no person is known to all sites: none of this site's {records} records is held by every other site\nhint: do all sites use the same identifier, and does [identity] make its forms the same?"
+    )]
+    NobodyInCommon {
+        /// Records of this site.
+        records: usize,
+    },
+    /// Identifiers of this site that cannot be compared with others'.
+    #[error(transparent)]
+    Identity(#[from] hedgerow_data::study::IdentityError),
+    /// A requirement that sites with different columns cannot check.
+    #[error(
+        "{model} cannot be asked of sites that hold different columns of the same people\nhint: state k, and l or t of each sensitive attribute on its own"
+    )]
+    NotVertical {
+        /// What it is.
+        model: String,
+    },
+    /// A column that the study says this site holds.
+    #[error("this site has no column `{column}`, which the study says it holds")]
+    NoColumn {
+        /// The column.
+        column: String,
+    },
+    /// No site has quasi-identifiers.
+    #[error(
+        "no site has a quasi-identifier, so there is nothing to generalize\nhint: quasi-identifiers are what others may know about a person, such as age or zip"
+    )]
+    NoQuasi,
     /// A united record that is none: a site sent what is no row of this study.
     #[error("a site sent a record that is no row of this study")]
     NoRow,

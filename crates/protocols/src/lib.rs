@@ -4,5 +4,6 @@
 pub mod clustering;
 mod error;
 pub mod horizontal;
+pub mod vertical;
 
 pub use error::Error;

@@ -13,7 +13,9 @@
 //! | [`minimum`](Party::minimum), [`maximum`](Party::maximum), [`ranges`](Party::ranges) | between what do our values lie? | JX08 Alg. 3 | search by `any` |
 //! | [`kth`](Party::kth) | what is our kth element? | JX08 Alg. 4 | search by `at_least` |
 //! | [`union`](Party::union) | what do we hold together? | JX08 Alg. 5 | mixing |
+//! | [`rows`](Party::rows) | what are the rows whose columns we hold? | mixing | mixing |
 //! | [`align`](Party::align) | which of my records do all hold? | exponentiation cipher | ristretto255 |
+//! | [`overlaps`](Party::overlaps) | how do our classes of the same records cut each other? | exponentiation cipher | ristretto255 |
 //!
 //! Every call names [`What`] it discloses; the answer is [`Sealed`] until the [`Ledger`] has the
 //! entry. A party of one ([`Party::alone`]) is the centralized run and costs nothing. The trust

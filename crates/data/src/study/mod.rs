@@ -6,6 +6,8 @@
 
 mod algorithm;
 mod attributes;
+mod identity;
+mod split;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use crate::document::{Document, DocumentError, Section};
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
 pub use algorithm::{Algorithm, Covers, Cuts, Medians, TopDown, Widths};
+pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
+pub use split::{Split, SplitError};
 
 /// A study, read and checked.
 #[derive(Debug, Clone)]
@@ -29,6 +33,8 @@ pub struct Study {
     pub sites: Vec<Site>,
     /// The columns.
     pub schema: Arc<Schema>,
+    /// How sites that hold the same people tell who is who.
+    pub identity: Identity,
     /// How classes are found.
     pub algorithm: Algorithm,
     /// How a class is written where an attribute does not say so itself.
@@ -125,6 +131,7 @@ impl Study {
 
         let sites = sites(&root)?;
         let schema = Arc::new(attributes::schema(&root, open)?);
+        let identity = Identity::read(&root, &schema)?;
         let (algorithm, recode, top_down) = algorithm::algorithm(&root)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
@@ -139,6 +146,7 @@ impl Study {
             security,
             sites,
             schema,
+            identity,
             algorithm,
             recode,
             top_down,

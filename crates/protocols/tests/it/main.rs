@@ -12,3 +12,4 @@ mod runs;
 mod shapes;
 mod tables;
 mod theorem;
+mod vertical;

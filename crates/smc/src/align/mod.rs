@@ -19,6 +19,7 @@
 //! The number of identifiers of each site to all; the common records to each site about its own;
 //! to the comparing site (published: to all) the sizes of all overlaps.
 
+mod overlaps;
 mod ring;
 
 use std::collections::HashSet;
@@ -28,6 +29,7 @@ use crate::error::{Error, OwnData, check_capacity};
 use crate::ledger::{Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::wire::Primitive;
+pub use overlaps::Overlaps;
 use ring::Seen;
 
 /// How many identifiers each site has.

@@ -14,8 +14,8 @@ use crate::random::Generator;
 use crate::wire::{self, WireError};
 
 /// A tag as it is compared: BLAKE3 of a ciphertext under all keys, cut to 128 bits.
-type Tag = [u8; TAG];
-const TAG: usize = 16;
+pub(super) type Tag = [u8; TAG];
+pub(super) const TAG: usize = 16;
 
 /// What an alignment showed a site so far, for the ledger.
 #[derive(Default)]
@@ -100,14 +100,24 @@ impl Joined {
         bytes: usize,
         capacity: usize,
         sizes: &mut Vec<u64>,
+        put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
+    ) -> Result<Vec<u8>, Error> {
+        let held = own.len() / bytes;
+        self.link.broadcast(&(held as u64).to_le_bytes())?;
+        self.link.send(self.next(), &own)?;
+        drop(own);
+        self.receive_sizes(held, capacity, sizes).await?;
+        self.lap(bytes, sizes, put_on).await
+    }
+
+    /// The way around the ring once own ciphertexts are sent and the number of each site's is known.
+    pub(super) async fn lap(
+        &mut self,
+        bytes: usize,
+        sizes: &[u64],
         mut put_on: impl FnMut(Site, &[u8], usize) -> Result<Vec<u8>, WireError>,
     ) -> Result<Vec<u8>, Error> {
         let (next, previous) = (self.next(), self.previous());
-        let held = own.len() / bytes;
-        self.link.broadcast(&(held as u64).to_le_bytes())?;
-        self.link.send(next, &own)?;
-        drop(own);
-        self.receive_sizes(held, capacity, sizes).await?;
         for hop in 1..=self.sites {
             let owner = Site::new(((self.me.index() + self.sites - hop) % self.sites) as u16);
             // At most the capacity, with which this product was checked.
@@ -320,7 +330,7 @@ fn placed(order: &[usize], common: &[usize]) -> Vec<usize> {
     common.iter().map(|&place| order[place]).collect()
 }
 
-fn tags_of(ciphertexts: &[u8], width: usize) -> Vec<Tag> {
+pub(super) fn tags_of(ciphertexts: &[u8], width: usize) -> Vec<Tag> {
     let tag = |ciphertext: &[u8]| {
         let mut tag = [0; TAG];
         tag.copy_from_slice(&blake3::hash(ciphertext).as_bytes()[..TAG]);
@@ -349,7 +359,7 @@ fn places(own: &[Tag], ordered: &[Tag]) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::ledger::What;
     use crate::memory::{Outcome, Simulation};
@@ -358,7 +368,7 @@ mod tests {
     use crate::settings::Settings;
     use crate::wire::{HEADER_BYTES, Header};
 
-    const SITES: usize = 4;
+    pub(in crate::align) const SITES: usize = 4;
 
     fn identifiers(site: usize, count: usize) -> Vec<Vec<u8>> {
         let own = |index: usize| format!("{site} {index}").into_bytes();
@@ -384,7 +394,12 @@ mod tests {
 
     /// The ciphertexts that a site got from the one before it, set by set: first that site's own,
     /// at last those that return.
-    fn sets(outcome: &Outcome<Site, Error>, to: usize, count: usize, width: usize) -> Vec<Vec<u8>> {
+    pub(in crate::align) fn sets<T>(
+        outcome: &Outcome<T, Error>,
+        to: usize,
+        count: usize,
+        width: usize,
+    ) -> Vec<Vec<u8>> {
         let from = (to + SITES - 1) % SITES;
         let view = outcome.view(Site::new(to as u16));
         let sets = view.iter().filter(|frame| {
@@ -397,7 +412,7 @@ mod tests {
     }
 
     /// A site's own randomness as it is when the alignment begins.
-    fn generator(seed: u64, site: usize) -> Generator {
+    pub(in crate::align) fn generator(seed: u64, site: usize) -> Generator {
         let mut generator = Generator::new(&Seed::for_site(seed, site));
         Agreement::new(&mut generator);
         Agreement::new(&mut generator);
@@ -405,7 +420,7 @@ mod tests {
     }
 
     /// Where each of `before` stands in `after`.
-    fn moved(before: &[u8], after: &[u8], width: usize) -> Vec<usize> {
+    pub(in crate::align) fn moved(before: &[u8], after: &[u8], width: usize) -> Vec<usize> {
         let places = before.chunks_exact(width).map(|one| {
             let at = after.chunks_exact(width).position(|other| one == other);
             at.expect("the same ciphertexts in another order")
@@ -426,7 +441,7 @@ mod tests {
 
     /// No place says anything of another: four standard deviations, and few stay where they were
     /// (one on average, Poisson).
-    fn assert_shuffled(moved: &[usize], of: &str) {
+    pub(in crate::align) fn assert_shuffled(moved: &[usize], of: &str) {
         let correlation = correlation(moved);
         assert!(correlation.abs() < 4.0, "{of}: {correlation}");
         let stayed = moved.iter().enumerate();

@@ -96,7 +96,7 @@ impl Joined {
         Ok(united)
     }
 
-    fn mixer(&self) -> Mixer<'_> {
+    pub(super) fn mixer(&self) -> Mixer<'_> {
         Mixer {
             own: &self.mixing,
             publics: &self.mixing_publics,
@@ -131,7 +131,7 @@ impl Joined {
 }
 
 /// What a site needs to put layers on and to take its own off.
-struct Mixer<'m> {
+pub(super) struct Mixer<'m> {
     own: &'m Agreement,
     publics: &'m [[u8; 32]],
     session: &'m [u8; 32],
@@ -141,7 +141,7 @@ struct Mixer<'m> {
 impl Mixer<'_> {
     /// Own items and blanks, under a layer for each site: the last site's inmost. Fails with the
     /// site whose key is too weak for a layer.
-    fn wrap(
+    pub(super) fn wrap(
         &self,
         generator: &mut Generator,
         shape: &Items<'_>,
@@ -184,7 +184,7 @@ impl Mixer<'_> {
     }
 
     /// Takes this site's layer off; `None` if it was changed.
-    fn peel(&self, onion: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn peel(&self, onion: &[u8]) -> Option<Vec<u8>> {
         let (public, rest) = onion.split_first_chunk::<32>()?;
         let (inner, given) = rest.split_last_chunk::<TAG>()?;
         let key = self.own.derive(public, self.session, LABEL)?;

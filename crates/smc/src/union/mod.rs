@@ -19,6 +19,7 @@
 pub mod loss;
 mod mixing;
 mod published;
+mod rows;
 
 use crate::error::{Error, OwnData, check_capacity};
 use crate::ideal;

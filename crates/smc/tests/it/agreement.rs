@@ -1,5 +1,7 @@
 //! published = hardened = ideal, for 1 to 9 sites and all lengths.
 
+use std::collections::BTreeMap;
+
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Error, Generator, Items, Party, Rank, Settings, Site, Tree};
 use proptest::prelude::*;
@@ -292,6 +294,77 @@ proptest! {
         let mut expected = inputs.concat();
         expected.sort_unstable();
         prop_assert!(answers.iter().all(|answer| *answer == expected));
+    }
+
+    #[test]
+    fn overlaps_agree(
+        rows in prop::collection::vec(prop::collection::vec(0..4u32, 5), 1..12),
+        sites in 1..=5usize,
+        without in prop::option::of(0..5usize),
+        seed: u64,
+    ) {
+        // Classes numbered by first appearance; one site may have none.
+        let class_of: Vec<Vec<u32>> = (0..sites)
+            .map(|site| {
+                let mut seen = Vec::new();
+                let number = |row: &Vec<u32>| {
+                    let at = seen.iter().position(|found| *found == row[site]);
+                    at.unwrap_or_else(|| { seen.push(row[site]); seen.len() - 1 }) as u32
+                };
+                if without == Some(site) && sites > 1 { Vec::new() } else { rows.iter().map(number).collect() }
+            })
+            .collect();
+        let answer = |mut party: Party| {
+            let own = &class_of[party.me().index()];
+            let records = rows.len();
+            async move { party.overlaps(TEST, records, own).await }
+        };
+        let mut expected: BTreeMap<Vec<Option<u32>>, u64> = BTreeMap::new();
+        for record in 0..rows.len() {
+            let cell = class_of.iter().map(|of| of.get(record).copied()).collect();
+            *expected.entry(cell).or_default() += 1;
+        }
+        for settings in [Settings::hardened(), Settings::published()] {
+            let simulation = Simulation::new(sites, seed).settings(settings);
+            let ideal: Result<Vec<_>, Error> = simulation.run_ideal(answer).into_iter().collect();
+            for found in [simulation.run(answer).into_values().unwrap(), ideal.unwrap()] {
+                let cells: BTreeMap<Vec<Option<u32>>, u64> = found[0].cells.iter().map(|(cell, records)| {
+                    let own = cell.iter().zip(&found).map(|(class, site)| {
+                        site.own.iter().position(|place| place == class).map(|at| at as u32)
+                    });
+                    (own.collect(), *records)
+                }).collect();
+                prop_assert_eq!(&cells, &expected);
+                for site in &found {
+                    prop_assert_eq!(&site.cells, &found[0].cells);
+                    prop_assert_eq!(&site.classes, &found[0].classes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_agree(
+        rows in prop::collection::vec(prop::collection::vec(any::<u8>(), 12), 0..10),
+        cut in 0..10usize,
+        sites in 1..=4usize,
+        seed: u64,
+    ) {
+        // Site s has s columns of each row, the first none.
+        let widths: Vec<usize> = (0..sites).collect();
+        let from = |site: usize| site * site.saturating_sub(1) / 2;
+        let cut = cut.min(rows.len());
+        let stretches = [cut as u64, (rows.len() - cut) as u64];
+        let found = agree(sites, seed, |mut party| {
+            let site = party.me().index();
+            let own = rows.iter().map(|row| row[from(site)..from(site + 1)].to_vec()).collect();
+            let (widths, stretches) = (&widths, &stretches);
+            async move { party.rows(TEST, widths, stretches, own).await }
+        });
+        let mut expected: Vec<Vec<u8>> = rows.iter().map(|row| row[..from(sites)].to_vec()).collect();
+        expected[..cut].sort();
+        expected[cut..].sort();
+        prop_assert!(found.iter().all(|found| *found == expected));
     }
 
     #[test]

@@ -24,10 +24,12 @@ enum Question {
     Kth,
     Union,
     Align,
+    Overlaps,
+    Rows,
     Note,
 }
 
-const QUESTIONS: [Question; 13] = [
+const QUESTIONS: [Question; 15] = [
     Question::Sum,
     Question::SumTo,
     Question::All,
@@ -40,6 +42,8 @@ const QUESTIONS: [Question; 13] = [
     Question::Kth,
     Question::Union,
     Question::Align,
+    Question::Overlaps,
+    Question::Rows,
     Question::Note,
 ];
 
@@ -75,6 +79,12 @@ impl Question {
                 party.union(TEST, &shape, &mut vec![vec![1]]).await
             }
             Self::Align => party.align(TEST, 2, &[b"one"], &mut Vec::new()).await,
+            Self::Overlaps => party.overlaps(TEST, 2, &[0, 1]).await.map(|_| ()),
+            Self::Rows => {
+                let widths = vec![1; party.sites()];
+                let own = vec![vec![1], vec![2]];
+                party.rows(TEST, &widths, &[2], own).await.map(|_| ())
+            }
             Self::Note => party.note(TEST, &[1]),
         }
     }

@@ -1,0 +1,44 @@
+//! Alignment: which of a site's records do all sites hold, and in which common order? (D2PT section
+//! 3.1 assumes a common identifier; Agrawal, Evfimievski and Srikant, SIGMOD 2003.)
+//!
+//! Each site makes a key of each of its records, by the rules of the study, and refuses its own
+//! table where two records have the same. The keys meet under the keys of all sites; the order of
+//! what is common is that of ciphertexts, which no site controls.
+//!
+//! # Discloses
+//! To each site, which of its own records all sites hold ([`COMMON`]), hence how many there are. On
+//! the way, as [`hedgerow_smc::align`] says: to all how many records each site has, and to the
+//! comparing site how many are shared by which sites.
+
+use hedgerow_data::Table;
+use hedgerow_data::study::Identity;
+use hedgerow_smc::error::MAXIMUM_CAPACITY;
+use hedgerow_smc::{Party, What};
+
+use crate::Error;
+
+/// Which records all sites hold.
+pub const COMMON: What = What::new(
+    "which of a site's records all sites hold",
+    "the study: the same people at every site",
+);
+
+/// The places of this site's records that all sites hold, in one order at every site.
+pub async fn align(
+    party: &mut Party,
+    identity: &Identity,
+    table: &Table,
+) -> Result<Vec<u32>, Error> {
+    let keys = identity.keys(table)?;
+    let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let mut common = Vec::new();
+    party
+        .align(COMMON, MAXIMUM_CAPACITY, &keys, &mut common)
+        .await?;
+    if common.is_empty() {
+        return Err(Error::NobodyInCommon {
+            records: table.rows(),
+        });
+    }
+    Ok(common.into_iter().map(|place| place as u32).collect())
+}

@@ -1,0 +1,255 @@
+//! The fragmenter: a table of quasi-identifiers and one of each other attribute, joined by a group
+//! number only (D2PT section 3.6; Xiao and Tao 2006).
+//!
+//! Groups are numbered by randomness of all sites, which no site controls. A site tells one
+//! generalized record for each group of its own quasi-identifiers, so nobody sees anything finer than
+//! the release, at no time. Where original quasi-identifiers are restored, the sites' parts of a row
+//! travel together through a mix that shuffles rows inside their group: the release says which
+//! quasi-identifiers belong together, and nobody learns whose they are, beyond what the own part of a
+//! row tells its site.
+//!
+//! Rows stand in the order of their groups, inside a group in the order of what is written.
+//!
+//! # Discloses
+//! To all sites: random words; the release.
+
+use hedgerow_data::{Cell, Codes, GeneralizedColumn, Role};
+use hedgerow_smc::{Generator, Party, Seed, What};
+
+use super::Plan;
+use super::lattice::OwnColumn;
+use crate::Error;
+
+/// Numbers that the sites draw together.
+pub const RANDOM: What = What::new("random words that number the groups", "nothing of the data");
+/// How groups are written.
+pub const CELLS: What = What::new("generalized quasi-identifiers of groups", "the release");
+/// The original quasi-identifiers of the release.
+pub const RESTORED: What = What::new(
+    "original quasi-identifiers of records in groups",
+    "the release",
+);
+/// The verbatim values of the release.
+pub const VALUES: What = What::new("sensitive and other values of groups", "the release");
+
+/// A fragmented release. Row i of every table is in the same group; nothing else joins them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fragments {
+    /// The group of each row, from 1, ascending.
+    pub group: Vec<u32>,
+    /// The quasi-identifiers by their position in the schema: the columns of one table.
+    pub quasi: Vec<(usize, GeneralizedColumn)>,
+    /// Each sensitive or other attribute by its position in the schema: a table of its own.
+    pub verbatim: Vec<(usize, Codes)>,
+}
+
+/// What a site brings to the release.
+pub(super) struct Own<'o> {
+    /// Its quasi-identifiers.
+    pub(super) quasi: &'o [OwnColumn<'o>],
+    /// How it writes each group.
+    pub(super) cells: &'o [Vec<Cell>],
+    /// Its sensitive and other attributes.
+    pub(super) verbatim: &'o [&'o OwnColumn<'o>],
+}
+
+/// The release, and the number of each group in it.
+pub(super) async fn fragment(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    group_of: &[u32],
+    sizes: &[u64],
+    own: &Own<'_>,
+) -> Result<(Fragments, Vec<u32>), Error> {
+    let number = numbers(party, sizes.len()).await?;
+    let order = Order::new(group_of, sizes, &number);
+    let quasi = if plan.restore {
+        restored(party, plan, &order, own).await?
+    } else {
+        generalized(party, plan, &order, own).await?
+    };
+    let verbatim = values(party, plan, &order, own).await?;
+    let group = order.numbered();
+    let fragments = Fragments {
+        group: group.collect(),
+        quasi,
+        verbatim,
+    };
+    Ok((fragments, number))
+}
+
+/// A number for each group, from 1, drawn by all sites.
+async fn numbers(party: &mut Party, groups: usize) -> Result<Vec<u32>, Error> {
+    let mut words = [0; 4].map(|_: u64| party.generator().next_u64());
+    party.sum(RANDOM, &mut words).await?;
+    let mut seed = [0; 32];
+    for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    let mut number: Vec<u32> = (1..=groups as u32).collect();
+    Generator::new(&Seed::new(seed)).shuffle(&mut number);
+    Ok(number)
+}
+
+/// Records in the order of their groups' numbers.
+struct Order {
+    /// Sizes of groups, by number.
+    sizes: Vec<u64>,
+    /// Groups, by number.
+    groups: Vec<usize>,
+    /// Records, group by group.
+    records: Vec<u32>,
+}
+
+impl Order {
+    fn new(group_of: &[u32], sizes: &[u64], number: &[u32]) -> Self {
+        let mut groups = vec![0; number.len()];
+        for (group, number) in number.iter().enumerate() {
+            groups[*number as usize - 1] = group;
+        }
+        let mut records: Vec<u32> = (0..group_of.len() as u32).collect();
+        records.sort_by_key(|record| number[group_of[*record as usize] as usize]);
+        Self {
+            sizes: groups.iter().map(|group| sizes[*group]).collect(),
+            groups,
+            records,
+        }
+    }
+
+    /// The number of each row's group.
+    fn numbered(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        let sizes = self.sizes.iter().zip(1..);
+        sizes.flat_map(|(size, number)| std::iter::repeat_n(number, *size as usize))
+    }
+}
+
+/// One generalized record for each group; each site tells the cells of its own columns.
+async fn generalized(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    order: &Order,
+    own: &Own<'_>,
+) -> Result<Vec<(usize, GeneralizedColumn)>, Error> {
+    let all = plan.schema.with_role(Role::Quasi);
+    let mut words = vec![0u64; order.groups.len() * all.len()];
+    for (record, group) in words.chunks_exact_mut(all.len()).zip(&order.groups) {
+        for (column, cell) in own.quasi.iter().zip(&own.cells[*group]) {
+            let (least, greatest) = cell.bounds();
+            if let Some(place) = all.iter().position(|one| *one == column.position) {
+                record[place] = u64::from(least) << 32 | u64::from(greatest);
+            }
+        }
+    }
+    party.sum(CELLS, &mut words).await?;
+    let mut columns = Vec::with_capacity(all.len());
+    for (place, position) in all.iter().enumerate() {
+        let size = u64::from(plan.schema.attributes()[*position].domain.size());
+        let mut cells = Vec::with_capacity(order.groups.len());
+        for record in words.chunks_exact(all.len()) {
+            let (least, greatest) = (record[place] >> 32, record[place] & 0xffff_ffff);
+            if least > greatest || greatest >= size {
+                return Err(Error::NoRow);
+            }
+            cells.push(Cell::Interval(least as u32, greatest as u32));
+        }
+        let of_row = order.numbered().map(|number| &cells[number as usize - 1]);
+        columns.push((*position, column(of_row)));
+    }
+    Ok(columns)
+}
+
+/// The original records of each group, their parts put together by mixing.
+async fn restored(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    order: &Order,
+    own: &Own<'_>,
+) -> Result<Vec<(usize, GeneralizedColumn)>, Error> {
+    // The columns in the order in which the sites' parts stand in a row.
+    let of_site: Vec<Vec<usize>> = if party.sites() == 1 {
+        vec![plan.schema.with_role(Role::Quasi)]
+    } else {
+        let sites = 0..plan.split.sites();
+        let of_site = sites.map(|site| plan.split.with_role(plan.schema, site, Role::Quasi));
+        of_site.collect()
+    };
+    let widths: Vec<usize> = of_site.iter().map(|columns| 4 * columns.len()).collect();
+    // Most significant byte first, so that the order of rows is that of codes.
+    let part = |record: &u32| -> Vec<u8> {
+        let codes = own
+            .quasi
+            .iter()
+            .map(|column| column.codes[*record as usize]);
+        codes.flat_map(u32::to_be_bytes).collect()
+    };
+    let parts = order.records.iter().map(part).collect();
+    let rows = party.rows(RESTORED, &widths, &order.sizes, parts).await?;
+    let mut columns = Vec::new();
+    for (place, position) in of_site.concat().into_iter().enumerate() {
+        let size = plan.schema.attributes()[position].domain.size();
+        let mut cells = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let bytes = row.get(4 * place..).and_then(<[u8]>::first_chunk);
+            let code = bytes.map(|bytes| u32::from_be_bytes(*bytes));
+            let code = code.filter(|code| *code < size).ok_or(Error::NoRow)?;
+            cells.push(Cell::Interval(code, code));
+        }
+        columns.push((position, column(cells.iter())));
+    }
+    columns.sort_by_key(|(position, _)| *position);
+    Ok(columns)
+}
+
+/// The values of each group in their own order, attribute by attribute.
+async fn values(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    order: &Order,
+    own: &Own<'_>,
+) -> Result<Vec<(usize, Codes)>, Error> {
+    let mut all = plan.schema.with_role(Role::Sensitive);
+    all.extend(plan.schema.with_role(Role::Other));
+    all.retain(|position| plan.is_coded(*position));
+    all.sort_unstable();
+    let rows = order.records.len();
+    let mut words = vec![0u64; rows * all.len()];
+    for (position, told) in all.iter().zip(words.chunks_exact_mut(rows)) {
+        let Some(column) = own.verbatim.iter().find(|held| held.position == *position) else {
+            continue;
+        };
+        for (word, record) in told.iter_mut().zip(&order.records) {
+            *word = u64::from(column.codes[*record as usize]);
+        }
+        let mut rest = told;
+        for size in &order.sizes {
+            let (group, after) = rest.split_at_mut(*size as usize);
+            group.sort_unstable();
+            rest = after;
+        }
+    }
+    party.sum(VALUES, &mut words).await?;
+    let mut columns = Vec::with_capacity(all.len());
+    for (position, told) in all.into_iter().zip(words.chunks_exact(rows)) {
+        let size = plan.schema.attributes()[position].domain.size();
+        let mut codes = Codes::for_size(size);
+        for word in told {
+            let code = u32::try_from(*word).ok().filter(|code| *code < size);
+            codes.push(code.ok_or(Error::NoRow)?);
+        }
+        columns.push((position, codes));
+    }
+    Ok(columns)
+}
+
+/// A column of these cells.
+fn column<'c>(of_row: impl Iterator<Item = &'c Cell> + Clone) -> GeneralizedColumn {
+    let mut cells: Vec<Cell> = of_row.clone().cloned().collect();
+    cells.sort_unstable();
+    cells.dedup();
+    // Every row's cell is among the distinct ones.
+    let place = |cell: &Cell| cells.binary_search(cell).unwrap_or(0) as u32;
+    GeneralizedColumn {
+        codes: of_row.map(place).collect(),
+        cells,
+    }
+}

@@ -1,0 +1,439 @@
+//! A site's records and the lattice of their full-domain generalizations: every value of a
+//! quasi-identifier at the same level of its taxonomy (Sweeney 1997; D2PT section 2.1).
+//!
+//! Level 0 is the value. At level l stands the highest node above a value whose height is at most
+//! l, so that the nodes of a level never overlap, also where branches differ in depth. Without a
+//! taxonomy there are two levels, the value and everything.
+//!
+//! # Discloses
+//! Nothing: no other site sees them.
+
+use hedgerow_data::{Cell, Codes, Domain, Schema};
+use hedgerow_privacy::classes::{Classes, Histograms};
+use hedgerow_privacy::closeness::{Distance, EarthMover};
+use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, TableView};
+
+/// A level for each quasi-identifier of a site.
+pub type Levels = Vec<u16>;
+
+/// A site's column in the common order.
+#[derive(Debug, Clone)]
+pub(super) struct OwnColumn<'a> {
+    /// The attribute's position in the schema.
+    pub(super) position: usize,
+    pub(super) domain: &'a Domain,
+    /// Code of each record.
+    pub(super) codes: Vec<u32>,
+}
+
+impl<'a> OwnColumn<'a> {
+    pub(super) fn new(schema: &'a Schema, position: usize, codes: &Codes, rows: &[u32]) -> Self {
+        let codes = rows.iter().map(|row| codes.get(*row as usize));
+        Self {
+            position,
+            domain: &schema.attributes()[position].domain,
+            codes: codes.collect(),
+        }
+    }
+
+    pub(super) fn reference(&self) -> Reference {
+        let mut counts = vec![0; self.domain.size() as usize];
+        for code in &self.codes {
+            counts[*code as usize] += 1;
+        }
+        Reference::new(counts)
+    }
+}
+
+/// What a site's classes must satisfy, and what it is measured against.
+pub(super) struct Demand<'a> {
+    pub(super) models: &'a [Model],
+    pub(super) table: TableView<'a>,
+    pub(super) sensitive: &'a [OwnColumn<'a>],
+}
+
+impl<'a> Demand<'a> {
+    /// The requirement on a site's own sensitive attributes, beside their distribution in the whole
+    /// table.
+    pub(super) fn new(
+        requirement: &'a Requirement,
+        sensitive: &'a [OwnColumn<'a>],
+        references: &'a [Reference],
+    ) -> Self {
+        let wanted = requirement.models.iter().find_map(|model| match model {
+            Model::Closeness { distance, .. } => *distance,
+            _ => None,
+        });
+        let movers = sensitive.iter().zip(references).map(|(column, reference)| {
+            let distance = wanted.unwrap_or_else(|| Distance::natural(column.domain));
+            EarthMover::new(reference, distance, column.domain.taxonomy())
+        });
+        Self {
+            models: &requirement.models,
+            table: TableView {
+                references,
+                movers: movers.collect(),
+            },
+            sensitive,
+        }
+    }
+
+    /// Whether each class satisfies the requirement; `records` are those the rows of `classes` stand
+    /// for.
+    pub(super) fn holds(&self, classes: &Classes, records: &[u32]) -> Vec<bool> {
+        let histograms: Vec<Histograms> = self
+            .sensitive
+            .iter()
+            .map(|column| {
+                let codes = records.iter().map(|record| column.codes[*record as usize]);
+                Histograms::new(classes, &codes.collect::<Vec<u32>>())
+            })
+            .collect();
+        let holds = |class: usize| {
+            let counts: Vec<Counts<'_>> = histograms.iter().map(|of| of.class(class)).collect();
+            self.class_holds(classes.size(class), &counts)
+        };
+        (0..classes.count()).map(holds).collect()
+    }
+
+    /// For each model, whether all records together satisfy it.
+    pub(super) fn each_holds_for_all(&self) -> Vec<bool> {
+        let values: Vec<Vec<u32>> = self
+            .table
+            .references
+            .iter()
+            .map(|reference| (0..reference.counts().len() as u32).collect())
+            .collect();
+        let pairs = values.iter().zip(self.table.references);
+        let counts: Vec<Counts<'_>> = pairs
+            .map(|(values, reference)| Counts::new(values, reference.counts()))
+            .collect();
+        let size = self
+            .sensitive
+            .first()
+            .map_or(u64::MAX, |column| column.codes.len() as u64);
+        let view = ClassView {
+            size,
+            sensitive: &counts,
+            sites: None,
+        };
+        let models = self.models.iter();
+        models
+            .map(|model| model.holds(&view, &self.table))
+            .collect()
+    }
+
+    fn class_holds(&self, size: u64, counts: &[Counts<'_>]) -> bool {
+        let view = ClassView {
+            size,
+            sensitive: counts,
+            sites: None,
+        };
+        let mut models = self.models.iter();
+        models.all(|model| model.holds(&view, &self.table))
+    }
+
+    fn k(&self) -> u64 {
+        let ks = self.models.iter().map(|model| match model {
+            Model::KAnonymity { k } => *k,
+            _ => 1,
+        });
+        ks.max().unwrap_or(1)
+    }
+}
+
+/// A quasi-identifier and what stands at its levels.
+struct Ladder<'a> {
+    domain: &'a Domain,
+    /// For each level, the interval of codes that each code is generalized to.
+    intervals: Vec<Vec<(u32, u32)>>,
+}
+
+impl<'a> Ladder<'a> {
+    fn new(domain: &'a Domain) -> Self {
+        let size = domain.size();
+        let values = (0..size).map(|code| (code, code)).collect();
+        let everything = vec![(0, size.saturating_sub(1)); size as usize];
+        let mut intervals: Vec<Vec<(u32, u32)>> = vec![values];
+        if let Some(tree) = domain.taxonomy() {
+            for level in 1..tree.height() {
+                let highest = |code: u32| {
+                    let mut node = tree.leaf(code);
+                    while let Some(parent) = tree.parent(node)
+                        && tree.node_height(parent) <= level
+                    {
+                        node = parent;
+                    }
+                    tree.interval(node)
+                };
+                intervals.push((0..size).map(highest).collect());
+            }
+        }
+        intervals.push(everything);
+        Self { domain, intervals }
+    }
+
+    fn height(&self) -> u16 {
+        self.intervals.len() as u16 - 1
+    }
+}
+
+/// A partition of the records that are left, and how a class is written.
+#[derive(Debug, Clone)]
+pub(super) struct Local {
+    /// The class of each record that is left, in their order.
+    pub(super) class_of: Vec<u32>,
+    /// For each class, a cell for each quasi-identifier.
+    pub(super) cells: Vec<Vec<Cell>>,
+    /// For each record that is left, whether it is suppressed.
+    pub(super) suppressed: Vec<bool>,
+}
+
+/// A site's records that are left, and all their full-domain generalizations.
+pub struct Lattice<'a> {
+    demand: &'a Demand<'a>,
+    quasi: &'a [OwnColumn<'a>],
+    ladders: Vec<Ladder<'a>>,
+    /// The records that are left.
+    records: Vec<u32>,
+    /// For each of them, whether it is suppressed already.
+    suppressed: Vec<bool>,
+    /// How many records may be suppressed.
+    most_suppressed: usize,
+    /// For each quasi-identifier and level, the loss (LM) over all records that are left.
+    losses: Vec<Vec<f64>>,
+}
+
+impl<'a> Lattice<'a> {
+    pub(super) fn new(
+        demand: &'a Demand<'a>,
+        quasi: &'a [OwnColumn<'a>],
+        records: usize,
+        most_suppressed: usize,
+    ) -> Self {
+        let mut lattice = Self {
+            demand,
+            quasi,
+            ladders: quasi
+                .iter()
+                .map(|column| Ladder::new(column.domain))
+                .collect(),
+            records: (0..records as u32).collect(),
+            suppressed: vec![false; records],
+            most_suppressed,
+            losses: Vec::new(),
+        };
+        lattice.weigh();
+        lattice
+    }
+
+    /// How many quasi-identifiers there are.
+    pub fn attributes(&self) -> usize {
+        self.ladders.len()
+    }
+
+    /// The highest level of a quasi-identifier.
+    pub fn height(&self, attribute: usize) -> u16 {
+        self.ladders[attribute].height()
+    }
+
+    /// Everything at its highest level.
+    pub fn top(&self) -> Levels {
+        self.ladders.iter().map(Ladder::height).collect()
+    }
+
+    /// How many different values of a quasi-identifier are left at a level.
+    pub fn distinct(&self, attribute: usize, level: u16) -> usize {
+        let mut found = self.generalized(attribute, level);
+        found.sort_unstable();
+        found.dedup();
+        found.len()
+    }
+
+    /// Whether every class satisfies the requirement at these levels.
+    pub fn holds(&self, levels: &[u16]) -> bool {
+        self.parted(levels).is_some()
+    }
+
+    /// The mean over cells of how much of its domain a value covers (LM of TG12, equation 1).
+    pub fn loss(&self, levels: &[u16]) -> f64 {
+        let each = levels.iter().zip(&self.losses);
+        each.map(|(level, losses)| losses[*level as usize])
+            .sum::<f64>()
+            / self.attributes().max(1) as f64
+    }
+
+    /// The sum of squared class sizes at these levels.
+    pub fn discernibility(&self, levels: &[u16]) -> u64 {
+        let (classes, _) = self.grouped(levels);
+        classes.sizes().map(|size| size * size).sum()
+    }
+
+    /// The classes at these levels; `None` if they do not satisfy the requirement.
+    pub(super) fn partition(&self, levels: &[u16]) -> Option<Local> {
+        let (classes, hidden) = self.parted(levels)?;
+        let cell = |attribute: usize, class: usize| {
+            let row = classes.rows(class)[0] as usize;
+            let (ladder, column) = (&self.ladders[attribute], &self.quasi[attribute]);
+            let level = if Some(class) == hidden {
+                ladder.height()
+            } else {
+                levels[attribute]
+            };
+            let code = column.codes[self.records[row] as usize];
+            let (least, greatest) = ladder.intervals[level as usize][code as usize];
+            Cell::Interval(least, greatest)
+        };
+        let cells = |class| {
+            let attributes = 0..self.attributes();
+            attributes.map(|attribute| cell(attribute, class)).collect()
+        };
+        let of_row = (0..self.records.len()).map(|row| classes.of_row(row));
+        Some(Local {
+            suppressed: of_row.clone().map(|class| Some(class) == hidden).collect(),
+            class_of: of_row.map(|class| class as u32).collect(),
+            cells: (0..classes.count()).map(cells).collect(),
+        })
+    }
+
+    /// As [`Lattice::partition`]; where nothing holds, all that is left is one class.
+    pub(super) fn partition_or_whole(&self, levels: &[u16]) -> Local {
+        self.partition(levels).unwrap_or_else(|| {
+            let everything = |ladder: &Ladder<'_>| {
+                let last = ladder.domain.size().saturating_sub(1);
+                Cell::Interval(0, last)
+            };
+            Local {
+                class_of: vec![0; self.records.len()],
+                cells: vec![self.ladders.iter().map(everything).collect()],
+                suppressed: vec![false; self.records.len()],
+            }
+        })
+    }
+
+    /// Goes on with some of the records, of which some are suppressed. Both are in the order of the
+    /// records that were left so far.
+    pub(super) fn keep(&mut self, stays: &[bool], suppressed: &[bool]) {
+        let mut places = stays.iter();
+        self.records.retain(|_| places.next() == Some(&true));
+        let both = stays.iter().zip(suppressed);
+        self.suppressed = both
+            .filter(|(stays, _)| **stays)
+            .map(|(_, suppressed)| *suppressed)
+            .collect();
+        self.weigh();
+    }
+
+    /// The records that are left.
+    pub(super) fn records(&self) -> &[u32] {
+        &self.records
+    }
+
+    fn weigh(&mut self) {
+        let records = self.records.len().max(1) as f64;
+        let weigh = |(ladder, column): (&Ladder<'_>, &OwnColumn<'_>)| -> Vec<f64> {
+            let width = f64::from(ladder.domain.size().saturating_sub(1).max(1));
+            let levels = ladder.intervals.iter();
+            levels
+                .map(|intervals| {
+                    let lost = self.records.iter().map(|record| {
+                        let code = column.codes[*record as usize];
+                        let (least, greatest) = intervals[code as usize];
+                        f64::from(greatest - least) / width
+                    });
+                    lost.sum::<f64>() / records
+                })
+                .collect()
+        };
+        self.losses = self.ladders.iter().zip(self.quasi).map(weigh).collect();
+    }
+
+    /// The least code under what each record is generalized to: it names the node.
+    fn generalized(&self, attribute: usize, level: u16) -> Vec<u32> {
+        let intervals = &self.ladders[attribute].intervals[level as usize];
+        let codes = &self.quasi[attribute].codes;
+        let records = self.records.iter();
+        records
+            .map(|record| intervals[codes[*record as usize] as usize].0)
+            .collect()
+    }
+
+    /// Records by what they are generalized to, those suppressed already on their own; and which
+    /// class those are. At the highest levels nothing tells them apart from the others.
+    fn grouped(&self, levels: &[u16]) -> (Classes, Option<usize>) {
+        let mut columns: Vec<Vec<u32>> = (0..self.attributes())
+            .map(|attribute| self.generalized(attribute, levels[attribute]))
+            .collect();
+        let first = self.suppressed.iter().position(|suppressed| *suppressed);
+        let first = first.filter(|_| levels != self.top());
+        if first.is_some() {
+            for row in (0..self.records.len()).filter(|row| self.suppressed[*row]) {
+                columns.iter_mut().for_each(|column| column[row] = 0);
+            }
+            let hides = self.suppressed.iter().map(|hides| u32::from(*hides));
+            columns.push(hides.collect());
+        }
+        let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
+        let classes = Classes::group(&columns, self.records.len());
+        let hidden = first.map(|row| classes.of_row(row));
+        (classes, hidden)
+    }
+
+    /// The nodes that a class stands under at these levels.
+    fn nodes(&self, classes: &Classes, class: usize, levels: &[u16]) -> Vec<u32> {
+        let record = self.records[classes.rows(class)[0] as usize] as usize;
+        let attributes = self.ladders.iter().zip(self.quasi).zip(levels);
+        attributes
+            .map(|((ladder, column), level)| {
+                ladder.intervals[*level as usize][column.codes[record] as usize].0
+            })
+            .collect()
+    }
+
+    /// Classes that satisfy the requirement, and the class of the suppressed among them. What does
+    /// not hold is suppressed, as one class, where so much may be; that class must hold too, and
+    /// takes in the smallest of the others until it does.
+    fn parted(&self, levels: &[u16]) -> Option<(Classes, Option<usize>)> {
+        let (classes, hidden) = self.grouped(levels);
+        let limit = self.most_suppressed as u64;
+        let k = self.demand.k();
+        if limit == 0 && classes.sizes().any(|size| size < k) {
+            return None;
+        }
+        let mut holds = self.demand.holds(&classes, &self.records);
+        if holds.iter().all(|holds| *holds) {
+            return Some((classes, hidden));
+        }
+        if let Some(hidden) = hidden {
+            holds[hidden] = false;
+        }
+        let mut order: Vec<usize> = (0..classes.count()).collect();
+        // Those that must go first, then the others from the smallest on; not by the order of records,
+        // which differs from run to run.
+        order.sort_by_cached_key(|class| {
+            let nodes = self.nodes(&classes, *class, levels);
+            (holds[*class], classes.size(*class), nodes)
+        });
+        let must = holds.iter().filter(|holds| !**holds).count();
+        for count in must..=order.len() {
+            let goes = &order[..count];
+            let records: u64 = goes.iter().map(|class| classes.size(*class)).sum();
+            if records > limit {
+                return None;
+            }
+            let mut number = vec![u32::MAX; classes.count()];
+            goes.iter().for_each(|class| number[*class] = 0);
+            let mut next = 1;
+            for number in number.iter_mut().filter(|number| **number == u32::MAX) {
+                *number = next;
+                next += 1;
+            }
+            let of_row = (0..self.records.len()).map(|row| number[classes.of_row(row)]);
+            let joined = Classes::from_assignment(of_row.collect(), next as usize);
+            if self.demand.holds(&joined, &self.records)[0] {
+                return Some((joined, Some(0)));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,340 @@
+//! D2Pt: t-close fragments of a table whose columns stand at several sites (D2PT, for any number of
+//! sites; Jiang and Clifton 2005 for DPP2GA).
+//!
+//! After [alignment](super::align) every site generalizes its own columns until its classes satisfy
+//! the requirement ([`Anonymizer`]): k, and what is asked of its own sensitive attributes. Then the
+//! sites find groups that are the same everywhere ([`Synchronizer`]) from how their classes cut each
+//! other, on tags under all sites' keys; where they find none, every site generalizes further and
+//! tells which of its classes it joined. What comes out is checked by each site on its own sensitive
+//! attributes, a class that was cut as well as one that was joined. The release is fragmented: a
+//! table of quasi-identifiers and one of each other attribute, joined by a random group number.
+//!
+//! A site without quasi-identifiers brings no classes; it is told the groups of its records and has
+//! them checked like all others. A site without sensitive attributes asks for k alone. Where a site's
+//! records are one class it generalizes no further, though others may.
+//!
+//! The papers' Table 1b keeps person 5 alone with (123**, [50-59]); [`Datafly`] goes one step further
+//! there.
+//!
+//! # Discloses
+//! To all sites: whether all records together satisfy a requirement beyond k and t ([`MEETS`]); how
+//! many records lie in each combination of classes of the first anonymizations ([`CLASSES`]), and
+//! which classes a site joined later and how many sites could ([`JOINED`]), neither for a person (D2PT Theorem 1); whether
+//! groups hold at every site ([`HOLDS`]), and the sizes of groups that did not ([`REFUSED`]); random
+//! words ([`RANDOM`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
+//! [`Synchronizer::Dpp2ga`], the cuts record by record, which are its groups ([`CUTS`]). To a site
+//! without quasi-identifiers, the groups of its records ([`GROUPS`]).
+
+mod anonymizer;
+mod fragments;
+mod lattice;
+mod optimal;
+mod state;
+mod synchronizer;
+
+use hedgerow_data::study::Split;
+use hedgerow_data::{Codes, Domain, Role, Schema, Table};
+use hedgerow_privacy::classes::Classes;
+use hedgerow_privacy::{Model, Reference, Requirement, Sensitive};
+use hedgerow_smc::{Party, What};
+
+use crate::Error;
+use lattice::{Demand, OwnColumn};
+use state::{Common, OwnClasses};
+use synchronizer::Said;
+
+pub use anonymizer::{Anonymizer, Datafly};
+pub use fragments::{CELLS, Fragments, RANDOM, RESTORED, VALUES};
+pub use lattice::{Lattice, Levels};
+pub use optimal::{Loss, Optimal};
+pub use synchronizer::Synchronizer;
+
+/// Whether all records together satisfy the requirement.
+pub const MEETS: What = What::new(
+    "whether the whole table satisfies the requirement at every site",
+    "the release",
+);
+/// How the first classes of all sites cut each other.
+pub const CLASSES: What = What::new(
+    "sizes of classes and of their overlaps",
+    "D2PT Theorem 1: not for a person",
+);
+/// Which classes a site joined.
+pub const JOINED: What = What::new(
+    "classes that sites join to synchronize again",
+    "D2PT Theorem 1: not for a person",
+);
+/// The cuts of classes, record by record.
+pub const CUTS: What = What::new(
+    "cuts of classes, record by record",
+    "the release: the groups of DPP2GA",
+);
+/// The groups of a site's records, where it has no quasi-identifiers.
+pub const GROUPS: What = What::new(
+    "groups of the records of a site without quasi-identifiers",
+    "the release",
+);
+/// Whether groups satisfy the requirement at every site.
+pub const HOLDS: What = What::new(
+    "whether the groups satisfy the requirement at every site",
+    "the release",
+);
+/// Groups that did not: what was opened of them is named a second time.
+pub const REFUSED: What = What::new(
+    "groups, with their sizes, that did not satisfy the requirement",
+    "the study: groups are checked once they are found",
+);
+
+/// What the sites agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The study's columns.
+    pub schema: &'a Schema,
+    /// Which site holds which.
+    pub split: &'a Split,
+    /// What every group must satisfy.
+    pub requirement: &'a Requirement,
+    /// How a site generalizes.
+    pub anonymizer: &'a dyn Anonymizer,
+    /// How the sites find groups.
+    pub synchronizer: Synchronizer,
+    /// The share of its records that a site may write as `*` altogether, in a class of their own.
+    pub suppression: f64,
+    /// Whether the release has original quasi-identifiers inside groups.
+    pub restore: bool,
+}
+
+/// What a run of D2Pt ends with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joint {
+    /// The release, the same at every site.
+    pub fragments: Fragments,
+    /// How often the sites synchronized.
+    pub synchronizations: u32,
+    /// Whether the sites' first classes were the same.
+    pub same_at_first: bool,
+    /// For each of the records in common order, its group as the release numbers it.
+    pub group_of: Vec<u32>,
+    /// Of this site's quasi-identifiers, the last levels.
+    pub levels: Levels,
+    /// How many records this site wrote as `*` altogether.
+    pub suppressed: usize,
+}
+
+/// A site's columns by their position in the study's schema: those of its table that have codes.
+pub fn columns_of<'t>(schema: &Schema, table: &'t Table) -> Vec<(usize, &'t Codes)> {
+    let own = table.schema().attributes().iter().enumerate();
+    own.filter_map(|(place, attribute)| {
+        Some((schema.position(&attribute.name)?, table.codes(place)?))
+    })
+    .collect()
+}
+
+/// Runs D2Pt. `columns` are this site's by their position in the study's schema, `rows` the places in
+/// them of the records that all sites hold, in their common order. `each_time` is told the number of
+/// the synchronization and how many classes this site has, for people who wait.
+pub async fn anonymize(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    columns: &[(usize, &Codes)],
+    rows: &[u32],
+    mut each_time: impl FnMut(u32, usize),
+) -> Result<Joint, Error> {
+    plan.refuse(rows.len())?;
+    let own = |role| plan.own_columns(party, role, columns, rows);
+    let (quasi, sensitive) = (own(Role::Quasi)?, own(Role::Sensitive)?);
+    let others = own(Role::Other)?;
+    let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
+    let demand = Demand::new(plan.requirement, &sensitive, &references);
+    refuse_unmeetable(party, plan.requirement, &demand, rows.len()).await?;
+
+    // At most all records, whatever share was asked for.
+    let most_suppressed = ((rows.len() as f64 * plan.suppression) as usize).min(rows.len());
+    let lattice = Lattice::new(&demand, &quasi, rows.len(), most_suppressed);
+    let mut classes = OwnClasses::new(lattice, plan.anonymizer);
+    let overlaps = party
+        .overlaps(CLASSES, rows.len(), classes.class_of())
+        .await?;
+    classes.list(&overlaps.own);
+    let mut common = Common::new(overlaps);
+    let mut synchronizations = 0;
+    let same_at_first = matches!(
+        Synchronizer::Identity.decide(&common.open_cells(), 1),
+        Said::Groups(_)
+    );
+    let group_of = loop {
+        synchronizations += 1;
+        each_time(synchronizations, classes.count());
+        match plan
+            .synchronizer
+            .decide(&common.open_cells(), plan.requirement.k())
+        {
+            Said::Groups(found) => {
+                let tried = common.with(&found);
+                let group_of = own_groups(party, plan, &common, &tried, &classes).await?;
+                let records: Vec<u32> = (0..rows.len() as u32).collect();
+                let grouped = Classes::from_assignment(group_of.clone(), tried.sizes.len());
+                let holds = demand.holds(&grouped, &records);
+                let mut holds = [holds.iter().all(|holds| *holds)];
+                party.all(HOLDS, &mut holds).await?;
+                if holds[0] {
+                    common = tried;
+                    break group_of;
+                }
+                party.note(REFUSED, &tried.sizes)?;
+            }
+            Said::NotYet(aside) => common.set_aside(&aside),
+        }
+        let went_on = classes.generalize(plan.anonymizer, &common, party.me());
+        if !common.join(party, classes.joined(), went_on).await? {
+            return Err(Error::Unmeetable {
+                records: rows.len() as u64,
+                model: format!(
+                    "the requirement in groups found by {}",
+                    plan.synchronizer.name()
+                ),
+                best: String::from(
+                    "use the synchronizer merge, or a requirement that a union of classes keeps, such as k, l and t",
+                ),
+            });
+        }
+    };
+    let cells = classes.group_cells(&group_of, common.sizes.len(), &quasi);
+    let verbatim: Vec<&OwnColumn<'_>> = sensitive.iter().chain(&others).collect();
+    let own = fragments::Own {
+        quasi: &quasi,
+        cells: &cells,
+        verbatim: &verbatim,
+    };
+    let (fragments, number) =
+        fragments::fragment(party, plan, &group_of, &common.sizes, &own).await?;
+    Ok(Joint {
+        fragments,
+        synchronizations,
+        same_at_first,
+        group_of: group_of
+            .iter()
+            .map(|group| number[*group as usize])
+            .collect(),
+        levels: classes.levels().clone(),
+        suppressed: classes.suppressed(),
+    })
+}
+
+impl<'p> Plan<'p> {
+    /// Refuses what sites with different columns cannot check, and more than there is.
+    fn refuse(&self, records: usize) -> Result<(), Error> {
+        let requirement = self.requirement;
+        let not_vertical = |model: String| Err(Error::NotVertical { model });
+        if let Some(m) = requirement.m {
+            return not_vertical(format!("m = {m}"));
+        }
+        let about_sites = |model: &&Model| matches!(model, Model::SiteDiversity { .. });
+        if let Some(model) = requirement.models.iter().find(about_sites) {
+            return not_vertical(model.to_string());
+        }
+        if requirement.sensitive == Sensitive::Product
+            && self.schema.with_role(Role::Sensitive).len() > 1
+        {
+            return not_vertical(String::from("sensitive = \"product\""));
+        }
+        if self.schema.with_role(Role::Quasi).is_empty() {
+            return Err(Error::NoQuasi);
+        }
+        let k = requirement.k();
+        if (records as u64) < k {
+            return Err(Error::Unmeetable {
+                records: records as u64,
+                model: format!("k = {k}"),
+                best: format!("the largest k that can be met is {records}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// A site's columns of a role that have a declared domain, in common order of records.
+    fn own_columns(
+        &self,
+        party: &Party,
+        role: Role,
+        columns: &[(usize, &Codes)],
+        rows: &[u32],
+    ) -> Result<Vec<OwnColumn<'p>>, Error> {
+        let mut own = Vec::new();
+        for position in self.columns_of(party, role) {
+            let found = columns.iter().find(|(held, _)| *held == position);
+            let (_, codes) = found.ok_or_else(|| Error::NoColumn {
+                column: self.schema.attributes()[position].name.clone(),
+            })?;
+            own.push(OwnColumn::new(self.schema, position, codes, rows));
+        }
+        Ok(own)
+    }
+
+    /// What a site holds; a party of one holds everybody's.
+    fn columns_of(&self, party: &Party, role: Role) -> Vec<usize> {
+        let all = self.schema.with_role(role).into_iter();
+        let own = self.split.with_role(self.schema, party.me().index(), role);
+        let is_own = |at: &usize| party.sites() == 1 || own.contains(at);
+        all.filter(|at| is_own(at) && self.is_coded(*at)).collect()
+    }
+
+    /// Text has no codes that mean the same everywhere.
+    fn is_coded(&self, position: usize) -> bool {
+        self.schema.attributes()[position].domain != Domain::Text
+    }
+}
+
+/// Refuses a requirement that all records together do not satisfy. For k and t that is known.
+async fn refuse_unmeetable(
+    party: &mut Party,
+    requirement: &Requirement,
+    demand: &Demand<'_>,
+    records: usize,
+) -> Result<(), Error> {
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    if requirement.models.iter().all(is_known) {
+        return Ok(());
+    }
+    let mut meets: Vec<bool> = demand.each_holds_for_all();
+    party.all(MEETS, &mut meets).await?;
+    let mut models = requirement.models.iter().zip(meets);
+    match models.find(|(_, meets)| !meets) {
+        None => Ok(()),
+        Some((model, _)) => Err(Error::Unmeetable {
+            records: records as u64,
+            model: model.to_string(),
+            best: String::from("all sites' records together do not satisfy it; ask for less"),
+        }),
+    }
+}
+
+/// The group of each of this site's records, in groups that were found.
+async fn own_groups(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    common: &Common,
+    tried: &Common,
+    classes: &OwnClasses<'_>,
+) -> Result<Vec<u32>, Error> {
+    if plan.synchronizer.cuts() {
+        let mut labels = common.labels_by_record(party, classes);
+        party.sum(CUTS, &mut labels).await?;
+        return tried.groups_of_labels(common, &labels);
+    }
+    let own = tried.groups_of_classes(party, classes);
+    for site in tried.without_classes() {
+        let mut told = vec![0u64; tried.records()];
+        if tried.tells(party)
+            && let Some(own) = &own
+        {
+            told = own.iter().map(|group| u64::from(*group)).collect();
+        }
+        party.sum_to(GROUPS, site, &mut told).await?;
+        if site == party.me() {
+            return tried.read_groups(&told);
+        }
+    }
+    own.ok_or(Error::NoRow)
+}

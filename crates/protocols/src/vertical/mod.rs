@@ -1,0 +1,4 @@
+//! Sites hold the same people and different columns.
+
+pub mod align;
+pub mod d2pt;

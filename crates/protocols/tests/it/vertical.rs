@@ -1,0 +1,8 @@
+//! Sites that hold the same people: alignment and D2Pt on whole tables.
+
+mod adult;
+mod example;
+mod laws;
+mod lines;
+mod mistakes;
+mod people;
