@@ -552,6 +552,11 @@ impl<'a> Shapes<'a> {
         }
     }
 
+    /// Together with a value of one attribute.
+    pub(crate) fn join_value(&self, attribute: usize, closure: &mut [u64], code: u32) {
+        self.shapes[attribute].join_value(self.part_mut(attribute, closure), code);
+    }
+
     pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
         for (attribute, shape) in self.shapes.iter().enumerate() {
             shape.join(

@@ -14,7 +14,7 @@ use super::{Phase, boxes, turn};
 use crate::Error;
 
 /// The sizes, in tenths of k, over which the demanded one is reached.
-const GROWTH: [u64; 5] = [2, 4, 6, 8, 10];
+const GROWTH: [u64; 4] = [4, 6, 8, 10];
 /// The same when it is lowered again, to come to it another way.
 const AGAIN: [u64; 2] = [7, 10];
 /// How often that is tried.
