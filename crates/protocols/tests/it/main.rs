@@ -6,6 +6,7 @@
 #[path = "../../../data/tests/it/adult.rs"]
 mod adult;
 mod adversary;
+mod clustering;
 mod figures;
 mod mondrian;
 mod runs;

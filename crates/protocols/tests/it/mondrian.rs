@@ -120,10 +120,10 @@ fn relaxed_medians_ask_nothing_where_there_are_none() {
 }
 
 /// A record: who has it, and what it says.
-type Record = (u32, Vec<u32>);
+pub(crate) type Record = (u32, Vec<u32>);
 
 /// Each class as the records in it, whoever owns them.
-fn joined(table: &Table, found: &[Partition], sites: usize) -> Vec<Vec<Record>> {
+pub(crate) fn joined(table: &Table, found: &[Partition], sites: usize) -> Vec<Vec<Record>> {
     let record = |row: usize| {
         let columns = 0..table.schema().attributes().len();
         let values = columns.map(|column| table.codes(column).unwrap().get(row));
@@ -148,7 +148,11 @@ fn joined(table: &Table, found: &[Partition], sites: usize) -> Vec<Vec<Record>> 
 }
 
 /// What the verifier says of classes, as a table of its own.
-fn verdict(schema: &Schema, classes: &[Vec<Record>], requirement: &Requirement) -> Option<bool> {
+pub(crate) fn verdict(
+    schema: &Schema,
+    classes: &[Vec<Record>],
+    requirement: &Requirement,
+) -> Option<bool> {
     let names = ["class", "disease", "site"].map(String::from);
     let mut text = TextTable {
         file: "t".into(),

@@ -112,6 +112,8 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
             let mut closures: Vec<Option<Vec<u64>>> = vec![None; masks.len()];
             for ((cluster, attribute), cell) in asked.iter().zip(&cells) {
                 let come = work.members(*cluster).iter().copied();
+                let candidate = acting.candidates[*cluster];
+                let come = come.filter(|row| Some(*row) != candidate);
                 let come: Vec<u32> = come.filter(|row| acting.has_come[*row as usize]).collect();
                 if work.clusters.sizes[*cluster] == come.len() as u64 + 1 {
                     // Nobody else is left whom the others could have been asked about.

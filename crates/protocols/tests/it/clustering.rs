@@ -1,0 +1,279 @@
+//! Sequential clustering among sites: a party of one that takes the same turns = many sites, ideal =
+//! real, every cluster satisfies the whole requirement, and the ledger holds what TG12 section 8
+//! allows and nothing else.
+
+use std::collections::HashSet;
+
+use hedgerow_data::{Cell, Column, Recode, Role, Schema, Table};
+use hedgerow_privacy::{Requirement, Scope};
+use hedgerow_protocols::Error;
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_protocols::horizontal::clustering::{
+    ASKED, CLOSURES, Clustering, ENOUGH, Loss, PRESENT, Phase, Plan, SIZES, TRIED, VALUE_COUNTS,
+    WITHOUT, cluster,
+};
+use hedgerow_protocols::horizontal::cover::Writing;
+use hedgerow_protocols::horizontal::mondrian::{Partition, RECORDS};
+use hedgerow_protocols::horizontal::requirement::{COALITIONS, Demands, SENSITIVE, SITES};
+use hedgerow_smc::memory::Simulation;
+use hedgerow_smc::{Party, Seed, Settings};
+use proptest::prelude::*;
+
+use crate::mondrian::{joined, verdict};
+use crate::tables::{self, DEMANDS, adult, own_rows, share, small};
+
+fn seeds(site: u32, start: u32) -> Seed {
+    Seed::for_site(u64::from(start), site as usize)
+}
+
+fn plan<'a>(schema: &'a Schema, requirement: &'a Requirement, recode: Recode) -> Plan<'a> {
+    let quasi = schema.with_role(Role::Quasi).into_iter();
+    let writing = |index: usize| Writing {
+        domain: &schema.attributes()[index].domain,
+        recode,
+    };
+    Plan {
+        writings: quasi.map(writing).collect(),
+        loss: Loss::Ncp,
+        demands: Demands {
+            may_write_alike: true,
+            ..tables::plan(schema, requirement, false).demands
+        },
+        start: 0.5,
+        split: 1.5,
+        starts: 1,
+        is_refined: true,
+        is_blurred: false,
+        seeds: &seeds,
+    }
+}
+
+fn central(
+    schema: &Schema,
+    table: &Table,
+    plan: &Plan<'_>,
+    owners: &[u32],
+    sites: usize,
+) -> Result<Clustering, Error> {
+    let columns = share(table, 0, 1);
+    let rows = own_rows(schema, &columns, Owner::Column(owners), sites);
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+    pollster::block_on(cluster(&mut party, &rows, plan, |_| {}))
+}
+
+fn partitions(found: Vec<Clustering>) -> (Vec<Partition>, Vec<Vec<Cell>>) {
+    let cells = found[0].cells.clone();
+    for other in &found {
+        assert!(other.cells == cells);
+    }
+    (found.into_iter().map(|one| one.partition).collect(), cells)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn small_tables(
+        rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 1..60),
+        sites in 2..6usize, demand in 0..DEMANDS.len(), m in 0..4u64,
+        recode in 0..3usize, loss in 0..3usize, starts in 1..3u32,
+        is_refined in any::<bool>(), is_blurred in any::<bool>(),
+    ) {
+        let (schema, table) = small(&rows);
+        let line = match m {
+            0 | 3 => DEMANDS[demand].to_owned(),
+            m => format!("{}, m = {m}", DEMANDS[demand]),
+        };
+        let requirement = Requirement::of_line(&line, &Scope::of_schema(&schema)).unwrap();
+        let plan = Plan {
+            loss: [Loss::Ncp, Loss::Lm, Loss::Em][loss],
+            starts,
+            is_refined,
+            is_blurred,
+            ..plan(&schema, &requirement, [Recode::Node, Recode::Range, Recode::Set][recode])
+        };
+        let owners: Vec<u32> = (0..rows.len()).map(|row| (row % sites) as u32).collect();
+        let alone = central(&schema, &table, &plan, &owners, sites);
+        let site = |mut party: Party| {
+            let (schema, table, plan) = (&schema, &table, &plan);
+            async move {
+                let site = party.me().index();
+                let columns = share(table, site, sites);
+                let rows = own_rows(schema, &columns, Owner::Site(site as u32), sites);
+                cluster(&mut party, &rows, plan, |_| {}).await
+            }
+        };
+        let hardened = Simulation::new(sites, 3).run(site).into_values();
+        let ideal: Result<Vec<Clustering>, Error> =
+            Simulation::new(sites, 3).run_ideal(site).into_iter().collect();
+        let alone = match alone {
+            Ok(alone) => alone,
+            Err(refused) => {
+                for found in [hardened, ideal] {
+                    prop_assert_eq!(found.unwrap_err().to_string(), refused.to_string());
+                }
+                return Ok(());
+            }
+        };
+        let classes = joined(&table, std::slice::from_ref(&alone.partition), sites);
+        for found in [hardened, ideal] {
+            let (found, cells) = partitions(found.unwrap());
+            prop_assert_eq!(joined(&table, &found, sites), classes.clone());
+            prop_assert_eq!(&cells, &alone.cells);
+        }
+        // Every record is in one class, and what is written for it covers it.
+        let mut seen = vec![0; rows.len()];
+        for (class, cells) in alone.partition.classes.iter().zip(&alone.cells) {
+            prop_assert_eq!(alone.partition.rows(class).len() as u64, class.size);
+            for row in alone.partition.rows(class) {
+                seen[*row as usize] += 1;
+                for (attribute, cell) in cells.iter().enumerate() {
+                    prop_assert!(cell.contains(table.codes(attribute).unwrap().get(*row as usize)));
+                }
+            }
+        }
+        prop_assert_eq!(seen, vec![1; rows.len()]);
+        prop_assert_eq!(verdict(&schema, &classes, &requirement), Some(true));
+    }
+}
+
+/// 1 = 2 = 5 = 10 sites, record for record: whoever has the records, if turns and labels are the
+/// same. Records of a turn are one site's, or those of a part of one table.
+#[test]
+fn adult_for_any_number_of_sites() {
+    let Some((schema, table)) = adult() else {
+        return;
+    };
+    let requirement = Requirement::of_line("k = 50", &Scope::of_schema(&schema)).unwrap();
+    let plan = Plan {
+        is_refined: false,
+        ..plan(&schema, &requirement, Recode::Node)
+    };
+    for sites in [2, 5, 10] {
+        let owners: Vec<u32> = (0..table.rows()).map(|row| (row % sites) as u32).collect();
+        let alone = central(&schema, &table, &plan, &owners, sites).unwrap();
+        let run = Simulation::new(sites, 7).run(|mut party| {
+            let (schema, table, plan) = (&schema, &table, &plan);
+            async move {
+                let site = party.me().index();
+                let columns = share(table, site, sites);
+                let rows = own_rows(schema, &columns, Owner::Site(site as u32), sites);
+                cluster(&mut party, &rows, plan, |_| {}).await
+            }
+        });
+        let (found, cells) = partitions(run.into_values().unwrap());
+        assert!(cells == alone.cells, "{sites} sites");
+        let classes = joined(&table, std::slice::from_ref(&alone.partition), sites);
+        assert!(joined(&table, &found, sites) == classes, "{sites} sites");
+        assert!(alone.partition.classes.iter().all(|class| class.size >= 50));
+    }
+}
+
+/// TG12 Propositions 8.1 to 8.3 and 8.9: sizes and closures of clusters at each turn and nothing
+/// else; for the finishing phase what it names.
+#[test]
+fn the_ledger_holds_what_is_allowed() {
+    let rows: Vec<(u32, u32, u32, u32)> = (0..80)
+        .map(|row| (row * 7 % 10, row * 3 % 5, row % 2, row * 5 % 3))
+        .collect();
+    let (schema, table) = small(&rows);
+    for (line, is_refined, loss) in [
+        ("k = 4", false, Loss::Lm),
+        ("k = 4", true, Loss::Ncp),
+        ("k = 4, l = 2", false, Loss::Em),
+        ("k = 4, l = 2, site_diversity = 2, m = 1", true, Loss::Lm),
+    ] {
+        let requirement = Requirement::of_line(line, &Scope::of_schema(&schema)).unwrap();
+        let plan = Plan {
+            is_refined,
+            loss,
+            ..plan(&schema, &requirement, Recode::Node)
+        };
+        let run = Simulation::new(3, 7).run(|mut party| {
+            let (schema, table, plan) = (&schema, &table, &plan);
+            async move {
+                let site = party.me().index();
+                let columns = share(table, site, 3);
+                let rows = own_rows(schema, &columns, Owner::Site(site as u32), 3);
+                cluster(&mut party, &rows, plan, |_| {}).await?;
+                let entries = party.ledger().entries().iter();
+                let names = entries.map(|entry| entry.disclosure.what.name());
+                Ok::<_, Error>(names.collect::<Vec<_>>())
+            }
+        });
+        let mut allowed: HashSet<&str> = [RECORDS, SIZES, CLOSURES, ASKED, WITHOUT]
+            .iter()
+            .map(|what| what.name())
+            .collect();
+        match loss {
+            Loss::Ncp => allowed.insert(PRESENT.name()),
+            Loss::Em => allowed.insert(VALUE_COUNTS.name()),
+            Loss::Lm => false,
+        };
+        if is_refined {
+            allowed.extend([ENOUGH.name(), TRIED.name()]);
+        }
+        if line.contains('l') {
+            allowed.insert(SENSITIVE.name());
+        }
+        if line.contains('m') {
+            allowed.extend([SITES.name(), COALITIONS.name()]);
+        }
+        for ledger in run.into_values().unwrap() {
+            let found: HashSet<&str> = ledger.into_iter().collect();
+            assert!(
+                found.contains(SIZES.name()) && found.contains(CLOSURES.name()),
+                "{line}"
+            );
+            assert!(found.is_subset(&allowed), "{line}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_loss_falls_and_is_that_of_the_cells() {
+    let Some((schema, table)) = adult() else {
+        return;
+    };
+    let columns = share(&table, 0, 6).into_iter().map(Column::Coded);
+    let table = Table::new(schema.clone(), columns.collect());
+    let requirement = Requirement::of_line("k = 50", &Scope::of_schema(&schema)).unwrap();
+    let plan = plan(&schema, &requirement, Recode::Node);
+    let found = central(&schema, &table, &plan, &vec![0; table.rows()], 1).unwrap();
+    let of = |phase: Phase| found.trace.iter().filter(move |step| step.phase == phase);
+    let iterations: Vec<f64> = of(Phase::Iteration).map(|step| step.loss).collect();
+    assert!(iterations.len() > 2);
+    assert!(iterations[iterations.len() - 1] < iterations[0] / 3.0);
+    let last = found.trace[found.trace.len() - 1].loss;
+    let grown = of(Phase::Grown).map(|step| step.loss).fold(0.0, f64::max);
+    assert!(last < grown);
+    let published = Plan {
+        is_refined: false,
+        ..self::plan(&schema, &requirement, Recode::Node)
+    };
+    let published = central(&schema, &table, &published, &vec![0; table.rows()], 1).unwrap();
+    assert!(last < published.trace[published.trace.len() - 1].loss);
+}
+
+#[test]
+fn corners() {
+    let at_one = |rows: &[(u32, u32, u32, u32)], line: &str| {
+        let (schema, table) = small(rows);
+        let requirement = Requirement::of_line(line, &Scope::of_schema(&schema)).unwrap();
+        let plan = plan(&schema, &requirement, Recode::Node);
+        central(&schema, &table, &plan, &vec![0; rows.len()], 1)
+    };
+    // All records alike, n below 2k, and nobody at all.
+    let same = at_one(&[(3, 3, 1, 0); 10], "k = 2").unwrap();
+    assert!(same.trace.iter().all(|step| step.loss == 0.0));
+    let rows: Vec<(u32, u32, u32, u32)> = (0..10).map(|age| (age, age, 0, age)).collect();
+    assert_eq!(at_one(&rows, "k = 6").unwrap().partition.classes.len(), 1);
+    assert_eq!(at_one(&[], "k = 2").unwrap().partition.classes.len(), 0);
+    // What cannot be met is refused with what could be.
+    let refusal = |line| at_one(&rows, line).unwrap_err().to_string();
+    assert!(refusal("k = 11").contains("could be met is 10"));
+    assert!(
+        refusal("k = 2, l = { at_least = 3, kind = \"frequency\" }")
+            .contains("could be met is 2.5")
+    );
+}
