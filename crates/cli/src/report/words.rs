@@ -311,10 +311,30 @@ mod tests {
                 what.allowed_by()
             );
         }
-        let study = r#"[study]
+        for (security, algorithm) in [
+            ("published", "provider-aware"),
+            ("published", "clustering"),
+            ("hardened", "clustering"),
+        ] {
+            let disclosed = disclosed(security, algorithm);
+            assert!(disclosed.len() > 10, "{}", disclosed.len());
+            for what in disclosed {
+                assert!(!meaning(what.name()).is_empty(), "{}", what.name());
+                assert!(
+                    !reason(what.name(), what.allowed_by()).is_empty(),
+                    "{}",
+                    what.allowed_by()
+                );
+            }
+        }
+    }
+
+    fn disclosed(security: &str, algorithm: &str) -> Vec<What> {
+        let study = format!(
+            r#"[study]
 name = "s"
 partition = "horizontal"
-security = "published"
+security = "{security}"
 [[attribute]]
 name = "age"
 role = "quasi"
@@ -329,8 +349,9 @@ k = 2
 site_diversity = 2
 m = 1
 [algorithm]
-name = "provider-aware"
-"#;
+name = "{algorithm}"
+"#
+        );
         let path = tempfile::NamedTempFile::new()
             .map(|file| std::fs::write(file.path(), study).map(|()| file));
         let Ok(Ok(file)) = path else {
@@ -340,15 +361,6 @@ name = "provider-aware"
             Ok(ready) => ready,
             Err(error) => panic!("{error}"),
         };
-        let disclosed = crate::disclosures::disclosures(&ready);
-        assert!(disclosed.len() > 10);
-        for what in disclosed {
-            assert!(!meaning(what.name()).is_empty(), "{}", what.name());
-            assert!(
-                !reason(what.name(), what.allowed_by()).is_empty(),
-                "{}",
-                what.allowed_by()
-            );
-        }
+        crate::disclosures::disclosures(&ready)
     }
 }
