@@ -38,8 +38,7 @@ enum Form<'a> {
         tree: &'a Taxonomy,
         /// Cost of each node.
         costs: Vec<u64>,
-        /// For each value and node, the cost of the lowest node above both; where it is not too
-        /// large.
+        /// For each two nodes, the cost of the lowest above both; where there are not too many.
         joined: Vec<u64>,
     },
     Range,
@@ -165,10 +164,13 @@ impl<'a> Shape<'a> {
                 tree,
                 costs,
                 joined,
-            } => match joined.get(code as usize * costs.len() + closure[0] as usize) {
-                Some(cost) => *cost,
-                None => costs[common(tree, closure[0] as u32, tree.leaf(code)) as usize],
-            },
+            } => {
+                let leaf = tree.leaf(code);
+                match joined.get(leaf as usize * costs.len() + closure[0] as usize) {
+                    Some(cost) => *cost,
+                    None => costs[common(tree, closure[0] as u32, leaf) as usize],
+                }
+            }
             Form::Range => {
                 let (least, greatest) = ends(closure[0]);
                 self.cost.of_interval(least.min(code), greatest.max(code))
@@ -178,6 +180,28 @@ impl<'a> Shape<'a> {
                 let mut with = closure.to_vec();
                 with[code as usize / 64] |= 1 << (code % 64);
                 self.cost(&with)
+            }
+        }
+    }
+
+    /// The cost of two closures together.
+    fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
+        match &self.form {
+            Form::Node {
+                tree,
+                costs,
+                joined,
+            } => match joined.get(one[0] as usize * costs.len() + other[0] as usize) {
+                Some(cost) => *cost,
+                None => costs[common(tree, one[0] as u32, other[0] as u32) as usize],
+            },
+            Form::Range => {
+                let ((a, b), (c, d)) = (ends(one[0]), ends(other[0]));
+                self.cost.of_interval(a.min(c), b.max(d))
+            }
+            Form::Set => {
+                let union = one.iter().zip(other).map(|(one, other)| one | other);
+                self.cost.of_set(&union.collect::<Vec<u64>>())
             }
         }
     }
@@ -312,13 +336,11 @@ impl<'a> Form<'a> {
             cost.of_interval(least, greatest)
         };
         let costs: Vec<u64> = (0..tree.node_count()).map(interval).collect();
-        let leaves = tree.leaf_count() as usize;
         let mut joined = Vec::new();
-        if leaves * costs.len() <= MOST_JOINS {
-            joined.reserve(leaves * costs.len());
-            for code in 0..tree.leaf_count() {
-                let leaf = tree.leaf(code);
-                let above = |node| costs[common(tree, leaf, node) as usize];
+        if costs.len() * costs.len() <= MOST_JOINS {
+            joined.reserve(costs.len() * costs.len());
+            for one in 0..tree.node_count() {
+                let above = |other| costs[common(tree, one, other) as usize];
                 joined.extend((0..tree.node_count()).map(above));
             }
         }
@@ -530,6 +552,11 @@ impl<'a> Shapes<'a> {
         }
     }
 
+    /// Together with a value of one attribute.
+    pub(crate) fn join_value(&self, attribute: usize, closure: &mut [u64], code: u32) {
+        self.shapes[attribute].join_value(self.part_mut(attribute, closure), code);
+    }
+
     pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
         for (attribute, shape) in self.shapes.iter().enumerate() {
             shape.join(
@@ -563,9 +590,11 @@ impl<'a> Shapes<'a> {
 
     /// The cost of two closures together.
     pub(crate) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
-        let mut joint = one.to_vec();
-        self.join(&mut joint, other);
-        self.cost(&joint)
+        let mut cost = 0;
+        for (attribute, shape) in self.shapes.iter().enumerate() {
+            cost += shape.common_cost(self.part(attribute, one), self.part(attribute, other));
+        }
+        cost
     }
 
     pub(crate) fn covers(&self, closure: &[u64], record: &[u32]) -> bool {

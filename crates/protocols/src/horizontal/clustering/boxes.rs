@@ -1,9 +1,10 @@
 //! Where a narrower cluster may be worth opening: the closures of clusters, one step narrower in one
-//! attribute. Whether enough records would save there is asked of all sites together, as a threshold.
+//! attribute. Whether enough records would save there is asked of all sites together, as a threshold;
+//! how much, only where they would.
 //!
 //! # Discloses
 //! For each narrower closure, whether at least so many records as a cluster needs lie in it and cost
-//! more where they are.
+//! more where they are; if so, how much they would save together.
 
 use std::collections::HashSet;
 
@@ -33,7 +34,8 @@ pub(super) async fn open(
     let mut opened = 0;
     for _ in 0..batches {
         worthwhile.extend(fresh(party, work, &mut tried).await?);
-        let trials = choose(work, &mut worthwhile);
+        let savings = savings(party, work, &worthwhile).await?;
+        let trials = choose(work, &mut worthwhile, &savings);
         if trials.is_empty() {
             break;
         }
@@ -61,11 +63,7 @@ async fn fresh(
     }
     let own: Vec<u64> = closures
         .par_iter()
-        .map(|closure| {
-            let donors = donors(work, closure);
-            let rows = donors.into_iter().flat_map(|donor| work.members(donor));
-            rows.filter(|row| work.shapes.covers(closure, work.record(**row))).count() as u64
-        })
+        .map(|closure| own_savings(work, closure).0)
         .collect();
     let thresholds = vec![work.least; closures.len()];
     let mut enough = vec![false; closures.len()];
@@ -79,22 +77,44 @@ async fn fresh(
         .collect())
 }
 
-/// Clusters that cost more than a closure and may have records in it.
-fn donors(work: &Work<'_>, closure: &[u64]) -> Vec<usize> {
+/// How much would be saved in each closure.
+async fn savings(
+    party: &mut Party,
+    work: &Work<'_>,
+    closures: &[Vec<u64>],
+) -> Result<Vec<u64>, Error> {
+    let mut savings: Vec<u64> = closures
+        .par_iter()
+        .map(|closure| own_savings(work, closure).1)
+        .collect();
+    if !savings.is_empty() {
+        party.sum(ENOUGH, &mut savings).await?;
+    }
+    Ok(savings)
+}
+
+/// How many of this site's records lie in a closure and cost more where they are, and how much less
+/// they would cost in it.
+fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     let cost = work.shapes.cost(closure);
     let dearer = work
         .clusters
         .living()
         .filter(|cluster| work.clusters.costs[*cluster] > cost);
-    dearer
-        .filter(|cluster| work.shapes.meet(work.clusters.closure(*cluster), closure))
-        .collect()
+    let donors =
+        dearer.filter(|cluster| work.shapes.meet(work.clusters.closure(*cluster), closure));
+    donors.fold((0, 0), |(records, saved), donor| {
+        let rows = work.members(donor).iter();
+        let covered = rows.filter(|row| work.shapes.covers(closure, work.record(**row)));
+        let count = covered.count() as u64;
+        let each = work.clusters.costs[donor] - cost;
+        (records + count, saved + count * each)
+    })
 }
 
-/// Takes closures to try together, those first whose nearest donors would save most; no two trials
-/// share a cluster.
-fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>) -> Vec<Trial> {
-    let ranked: Vec<(Vec<(u64, usize)>, Vec<(u64, usize)>, u64)> = worthwhile
+/// Takes closures to try together, those first that would save most; no two trials share a cluster.
+fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> Vec<Trial> {
+    let near: Vec<(Vec<(u64, usize)>, Vec<(u64, usize)>)> = worthwhile
         .par_iter()
         .map(|closure| {
             let cost = work.shapes.cost(closure);
@@ -112,31 +132,26 @@ fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>) -> Vec<Trial> {
             donors.sort_unstable();
             others.sort_unstable();
             others.truncate(4 * RECEIVERS);
-            let near = donors.iter().take(NEAREST);
-            let saved = near.map(|(_, cluster)| {
-                (work.clusters.costs[*cluster] - cost) * work.clusters.sizes[*cluster]
-            });
-            let saved = saved.sum();
             donors.truncate(4 * DONORS);
-            (donors, others, saved)
+            (donors, others)
         })
         .collect();
     let mut order: Vec<usize> = (0..worthwhile.len()).collect();
     order.sort_by(|a, b| {
-        let saved = ranked[*b].2.cmp(&ranked[*a].2);
+        let saved = savings[*b].cmp(&savings[*a]);
         saved.then_with(|| worthwhile[*a].cmp(&worthwhile[*b]))
     });
     let mut is_taken = vec![false; work.clusters.len()];
     let mut is_used = vec![false; worthwhile.len()];
     let mut trials = Vec::new();
     for place in order {
-        let (donors, others, _) = &ranked[place];
-        if donors.is_empty() {
+        let (donors, others) = &near[place];
+        if donors.is_empty() || savings[place] == 0 {
             is_used[place] = true;
             continue;
         }
-        let near = donors.iter().take(NEAREST);
-        if near.clone().any(|(_, cluster)| is_taken[*cluster]) {
+        let mut nearest = donors.iter().take(NEAREST);
+        if nearest.any(|(_, cluster)| is_taken[*cluster]) {
             continue;
         }
         let free = |list: &[(u64, usize)], most: usize| -> Vec<usize> {

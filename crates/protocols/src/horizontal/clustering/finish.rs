@@ -13,13 +13,19 @@ use super::work::Work;
 use super::{Phase, boxes, turn};
 use crate::Error;
 
-/// Steps in which the demanded size is reached.
-const STEPS: u64 = 5;
-/// Batches of openings at each step.
+/// The sizes, in tenths of k, over which the demanded one is reached.
+const GROWTH: [u64; 4] = [4, 6, 8, 10];
+/// The same when it is lowered again, to come to it another way.
+const AGAIN: [u64; 2] = [7, 10];
+/// How often that is tried.
+const TIMES: usize = 2;
+/// Batches of openings at each size, and at the end.
 const BATCHES: usize = 12;
-/// The same at the end, and how often it is gone round then.
-const LAST_BATCHES: usize = 30;
+const LAST_BATCHES: usize = 24;
+/// How often it is gone round at the end.
 const ROUNDS: usize = 3;
+/// Batches of clusters that are dissolved because they cost most.
+const COSTLIEST: usize = 4;
 /// Clusters into which another may be dissolved.
 const RECEIVERS: usize = 24;
 
@@ -28,28 +34,78 @@ pub(super) async fn finish(
     work: &mut Work<'_>,
     step: &mut impl FnMut(Phase, &Work<'_>),
 ) -> Result<(), Error> {
+    grow(party, work, &GROWTH, step).await?;
+    settle(party, work, step).await?;
+    for _ in 0..TIMES {
+        let kept = work.state();
+        grow(party, work, &AGAIN, step).await?;
+        settle(party, work, step).await?;
+        if work.clusters.loss() >= kept.loss() {
+            work.restore(kept);
+            step(Phase::Refined, work);
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Brings clusters to the demanded size over some others.
+async fn grow(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    tenths: &[u64],
+    step: &mut impl FnMut(Phase, &Work<'_>),
+) -> Result<(), Error> {
     let k = work.k();
-    for number in 1..=STEPS {
-        work.least = (k * number).div_ceil(STEPS);
+    for tenths in tenths {
+        work.least = (k * tenths).div_ceil(10);
         remove_small(party, work).await?;
-        if number == STEPS {
+        if work.least == k {
             merge::unite_unsafe(party, work).await?;
         }
         step(Phase::Grown, work);
+        move_on(party, work).await?;
         boxes::open(party, work, BATCHES).await?;
         work.tidy();
         move_on(party, work).await?;
         step(Phase::Refined, work);
     }
+    Ok(())
+}
+
+/// Opens, dissolves and moves while the loss falls.
+async fn settle(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    step: &mut impl FnMut(Phase, &Work<'_>),
+) -> Result<(), Error> {
     for _ in 0..ROUNDS {
         let before = work.clusters.loss();
         boxes::open(party, work, LAST_BATCHES).await?;
+        dissolve_costliest(party, work).await?;
         work.tidy();
         move_on(party, work).await?;
         step(Phase::Refined, work);
         if work.clusters.loss() == before {
             break;
         }
+    }
+    Ok(())
+}
+
+/// Tries to do without the clusters that lose most.
+async fn dissolve_costliest(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+    let mut left: Vec<usize> = work.clusters.living().collect();
+    left.sort_by_key(|cluster| (std::cmp::Reverse(work.clusters.loss_of(*cluster)), *cluster));
+    for _ in 0..COSTLIEST {
+        left.retain(|cluster| work.clusters.sizes[*cluster] > 0);
+        let mut trials = regions(work, &left);
+        for trial in &mut trials {
+            trial.change = Change::Dissolve;
+        }
+        let tried: Vec<usize> = trials.iter().map(|trial| trial.region[0]).collect();
+        left.retain(|cluster| !tried.contains(cluster));
+        attempt(party, work, trials).await?;
     }
     Ok(())
 }

@@ -18,8 +18,8 @@
 //! requirement speaks of them, their sensitive counts (8.2.2); from which clusters a site in its turn
 //! may take a record (8.2.3), and the closures without it. With the loss over the values that occur,
 //! which those are; with entropy, how often they do. In the finishing phase, whether enough records
-//! would save in a narrower cluster, and sizes, closures and sensitive counts of clusters that were
-//! tried.
+//! would save in a narrower cluster and how much, and sizes, closures and sensitive counts of
+//! clusters that were tried.
 
 mod boxes;
 mod finish;
@@ -65,9 +65,9 @@ pub const ASKED: What = What::new(
 );
 /// The closures of clusters as they would be without a record.
 pub const WITHOUT: What = What::new("closures of clusters without a record", "TG12 section 4.2");
-/// Whether enough records would save in a narrower cluster.
+/// Whether enough records would save in a narrower cluster, and how much.
 pub const ENOUGH: What = What::new(
-    "narrower clusters that enough records would save in",
+    "narrower clusters that enough records would save in, and how much",
     "the study: clusters refined after merging",
 );
 /// Sizes, sensitive counts and closures of clusters that were tried.

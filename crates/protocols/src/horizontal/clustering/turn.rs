@@ -22,7 +22,7 @@ use crate::Error;
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;
 /// The same when clusters are refined.
-const MOST_BATCHES_REFINED: usize = 2;
+const MOST_BATCHES_REFINED: usize = 8;
 /// Records whose best clusters are looked for at the same time.
 const AT_A_TIME: usize = 512;
 /// The most iterations.
@@ -72,6 +72,8 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
     } else {
         MOST_BATCHES
     };
+    // What all know until the turn is over.
+    let public = work.clusters.clone();
     let acting = work.speakers.iter().position(|speaker| speaker.site == site);
     let mut acting = acting.map(|speaker| Acting::new(work, speaker, site));
     if let Some(acting) = &mut acting {
@@ -93,19 +95,33 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
         let asked: Vec<Vec<(usize, usize)>> = masks.iter().enumerate().map(asked).collect();
         let asked = asked.concat();
         let questions = asked.iter().map(|(cluster, attribute)| {
-            let gone = acting.as_ref().and_then(|acting| acting.candidate(*cluster));
             let rows = work.members(*cluster).iter().copied();
-            let rows = rows.filter(|row| Some(*row) != gone);
-            work.question(*attribute, work.clusters.closure(*cluster), rows)
+            let rows = rows.filter(|row| {
+                // Who came in this turn is yet unknown to the others, and joined to their answer.
+                let acting = acting.as_ref();
+                acting.is_none_or(|acting| !acting.is_left_out(*cluster, *row))
+            });
+            work.question(*attribute, public.closure(*cluster), rows)
         });
         let questions = questions.collect();
         let cells = smallest(party, WITHOUT, &work.plan.writings, questions).await?;
         if let Some(acting) = &mut acting {
             let mut closures: Vec<Option<Vec<u64>>> = vec![None; masks.len()];
             for ((cluster, attribute), cell) in asked.iter().zip(&cells) {
+                let come = work.members(*cluster).iter().copied();
+                let come: Vec<u32> = come.filter(|row| acting.has_come[*row as usize]).collect();
+                if work.clusters.sizes[*cluster] == come.len() as u64 + 1 {
+                    // Nobody else is left whom the others could have been asked about.
+                    closures[*cluster] = work.closure_of(come);
+                    continue;
+                }
                 let closure = closures[*cluster]
                     .get_or_insert_with(|| work.clusters.closure(*cluster).to_vec());
                 work.shapes.put(*attribute, cell, closure);
+                for row in come {
+                    let code = work.record(row)[*attribute];
+                    work.shapes.join_value(*attribute, closure, code);
+                }
             }
             acting.take_asked(work, closures);
         }
@@ -163,6 +179,8 @@ struct Acting {
     /// Its own closure of each cluster, from when that was found out; who leaves quietly leaves it as
     /// it is.
     own: Vec<Option<Vec<u64>>>,
+    /// Rows that moved in this turn.
+    has_come: Vec<bool>,
     changed: Vec<bool>,
 }
 
@@ -190,12 +208,14 @@ impl Acting {
             candidates: vec![None; count],
             narrowed: vec![None; count],
             own: vec![None; count],
+            has_come: vec![false; work.rows.count],
             changed: vec![false; count],
         }
     }
 
-    fn candidate(&self, cluster: usize) -> Option<u32> {
-        self.candidates.get(cluster).copied().flatten()
+    /// Whether the others are asked about a cluster without this row.
+    fn is_left_out(&self, cluster: usize, row: u32) -> bool {
+        self.candidates[cluster] == Some(row) || self.has_come[row as usize]
     }
 
     /// The attributes in which this site's own closure of a row's cluster would change without it.
@@ -374,6 +394,7 @@ impl Acting {
                     self.own[from] = None;
                 }
                 shift(work, leaving, target);
+                self.has_come[row as usize] = true;
                 for cluster in [from, target] {
                     self.changed[cluster] = true;
                     self.narrowed[cluster] = None;

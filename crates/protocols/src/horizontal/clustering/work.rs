@@ -272,6 +272,22 @@ impl<'a> Work<'a> {
         self.search.put(self.shapes, &self.clusters, into);
     }
 
+    /// Who is where, and what is known of it.
+    pub(super) fn state(&self) -> State {
+        State {
+            clusters: self.clusters.clone(),
+            cluster_of: self.cluster_of.clone(),
+            members: self.members.clone(),
+        }
+    }
+
+    pub(super) fn restore(&mut self, state: State) {
+        self.clusters = state.clusters;
+        self.cluster_of = state.cluster_of;
+        self.members = state.members;
+        self.search = Search::new(self.shapes, &self.clusters);
+    }
+
     /// Gives the clusters with records the numbers from 0 on, in their order.
     pub(super) fn tidy(&mut self) {
         let living: Vec<usize> = self.clusters.living().collect();
@@ -350,6 +366,19 @@ impl<'a> Work<'a> {
         let cells = living.iter();
         let cells = cells.map(|cluster| self.shapes.cells(self.clusters.closure(*cluster)));
         (living.iter().map(class).collect(), cells.collect())
+    }
+}
+
+/// A clustering to come back to.
+pub(super) struct State {
+    clusters: Clusters,
+    cluster_of: Vec<u32>,
+    members: Vec<Vec<u32>>,
+}
+
+impl State {
+    pub(super) fn loss(&self) -> u64 {
+        self.clusters.loss()
     }
 }
 
