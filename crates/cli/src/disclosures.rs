@@ -96,3 +96,77 @@ fn of_clusters(ready: &Ready, all: &mut Vec<What>) {
         all.extend([ENOUGH, TRIED]);
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// What a study of this kind may disclose.
+    pub(crate) fn disclosed(security: &str, algorithm: &str) -> Vec<What> {
+        let study = format!(
+            r#"[study]
+name = "s"
+partition = "horizontal"
+security = "{security}"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 99]
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["flu", "ulcer"]
+[require]
+k = 2
+site_diversity = 2
+m = 1
+[algorithm]
+{algorithm}
+"#
+        );
+        let path = tempfile::NamedTempFile::new()
+            .map(|file| std::fs::write(file.path(), study).map(|()| file));
+        let Ok(Ok(file)) = path else {
+            panic!("no file")
+        };
+        let ready = match Ready::open(file.path(), Some(3)) {
+            Ok(ready) => ready,
+            Err(error) => panic!("{error}"),
+        };
+        disclosures(&ready)
+    }
+
+    #[test]
+    fn clusters_show_what_their_settings_say() {
+        let clustering = |security, settings: &str| {
+            disclosed(security, &format!("name = \"clustering\"\n{settings}"))
+        };
+        let of_losses = [
+            ("", [true, false]),
+            ("loss = \"lm\"", [false, false]),
+            ("loss = \"em\"", [false, true]),
+        ];
+        for (loss, expected) in of_losses {
+            let all = clustering("hardened", loss);
+            assert_eq!(
+                [PRESENT, VALUE_COUNTS].map(|what| all.contains(&what)),
+                expected
+            );
+            for what in [RECORDS, SIZES, CLOSURES, SITES, COALITIONS, ALIKE, VALUES] {
+                assert!(all.contains(&what), "{}", what.name());
+            }
+            for what in [COVERS, REFUSED, MEDIANS, RUNNING] {
+                assert!(!all.contains(&what), "{}", what.name());
+            }
+            assert!(all.contains(&ENOUGH) && all.contains(&TRIED));
+        }
+        for (security, settings) in [("hardened", "finish = false"), ("published", "")] {
+            let all = clustering(security, settings);
+            assert!(
+                !all.contains(&ENOUGH) && !all.contains(&TRIED),
+                "{security}"
+            );
+        }
+    }
+}

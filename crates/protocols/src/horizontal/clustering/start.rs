@@ -118,6 +118,8 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
             let own = work.members(*cluster).iter();
             let own = own.filter(|row| work.rows.owner_of(**row) == site);
             let mut rows: Vec<u32> = own.copied().collect();
+            // In an order that does not depend on whose rows stand between them.
+            rows.sort_unstable();
             let generator = &mut work.speakers[speaker].generator;
             generator.shuffle(&mut rows);
             let turn = generator.below(2) as usize;
