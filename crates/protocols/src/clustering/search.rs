@@ -93,7 +93,11 @@ impl Search {
         may_join: impl Fn(usize) -> bool,
     ) -> Option<(u64, usize)> {
         let mut best = (below, usize::MAX);
-        for group in self.groups.iter().filter(|group| !group.clusters.is_empty()) {
+        for group in self
+            .groups
+            .iter()
+            .filter(|group| !group.clusters.is_empty())
+        {
             let wider = self.wider(shapes, &group.key, record);
             if (group.size + 1) * wider + group.cost > best.0 {
                 continue;

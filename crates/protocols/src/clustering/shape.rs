@@ -290,7 +290,9 @@ impl<'a> Shape<'a> {
                 let (least, greatest) = ends(closure[0]);
                 least <= greatest && greatest < self.size
             }
-            Form::Set => codes_of(closure).last().is_some_and(|code| code < self.size),
+            Form::Set => codes_of(closure)
+                .last()
+                .is_some_and(|code| code < self.size),
         }
     }
 
@@ -520,7 +522,10 @@ impl<'a> Shapes<'a> {
             .collect();
         telling.sort_unstable_by(|a, b| b.cmp(a));
         telling.truncate(most);
-        telling.into_iter().map(|(_, attribute)| attribute).collect()
+        telling
+            .into_iter()
+            .map(|(_, attribute)| attribute)
+            .collect()
     }
 
     pub(crate) fn of_record(&self, record: &[u32]) -> Vec<u64> {

@@ -99,7 +99,9 @@ pub(super) async fn smallest(
         list.push(question);
     }
     let mut answers = [
-        nodes(party, what, writings, &kinds.nodes).await?.into_iter(),
+        nodes(party, what, writings, &kinds.nodes)
+            .await?
+            .into_iter(),
         sets(party, what, &kinds.sets).await?.into_iter(),
         ranges(party, what, &kinds.ranges).await?.into_iter(),
     ];
@@ -225,11 +227,7 @@ fn public_tree(tree: &Taxonomy, top: u32) -> Result<Tree, Error> {
 }
 
 /// The first and last value of each class.
-async fn ranges(
-    party: &mut Party,
-    what: What,
-    questions: &[Question],
-) -> Result<Vec<Cell>, Error> {
+async fn ranges(party: &mut Party, what: What, questions: &[Question]) -> Result<Vec<Cell>, Error> {
     if questions.is_empty() {
         return Ok(Vec::new());
     }
@@ -253,11 +251,7 @@ async fn ranges(
 
 /// The values that occur in each class. Of wide attributes some classes are asked about at a time, so
 /// that memory is bounded.
-async fn sets(
-    party: &mut Party,
-    what: What,
-    questions: &[Question],
-) -> Result<Vec<Cell>, Error> {
+async fn sets(party: &mut Party, what: What, questions: &[Question]) -> Result<Vec<Cell>, Error> {
     let width = |question: &Question| (question.bounds.1 - question.bounds.0) as usize + 1;
     let mut cells = Vec::with_capacity(questions.len());
     let mut rest = questions;

@@ -23,6 +23,9 @@ const RECEIVERS: usize = 12;
 /// So many of the nearest must be free for a trial to be worth it.
 const NEAREST: usize = 3;
 
+/// Batches end when one lowers the loss by less than this share of it.
+const LEAST_GAIN: u64 = 4000;
+
 /// Opens clusters where that lowers the loss, in at most so many batches. Gives how many it opened.
 pub(super) async fn open(
     party: &mut Party,
@@ -33,6 +36,7 @@ pub(super) async fn open(
     let mut worthwhile: Vec<Vec<u64>> = Vec::new();
     let mut opened = 0;
     for _ in 0..batches {
+        let before = work.clusters.loss();
         worthwhile.extend(fresh(party, work, &mut tried).await?);
         let savings = savings(party, work, &worthwhile).await?;
         let trials = choose(work, &mut worthwhile, &savings);
@@ -41,6 +45,9 @@ pub(super) async fn open(
         }
         let made = attempt(party, work, trials).await?;
         opened += made.into_iter().filter(|made| *made).count();
+        if before - work.clusters.loss() < before / LEAST_GAIN {
+            break;
+        }
     }
     Ok(opened)
 }

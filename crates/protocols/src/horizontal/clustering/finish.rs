@@ -15,17 +15,17 @@ use crate::Error;
 
 /// The sizes, in tenths of k, over which the demanded one is reached.
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
-/// The same when it is lowered again, to come to it another way.
-const AGAIN: [u64; 2] = [7, 10];
-/// How often that is tried.
-const TIMES: usize = 2;
+/// The same when it is lowered again and again, to come to it another way.
+const AGAIN: [&[u64]; 4] = [&[7, 10], &[5, 7, 10], &[8, 10], &[6, 8, 10]];
 /// Batches of openings at each size, and at the end.
 const BATCHES: usize = 12;
 const LAST_BATCHES: usize = 24;
 /// How often it is gone round at the end.
 const ROUNDS: usize = 3;
+/// It ends when the loss falls by less than this share of it.
+const LEAST_GAIN: u64 = 400;
 /// Batches of clusters that are dissolved because they cost most.
-const COSTLIEST: usize = 4;
+const COSTLIEST: usize = 2;
 /// Clusters into which another may be dissolved.
 const RECEIVERS: usize = 24;
 
@@ -36,14 +36,13 @@ pub(super) async fn finish(
 ) -> Result<(), Error> {
     grow(party, work, &GROWTH, step).await?;
     settle(party, work, step).await?;
-    for _ in 0..TIMES {
+    for tenths in AGAIN {
         let kept = work.state();
-        grow(party, work, &AGAIN, step).await?;
+        grow(party, work, tenths, step).await?;
         settle(party, work, step).await?;
         if work.clusters.loss() >= kept.loss() {
             work.restore(kept);
             step(Phase::Refined, work);
-            break;
         }
     }
     Ok(())
@@ -64,7 +63,6 @@ async fn grow(
             merge::unite_unsafe(party, work).await?;
         }
         step(Phase::Grown, work);
-        move_on(party, work).await?;
         boxes::open(party, work, BATCHES).await?;
         work.tidy();
         move_on(party, work).await?;
@@ -86,7 +84,7 @@ async fn settle(
         work.tidy();
         move_on(party, work).await?;
         step(Phase::Refined, work);
-        if work.clusters.loss() == before {
+        if before - work.clusters.loss() <= before / LEAST_GAIN {
             break;
         }
     }

@@ -49,7 +49,11 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
 
 /// The cluster with which another would lose least as one.
 pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
-    let others: Vec<usize> = work.clusters.living().filter(|other| *other != cluster).collect();
+    let others: Vec<usize> = work
+        .clusters
+        .living()
+        .filter(|other| *other != cluster)
+        .collect();
     let closest = others
         .par_iter()
         .map(|other| (distance(work, cluster, *other), *other))
@@ -73,7 +77,9 @@ fn unite_small(work: &mut Work<'_>) {
     let mut left = small(work);
     let closest = |work: &Work<'_>, left: &[usize], one: usize| {
         let others = left.iter().filter(|other| **other != one);
-        others.map(|other| (distance(work, one, *other), *other)).min()
+        others
+            .map(|other| (distance(work, one, *other), *other))
+            .min()
     };
     let mut pairs: Vec<Option<(u64, usize)>> = vec![None; work.clusters.len()];
     let found: Vec<Option<(u64, usize)>> = left
@@ -102,8 +108,7 @@ fn unite_small(work: &mut Work<'_>) {
             .iter()
             .copied()
             .filter(|one| {
-                *one == into
-                    || pairs[*one].is_none_or(|(_, other)| other == gone || other == into)
+                *one == into || pairs[*one].is_none_or(|(_, other)| other == gone || other == into)
             })
             .collect();
         for one in stale {

@@ -37,8 +37,8 @@ use super::mondrian::{Partition, RECORDS};
 use super::requirement::{Demands, Table};
 use super::rows::OwnRows;
 use crate::Error;
-use crate::clustering::shape::{Shape, Shapes, UNIT};
 pub use crate::clustering::Loss;
+use crate::clustering::shape::{Shape, Shapes, UNIT};
 use work::Work;
 
 /// Which values of the quasi-identifiers occur.
@@ -175,9 +175,8 @@ pub async fn cluster(
             step(Phase::Grown, &work);
         }
         checks += work.checks;
-        let is_better = |(kept, _): &(Work<'_>, Vec<Progress>)| {
-            work.clusters.loss() < kept.clusters.loss()
-        };
+        let is_better =
+            |(kept, _): &(Work<'_>, Vec<Progress>)| work.clusters.loss() < kept.clusters.loss();
         if best.as_ref().is_none_or(is_better) {
             best = Some((work, trace));
         }
@@ -204,7 +203,10 @@ async fn shapes<'a>(
     rows: &OwnRows<'_>,
     plan: &Plan<'a>,
 ) -> Result<Shapes<'a>, Error> {
-    let sizes = plan.writings.iter().map(|writing| writing.domain.size() as usize);
+    let sizes = plan
+        .writings
+        .iter()
+        .map(|writing| writing.domain.size() as usize);
     let mut counts: Vec<Vec<u64>> = sizes.map(|size| vec![0; size]).collect();
     for (counts, column) in counts.iter_mut().zip(&rows.quasi) {
         column.iter().for_each(|code| counts[code as usize] += 1);

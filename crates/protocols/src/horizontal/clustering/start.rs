@@ -50,7 +50,10 @@ async fn flatten(party: &mut Party, work: &mut Work<'_>, all: &[usize]) -> Resul
     let whole = work.table.whole();
     let clusters = all.len() as u64;
     for site in 0..work.rows.sites as u32 {
-        let speaker = work.speakers.iter().position(|speaker| speaker.site == site);
+        let speaker = work
+            .speakers
+            .iter()
+            .position(|speaker| speaker.site == site);
         if let Some(speaker) = speaker {
             let mut counts: Vec<Vec<u64>> = all
                 .iter()

@@ -126,7 +126,8 @@ async fn begin(
             opened = Some(cluster);
             let fitting = |donor: &usize| {
                 let rows = work.members(*donor).iter();
-                rows.filter(|row| work.shapes.covers(closure, work.record(**row))).count() as u64
+                rows.filter(|row| work.shapes.covers(closure, work.record(**row)))
+                    .count() as u64
             };
             leaving.extend(trial.region[..*donors].iter().map(fitting));
         }
@@ -208,7 +209,9 @@ impl Tried {
         for cluster in &self.dissolved {
             for row in work.members(*cluster) {
                 let record = work.record(*row);
-                let growths = targets.iter().filter(|target| work.clusters.sizes[**target] > 0);
+                let growths = targets
+                    .iter()
+                    .filter(|target| work.clusters.sizes[**target] > 0);
                 let growths = growths
                     .map(|target| (work.clusters.growth(work.shapes, *target, record), *target));
                 if let Some((_, target)) = growths.min() {
@@ -249,7 +252,8 @@ impl Tried {
             let mut within = work.clusters.closure(cluster).to_vec();
             if !self.dissolved.contains(&cluster) {
                 for source in &self.dissolved {
-                    work.shapes.join(&mut within, work.clusters.closure(*source));
+                    work.shapes
+                        .join(&mut within, work.clusters.closure(*source));
                 }
             }
             changed.push((cluster, within));
@@ -259,10 +263,18 @@ impl Tried {
 
     /// Whether the loss has fallen, or by less than uniting would, and all clusters are enough.
     fn is_better(&self, work: &Work<'_>) -> bool {
-        if self.is_off || !self.touched().all(|cluster| work.is_enough(cluster) || self.stays(work, cluster)) {
+        if self.is_off
+            || !self
+                .touched()
+                .all(|cluster| work.is_enough(cluster) || self.stays(work, cluster))
+        {
             return false;
         }
-        if self.dissolved.iter().any(|cluster| work.clusters.sizes[*cluster] > 0) {
+        if self
+            .dissolved
+            .iter()
+            .any(|cluster| work.clusters.sizes[*cluster] > 0)
+        {
             return false;
         }
         let now: u64 = self
@@ -300,8 +312,11 @@ impl Tried {
         }
         for known in self.known {
             work.clusters.sizes[known.cluster] = known.size;
-            work.clusters.counts_mut(known.cluster).copy_from_slice(&known.counts);
-            work.clusters.set_closure(work.shapes, known.cluster, &known.closure);
+            work.clusters
+                .counts_mut(known.cluster)
+                .copy_from_slice(&known.counts);
+            work.clusters
+                .set_closure(work.shapes, known.cluster, &known.closure);
             work.search.put(work.shapes, &work.clusters, known.cluster);
         }
         if let Some(opened) = self.opened {

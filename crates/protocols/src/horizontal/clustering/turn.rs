@@ -22,7 +22,7 @@ use crate::Error;
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;
 /// The same when clusters are refined.
-const MOST_BATCHES_REFINED: usize = 8;
+const MOST_BATCHES_REFINED: usize = 3;
 /// Records whose best clusters are looked for at the same time.
 const AT_A_TIME: usize = 512;
 /// The most iterations.
@@ -74,7 +74,10 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
     };
     // What all know until the turn is over.
     let public = work.clusters.clone();
-    let acting = work.speakers.iter().position(|speaker| speaker.site == site);
+    let acting = work
+        .speakers
+        .iter()
+        .position(|speaker| speaker.site == site);
     let mut acting = acting.map(|speaker| Acting::new(work, speaker, site));
     if let Some(acting) = &mut acting {
         acting.take_quiet(work);
@@ -140,7 +143,9 @@ async fn announce(
         sizes[cluster] = work.clusters.sizes[cluster] << 1 | u64::from(*is_changed);
     }
     party.sum(SIZES, &mut sizes).await?;
-    let told: Vec<usize> = (0..sizes.len()).filter(|place| sizes[*place] & 1 == 1).collect();
+    let told: Vec<usize> = (0..sizes.len())
+        .filter(|place| sizes[*place] & 1 == 1)
+        .collect();
     let (width, counters) = (work.shapes.width(), work.clusters.counters());
     let mut words = vec![0; told.len() * (width + counters)];
     if told.is_empty() {
@@ -198,9 +203,15 @@ impl Acting {
             rows
         };
         let from = speaker.next;
-        speaker.next = if rows == 0 { 0 } else { (from + looked_at) % rows };
+        speaker.next = if rows == 0 {
+            0
+        } else {
+            (from + looked_at) % rows
+        };
         let order = &speaker.order;
-        let waiting: Vec<u32> = (0..looked_at).map(|place| order[(from + place) % rows]).collect();
+        let waiting: Vec<u32> = (0..looked_at)
+            .map(|place| order[(from + place) % rows])
+            .collect();
         let may_leave = |row: &u32| work.clusters.sizes[work.cluster_of(*row)] > least;
         Self {
             site,
@@ -456,7 +467,9 @@ fn narrowed_by_each(work: &Work<'_>, site: u32, cluster: usize) -> Vec<(u32, u64
     let mut masks = vec![0; rows.len()];
     let mut behind: Option<Vec<u64>> = None;
     for place in (0..rows.len()).rev() {
-        let left = place.checked_sub(1).map(|left| &before[left * width..place * width]);
+        let left = place
+            .checked_sub(1)
+            .map(|left| &before[left * width..place * width]);
         for attribute in 0..shapes.attributes() {
             let wanted = shapes.part(attribute, &whole);
             let part = |closure: Option<&[u64]>| {

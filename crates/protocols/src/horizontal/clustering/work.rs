@@ -198,7 +198,9 @@ impl<'a> Work<'a> {
         party.sum(what, &mut sums).await?;
         for (cluster, sums) in clusters.iter().zip(sums.chunks(counters + 1)) {
             self.clusters.sizes[*cluster] = sums[0];
-            self.clusters.counts_mut(*cluster).copy_from_slice(&sums[1..]);
+            self.clusters
+                .counts_mut(*cluster)
+                .copy_from_slice(&sums[1..]);
         }
         Ok(())
     }
@@ -214,9 +216,10 @@ impl<'a> Work<'a> {
         let mut questions = Vec::with_capacity(clusters.len() * self.shapes.attributes());
         for (cluster, within) in clusters {
             let rows = self.members[*cluster].iter().copied();
-            questions.extend((0..self.shapes.attributes()).map(|attribute| {
-                self.question(attribute, within, rows.clone())
-            }));
+            questions.extend(
+                (0..self.shapes.attributes())
+                    .map(|attribute| self.question(attribute, within, rows.clone())),
+            );
         }
         let cells = smallest(party, what, &self.plan.writings, questions).await?;
         let of_clusters = cells.chunks(self.shapes.attributes().max(1));
@@ -297,9 +300,12 @@ impl<'a> Work<'a> {
             let cluster = clusters.push();
             clusters.sizes[cluster] = self.clusters.sizes[old];
             clusters.set_closure(self.shapes, cluster, self.clusters.closure(old));
-            clusters.counts_mut(cluster).copy_from_slice(self.clusters.counts(old));
+            clusters
+                .counts_mut(cluster)
+                .copy_from_slice(self.clusters.counts(old));
             let rows = std::mem::take(&mut self.members[old]);
-            rows.iter().for_each(|row| self.cluster_of[*row as usize] = cluster as u32);
+            rows.iter()
+                .for_each(|row| self.cluster_of[*row as usize] = cluster as u32);
             members.push(rows);
         }
         self.clusters = clusters;
@@ -334,10 +340,15 @@ impl<'a> Work<'a> {
         }
         let rows = |trial: &Vec<usize>| {
             let clusters = trial.iter();
-            clusters.map(|cluster| self.members[*cluster].clone()).collect()
+            clusters
+                .map(|cluster| self.members[*cluster].clone())
+                .collect()
         };
         let counted = |trial: &Vec<usize>| Counted {
-            sizes: trial.iter().map(|cluster| self.clusters.sizes[*cluster]).collect(),
+            sizes: trial
+                .iter()
+                .map(|cluster| self.clusters.sizes[*cluster])
+                .collect(),
             sensitive: trial
                 .iter()
                 .flat_map(|cluster| self.clusters.counts(*cluster))
