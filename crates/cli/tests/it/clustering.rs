@@ -226,9 +226,9 @@ fn corners() {
         same(folder, 1);
     }
     // A site without records.
-    registry(folder, 60, 1);
-    write_study(folder, "hardened", "k = 5", "");
-    let line = "simulate --study study.toml alone.csv --sites 70 --independent --out many";
+    registry(folder, 7, 1);
+    write_study(folder, "hardened", "k = 2", "");
+    let line = "simulate --study study.toml alone.csv --sites 8 --independent --out many";
     let many = ok(folder, line);
     assert_eq!(many["baselines"]["joint_equals_central"], true);
 }

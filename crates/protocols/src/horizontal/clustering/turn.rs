@@ -313,6 +313,9 @@ impl Acting {
         self.candidates.fill(None);
         let waiting = std::mem::take(&mut self.waiting);
         for row in waiting {
+            if self.has_come[row as usize] {
+                continue;
+            }
             let cluster = work.cluster_of(row);
             if self.candidates[cluster].is_none() {
                 self.candidates[cluster] = Some(row);
@@ -381,6 +384,10 @@ impl Acting {
         for (leaving, target) in leaving.into_iter().zip(targets) {
             let Some(target) = target else { continue };
             let (row, from) = (leaving.row, leaving.from);
+            // Where sizes are blurred, a record may be looked at twice; it moves once.
+            if self.has_come[row as usize] {
+                continue;
+            }
             let is_stale = match leaving.without {
                 // Others may have left or come since the others were asked.
                 Some(_) => self.changed[from],
