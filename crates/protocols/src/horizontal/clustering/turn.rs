@@ -446,7 +446,8 @@ impl Acting {
             Some(closure) => work.shapes.cost(closure),
             None => work.clusters.costs[from],
         };
-        Some(work.clusters.loss_of(from) - (size - 1) * cost)
+        // A narrower cell may have more entropy: then the record stays.
+        Some(work.clusters.loss_of(from).saturating_sub((size - 1) * cost))
     }
 }
 
