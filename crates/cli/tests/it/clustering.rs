@@ -178,9 +178,9 @@ fn every_recoding_loss_and_setting_is_the_same_for_one_party() {
 fn entropy_that_falls_where_cells_widen() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let frequent = |record: usize| if record % 2 == 0 { 10 } else { record % 20 };
+    let frequent = |record: usize| [10, record % 20][record % 2];
     let patients = (0..120).map(|record| {
-        let zip = if record % 5 == 0 { record % 6 } else { 0 };
+        let zip = [record % 6, 0, 0, 0, 0][record % 5];
         (40 + frequent(record) as u64, zip, record % 5, record % 3)
     });
     write_patients(folder, patients);
