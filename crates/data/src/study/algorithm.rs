@@ -102,8 +102,8 @@ pub struct Clustering {
     pub starts: u32,
     /// What is kept small.
     pub loss: Loss,
-    /// Whether a site looks at a random share of its records in each turn, so that nobody can tell
-    /// how many it has.
+    /// Whether a site looks at a random share of its records in each turn, which blurs how many it
+    /// has.
     pub blur: bool,
     /// Whether clusters are refined beyond the published end.
     pub finish: bool,
