@@ -4,17 +4,23 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::study::Algorithm;
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Party, Seed, Settings};
 
+use crate::convergence::Step;
 use crate::error::CliError;
 use crate::joint::{Columns, Joint, Ready, probe};
 use crate::manifest::{self, Account};
 use crate::output::Answer;
+use crate::plan::Draws;
 use crate::progress::Bar;
 use crate::split::Sites;
 use crate::summary::{Cost, Summary};
+
+/// The seed of a run that is given none.
+pub(crate) const SEED: u64 = 1;
 
 /// Anonymize one table: the protocol with one party.
 #[derive(clap::Args)]
@@ -27,9 +33,12 @@ pub(crate) struct Arguments {
     study: PathBuf,
     /// The table.
     table: PathBuf,
-    /// The column that names each record's site, where the requirement speaks of sites.
+    /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
+    /// The same seed gives the same release, where the algorithm draws at random.
+    #[arg(long, default_value_t = SEED)]
+    seed: u64,
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
@@ -61,10 +70,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Some(sites) => (Owner::Column(&sites.owners), sites.count()),
         None => (Owner::Site(0), 1),
     };
-    let bar = Bar::waves();
+    let bar = Bar::steps();
     let began = Instant::now();
-    let (joint, smc_calls) = one_party(&ready, &columns, owner, count, |wave, open| {
-        bar.wave(wave, open);
+    let owners = (owner, count);
+    let (joint, smc_calls) = one_party(&ready, &columns, owners, arguments.seed, |step| {
+        bar.step(step);
     })?;
     let protocol_seconds = began.elapsed().as_secs_f64();
     drop(bar);
@@ -90,7 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         cost: &cost,
     };
     manifest::write_unsigned(&ready, &account)?;
-    Ok(Summary::new(&ready, &published, count, None, cost, ledger, of_sites).answer())
+    // Cuts draw nothing.
+    let seed = (ready.study.algorithm == Algorithm::Clustering).then_some(arguments.seed);
+    let summary = Summary::new(&ready, &published, count, seed, cost, ledger, of_sites);
+    Ok(summary.converged(joint.convergence).answer())
 }
 
 /// A table of one site cannot meet what speaks of several.
@@ -110,17 +123,19 @@ fn refuse_sites(study: &Path, requirement: &Requirement) -> Result<(), CliError>
     }
 }
 
-/// The protocol with one party, which asks nobody; also how often it would have asked.
+/// The protocol with one party, which asks nobody; also how often it would have asked. The owners
+/// of the rows draw as they would in a simulation with this seed.
 pub(crate) fn one_party(
     ready: &Ready,
     columns: &Columns,
-    owner: Owner<'_>,
-    sites: usize,
-    each_wave: impl FnMut(u32, usize),
+    owners: (Owner<'_>, usize),
+    seed: u64,
+    each_step: impl FnMut(Step),
 ) -> Result<(Joint, u64), hedgerow_protocols::Error> {
-    // Nothing is sent and nothing is drawn, so any seed will do.
+    // Nothing is sent, so the party's own seed may be any.
     let mut party = Party::alone(Settings::hardened(), &Seed::for_site(0, 0));
-    let run = ready.take_part(&mut party, columns, owner, sites, each_wave);
+    let draws = Draws::Simulated(seed);
+    let run = ready.take_part(&mut party, columns, owners, &draws, each_step);
     let joint = pollster::block_on(run)?;
     Ok((joint, party.calls()))
 }

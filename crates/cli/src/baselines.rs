@@ -13,7 +13,7 @@ use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use serde::Serialize;
 
-use crate::anonymize::one_party;
+use crate::anonymize::{SEED, one_party};
 use crate::error::CliError;
 use crate::joint::Ready;
 use crate::output::{aligned, count, thousands};
@@ -72,20 +72,19 @@ impl Baselines {
         table: &Table,
         sites: &Sites,
         joint: &Release,
+        seed: u64,
     ) -> Result<Self, CliError> {
         let meter = Meter::new(ready, table);
-        let bar = Bar::waves();
+        let bar = Bar::steps();
         let columns = ready.columns(table, 0..table.rows());
-        let owner = Owner::Column(&sites.owners);
-        let (central, _) = one_party(ready, &columns, owner, sites.count(), |wave, open| {
-            bar.wave(wave, open);
-        })?;
+        let owners = (Owner::Column(&sites.owners), sites.count());
+        let (central, _) = one_party(ready, &columns, owners, seed, |step| bar.step(step))?;
         drop(bar);
         Ok(Self {
             joint_equals_central: *joint == central.release,
             central: meter.losses(&[&central.release]),
             joint: meter.losses(&[joint]),
-            each_alone: each_alone(ready, table, sites, &meter)?,
+            each_alone: each_alone(ready, table, sites, &meter, seed)?,
         })
     }
 
@@ -171,7 +170,7 @@ impl Alone {
     pub(crate) fn run(ready: &Ready, table: &Table) -> Result<Result<Self, String>, CliError> {
         let (alone, _) = without_other_sites(ready);
         let columns = alone.columns(table, 0..table.rows());
-        match one_party(&alone, &columns, Owner::Site(0), 1, |_, _| {}) {
+        match one_party(&alone, &columns, (Owner::Site(0), 1), SEED, |_| {}) {
             Ok((joint, _)) => {
                 let losses = Meter::new(&alone, table).losses(&[&joint.release]);
                 Ok(Ok(Self {
@@ -209,6 +208,7 @@ fn each_alone(
     table: &Table,
     sites: &Sites,
     meter: &Meter<'_>,
+    seed: u64,
 ) -> Result<EachAlone, CliError> {
     let (alone, left_out) = without_other_sites(ready);
     let bar = Bar::rows(table.rows() as u64, "each site alone");
@@ -220,7 +220,7 @@ fn each_alone(
             continue;
         }
         let columns = alone.columns(table, rows.iter().copied());
-        match one_party(&alone, &columns, Owner::Site(0), 1, |_, _| {}) {
+        match one_party(&alone, &columns, (Owner::Site(0), 1), seed, |_| {}) {
             Ok((joint, _)) => releases.push(joint.release),
             Err(Error::Unmeetable { model, .. }) => cannot_publish.push(CannotPublish {
                 site: name.clone(),

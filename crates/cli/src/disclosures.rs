@@ -1,9 +1,12 @@
 //! Everything that a run of a study may disclose, known before it begins: what a site's rules are
 //! held against. The run itself is held to the same rules, call by call, by `Party::allow_only`.
 
-use hedgerow_data::study::Security;
+use hedgerow_data::study::{Algorithm, Loss, Security};
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
+use hedgerow_protocols::horizontal::clustering::{
+    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, TRIED, VALUE_COUNTS, WITHOUT,
+};
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, DATA_RANGES, ENTROPIES,
@@ -18,16 +21,10 @@ use crate::joint::Ready;
 
 /// Everything that a run of this study may disclose to a site.
 pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
-    let plan = ready.plan();
-    let is_coarsened = plan.quasi.iter().any(|quasi| quasi.is_coarsened);
-    let models = &plan.demands.requirement.models;
+    let is_clustering = ready.study.algorithm == Algorithm::Clustering;
+    let models = &ready.requirement.models;
     let has = |wanted: fn(&Model) -> bool| models.iter().any(wanted);
     let mut all = vec![RECORDS];
-    all.push(if is_coarsened {
-        RANGES_IN_NODES
-    } else {
-        RANGES
-    });
     if has(|model| {
         !matches!(
             model,
@@ -36,6 +33,40 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     }) {
         all.push(SENSITIVE);
     }
+    if is_clustering {
+        of_clusters(ready, &mut all);
+    } else {
+        of_cuts(ready, &mut all);
+    }
+    if has(|model| matches!(model, Model::SiteDiversity { .. })) {
+        all.push(SITES);
+    }
+    if ready.requirement.m.is_some() {
+        all.push(COALITIONS);
+    }
+    if !is_clustering {
+        all.extend([REFUSED, COVERS]);
+    }
+    all.extend([ALIKE, VALUES]);
+    if ready.study.security == Security::Published {
+        // What the primitives show on their way, whatever is asked.
+        all.extend([RUNNING, ON_THE_WAY]);
+        if !is_clustering {
+            all.push(order::CANDIDATES);
+        }
+    }
+    all
+}
+
+/// What top-down cuts show.
+fn of_cuts(ready: &Ready, all: &mut Vec<What>) {
+    let plan = ready.plan();
+    let is_coarsened = plan.quasi.iter().any(|quasi| quasi.is_coarsened);
+    all.push(if is_coarsened {
+        RANGES_IN_NODES
+    } else {
+        RANGES
+    });
     match plan.choice {
         Choice::Width if is_coarsened => all.extend([MEDIANS_IN_NODES, PARTS]),
         Choice::Width => all.extend([MEDIANS, PARTS]),
@@ -51,16 +82,91 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     if plan.widths == Widths::Data {
         all.push(DATA_RANGES);
     }
-    if has(|model| matches!(model, Model::SiteDiversity { .. })) {
-        all.push(SITES);
+}
+
+/// What sequential clustering shows. The generalized records of the release are the last closures.
+fn of_clusters(ready: &Ready, all: &mut Vec<What>) {
+    match ready.study.clustering.loss {
+        Loss::Ncp => all.push(PRESENT),
+        Loss::Lm => {}
+        Loss::Em => all.push(VALUE_COUNTS),
     }
-    if plan.demands.requirement.m.is_some() {
-        all.push(COALITIONS);
+    all.extend([SIZES, CLOSURES, ASKED, WITHOUT]);
+    if ready.is_refined() {
+        all.extend([ENOUGH, TRIED]);
     }
-    all.extend([REFUSED, COVERS, ALIKE, VALUES]);
-    if ready.study.security == Security::Published {
-        // What the primitives show on their way, whatever is asked.
-        all.extend([order::CANDIDATES, RUNNING, ON_THE_WAY]);
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// What a study of this kind may disclose.
+    pub(crate) fn disclosed(security: &str, algorithm: &str) -> Vec<What> {
+        let study = format!(
+            r#"[study]
+name = "s"
+partition = "horizontal"
+security = "{security}"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 99]
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["flu", "ulcer"]
+[require]
+k = 2
+site_diversity = 2
+m = 1
+[algorithm]
+{algorithm}
+"#
+        );
+        let path = tempfile::NamedTempFile::new()
+            .map(|file| std::fs::write(file.path(), study).map(|()| file));
+        let Ok(Ok(file)) = path else {
+            panic!("no file")
+        };
+        let ready = match Ready::open(file.path(), Some(3)) {
+            Ok(ready) => ready,
+            Err(error) => panic!("{error}"),
+        };
+        disclosures(&ready)
     }
-    all
+
+    #[test]
+    fn clusters_show_what_their_settings_say() {
+        let clustering = |security, settings: &str| {
+            disclosed(security, &format!("name = \"clustering\"\n{settings}"))
+        };
+        let of_losses = [
+            ("", [true, false]),
+            ("loss = \"lm\"", [false, false]),
+            ("loss = \"em\"", [false, true]),
+        ];
+        for (loss, expected) in of_losses {
+            let all = clustering("hardened", loss);
+            assert_eq!(
+                [PRESENT, VALUE_COUNTS].map(|what| all.contains(&what)),
+                expected
+            );
+            for what in [RECORDS, SIZES, CLOSURES, SITES, COALITIONS, ALIKE, VALUES] {
+                assert!(all.contains(&what), "{}", what.name());
+            }
+            for what in [COVERS, REFUSED, MEDIANS, RUNNING] {
+                assert!(!all.contains(&what), "{}", what.name());
+            }
+            assert!(all.contains(&ENOUGH) && all.contains(&TRIED));
+        }
+        for (security, settings) in [("hardened", "finish = false"), ("published", "")] {
+            let all = clustering(security, settings);
+            assert!(
+                !all.contains(&ENOUGH) && !all.contains(&TRIED),
+                "{security}"
+            );
+        }
+    }
 }

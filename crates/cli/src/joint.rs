@@ -5,26 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::files::{FileError, read_text, write_release};
-use hedgerow_data::study::{self, Algorithm, Cuts, Partition as Spread, Security};
+use hedgerow_data::study::{Algorithm, Partition as Spread};
 use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
 use hedgerow_node::agreement::Agreement;
-use hedgerow_privacy::closeness::Distance;
-use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
-use hedgerow_privacy::{Model, Requirement, Scope, Sensitive};
+use hedgerow_privacy::{Requirement, Scope, Sensitive};
 use hedgerow_protocols::horizontal::assembly::assemble;
-use hedgerow_protocols::horizontal::cover::{Writing, covers};
-use hedgerow_protocols::horizontal::mondrian::{
-    Choice, Cutting, Medians, Partition, Plan, Quasi, Widths, partition,
-};
-use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
+use hedgerow_protocols::horizontal::clustering::cluster;
+use hedgerow_protocols::horizontal::cover::covers;
+use hedgerow_protocols::horizontal::mondrian::{Partition, partition};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::Party;
 
+use crate::convergence::{Convergence, Step, Steps};
 use crate::error::CliError;
 use crate::manifest;
 use crate::opened::Opened;
+use crate::plan::Draws;
 
 /// A study that can be run here.
 pub(crate) struct Ready {
@@ -38,6 +36,8 @@ pub(crate) struct Ready {
 pub(crate) struct Joint {
     pub(crate) partition: Partition,
     pub(crate) release: Release,
+    /// How the loss fell, where classes were found by clustering.
+    pub(crate) convergence: Option<Convergence>,
 }
 
 /// The most combinations of sensitive values that are counted as one attribute.
@@ -69,12 +69,9 @@ impl Ready {
         if study.partition != Spread::Horizontal {
             return refuse("only horizontal studies can be run so far");
         }
-        if !matches!(
-            study.algorithm,
-            Algorithm::Mondrian | Algorithm::ProviderAware
-        ) {
+        if study.algorithm == Algorithm::D2pt {
             return refuse(
-                "only algorithm name = \"mondrian\" or \"provider-aware\" can be run so far",
+                "algorithm name = \"d2pt\" is for vertical studies\nhint: \"mondrian\", \"provider-aware\" and \"clustering\" are for horizontal ones",
             );
         }
         let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
@@ -101,96 +98,8 @@ impl Ready {
         })
     }
 
-    /// The study as its protocol takes it.
-    pub(crate) fn plan(&self) -> Plan<'_> {
-        let schema = &self.study.schema;
-        let named = |role| {
-            schema
-                .with_role(role)
-                .into_iter()
-                .map(|index| &schema.attributes()[index])
-        };
-        let demanded = self
-            .requirement
-            .models
-            .iter()
-            .find_map(|model| match model {
-                Model::Closeness { distance, .. } => *distance,
-                _ => None,
-            });
-        let top_down = &self.study.top_down;
-        let quasi = named(Role::Quasi).map(|attribute| {
-            let tree = attribute.domain.taxonomy();
-            let cutting = match tree {
-                Some(tree) if top_down.cuts == Cuts::Children => Cutting::Children(tree),
-                _ => Cutting::Median,
-            };
-            let is_node = attribute.recode_or(self.study.recode) == Recode::Node;
-            Quasi {
-                size: attribute.domain.size(),
-                is_coarsened: is_node && tree.is_some() && matches!(cutting, Cutting::Median),
-                cutting,
-            }
-        });
-        let sensitive = named(Role::Sensitive).map(|attribute| SensitiveAttribute {
-            distance: demanded.unwrap_or_else(|| Distance::natural(&attribute.domain)),
-            tree: attribute.domain.taxonomy(),
-        });
-        Plan {
-            quasi: quasi.collect(),
-            demands: Demands {
-                requirement: &self.requirement,
-                sensitive: if self.is_product() {
-                    vec![SensitiveAttribute {
-                        distance: Distance::Equal,
-                        tree: None,
-                    }]
-                } else {
-                    sensitive.collect()
-                },
-                strategy: match self.study.security {
-                    // All coalitions at once: the fewest rounds.
-                    Security::Hardened => Strategy::Direct,
-                    Security::Published => Strategy::Adaptive,
-                },
-                may_write_alike: false,
-            },
-            choice: self.choice(),
-            cuts_sites: self.cuts_sites(),
-            medians: match top_down.medians {
-                study::Medians::Strict => Medians::Strict,
-                study::Medians::Relaxed => Medians::Relaxed,
-            },
-            widths: match top_down.widths {
-                study::Widths::Box => Widths::Box,
-                study::Widths::Data => Widths::Data,
-            },
-        }
-    }
-
-    /// Whether a class may be cut between sites.
-    fn cuts_sites(&self) -> bool {
-        self.study.algorithm == Algorithm::ProviderAware
-    }
-
-    /// JX08, JX09 or MPRIV: which of a class's cuts is made. Between sites, width loses less than
-    /// the fitness of the paper, which is kept in its published form.
-    fn choice(&self) -> Choice {
-        let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
-        let alpha = self.study.top_down.alpha;
-        if self.cuts_sites() && self.study.security == Security::Published {
-            Choice::Fitness {
-                weight: WEIGHT_OF_DIVERSITY,
-            }
-        } else if alpha < 1.0 && self.requirement.models.iter().any(is_diverse) {
-            Choice::Diversity { alpha }
-        } else {
-            Choice::Width
-        }
-    }
-
     /// Whether the sensitive attributes count as one.
-    fn is_product(&self) -> bool {
+    pub(crate) fn is_product(&self) -> bool {
         self.requirement.sensitive == Sensitive::Product
             && self.study.schema.with_role(Role::Sensitive).len() > 1
     }
@@ -254,14 +163,14 @@ impl Ready {
         attributes.map(pick).collect()
     }
 
-    /// A site's part in a run: cuts, covers, and the joint release.
+    /// A site's part in a run: classes, how they are written, and the joint release.
     pub(crate) async fn take_part(
         &self,
         party: &mut Party,
         columns: &Columns,
-        owner: Owner<'_>,
-        sites: usize,
-        each_wave: impl FnMut(u32, usize),
+        (owner, sites): (Owner<'_>, usize),
+        draws: &Draws,
+        mut each_step: impl FnMut(Step),
     ) -> Result<Joint, hedgerow_protocols::Error> {
         let schema = &self.study.schema;
         let coded = |role| {
@@ -276,31 +185,32 @@ impl Ready {
             owner,
             sites,
         };
-        let partition = partition(party, &rows, &self.plan(), each_wave).await?;
-        let writings: Vec<Writing<'_>> = schema
-            .with_role(Role::Quasi)
-            .into_iter()
-            .map(|position| {
-                let attribute = &schema.attributes()[position];
-                Writing {
-                    domain: &attribute.domain,
-                    recode: attribute.recode_or(self.study.recode),
-                }
-            })
-            .collect();
-        let cells = covers(
-            party,
-            &rows,
-            &partition,
-            &writings,
-            self.study.top_down.covers,
-        )
-        .await?;
+        let (partition, cells, convergence) = if self.study.algorithm == Algorithm::Clustering {
+            let seeds = |site, start| draws.seed(site, start);
+            let plan = self.clustering_plan(&seeds);
+            let mut steps = Steps::default();
+            let found = cluster(party, &rows, &plan, |progress| {
+                each_step(steps.next(&progress));
+            });
+            let found = found.await?;
+            let convergence = Convergence::new(&found, self.study.clustering.loss);
+            (found.partition, found.cells, Some(convergence))
+        } else {
+            let each_wave = |wave, open| each_step(Step::Wave { wave, open });
+            let partition = partition(party, &rows, &self.plan(), each_wave).await?;
+            let (writings, way) = (self.writings(), self.study.top_down.covers);
+            let cells = covers(party, &rows, &partition, &writings, way).await?;
+            (partition, cells, None)
+        };
         let mut verbatim: Vec<(usize, &Codes)> =
             coded(Role::Sensitive).chain(coded(Role::Other)).collect();
         verbatim.sort_by_key(|(position, _)| *position);
         let release = assemble(party, schema, &partition, &cells, &verbatim).await?;
-        Ok(Joint { partition, release })
+        Ok(Joint {
+            partition,
+            release,
+            convergence,
+        })
     }
 
     /// Writes the release and looks at what was written.

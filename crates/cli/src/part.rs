@@ -32,6 +32,7 @@ use crate::joint::{Columns, Published, Ready};
 use crate::log::Log;
 use crate::manifest;
 use crate::output::{Answer, talk};
+use crate::plan::{Draws, LABELS};
 use crate::progress::Bar;
 use crate::standing::Board;
 use crate::summary::{Cost, OfSites, Summary};
@@ -295,17 +296,18 @@ impl Part {
         let (ready, unfinished) = (Arc::clone(&self.ready), self.unfinished(number));
         let (accept, place) = (self.site.accept.clone(), u32::from(self.place));
         let (study, shown) = (self.agreement.hash, Arc::clone(board));
+        let draws = Draws::Own(run.derive_seed(LABELS));
         let part = run
             .part(move |mut party| async move {
-                let bar = Bar::waves();
-                let each_wave = |wave, open| {
-                    bar.wave(wave, open);
-                    shown.wave(wave, open);
+                let bar = Bar::steps();
+                let each_step = |step| {
+                    bar.step(step);
+                    shown.step(step);
                 };
-                let owner = Owner::Site(place);
+                let owners = (Owner::Site(place), sites);
                 let began = Instant::now();
                 let joint = ready
-                    .take_part(&mut party, &columns, owner, sites, each_wave)
+                    .take_part(&mut party, &columns, owners, &draws, each_step)
                     .await?;
                 drop(bar);
                 let protocol_seconds = began.elapsed().as_secs_f64();
@@ -331,10 +333,10 @@ impl Part {
                 let published = publish(&ready, &joint.release, &unfinished)?;
                 let signed = manifest::signed(&ready, study, number, &published)?;
                 let statement = manifest::statement(&signed);
-                Ok(((published, signed, ledger, cost), statement))
+                Ok(((published, signed, ledger, cost, joint.convergence), statement))
             })
             .await;
-        let ((mut published, signed, ledger, mut cost), seals) = match part {
+        let ((mut published, signed, ledger, mut cost, convergence), seals) = match part {
             Ok(done) => done,
             Err(error) => {
                 run.leave().await;
@@ -381,7 +383,7 @@ impl Part {
         cost.seconds = started.elapsed().as_secs_f64();
         let of_sites = OfSites::default();
         let summary = Summary::new(&self.ready, &published, sites, seed, cost, ledger, of_sites);
-        Ok(summary.answer())
+        Ok(summary.converged(convergence).answer())
     }
 
     fn start(

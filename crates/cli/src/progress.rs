@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use hedgerow_data::files::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::convergence::Step;
+
 /// A bar that shows itself only once the work has taken a second.
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -37,15 +39,14 @@ impl Bar {
         )
     }
 
-    /// A bar for a run: waves done, classes open.
-    pub(crate) fn waves() -> Self {
-        Self::new(0, "cutting", "{spinner} {msg}")
+    /// A bar for a run: how far it is.
+    pub(crate) fn steps() -> Self {
+        Self::new(0, "finding classes", "{spinner} {msg}")
     }
 
-    /// A wave begins.
-    pub(crate) fn wave(&self, wave: u32, open: usize) {
-        self.bar
-            .set_message(format!("wave {wave}: {open} classes open"));
+    /// A step of it.
+    pub(crate) fn step(&self, step: Step) {
+        self.bar.set_message(step.to_string());
         self.advance(1);
     }
 

@@ -9,11 +9,13 @@ use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::memory::{LinkModel, Simulation};
 use hedgerow_smc::{MAXIMUM_SITES, Settings};
 
+use crate::anonymize::SEED;
 use crate::baselines::Baselines;
 use crate::error::CliError;
 use crate::joint::{Joint, Ready, probe};
 use crate::manifest::{self, Account};
 use crate::output::{Answer, talk, thousands};
+use crate::plan::Draws;
 use crate::progress::Bar;
 use crate::split::{Deal, Sites, Split};
 use crate::summary::{Cost, Summary};
@@ -56,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN", conflicts_with = "sites")]
     provider_column: Option<String>,
     /// The same seed gives the same run.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = SEED)]
     seed: u64,
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
@@ -116,29 +118,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         },
         Security::Published => Settings::published(),
     };
-    let bar = Bar::waves();
+    let bar = Bar::steps();
+    let draws = Draws::Simulated(arguments.seed);
     let simulation = Simulation::new(count, arguments.seed)
         .settings(settings)
         .model(LinkModel::WAN);
     let began = Instant::now();
     let outcome = simulation.run(|mut party| {
-        let (ready, rows_of, table, bar) = (&ready, &rows_of, &table, &bar);
+        let (ready, rows_of, table, bar, draws) = (&ready, &rows_of, &table, &bar, &draws);
         async move {
             let site = party.me().index();
             let columns = ready.columns(table, rows_of[site].iter().copied());
-            let each_wave = |wave, open| {
+            let each_step = |step| {
                 if site == 0 {
-                    bar.wave(wave, open);
+                    bar.step(step);
                 }
             };
+            let owners = (Owner::Site(site as u32), count);
             let joint = ready
-                .take_part(
-                    &mut party,
-                    &columns,
-                    Owner::Site(site as u32),
-                    count,
-                    each_wave,
-                )
+                .take_part(&mut party, &columns, owners, draws, each_step)
                 .await?;
             Ok::<_, hedgerow_protocols::Error>((joint, party.calls(), party.ledger().summary()))
         }
@@ -184,7 +182,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     };
     manifest::write_unsigned(&ready, &account)?;
     let baselines = match arguments.independent {
-        true => Some(Baselines::run(&ready, &table, &sites, &joint.release)?),
+        true => Some(Baselines::run(
+            &ready,
+            &table,
+            &sites,
+            &joint.release,
+            arguments.seed,
+        )?),
         false => None,
     };
     Ok(Summary::new(
@@ -196,6 +200,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ledger,
         of_sites,
     )
+    .converged(joint.convergence.clone())
     .beside(baselines)
     .answer())
 }

@@ -15,6 +15,7 @@ use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Journal, JournalError};
 use serde::{Deserialize, Serialize};
 
+use crate::convergence::Step;
 use crate::output::Answer;
 
 /// The file is touched at least this often while somebody is at work: of several runs that were
@@ -41,9 +42,9 @@ pub(crate) struct Standing {
     pub(crate) state: State,
     /// Peers that are not connected.
     pub(crate) waiting_for: Vec<String>,
-    /// The present wave, and the classes open in it.
+    /// The last step.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) wave: Option<(u32, usize)>,
+    pub(crate) step: Option<Step>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
@@ -92,7 +93,7 @@ impl Standing {
 
     /// In a few words.
     pub(crate) fn words(&self) -> String {
-        match (self.state, self.wave) {
+        match (self.state, self.step) {
             (State::Failed, _) => {
                 format!("failed: {}", self.reason.as_deref().unwrap_or("unknown"))
             }
@@ -104,7 +105,7 @@ impl Standing {
                 let names: Vec<&str> = self.waiting_for.iter().map(String::as_str).collect();
                 format!("waiting for {}", hedgerow_data::quoted_list(&names))
             }
-            (State::Running, Some((wave, open))) => format!("wave {wave}: {open} classes open"),
+            (State::Running, Some(step)) => step.to_string(),
             (State::Running, None) => String::from("beginning"),
         }
     }
@@ -145,7 +146,7 @@ impl Board {
                     run: number,
                     state: State::Running,
                     waiting_for: peers,
-                    wave: None,
+                    step: None,
                     reason: None,
                     answer: None,
                 },
@@ -196,8 +197,8 @@ impl Board {
         });
     }
 
-    pub(crate) fn wave(&self, wave: u32, open: usize) {
-        self.change(|standing| standing.wave = Some((wave, open)));
+    pub(crate) fn step(&self, step: Step) {
+        self.change(|standing| standing.step = Some(step));
     }
 
     pub(crate) fn settling(&self) {

@@ -7,6 +7,7 @@ use hedgerow_node::journal::{Entry, Journal};
 use hedgerow_node::site::SiteFile;
 use serde_json::{Value, json};
 
+use crate::convergence::Step;
 use crate::error::CliError;
 use crate::output::{Answer, aligned};
 use crate::part::warn;
@@ -117,9 +118,13 @@ fn value(entry: &Entry, shown: Option<&(Standing, bool)>, name: &dyn Fn(u16) -> 
         _ if entry.is_over => json!("done"),
         Some((standing, is_at_work)) if *is_at_work || standing.reason.is_some() => {
             value["waiting_for"] = json!(standing.waiting_for);
-            if let Some((wave, open)) = standing.wave {
-                value["wave"] = json!(wave);
-                value["open"] = json!(open);
+            match standing.step {
+                Some(Step::Wave { wave, open }) => {
+                    value["wave"] = json!(wave);
+                    value["open"] = json!(open);
+                }
+                Some(step) => value["step"] = json!(step),
+                None => {}
             }
             if let Some(reason) = &standing.reason {
                 value["reason"] = json!(reason);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::baselines::Baselines;
+use crate::convergence::Convergence;
 use crate::joint::{Published, Ready};
 use crate::output::{Answer, aligned, count, thousands};
 
@@ -81,6 +82,8 @@ pub(crate) struct Summary<'a> {
     achieved: Map<String, Value>,
     utility: &'a Utility,
     cost: Cost,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    convergence: Option<Convergence>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ledger: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,12 +133,19 @@ impl<'a> Summary<'a> {
             achieved: achieved(verdict, of_sites),
             utility: &published.utility,
             cost,
+            convergence: None,
             ledger,
             baselines: None,
             release: &published.folder,
             holds: verdict.holds.unwrap_or(true) && of_sites.hold(&ready.requirement),
             recode: published.recode,
         }
+    }
+
+    /// With how the loss fell on the way.
+    pub(crate) fn converged(mut self, convergence: Option<Convergence>) -> Self {
+        self.convergence = convergence;
+        self
     }
 
     /// With what the same rows lose in other hands beside it.
@@ -185,6 +195,9 @@ impl<'a> Summary<'a> {
             ]);
         }
         text.push_str(&aligned(&rows));
+        if let Some(convergence) = &self.convergence {
+            text.push_str(&convergence.text());
+        }
         if !self.ledger.is_empty() {
             text.push_str("each site learned\n");
             let lines = self.ledger.iter().map(|line| {

@@ -19,10 +19,11 @@ pub enum Role {
 }
 
 /// How a class covers its values in a release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recode {
     /// A node of the taxonomy; a range where the attribute has none but has an order.
+    #[default]
     Node,
     /// A range in declared or leaf order.
     Range,

@@ -163,6 +163,11 @@ impl Run {
         })
     }
 
+    /// A seed for what the protocol draws apart from its party, the same in every life of the run.
+    pub fn derive_seed(&self, purpose: &'static str) -> Seed {
+        self.seed.derive(purpose, 0)
+    }
+
     /// Takes this site's part: joins, runs `part`, and has all sites sign the statement that it
     /// returns, which must be the same at all of them.
     ///

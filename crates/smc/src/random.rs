@@ -39,6 +39,16 @@ impl Seed {
             .update(&(site as u64).to_le_bytes());
         Self(*hasher.finalize().as_bytes())
     }
+
+    /// A seed for one purpose: it says nothing of this one, nor of those for other purposes or
+    /// numbers.
+    pub fn derive(&self, purpose: &'static str, number: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        hasher.update(&self.0).update(&number.to_le_bytes());
+        let derived = Self(*hasher.finalize().as_bytes());
+        hasher.zeroize();
+        derived
+    }
 }
 
 /// A site's own cryptographic generator.
@@ -227,5 +237,29 @@ impl Keystream {
 impl Drop for Keystream {
     fn drop(&mut self) {
         self.buffer.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_derived_seed_is_the_same_again_and_another_for_anything_else() {
+        let seeds = [
+            Seed::for_site(1, 0),
+            Seed::for_site(1, 0).derive("one", 0),
+            Seed::for_site(1, 0).derive("one", 1),
+            Seed::for_site(1, 0).derive("two", 0),
+            Seed::for_site(1, 1).derive("one", 0),
+            Seed::for_site(1, 0).derive("one", 0).derive("one", 0),
+        ];
+        for (place, seed) in seeds.iter().enumerate() {
+            for other in &seeds[..place] {
+                assert_ne!(seed.as_bytes(), other.as_bytes(), "{place}");
+            }
+        }
+        let again = Seed::for_site(1, 0).derive("one", 1);
+        assert_eq!(again.as_bytes(), seeds[2].as_bytes());
     }
 }

@@ -1,6 +1,9 @@
 //! The ledger in plain words: what a line of it means, and what it means that something allows it.
 
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
+use hedgerow_protocols::horizontal::clustering::{
+    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, TRIED, VALUE_COUNTS, WITHOUT,
+};
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
@@ -21,7 +24,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 19] = [
+const MEANINGS: [(What, &str); 27] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -92,6 +95,38 @@ const MEANINGS: [(What, &str); 19] = [
         VALUES,
         "The sensitive and other values of each class, which are published.",
     ),
+    (
+        PRESENT,
+        "Which values of the quasi-identifiers occur at any site.",
+    ),
+    (
+        VALUE_COUNTS,
+        "How often each value of a quasi-identifier occurs at all sites together.",
+    ),
+    (
+        SIZES,
+        "How many records, and how many of each sensitive value, are in each cluster on the way to the release.",
+    ),
+    (
+        CLOSURES,
+        "The generalized record of each cluster on the way to the release; the last ones are published.",
+    ),
+    (
+        ASKED,
+        "Of which clusters a site holds a record that makes them wider, at its turn; not which record.",
+    ),
+    (
+        WITHOUT,
+        "What the generalized record of a cluster would be without one of that site's records.",
+    ),
+    (
+        ENOUGH,
+        "Which narrower clusters enough records of all sites would fit in better, and by how much.",
+    ),
+    (
+        TRIED,
+        "Sizes, sensitive counts and generalized records of clusters that were tried, kept or not.",
+    ),
 ];
 
 /// Of disclosures that are not named above.
@@ -111,7 +146,7 @@ const BY_NAME: [(&str, &str); 3] = [
 ];
 
 /// What it means that something allows a disclosure.
-const REASONS: [(&str, &str); 7] = [
+const REASONS: [(&str, &str); 9] = [
     (
         "the release",
         "It is published, or follows from what is published.",
@@ -126,6 +161,14 @@ const REASONS: [(&str, &str); 7] = [
     ),
     (
         "MPRIV",
+        "Part of the published method; it goes beyond the release.",
+    ),
+    (
+        "TG12 Proposition 8.9",
+        "Proven: the published method shows sizes and closures of clusters at each turn; these go beyond the release.",
+    ),
+    (
+        "TG12",
         "Part of the published method; it goes beyond the release.",
     ),
     (
@@ -155,7 +198,7 @@ const BEYOND: [(What, &str); 2] = [
 ];
 
 /// The papers by the names that the ledger has for them.
-const PAPERS: [(&str, &str); 3] = [
+const PAPERS: [(&str, &str); 4] = [
     (
         "JX08",
         "P. Jurczyk, L. Xiong: Privacy-Preserving Data Publishing for Horizontally Partitioned Databases, Emory University TR-2008-013.",
@@ -167,6 +210,10 @@ const PAPERS: [(&str, &str); 3] = [
     (
         "MPRIV",
         "S. Goryczka, L. Xiong, B. C. M. Fung: m-Privacy for Collaborative Data Publishing, 2011.",
+    ),
+    (
+        "TG12",
+        "T. Tassa, E. Gudes: Secure Distributed Computation of Anonymized Views of Shared Databases, ACM Transactions on Database Systems 37(2), 2012.",
     ),
 ];
 
@@ -252,6 +299,7 @@ pub(super) fn protects(key: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disclosures::tests::disclosed;
 
     /// Everything that a run may disclose is said in plain words, and why it is allowed.
     #[test]
@@ -264,44 +312,21 @@ mod tests {
                 what.allowed_by()
             );
         }
-        let study = r#"[study]
-name = "s"
-partition = "horizontal"
-security = "published"
-[[attribute]]
-name = "age"
-role = "quasi"
-type = "integer"
-range = [0, 99]
-[[attribute]]
-name = "disease"
-role = "sensitive"
-values = ["flu", "ulcer"]
-[require]
-k = 2
-site_diversity = 2
-m = 1
-[algorithm]
-name = "provider-aware"
-"#;
-        let path = tempfile::NamedTempFile::new()
-            .map(|file| std::fs::write(file.path(), study).map(|()| file));
-        let Ok(Ok(file)) = path else {
-            panic!("no file")
-        };
-        let ready = match crate::joint::Ready::open(file.path(), Some(3)) {
-            Ok(ready) => ready,
-            Err(error) => panic!("{error}"),
-        };
-        let disclosed = crate::disclosures::disclosures(&ready);
-        assert!(disclosed.len() > 10);
-        for what in disclosed {
-            assert!(!meaning(what.name()).is_empty(), "{}", what.name());
-            assert!(
-                !reason(what.name(), what.allowed_by()).is_empty(),
-                "{}",
-                what.allowed_by()
-            );
+        for (security, algorithm) in [
+            ("published", "name = \"provider-aware\""),
+            ("published", "name = \"clustering\""),
+            ("hardened", "name = \"clustering\""),
+        ] {
+            let disclosed = disclosed(security, algorithm);
+            assert!(disclosed.len() > 10, "{}", disclosed.len());
+            for what in disclosed {
+                assert!(!meaning(what.name()).is_empty(), "{}", what.name());
+                assert!(
+                    !reason(what.name(), what.allowed_by()).is_empty(),
+                    "{}",
+                    what.allowed_by()
+                );
+            }
         }
     }
 }

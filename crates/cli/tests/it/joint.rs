@@ -217,10 +217,10 @@ fn what_cannot_be_run_is_refused() {
         &done,
         "the requirement cannot be met: all 2000 records together do not satisfy k = 2001\nhint: the largest value that could be met is 2000",
     );
-    let done = run("name = \"mondrian\"", "name = \"clustering\"");
+    let done = run("name = \"mondrian\"", "name = \"d2pt\"");
     assert_refused(
         &done,
-        "c/changed.toml: only algorithm name = \"mondrian\" or \"provider-aware\" can be run so far",
+        "c/changed.toml: algorithm name = \"d2pt\" is for vertical studies\nhint: \"mondrian\", \"provider-aware\" and \"clustering\" are for horizontal ones",
     );
     let done = run("k = 10", "k = 10\nm = 1");
     assert_eq!(done.code, 2);

@@ -3,6 +3,7 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod clustering;
 mod daemon;
 mod demo;
 mod generate;

@@ -9,7 +9,7 @@ use super::joint::census;
 use super::{assert_refused, hedgerow, json};
 
 /// Runs a command that must succeed and gives its JSON.
-fn ok(folder: &Path, line: &str) -> Value {
+pub(super) fn ok(folder: &Path, line: &str) -> Value {
     let mut arguments: Vec<&str> = line.split(' ').collect();
     arguments.push("--json");
     let done = hedgerow(folder, &arguments);
@@ -18,13 +18,13 @@ fn ok(folder: &Path, line: &str) -> Value {
 }
 
 /// Runs a command that must be refused with this message.
-fn refused(folder: &Path, line: &str, message: &str) {
+pub(super) fn refused(folder: &Path, line: &str, message: &str) {
     let arguments: Vec<&str> = line.split(' ').collect();
     assert_refused(&hedgerow(folder, &arguments), message);
     assert!(!folder.join("release").exists(), "nothing is written");
 }
 
-fn read(folder: &Path, name: &str) -> String {
+pub(super) fn read(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 

@@ -16,7 +16,7 @@ use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
-pub use algorithm::{Algorithm, Covers, Cuts, Medians, TopDown, Widths};
+pub use algorithm::{Algorithm, Clustering, Covers, Cuts, Loss, Medians, TopDown, Widths};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
 pub use split::{Split, SplitError};
 
@@ -41,6 +41,8 @@ pub struct Study {
     pub recode: Recode,
     /// How top-down algorithms cut and write.
     pub top_down: TopDown,
+    /// How clusters are found.
+    pub clustering: Clustering,
     document: Document,
 }
 
@@ -132,7 +134,7 @@ impl Study {
         let sites = sites(&root)?;
         let schema = Arc::new(attributes::schema(&root, open)?);
         let identity = Identity::read(&root, &schema)?;
-        let (algorithm, recode, top_down) = algorithm::algorithm(&root)?;
+        let settings = algorithm::algorithm(&root)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -147,9 +149,10 @@ impl Study {
             sites,
             schema,
             identity,
-            algorithm,
-            recode,
-            top_down,
+            algorithm: settings.name,
+            recode: settings.recode,
+            top_down: settings.top_down,
+            clustering: settings.clustering,
             document,
         })
     }

@@ -86,6 +86,55 @@ recode = "set"
 }
 
 #[test]
+fn how_clusters_are_found() {
+    let study = |lines: &str| {
+        let age = "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\nvalues = [\"x\"]\n";
+        read(&format!("{age}[algorithm]\nname = \"clustering\"\n{lines}"))
+    };
+    assert_eq!(study("").unwrap().clustering, Clustering::default());
+    let said =
+        study("start = 1\nsplit = 2.5\nstarts = 100\nloss = \"em\"\nblur = true\nfinish = false\n");
+    let expected = Clustering {
+        start: 1.0,
+        split: 2.5,
+        starts: 100,
+        loss: Loss::Em,
+        blur: true,
+        finish: false,
+    };
+    assert_eq!(said.unwrap().clustering, expected);
+    let refused = |line: &str, message: &str| {
+        let error = study(line).unwrap_err();
+        let first = error.lines().next().unwrap();
+        assert_eq!(first, format!("study.toml:10: {message}"), "{line}");
+    };
+    let start = "expected a share of k above 0 and up to 1";
+    refused("start = 0", &format!("`algorithm.start` is 0, {start}"));
+    refused("start = 1.1", &format!("`algorithm.start` is 1.1, {start}"));
+    refused("start = nan", &format!("`algorithm.start` is NaN, {start}"));
+    let split = "expected a number of 1 or more";
+    refused("split = 0.9", &format!("`algorithm.split` is 0.9, {split}"));
+    refused("split = inf", &format!("`algorithm.split` is inf, {split}"));
+    for starts in [0, 101, -1] {
+        let message = format!("`algorithm.starts` is {starts}, expected a number from 1 to 100");
+        refused(&format!("starts = {starts}"), &message);
+    }
+    let error = study("loss = \"ncq\"").unwrap_err();
+    assert!(error.starts_with("study.toml:10: "), "{error}");
+    assert!(error.contains("`ncq`") && error.contains("`em`"), "{error}");
+    assert!(
+        study("blur = 1")
+            .unwrap_err()
+            .starts_with("study.toml:10: ")
+    );
+    assert!(
+        study("starts = 1.5")
+            .unwrap_err()
+            .starts_with("study.toml:10: ")
+    );
+}
+
+#[test]
 fn a_misspelled_key_suggests_the_nearest() {
     assert_eq!(
         refusal(

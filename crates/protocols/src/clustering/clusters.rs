@@ -87,10 +87,10 @@ impl Clusters {
         (0..self.len()).map(|cluster| self.loss_of(cluster)).sum()
     }
 
-    /// By how much the loss grows when a record joins a cluster.
+    /// By how much the loss grows when a record joins a cluster; 0 where it falls, as entropy can.
     pub(crate) fn growth(&self, shapes: &Shapes<'_>, cluster: usize, record: &[u32]) -> u64 {
         let joined = shapes.joined_cost(self.closure(cluster), record);
-        (self.sizes[cluster] + 1) * joined - self.loss_of(cluster)
+        ((self.sizes[cluster] + 1) * joined).saturating_sub(self.loss_of(cluster))
     }
 
     /// What two clusters would lose as one.

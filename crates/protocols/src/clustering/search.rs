@@ -126,7 +126,7 @@ impl Search {
                 let (part, behind) = rest.split_at(shapes.part_width(*attribute));
                 rest = behind;
                 let (alone, joined) = shapes.cost_in(*attribute, part, record[*attribute]);
-                joined - alone
+                joined.saturating_sub(alone)
             })
             .sum()
     }

@@ -8,7 +8,7 @@ const REQUIREMENTS: [&str; 4] = [
     "k = 5\nsite_diversity = 2",
     "k = 5\nl = 2\nm = 1",
 ];
-const ALGORITHMS: [&str; 8] = [
+const ALGORITHMS: [&str; 11] = [
     "name = \"mondrian\"",
     "name = \"mondrian\"\nrecode = \"range\"",
     "name = \"mondrian\"\ncuts = \"children\"",
@@ -17,6 +17,9 @@ const ALGORITHMS: [&str; 8] = [
     "name = \"mondrian\"\nalpha = 1.0",
     "name = \"provider-aware\"",
     "name = \"provider-aware\"\nrecode = \"range\"\nmedians = \"relaxed\"",
+    "name = \"clustering\"",
+    "name = \"clustering\"\nloss = \"em\"\nrecode = \"set\"\nblur = true\nstarts = 2",
+    "name = \"clustering\"\nloss = \"lm\"\nrecode = \"range\"\nfinish = false",
 ];
 
 #[test]
@@ -57,5 +60,5 @@ fn every_kind_of_study_lists_what_it_discloses() {
         }
     }
     // Nearly everything that there is to disclose did occur.
-    assert!(seen.len() >= 18, "{seen:?}");
+    assert!(seen.len() >= 26, "{seen:?}");
 }

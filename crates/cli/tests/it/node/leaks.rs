@@ -201,6 +201,14 @@ fn nothing_raw_leaves_a_site_that_is_aware_of_providers() {
     });
 }
 
+#[test]
+fn nothing_raw_leaves_a_site_that_clusters() {
+    nothing_leaks(&Shape {
+        algorithm: "name = \"clustering\"",
+        ..WITH_NAMES
+    });
+}
+
 /// The search finds what is planted, in every encoding and at every place.
 #[test]
 fn a_planted_leak_is_found() {

@@ -65,8 +65,8 @@ pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
 pub(super) fn distance(work: &Work<'_>, one: usize, other: usize) -> u64 {
     let apart = work.clusters.loss_of(one) + work.clusters.loss_of(other);
     let together = work.clusters.loss_united(work.shapes, one, other);
-    // Together the closure only widens.
-    together - apart
+    // The closure only widens, but entropy may fall.
+    together.saturating_sub(apart)
 }
 
 fn unite_small(work: &mut Work<'_>) {

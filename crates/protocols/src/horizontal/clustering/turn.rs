@@ -315,6 +315,9 @@ impl Acting {
         self.candidates.fill(None);
         let waiting = std::mem::take(&mut self.waiting);
         for row in waiting {
+            if self.has_come[row as usize] {
+                continue;
+            }
             let cluster = work.cluster_of(row);
             if self.candidates[cluster].is_none() {
                 self.candidates[cluster] = Some(row);
@@ -383,6 +386,10 @@ impl Acting {
         for (leaving, target) in leaving.into_iter().zip(targets) {
             let Some(target) = target else { continue };
             let (row, from) = (leaving.row, leaving.from);
+            // Where sizes are blurred, a record may be looked at twice; it moves once.
+            if self.has_come[row as usize] {
+                continue;
+            }
             let is_stale = match leaving.without {
                 // Others may have left or come since the others were asked.
                 Some(_) => self.changed[from],
@@ -441,7 +448,8 @@ impl Acting {
             Some(closure) => work.shapes.cost(closure),
             None => work.clusters.costs[from],
         };
-        Some(work.clusters.loss_of(from) - (size - 1) * cost)
+        // A narrower cell may have more entropy: then the record stays.
+        Some(work.clusters.loss_of(from).saturating_sub((size - 1) * cost))
     }
 }
 

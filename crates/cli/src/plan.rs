@@ -1,0 +1,195 @@
+//! A study as its protocols take it: what every class must satisfy, how classes are found and written,
+//! and what is drawn on the way.
+
+use hedgerow_data::study::{self, Algorithm, Cuts, Security};
+use hedgerow_data::{Attribute, Recode, Role};
+use hedgerow_privacy::Model;
+use hedgerow_privacy::closeness::Distance;
+use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
+use hedgerow_protocols::horizontal::clustering::{self, Loss};
+use hedgerow_protocols::horizontal::cover::Writing;
+use hedgerow_protocols::horizontal::mondrian::{Choice, Cutting, Medians, Plan, Quasi, Widths};
+use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
+use hedgerow_smc::Seed;
+
+use crate::joint::Ready;
+
+/// What the seeds of labels and orders are derived for.
+pub(crate) const LABELS: &str = "hedgerow 2026 labels and orders of clusters v1";
+
+/// What a run draws apart from what its parties send: labels of clusters, orders of records. Each
+/// site's follow from its own seed, so that one party with everybody's rows can draw the same.
+pub(crate) enum Draws {
+    /// All sites', of a run with a number as seed.
+    Simulated(u64),
+    /// This site's own: derived for [`LABELS`] from the secret seed of the run.
+    Own(Seed),
+}
+
+impl Draws {
+    /// What a site draws from at a start.
+    pub(crate) fn seed(&self, site: u32, start: u32) -> Seed {
+        let of_site = match self {
+            Self::Simulated(seed) => Seed::for_site(*seed, site as usize).derive(LABELS, 0),
+            Self::Own(seed) => seed.clone(),
+        };
+        of_site.derive(
+            "hedgerow 2026 one start of a clustering v1",
+            u64::from(start),
+        )
+    }
+}
+
+impl Ready {
+    /// The study as top-down cuts take it.
+    pub(crate) fn plan(&self) -> Plan<'_> {
+        let top_down = &self.study.top_down;
+        let quasi = self.named(Role::Quasi).map(|attribute| {
+            let tree = attribute.domain.taxonomy();
+            let cutting = match tree {
+                Some(tree) if top_down.cuts == Cuts::Children => Cutting::Children(tree),
+                _ => Cutting::Median,
+            };
+            let is_node = attribute.recode_or(self.study.recode) == Recode::Node;
+            Quasi {
+                size: attribute.domain.size(),
+                is_coarsened: is_node && tree.is_some() && matches!(cutting, Cutting::Median),
+                cutting,
+            }
+        });
+        Plan {
+            quasi: quasi.collect(),
+            demands: self.demands(),
+            choice: self.choice(),
+            cuts_sites: self.cuts_sites(),
+            medians: match top_down.medians {
+                study::Medians::Strict => Medians::Strict,
+                study::Medians::Relaxed => Medians::Relaxed,
+            },
+            widths: match top_down.widths {
+                study::Widths::Box => Widths::Box,
+                study::Widths::Data => Widths::Data,
+            },
+        }
+    }
+
+    /// The study as sequential clustering takes it.
+    pub(crate) fn clustering_plan<'a>(
+        &'a self,
+        seeds: &'a (dyn Fn(u32, u32) -> Seed + Sync),
+    ) -> clustering::Plan<'a> {
+        let settings = &self.study.clustering;
+        clustering::Plan {
+            writings: self.writings(),
+            loss: match settings.loss {
+                study::Loss::Ncp => Loss::Ncp,
+                study::Loss::Lm => Loss::Lm,
+                study::Loss::Em => Loss::Em,
+            },
+            demands: self.demands(),
+            start: settings.start,
+            split: settings.split,
+            starts: settings.starts,
+            is_refined: self.is_refined(),
+            is_blurred: settings.blur,
+            seeds,
+        }
+    }
+
+    /// Whether clusters are refined beyond the published end.
+    pub(crate) fn is_refined(&self) -> bool {
+        self.study.security == Security::Hardened && self.study.clustering.finish
+    }
+
+    /// How each quasi-identifier is written.
+    pub(crate) fn writings(&self) -> Vec<Writing<'_>> {
+        let quasi = self.named(Role::Quasi);
+        let writing = |attribute: &'_ Attribute| attribute.recode_or(self.study.recode);
+        quasi
+            .map(|attribute| Writing {
+                domain: &attribute.domain,
+                recode: writing(attribute),
+            })
+            .collect()
+    }
+
+    /// What every class must satisfy, and how that is asked.
+    fn demands(&self) -> Demands<'_> {
+        let mut models = self.requirement.models.iter();
+        let demanded = models.find_map(|model| match model {
+            Model::Closeness { distance, .. } => *distance,
+            _ => None,
+        });
+        let sensitive = self
+            .named(Role::Sensitive)
+            .map(|attribute| SensitiveAttribute {
+                distance: demanded.unwrap_or_else(|| Distance::natural(&attribute.domain)),
+                tree: attribute.domain.taxonomy(),
+            });
+        Demands {
+            requirement: &self.requirement,
+            sensitive: if self.is_product() {
+                vec![SensitiveAttribute {
+                    distance: Distance::Equal,
+                    tree: None,
+                }]
+            } else {
+                sensitive.collect()
+            },
+            strategy: match self.study.security {
+                // All coalitions at once: the fewest rounds.
+                Security::Hardened => Strategy::Direct,
+                Security::Published => Strategy::Adaptive,
+            },
+            // Cuts part what is written; clusters may have the same closure.
+            may_write_alike: self.study.algorithm == Algorithm::Clustering,
+        }
+    }
+
+    /// The attributes with a role.
+    fn named(&self, role: Role) -> impl Iterator<Item = &Attribute> {
+        let schema = &self.study.schema;
+        let positions = schema.with_role(role).into_iter();
+        positions.map(|position| &schema.attributes()[position])
+    }
+
+    /// Whether a class may be cut between sites.
+    fn cuts_sites(&self) -> bool {
+        self.study.algorithm == Algorithm::ProviderAware
+    }
+
+    /// JX08, JX09 or MPRIV: which of a class's cuts is made. Between sites, width loses less than
+    /// the fitness of the paper, which is kept in its published form.
+    fn choice(&self) -> Choice {
+        let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
+        let alpha = self.study.top_down.alpha;
+        if self.cuts_sites() && self.study.security == Security::Published {
+            Choice::Fitness {
+                weight: WEIGHT_OF_DIVERSITY,
+            }
+        } else if alpha < 1.0 && self.requirement.models.iter().any(is_diverse) {
+            Choice::Diversity { alpha }
+        } else {
+            Choice::Width
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_draws_what_a_simulation_with_its_seed_does_and_every_start_another() {
+        let simulated = Draws::Simulated(7);
+        let own = Draws::Own(Seed::for_site(7, 2).derive(LABELS, 0));
+        let mut seen = vec![*Seed::for_site(7, 2).as_bytes()];
+        for start in 0..3 {
+            let seed = own.seed(2, start);
+            assert_eq!(seed.as_bytes(), simulated.seed(2, start).as_bytes());
+            assert_ne!(seed.as_bytes(), simulated.seed(1, start).as_bytes());
+            assert!(!seen.contains(seed.as_bytes()));
+            seen.push(*seed.as_bytes());
+        }
+    }
+}
