@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{SITES, hedgerow, json, sites};
 
-/// `hedgerow run` of a site as a person types it; it does not outlive the test.
+/// A command as a person types it; it does not outlive the test.
 struct Typed {
     child: Child,
     said: std::path::PathBuf,
@@ -19,10 +19,14 @@ impl Typed {
     }
 
     fn of(site: &str, number: &str, folder: &Path, name: &str) -> Self {
-        let said = folder.join(name);
         let site = format!("{site}.toml");
+        Self::command(&["run", "--site", &site, "--number", number], folder, name)
+    }
+
+    fn command(arguments: &[&str], folder: &Path, name: &str) -> Self {
+        let said = folder.join(name);
         let child = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
-            .args(["run", "--site", &site, "--number", number])
+            .args(arguments)
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -138,6 +142,37 @@ fn a_run_that_is_not_due_is_refused() {
         "3",
         "run 3 is not due: run 1 was the last of this study here\nhint: --number 2 starts the next",
     );
+
+    // A node goes on with the last run, and not with one that was left behind.
+    refused("2", "`south` has been gone for 1 s");
+    let node = || Typed::command(&["node", "--site", "north.toml"], path, "node.err");
+    let second = node();
+    until("run 2 goes on", || second.said().contains("run 2 begins"));
+    drop(second);
+    for number in ["2", "1"] {
+        if number == "1" {
+            let third = node();
+            until("none goes on", || {
+                third.said().contains("waiting for a run")
+            });
+            assert!(!third.said().contains("begins"), "{}", third.said());
+        }
+        let arguments = [
+            "run",
+            "--site",
+            "north.toml",
+            "--number",
+            number,
+            "--abandon",
+        ];
+        let done = hedgerow(path, &arguments);
+        assert!(
+            done.stdout.contains("the next with --number 3"),
+            "{}{}",
+            done.stdout,
+            done.stderr
+        );
+    }
 }
 
 #[test]
