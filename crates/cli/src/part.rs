@@ -111,7 +111,12 @@ impl Part {
 
     /// Gives a run up, and tells the peers: it cannot go on without this site.
     pub(crate) async fn abandon(&self, number: u32) -> Result<Answer, CliError> {
-        let journal = Journal::open(&self.site.data)?;
+        let journal = Journal::open(&self.site.data).map_err(|error| match error {
+            JournalError::Busy { folder } => CliError::Usage(format!(
+                "{folder}: another hedgerow of this site is at work here, so run {number} is not given up\nhint: stop it, then type this again"
+            )),
+            other => other.into(),
+        })?;
         journal.abandon(self.agreement.hash, number)?;
         for left in [
             self.unfinished(number),

@@ -88,6 +88,11 @@ fn a_run_goes_on_at_once_after_it_was_killed() {
         other.stderr
     );
 
+    let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon"]);
+    assert_eq!(done.code, 2);
+    let expected = "at work here, so run 1 is not given up\nhint: stop it, then type this again";
+    assert!(done.stderr.contains(expected), "{}", done.stderr);
+
     first.kill();
     assert_eq!(state(path), "stopped");
     let again = Typed::start(path, "again.err");
