@@ -247,10 +247,9 @@ impl Part {
                 std::io::ErrorKind::AddrInUse => {
                     "\nhint: another program has it, perhaps another hedgerow of this site; stop it, or write another listen = \"host:port\" into the site's file"
                 }
-                std::io::ErrorKind::AddrNotAvailable => {
-                    "\nhint: this machine does not have that address; write listen = \"0.0.0.0:port\" into the site's file"
+                _ => {
+                    "\nhint: this machine does not have that address, or may not use it; write listen = \"0.0.0.0:port\" into the site's file"
                 }
-                _ => "",
             };
             CliError::Usage(format!("this site cannot listen at {listen}: {error}{hint}"))
         })

@@ -197,6 +197,11 @@ fn an_address_that_somebody_else_has_is_named_with_what_to_do() {
         let hint = "hint: another program has it";
         assert!(done.stderr.contains(hint), "{}", done.stderr);
     }
+    // Of a network that nobody has (RFC 5737).
+    std::fs::write(&file, format!("listen = \"192.0.2.7:7401\"\n{text}")).unwrap();
+    let done = hedgerow(path, &["node", "--site", "north.toml"]);
+    let hint = "hint: this machine does not have that address, or may not use it";
+    assert!(done.stderr.contains(hint), "{}", done.stderr);
 }
 
 #[test]
