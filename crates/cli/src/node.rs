@@ -81,9 +81,11 @@ async fn gone(until: Option<oneshot::Receiver<()>>) {
 async fn serve(part: &Part) -> Result<Answer, CliError> {
     // Makes the data folder, and sees that nobody else is at work in it.
     drop(Journal::open(&part.site.data)?);
-    // What was under way goes on by itself; its peers may be waiting.
-    let under_way = |entries: Vec<Entry>| entries.into_iter().rfind(|entry| !entry.is_over);
-    let mut next = under_way(part.runs()?).map(|entry| entry.number);
+    // What was under way goes on by itself; its peers may be waiting. What a later run came after,
+    // they have left behind.
+    let last: Option<Entry> = part.runs()?.into_iter().max_by_key(|entry| entry.number);
+    let under_way = last.filter(|entry| !entry.is_over);
+    let mut next = under_way.map(|entry| entry.number);
     // Held from run to run, so that nobody else gets the address in between.
     let cannot = |error| CliError::Usage(format!("the node cannot listen: {error}"));
     let listener = part.listen().await?.into_std().map_err(cannot)?;

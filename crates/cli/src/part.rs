@@ -112,7 +112,12 @@ impl Part {
 
     /// Gives a run up, and tells the peers: it cannot go on without this site.
     pub(crate) async fn abandon(&self, number: u32) -> Result<Answer, CliError> {
-        let journal = Journal::open(&self.site.data)?;
+        let journal = Journal::open(&self.site.data).map_err(|error| match error {
+            JournalError::Busy { folder } => CliError::Usage(format!(
+                "{folder}: another hedgerow of this site is at work here, so run {number} is not given up\nhint: stop it, then type this again"
+            )),
+            other => other.into(),
+        })?;
         journal.abandon(self.agreement.hash, number)?;
         for left in [
             self.unfinished(number),
@@ -123,9 +128,10 @@ impl Part {
         Board::forget(&self.site.data, number);
         drop(journal);
         self.decline(number, End::GivenUp).await;
+        let last = self.runs()?.iter().map(|entry| entry.number).max();
         let text = format!(
             "run {number} was given up; nothing of it is kept but its number\nhint: have the others give it up too, and start the next with --number {}\n",
-            number + 1
+            last.unwrap_or(number).saturating_add(1)
         );
         Ok(Answer::new(text, &json!({ "abandoned": number }), true))
     }
@@ -242,10 +248,9 @@ impl Part {
                 std::io::ErrorKind::AddrInUse => {
                     "\nhint: another program has it, perhaps another hedgerow of this site; stop it, or write another listen = \"host:port\" into the site's file"
                 }
-                std::io::ErrorKind::AddrNotAvailable => {
-                    "\nhint: this machine does not have that address; write listen = \"0.0.0.0:port\" into the site's file"
+                _ => {
+                    "\nhint: this machine does not have that address, or may not use it; write listen = \"0.0.0.0:port\" into the site's file"
                 }
-                _ => "",
             };
             CliError::Usage(format!("this site cannot listen at {listen}: {error}{hint}"))
         })

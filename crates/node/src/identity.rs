@@ -32,7 +32,7 @@ pub enum IdentityError {
     },
     /// The operating system refuses.
     #[error(
-        "{file}: {what}: {reason}\nhint: see that the folder is there, and that this user may read and write in it"
+        "{file}: {what}: {reason}\nhint: see that the file or its folder is there, and that this user may use it; hedgerow keygen makes a key"
     )]
     Unusable {
         /// The file.

@@ -96,7 +96,7 @@ impl fmt::Display for Reason {
             Self::NoGreeting => "what was sent is no greeting of hedgerow",
             Self::Over => "the run is over at the other site",
             Self::Begins => "the other site has just heard of the run and begins",
-            Self::GivenUp => "the other site has given the run up",
+            Self::GivenUp => "one of the two sites has given the run up",
         })
     }
 }

@@ -41,7 +41,9 @@ pub enum SyntheticError {
         folder: String,
     },
     /// The folder cannot be made or looked into.
-    #[error("{folder}: the folder cannot be used: {reason}")]
+    #[error(
+        "{folder}: the folder cannot be used: {reason}\nhint: name another, where this user may write"
+    )]
     Folder {
         /// The folder.
         folder: String,

@@ -155,7 +155,7 @@ pub fn generate(
     let unfinished = unfinished(folder)?;
     // What a run that was killed left there is ours.
     let _ = std::fs::remove_dir_all(&unfinished);
-    make_folder(&unfinished)?;
+    std::fs::create_dir(&unfinished).map_err(|error| error::folder(folder, &error))?;
     let result = write_all(plan, &sizes, &unfinished, progress).and_then(|written| {
         std::fs::rename(&unfinished, folder).map_err(|error| error::folder(folder, &error))?;
         Ok(written.moved(&unfinished, folder))

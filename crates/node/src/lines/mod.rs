@@ -163,15 +163,12 @@ impl Shared {
                 Err(error) => state.fail(LineError::Journal(error.to_string())),
             }
         } else if let Some(end) = peer.ended {
-            let failure = self.ended_error(from, end);
+            let given_up = giver.map(|giver| self.given_up(giver));
+            let failure = given_up.unwrap_or_else(|| self.ended_error(from, end));
             state.fail(failure);
         } else if peer.is_over {
             let peer = self.name(from).to_owned();
             state.fail(LineError::Over { peer });
-        } else if let Some(giver) = giver {
-            // Whoever is waited for waits for that one too.
-            let failure = self.ended_error(giver, End::GivenUp);
-            state.fail(failure);
         } else {
             let since = peer
                 .waiting
@@ -230,9 +227,10 @@ impl Shared {
     /// A peer says that its part has ended without a release.
     pub(crate) fn ended(&self, peer: u16, end: End) {
         let mut state = self.lock();
-        state.peers[usize::from(peer)].ended = Some(end);
-        for (waker, _) in state.peers.iter().filter_map(|link| link.waiting.as_ref()) {
-            waker.wake_by_ref();
+        let peer = &mut state.peers[usize::from(peer)];
+        peer.ended = Some(end);
+        if let Some((waker, _)) = peer.waiting.take() {
+            waker.wake();
         }
         self.changed.notify_waiters();
     }
@@ -331,11 +329,12 @@ impl Shared {
     /// Ends the patience with peers that are gone or stuck while somebody waits for them.
     pub(crate) fn expire(&self) {
         let mut state = self.lock();
+        let giver = state.giver();
         let mut failure = None;
         for peer in self.peers() {
             let link = &state.peers[usize::from(peer)];
             if link.waiting.is_some() {
-                failure = failure.or_else(|| self.lost(peer, link));
+                failure = failure.or_else(|| self.lost(peer, link, giver));
             }
         }
         if let Some(failure) = failure {
@@ -343,9 +342,14 @@ impl Shared {
         }
     }
 
-    fn lost(&self, peer: u16, link: &Peer) -> Option<LineError> {
+    fn lost(&self, peer: u16, link: &Peer, giver: Option<u16>) -> Option<LineError> {
         let name = || self.name(peer).to_owned();
         if link.connection.is_none() {
+            // One that comes later finds that it waits in vain too. One that is there may have
+            // everything that it takes to end well.
+            if let Some(giver) = giver {
+                return Some(self.given_up(giver));
+            }
             let waited = link.since.elapsed();
             return (waited >= self.limits.patience).then(|| LineError::Gone {
                 peer: name(),
@@ -360,14 +364,16 @@ impl Shared {
         })
     }
 
+    fn given_up(&self, by: u16) -> LineError {
+        let peer = self.name(by).to_owned();
+        LineError::GivenUp { peer }
+    }
+
     fn ended_error(&self, peer: u16, end: End) -> LineError {
         let why = match end {
             End::Own => String::from("a fault of its own; its steward knows more"),
             End::Stopped => String::from("somebody stopped it"),
-            End::GivenUp => {
-                let peer = self.name(peer).to_owned();
-                return LineError::GivenUp { peer };
-            }
+            End::GivenUp => return self.given_up(peer),
             End::Peer(culprit) if culprit == self.me => {
                 String::from("this site was gone, silent or wrong")
             }

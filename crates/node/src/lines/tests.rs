@@ -6,9 +6,8 @@ use super::*;
 use crate::agreement::StudyHash;
 use crate::journal::RunName;
 
-#[tokio::test]
-async fn a_peer_that_is_done_is_not_waited_for_after_a_restart() {
-    let folder = tempfile::tempdir().unwrap();
+/// The lines of the first of three sites.
+fn lines_in(folder: &std::path::Path) -> Shared {
     let name = RunName {
         study: StudyHash([1; 32]),
         number: 1,
@@ -16,13 +15,59 @@ async fn a_peer_that_is_done_is_not_waited_for_after_a_restart() {
         sites: 3,
         rows: [2; 32],
     };
-    let lines = || {
-        let journal = Arc::new(Journal::open(folder.path()).unwrap());
-        let begun = journal.begin(&name, Some(&Seed::new([3; 32]))).unwrap();
-        let names = ["a", "b", "c"].map(String::from).to_vec();
-        let limits = Limits::with_patience(Duration::from_secs(30));
-        Shared::new(0, names, journal, begun.id, limits).unwrap()
+    let journal = Arc::new(Journal::open(folder).unwrap());
+    let begun = journal.begin(&name, Some(&Seed::new([3; 32]))).unwrap();
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let limits = Limits::with_patience(Duration::from_secs(30));
+    Shared::new(0, names, journal, begun.id, limits).unwrap()
+}
+
+/// Without the one that gave the run up nobody can go on, unless it had said all that it had to.
+#[tokio::test]
+async fn a_peer_that_gave_the_run_up_is_named_and_not_waited_for() {
+    let moment = Duration::from_millis(20);
+    let given_up = Some(LineError::GivenUp {
+        peer: String::from("b"),
+    });
+    let wait = async |lines: &Shared, from| {
+        let frame = std::future::poll_fn(|context| lines.poll_receive(from, context));
+        tokio::time::timeout(moment, frame).await
     };
+
+    // What it sent before is taken; then it is waited for in vain.
+    let folder = tempfile::tempdir().unwrap();
+    let lines = lines_in(folder.path());
+    assert!(lines.deliver(1, 0, b"received"));
+    lines.ended(1, End::GivenUp);
+    assert_eq!(wait(&lines, 1).await.unwrap().unwrap(), b"received");
+    assert!(wait(&lines, 1).await.unwrap().is_err());
+    assert_eq!(lines.failure(), given_up);
+
+    // Another that is there may have everything; one that is not has nobody to wait for.
+    let folder = tempfile::tempdir().unwrap();
+    let lines = lines_in(folder.path());
+    lines.send(1, b"sent").unwrap();
+    let (connection, _end) = lines.connected(2, 0);
+    lines.ended(1, End::GivenUp);
+    assert!(wait(&lines, 2).await.is_err());
+    lines.expire();
+    assert_eq!(lines.failure(), None);
+    assert!(lines.deliver(2, 0, b"received"));
+    assert_eq!(wait(&lines, 2).await.unwrap().unwrap(), b"received");
+    assert_eq!(lines.delivered(moment).await, Some(2));
+    assert!(wait(&lines, 2).await.is_err());
+    lines.disconnected(2, connection, String::from("it hung up"));
+    lines.expire();
+    assert_eq!(lines.failure(), given_up);
+    // And nobody stays for its sake.
+    lines.told(2, 1);
+    assert_eq!(lines.delivered(moment).await, None);
+}
+
+#[tokio::test]
+async fn a_peer_that_is_done_is_not_waited_for_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = || lines_in(folder.path());
     let moment = Duration::from_millis(20);
     let first = lines();
     for peer in [1, 2] {

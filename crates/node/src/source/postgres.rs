@@ -66,7 +66,9 @@ pub enum Rows {
 #[non_exhaustive]
 pub enum PostgresError {
     /// The server cannot be reached, or refuses.
-    #[error("{at}: {step}: {reason}")]
+    #[error(
+        "{at}: {step}: {reason}\nhint: see that the server runs, and that [source.postgres] says what psql would take"
+    )]
     Refused {
         /// Which database.
         at: String,
@@ -76,7 +78,9 @@ pub enum PostgresError {
         reason: String,
     },
     /// The password is not where it should be.
-    #[error("{at}: the password cannot be had from {from}: {reason}")]
+    #[error(
+        "{at}: the password cannot be had from {from}: {reason}\nhint: password_file or password_variable of [source.postgres] says where it is"
+    )]
     Password {
         /// Which database.
         at: String,

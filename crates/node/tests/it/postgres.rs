@@ -264,6 +264,7 @@ fn passwords_and_certificates_are_checked() {
         std::fs::write(path, pem("CERTIFICATE", root.der())).unwrap();
         let error = refused(secure("other.pem"), &schema).await;
         assert!(error.contains("cannot be reached"), "{error}");
+        assert!(error.contains("hint: see that the server runs"), "{error}");
         std::fs::write(server.folder.path().join("empty.pem"), "").unwrap();
         let error = refused(secure("empty.pem"), &schema).await;
         assert!(error.contains("holds no certificates"), "{error}");

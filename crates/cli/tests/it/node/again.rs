@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{SITES, hedgerow, json, sites};
 
-/// `hedgerow run` of a site as a person types it; it does not outlive the test.
+/// A command as a person types it; it does not outlive the test.
 struct Typed {
     child: Child,
     said: std::path::PathBuf,
@@ -19,10 +19,14 @@ impl Typed {
     }
 
     fn of(site: &str, number: &str, folder: &Path, name: &str) -> Self {
-        let said = folder.join(name);
         let site = format!("{site}.toml");
+        Self::command(&["run", "--site", &site, "--number", number], folder, name)
+    }
+
+    fn command(arguments: &[&str], folder: &Path, name: &str) -> Self {
+        let said = folder.join(name);
         let child = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
-            .args(["run", "--site", &site, "--number", number])
+            .args(arguments)
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -84,6 +88,11 @@ fn a_run_goes_on_at_once_after_it_was_killed() {
         other.stderr
     );
 
+    let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon"]);
+    assert_eq!(done.code, 2);
+    let expected = "at work here, so run 1 is not given up\nhint: stop it, then type this again";
+    assert!(done.stderr.contains(expected), "{}", done.stderr);
+
     first.kill();
     assert_eq!(state(path), "stopped");
     let again = Typed::start(path, "again.err");
@@ -138,6 +147,37 @@ fn a_run_that_is_not_due_is_refused() {
         "3",
         "run 3 is not due: run 1 was the last of this study here\nhint: --number 2 starts the next",
     );
+
+    // A node goes on with the last run, and not with one that was left behind.
+    refused("2", "`south` has been gone for 1 s");
+    let node = || Typed::command(&["node", "--site", "north.toml"], path, "node.err");
+    let second = node();
+    until("run 2 goes on", || second.said().contains("run 2 begins"));
+    drop(second);
+    for number in ["2", "1"] {
+        if number == "1" {
+            let third = node();
+            until("none goes on", || {
+                third.said().contains("waiting for a run")
+            });
+            assert!(!third.said().contains("begins"), "{}", third.said());
+        }
+        let arguments = [
+            "run",
+            "--site",
+            "north.toml",
+            "--number",
+            number,
+            "--abandon",
+        ];
+        let done = hedgerow(path, &arguments);
+        assert!(
+            done.stdout.contains("the next with --number 3"),
+            "{}{}",
+            done.stdout,
+            done.stderr
+        );
+    }
 }
 
 #[test]
@@ -157,6 +197,11 @@ fn an_address_that_somebody_else_has_is_named_with_what_to_do() {
         let hint = "hint: another program has it";
         assert!(done.stderr.contains(hint), "{}", done.stderr);
     }
+    // Of a network that nobody has (RFC 5737).
+    std::fs::write(&file, format!("listen = \"192.0.2.7:7401\"\n{text}")).unwrap();
+    let done = hedgerow(path, &["node", "--site", "north.toml"]);
+    let hint = "hint: this machine does not have that address, or may not use it";
+    assert!(done.stderr.contains(hint), "{}", done.stderr);
 }
 
 #[test]
