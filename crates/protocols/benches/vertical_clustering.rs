@@ -119,7 +119,8 @@ fn main() {
     });
     let alone = pollster::block_on(alone).unwrap();
     println!(
-        "one party with all columns: loss {:.3} %, {} clusters, {:.1} s, settled: {}",
+        "one party with all columns: {} calls, loss {:.3} %, {} clusters, {:.1} s, settled: {}",
+        party.calls(),
         alone.own_loss * 100.0,
         alone.clusters.len(),
         begun.elapsed().as_secs_f64(),

@@ -20,7 +20,7 @@
 //! To the pivot, by how much the loss of all sites together changes when a record moves, when two
 //! clusters are united, and from step to step ([`COSTS`], TG12 Proposition 8.1 and section 8.3). To
 //! all sites, random words ([`RANDOM`]), where records move or that they wait ([`MOVES`]), which
-//! clusters are united ([`UNIONS`]), and whether what was proposed satisfies the requirement at every
+//! clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), and whether what was proposed satisfies the requirement at every
 //! site ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and
 //! sensitive values of a site stay there until the release. With two sites the pivot learns the other
 //! site's changes; noise on them is an option (8.3).
@@ -77,8 +77,14 @@ pub const HOLDS: What = What::new(
     "TG12 section 6.1",
 );
 
-/// Iterations end when not even one record in so many moves.
-const LITTLE: u64 = 200;
+/// Whether iterations end.
+pub const ENDS: What = What::new(
+    "whether an iteration brought so little that it is the last",
+    "TG12 section 5: the pivot says when to stop",
+);
+
+/// Iterations end when one brings less than this share of what they brought before.
+const LITTLE: i64 = 200;
 
 /// What all sites agree on before a run.
 pub struct Plan<'a> {
@@ -142,7 +148,7 @@ pub struct Clustering {
     pub trace: Vec<Progress>,
     /// Mean loss of a cell, of this site's cells; no other site knows it.
     pub own_loss: f64,
-    /// Whether iterations ended because next to no record moved any more, and not at their bound.
+    /// Whether iterations ended because next to nothing was left to gain, and not at their bound.
     pub is_settled: bool,
     /// Secure sums that the published form needs: one for each record in each iteration, one for
     /// each union.
@@ -178,22 +184,24 @@ pub async fn cluster(
         let moved = pass::pass(party, &mut work, 0).await?;
         let splits = start::split(party, &mut work).await?;
         published_calls += rows.len() as u64;
-        each_step(steps.step(party, &work, Phase::Iteration, moved).await?);
-        if is_little(moved + splits, rows.len()) {
+        let is_last = steps.step(party, &work, Phase::Iteration, moved).await?;
+        steps.tell(&mut each_step);
+        if is_last || moved + splits == 0 {
             is_settled = true;
             break;
         }
     }
     let united = unite::unite(party, &mut work).await?;
     published_calls += united;
-    each_step(steps.step(party, &work, Phase::United, united).await?);
+    steps.step(party, &work, Phase::United, united).await?;
+    steps.tell(&mut each_step);
     if plan.is_refined {
         let mut is_done = false;
         for _ in 0..plan.iterations {
             let moved = pass::pass(party, &mut work, plan.requirement.k()).await?;
-            each_step(steps.step(party, &work, Phase::Refined, moved).await?);
-            if is_little(moved, rows.len()) {
-                is_done = true;
+            is_done = steps.step(party, &work, Phase::Refined, moved).await? || moved == 0;
+            steps.tell(&mut each_step);
+            if is_done {
                 break;
             }
         }
@@ -210,11 +218,6 @@ pub async fn cluster(
     })
 }
 
-/// Whether so few records moved that the next iteration would gain next to nothing.
-fn is_little(moved: u64, records: usize) -> bool {
-    moved <= records as u64 / LITTLE
-}
-
 fn mean(loss: f64, records: usize, attributes: usize) -> f64 {
     loss / UNIT / (records.max(1) * attributes.max(1)) as f64
 }
@@ -225,6 +228,8 @@ struct Steps {
     attributes: usize,
     /// This site's loss at the start.
     first: u64,
+    /// What the pivot knows of the last step: the change since the start.
+    last: i64,
     trace: Vec<Progress>,
 }
 
@@ -234,6 +239,7 @@ impl Steps {
             records,
             attributes,
             first: 0,
+            last: 0,
             trace: Vec::new(),
         }
     }
@@ -242,25 +248,38 @@ impl Steps {
         self.first = work.clusters.loss();
     }
 
+    /// Ends a step. Gives whether it brought so little that there should be no more of its kind, which
+    /// the pivot tells.
     async fn step(
         &mut self,
         party: &mut Party,
         work: &Work<'_>,
         phase: Phase,
         moved: u64,
-    ) -> Result<Progress, Error> {
+    ) -> Result<bool, Error> {
         let mut change = [work.clusters.loss().wrapping_sub(self.first)];
         party.sum_to(COSTS, PIVOT, &mut change).await?;
-        let change = (party.me() == PIVOT)
-            .then(|| mean(change[0] as i64 as f64, self.records, self.attributes));
-        let progress = Progress {
+        let change = (party.me() == PIVOT).then_some(change[0] as i64);
+        let mut is_last = [0];
+        if let Some(change) = change {
+            let gained = self.last.saturating_sub(change);
+            is_last[0] = u64::from(gained <= change.saturating_abs() / LITTLE);
+            self.last = change;
+        }
+        party.sum(ENDS, &mut is_last).await?;
+        self.trace.push(Progress {
             phase,
             clusters: work.clusters.living().count(),
             moved,
-            change,
-        };
-        self.trace.push(progress);
-        Ok(progress)
+            change: change.map(|change| mean(change as f64, self.records, self.attributes)),
+        });
+        Ok(is_last[0] != 0)
+    }
+
+    fn tell(&self, each_step: &mut impl FnMut(Progress)) {
+        if let Some(progress) = self.trace.last() {
+            each_step(*progress);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! the clusters in its own columns.
 
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 
 use hedgerow_data::Cell;
 use hedgerow_privacy::{ClassView, Counts, Model, Reference};
@@ -16,14 +17,29 @@ use crate::clustering::shape::{Shapes, UNIT};
 /// The site that learns the changes of the loss and picks the moves.
 pub(super) const PIVOT: Site = Site::new(0);
 
+/// A sensitive attribute.
+struct Attribute<'a> {
+    demand: Demand<'a>,
+    /// All its values.
+    values: Vec<u32>,
+    /// Where its counts begin.
+    from: usize,
+}
+
+impl Attribute<'_> {
+    fn of<'c>(&self, counts: &'c [u64]) -> &'c [u64] {
+        &counts[self.from..self.from + self.values.len()]
+    }
+}
+
 pub(super) struct Work<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) shapes: &'a Shapes<'a>,
-    demand: &'a Demand<'a>,
     /// What the requirement asks beyond the size of clusters.
     beyond_size: Vec<Model>,
-    /// All values of each of this site's sensitive attributes.
-    values: Vec<Vec<u32>>,
+    /// This site's sensitive attributes. Each is asked for itself, so that it makes no difference
+    /// which of them stand at one site.
+    attributes: Vec<Attribute<'a>>,
     /// Closures and costs in this site's columns, and the counts of its sensitive values.
     pub(super) clusters: Clusters,
     /// What all sites draw from.
@@ -59,24 +75,32 @@ impl<'a> Work<'a> {
             .filter(is_beyond_size)
             .cloned()
             .collect();
-        let values = demand.all_values();
-        let counters = values.iter().map(Vec::len).sum();
+        let mut attributes: Vec<Attribute<'a>> = Vec::new();
+        let mut counters = 0;
+        let columns = demand.sensitive.iter().zip(demand.table.references);
+        for ((column, reference), values) in columns.zip(demand.all_values()) {
+            let (column, reference) = (from_ref(column), from_ref(reference));
+            counters += values.len();
+            attributes.push(Attribute {
+                demand: Demand::new(plan.requirement, column, reference),
+                from: counters - values.len(),
+                values,
+            });
+        }
         let mut records = Vec::with_capacity(rows * quasi.len());
         let mut sensitive = Vec::new();
         for row in 0..rows {
             records.extend(quasi.iter().map(|column| column.codes[row]));
-            let mut from = 0;
-            for (column, values) in demand.sensitive.iter().zip(&values) {
-                sensitive.push(from + column.codes[row]);
-                from += values.len() as u32;
-            }
+            let columns = demand.sensitive.iter().zip(&attributes);
+            sensitive.extend(
+                columns.map(|(column, attribute)| attribute.from as u32 + column.codes[row]),
+            );
         }
         Self {
             plan,
             shapes,
-            demand,
             beyond_size,
-            values,
+            attributes,
             clusters: Clusters::new(shapes.width(), counters),
             generator: Generator::new(&plan.seed),
             clock: 1,
@@ -112,7 +136,7 @@ impl<'a> Work<'a> {
     }
 
     fn sensitive(&self, row: u32) -> &[u32] {
-        let width = self.values.len();
+        let width = self.attributes.len();
         &self.sensitive[row as usize * width..(row as usize + 1) * width]
     }
 
@@ -162,7 +186,7 @@ impl<'a> Work<'a> {
             let code = self.record(row)[attribute];
             *self.occurring[cluster][attribute].entry(code).or_default() += 1;
         }
-        for place in 0..self.values.len() {
+        for place in 0..self.attributes.len() {
             let value = self.sensitive(row)[place];
             self.clusters.counts_mut(cluster)[value as usize] += 1;
         }
@@ -185,7 +209,7 @@ impl<'a> Work<'a> {
                 }
             }
         }
-        for place in 0..self.values.len() {
+        for place in 0..self.attributes.len() {
             let value = self.sensitive(row)[place];
             self.clusters.counts_mut(cluster)[value as usize] -= 1;
         }
@@ -264,23 +288,22 @@ impl<'a> Work<'a> {
 
     /// Whether a cluster satisfies what is asked beyond its size.
     pub(super) fn is_diverse(&self, cluster: usize) -> bool {
-        let size = self.clusters.sizes[cluster];
-        self.satisfies(size, self.clusters.counts(cluster))
+        let (size, counts) = (self.clusters.sizes[cluster], self.clusters.counts(cluster));
+        let mut attributes = self.attributes.iter();
+        attributes.all(|attribute| self.satisfies(attribute, size, counts))
     }
 
     /// Whether a move keeps what the two clusters satisfy.
     pub(super) fn may_shift(&self, row: u32, to: usize) -> bool {
         let from = self.cluster_of(row);
-        let keeps = |cluster: usize, size: u64, more: bool| {
-            let mut counts = self.clusters.counts(cluster).to_vec();
-            for value in self.sensitive(row) {
-                let count = &mut counts[*value as usize];
-                *count = if more { *count + 1 } else { *count - 1 };
-            }
-            self.satisfies(size, &counts) || !self.is_diverse(cluster)
-        };
-        keeps(from, self.clusters.sizes[from] - 1, false)
-            && keeps(to, self.clusters.sizes[to] + 1, true)
+        let mut without = self.clusters.counts(from).to_vec();
+        let mut with = self.clusters.counts(to).to_vec();
+        for value in self.sensitive(row) {
+            without[*value as usize] -= 1;
+            with[*value as usize] += 1;
+        }
+        self.keeps(from, self.clusters.sizes[from] - 1, &without)
+            && self.keeps(to, self.clusters.sizes[to] + 1, &with)
     }
 
     /// Whether the parts satisfy what the cluster did when some of its records leave together.
@@ -296,31 +319,31 @@ impl<'a> Work<'a> {
             .map(|(all, part)| all - part)
             .collect();
         let left = self.clusters.sizes[from] - rows.len() as u64;
-        !self.is_diverse(from)
-            || (self.satisfies(rows.len() as u64, &part) && self.satisfies(left, &rest))
+        self.keeps(from, rows.len() as u64, &part) && self.keeps(from, left, &rest)
     }
 
-    fn satisfies(&self, size: u64, counts: &[u64]) -> bool {
-        if size == 0 || self.beyond_size.is_empty() || self.values.is_empty() {
+    /// Whether records of these counts satisfy what the cluster does, attribute by attribute.
+    fn keeps(&self, cluster: usize, size: u64, counts: &[u64]) -> bool {
+        let (before, counted) = (self.clusters.sizes[cluster], self.clusters.counts(cluster));
+        self.attributes.iter().all(|attribute| {
+            self.satisfies(attribute, size, counts) || !self.satisfies(attribute, before, counted)
+        })
+    }
+
+    fn satisfies(&self, attribute: &Attribute<'_>, size: u64, counts: &[u64]) -> bool {
+        if size == 0 || self.beyond_size.is_empty() {
             return true;
         }
-        let mut rest = counts;
-        let split = self.values.iter().map(|values| {
-            let (own, behind) = rest.split_at(values.len());
-            rest = behind;
-            Counts::new(values, own)
-        });
-        let sensitive: Vec<Counts<'_>> = split.collect();
+        let counts = attribute.of(counts);
         let class = ClassView {
             size,
-            sensitive: &sensitive,
+            sensitive: &[Counts::new(&attribute.values, counts)],
             sites: None,
         };
-        let table = &self.demand.table;
-        self.beyond_size
-            .iter()
-            .all(|model| model.holds(&class, table))
-            && (!self.needs_all_values() || self.has_all_values(counts))
+        let table = &attribute.demand.table;
+        let mut models = self.beyond_size.iter();
+        models.all(|model| model.holds(&class, table))
+            && (!self.needs_all_values() || has_all_values(table.references, counts))
     }
 
     /// Clusters that are written alike are one in the release. A union keeps what its parts satisfy,
@@ -328,17 +351,6 @@ impl<'a> Work<'a> {
     fn needs_all_values(&self) -> bool {
         let is_delta = |model: &Model| matches!(model, Model::DeltaDisclosure { .. });
         self.beyond_size.iter().any(is_delta)
-    }
-
-    fn has_all_values(&self, counts: &[u64]) -> bool {
-        let whole = self
-            .demand
-            .table
-            .references
-            .iter()
-            .flat_map(Reference::counts);
-        let mut pairs = whole.zip(counts);
-        pairs.all(|(in_table, in_cluster)| *in_table == 0 || *in_cluster > 0)
     }
 
     /// The records of each cluster, and how this site writes it.
@@ -352,4 +364,10 @@ impl<'a> Work<'a> {
             })
             .unzip()
     }
+}
+
+fn has_all_values(references: &[Reference], counts: &[u64]) -> bool {
+    let whole = references.iter().flat_map(Reference::counts);
+    let mut pairs = whole.zip(counts);
+    pairs.all(|(in_table, in_cluster)| *in_table == 0 || *in_cluster > 0)
 }
