@@ -20,10 +20,10 @@
 //! To the pivot, by how much the loss of all sites together changes when a record moves, when two
 //! clusters are united, and from step to step ([`COSTS`], TG12 Proposition 8.1 and section 8.3). To
 //! all sites, random words ([`RANDOM`]), where records move or that they wait ([`MOVES`]), which
-//! clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), and whether what was proposed satisfies the requirement at every
-//! site ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and
-//! sensitive values of a site stay there until the release. With two sites the pivot learns the other
-//! site's changes; noise on them is an option (8.3).
+//! clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), and whether what was proposed
+//! satisfies the requirement at every site ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`],
+//! [`VALUES`]). Closures, costs and sensitive values of a site stay there until the release. With two
+//! sites the pivot learns the other site's changes; noise on them is an option (8.3).
 
 mod assembly;
 mod pass;

@@ -1,15 +1,16 @@
 //! An iteration over the records (TG12 Algorithm 4, steps 3 to 17), block by block.
 //!
 //! How many records a block has follows from how many wanted to move in the last one, so that it
-//! brings about as many moves as there are clusters to make them. The pivot goes through its records
-//! in order: each goes where it saves most, if neither cluster is touched by a move before it; where
-//! one is, to the best that is not, if that saves at least half as much; otherwise it waits.
+//! brings about as many moves as there are clusters to make them. The pivot goes through them by
+//! what they save: each goes where it saves most, if neither cluster is touched by a move before it;
+//! where the other is, to the best that is not, if that saves at least half as much; otherwise it
+//! waits.
 //!
 //! # Discloses
 //! To the pivot, the changes of the loss; to all sites, where records move, that they wait, and which
 //! moves do not keep what the requirement asks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hedgerow_smc::Party;
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use crate::Error;
 /// The most changes that are asked together: 32 MB.
 pub(super) const MOST_CHANGES: usize = 1 << 22;
 /// Records of a block that should want to move, for each cluster.
-const WISHES: f64 = 1.5;
+const WISHES: f64 = 2.0;
 /// How often a record's moves may be refused in an iteration.
 const MOST_REFUSALS: usize = 3;
 /// What the pivot says of a record that waits.
@@ -149,7 +150,7 @@ impl Block {
         }
         drop(changes);
         party.sum(MOVES, &mut told).await?;
-        let moves = self.read(work, floor, &told)?;
+        let moves = self.read(|row| work.cluster_of(row), &told)?;
         let mut agreed: Vec<bool> = moves
             .iter()
             .map(|(row, to)| work.may_shift(*row, *to))
@@ -197,7 +198,7 @@ impl Block {
         parts.concat()
     }
 
-    /// Picks moves that touch different clusters, in the order of records.
+    /// Picks moves that touch different clusters: those that save most first.
     fn pick(
         &self,
         work: &Work<'_>,
@@ -206,40 +207,53 @@ impl Block {
         changes: &[u64],
         told: &mut [u64],
     ) {
-        let mut touched = vec![false; work.clusters.len()];
+        // The least change that a record can bring, and where, among clusters that may be joined.
+        let least = |place: usize, may_join: &dyn Fn(u32) -> bool| {
+            let (row, range) = (self.rows[place], self.targets_of(place));
+            let targets = self.targets[range.clone()].iter().zip(&changes[range]);
+            targets
+                .filter(|(to, _)| may_join(**to) && !refused.contains(row, **to))
+                .map(|(to, change)| (*change as i64, *to))
+                .min()
+        };
+        let mut wishes: Vec<(i64, usize, u32)> = Vec::new();
         for (place, row) in self.rows.iter().enumerate() {
-            let own = work.cluster_of(*row);
-            let range = self.targets_of(place);
-            let mut best = (i64::MAX, u32::MAX);
-            let mut free = best;
-            for (to, change) in self.targets[range.clone()].iter().zip(&changes[range]) {
-                if refused.contains(*row, *to) {
-                    continue;
-                }
-                let found = (*change as i64, *to);
-                best = best.min(found);
-                if !touched[*to as usize] {
-                    free = free.min(found);
-                }
+            let must = is_alone(work, work.cluster_of(*row), floor);
+            if let Some((change, to)) = least(place, &|_| true)
+                && (change < 0 || must)
+            {
+                wishes.push((change, place, to));
             }
-            if best.1 == u32::MAX || (best.0 >= 0 && !is_alone(work, own, floor)) {
+        }
+        wishes.sort_unstable();
+        let mut touched = vec![false; work.clusters.len()];
+        for (best, place, wanted) in wishes {
+            let own = work.cluster_of(self.rows[place]);
+            told[place] = WAITS;
+            if touched[own] {
                 continue;
             }
-            // A record that is alone goes in any case, so it may as well wait for the best.
-            let is_enough = free == best || (free.0 < 0 && free.0 <= best.0 / 2);
-            if touched[own] || !is_enough {
-                told[place] = WAITS;
-                continue;
+            let to = if touched[wanted as usize] {
+                let free = least(place, &|to| !touched[to as usize]);
+                free.filter(|(change, _)| *change < 0 && *change <= best / 2)
+            } else {
+                Some((best, wanted))
+            };
+            if let Some((_, to)) = to {
+                told[place] = u64::from(to) + 1;
+                touched[own] = true;
+                touched[to as usize] = true;
             }
-            told[place] = u64::from(free.1) + 1;
-            touched[own] = true;
-            touched[free.1 as usize] = true;
         }
     }
 
     /// The moves that were told, if they can be made together.
-    fn read(&self, work: &Work<'_>, floor: u64, told: &[u64]) -> Result<Vec<(u32, usize)>, Error> {
-        let mut touched = vec![false; work.clusters.len()];
+    fn read(
+        &self,
+        cluster_of: impl Fn(u32) -> usize,
+        told: &[u64],
+    ) -> Result<Vec<(u32, usize)>, Error> {
+        let mut touched = HashSet::new();
         let mut moves = Vec::new();
         for (place, (row, told)) in self.rows.iter().zip(told).enumerate() {
             if *told == 0 || *told == WAITS {
@@ -249,12 +263,9 @@ impl Block {
             let to = u32::try_from(*told - 1).ok();
             let to = to.filter(|to| asked.binary_search(to).is_ok());
             let to = to.ok_or(Error::NoMove)? as usize;
-            let own = work.cluster_of(*row);
-            if touched[own] || touched[to] || work.clusters.sizes[own] <= floor {
+            if !touched.insert(cluster_of(*row)) || !touched.insert(to) {
                 return Err(Error::NoMove);
             }
-            touched[own] = true;
-            touched[to] = true;
             moves.push((*row, to));
         }
         Ok(moves)
@@ -264,4 +275,34 @@ impl Block {
 /// Whether a record is alone in its cluster and must not stay so.
 fn is_alone(work: &Work<'_>, cluster: usize, floor: u64) -> bool {
     floor == 0 && work.k() > 1 && work.clusters.sizes[cluster] == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_that_cannot_be_made_together_are_refused() {
+        // Record 7 of cluster 0 and record 9 of cluster 1; cluster 5 is not asked about again.
+        let block = Block {
+            rows: vec![7, 9],
+            targets: vec![1, 2, 3, 0, 2, 3],
+            ends: vec![3, 6],
+        };
+        let cluster_of = |row: u32| usize::from(row == 9);
+        let read = |told: [u64; 2]| block.read(cluster_of, &told);
+        assert_eq!(read([3, 4]).unwrap(), [(7, 2), (9, 3)]);
+        assert_eq!(read([WAITS, 0]).unwrap(), []);
+        // To the same cluster; into each other's; to where they are; to what was not asked about.
+        for told in [
+            [3, 3],
+            [2, 4],
+            [1, 0],
+            [6, 0],
+            [u64::MAX - 1, 0],
+            [1 << 40, 0],
+        ] {
+            assert!(matches!(read(told), Err(Error::NoMove)), "{told:?}");
+        }
+    }
 }

@@ -150,3 +150,34 @@ fn read(small: &[usize], living: &[usize], told: &[u64]) -> Result<Vec<(usize, u
     }
     Ok(unions)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unions_that_cannot_be_made_together_are_refused() {
+        let (small, living) = ([1, 3, 4, 8], [0, 1, 3, 4, 8]);
+        assert_eq!(
+            read(&small, &living, &[4, 0, 9, 0]).unwrap(),
+            [(1, 3), (4, 8)]
+        );
+        // None; with itself; one twice; one that is large enough, gone, or no cluster at all.
+        for told in [
+            [0, 0, 0, 0],
+            [2, 0, 0, 0],
+            [4, 0, 4, 0],
+            [1, 0, 0, 0],
+            [3, 0, 0, 0],
+            [u64::MAX, 0, 0, 0],
+        ] {
+            assert!(
+                matches!(read(&small, &living, &told), Err(Error::NoMove)),
+                "{told:?}"
+            );
+        }
+        // A last one joins any other.
+        assert_eq!(read(&[3], &living, &[1]).unwrap(), [(3, 0)]);
+        assert!(read(&[3], &living, &[4]).is_err());
+    }
+}
