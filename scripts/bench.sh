@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|d2pt|adult|node|check-adult|anonypy]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|d2pt|vertical-clustering|adult|node|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -20,6 +20,9 @@ if [ "$what" = all ] || [ "$what" = provider-aware ]; then
 fi
 if [ "$what" = all ] || [ "$what" = d2pt ]; then
     cargo bench --quiet -p hedgerow-protocols --bench d2pt
+fi
+if [ "$what" = all ] || [ "$what" = vertical-clustering ]; then
+    cargo bench --quiet -p hedgerow-protocols --bench vertical_clustering
 fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow

@@ -55,6 +55,9 @@ pub enum Error {
     /// A closure that is none: a site sent what no cluster of this study has.
     #[error("a site sent a closure that no cluster of this study can have")]
     NoClosure,
+    /// Moves that are none: a site sent what no step of this clustering can be.
+    #[error("a site sent moves of records that no step of this study's clustering can make")]
+    NoMove,
     /// More coalitions than can be asked about.
     #[error(
         "m = {m} among {sites} sites makes more coalitions than can be asked about\nhint: the largest m that can be asked about is {largest}"

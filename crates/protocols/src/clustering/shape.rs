@@ -629,6 +629,25 @@ impl<'a> Shapes<'a> {
         self.shapes[attribute].set_cell(cell, self.part_mut(attribute, closure));
     }
 
+    /// Puts the closure of some values of an attribute into a closure.
+    pub(crate) fn put_values(
+        &self,
+        attribute: usize,
+        values: impl IntoIterator<Item = u32>,
+        closure: &mut [u64],
+    ) {
+        let (shape, part) = (&self.shapes[attribute], self.part_mut(attribute, closure));
+        let mut values = values.into_iter();
+        if let Some(first) = values.next() {
+            shape.set_record(first, part);
+        }
+        for code in values {
+            if !shape.covers(part, code) {
+                shape.join_value(part, code);
+            }
+        }
+    }
+
     /// Whether a peer's words are a closure.
     pub(crate) fn is_closure(&self, words: &[u64]) -> bool {
         let mut shapes = self.shapes.iter().enumerate();

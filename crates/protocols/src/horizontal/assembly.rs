@@ -54,7 +54,8 @@ pub async fn assemble(
     } else {
         mixed(party, partition, &written, verbatim, &shape, records).await?
     };
-    Ok(released(schema, &written.cells, verbatim, &shape, &rows))
+    let positions: Vec<usize> = verbatim.iter().map(|(attribute, _)| *attribute).collect();
+    Ok(released(schema, &written.cells, &positions, &rows))
 }
 
 /// The classes of the release: what is written alike is one.
@@ -98,7 +99,7 @@ impl<'a> Written<'a> {
 }
 
 /// A row of the release: its class, then its verbatim codes.
-type Row = Vec<u32>;
+pub(crate) type Row = Vec<u32>;
 
 /// What is public about the rows: their classes, and the sizes of their verbatim domains.
 struct Shape {
@@ -211,20 +212,18 @@ async fn mixed(
     united.iter().map(|item| shape.decode(item)).collect()
 }
 
-/// The release that the rows stand for.
-fn released(
+/// The release that the rows stand for; `verbatim` are the positions of their codes, ascending.
+pub(crate) fn released(
     schema: &Arc<Schema>,
     cells: &[&[Cell]],
-    verbatim: &[(usize, &Codes)],
-    shape: &Shape,
+    verbatim: &[usize],
     rows: &[Row],
 ) -> Release {
     let class_of_row: Vec<u32> = rows.iter().map(|row| row[0]).collect();
-    let mut columns: Vec<Codes> = shape
-        .sizes
+    let sizes = verbatim
         .iter()
-        .map(|size| Codes::for_size(*size as u32))
-        .collect();
+        .map(|position| schema.attributes()[*position].domain.size());
+    let mut columns: Vec<Codes> = sizes.map(Codes::for_size).collect();
     for row in rows {
         let codes = columns.iter_mut().zip(&row[1..]);
         codes.for_each(|(column, code)| column.push(*code));
@@ -237,7 +236,7 @@ fn released(
             quasi += 1;
             return generalized(cells, quasi - 1, &class_of_row);
         }
-        let is_verbatim = verbatim.iter().any(|(own, _)| *own == position);
+        let is_verbatim = verbatim.contains(&position);
         match is_verbatim.then(|| columns.next()).flatten() {
             Some(codes) => ReleaseColumn::Verbatim(Column::Coded(codes)),
             None => ReleaseColumn::Absent,

@@ -1,4 +1,6 @@
 //! Sites hold the same people and different columns.
 
 pub mod align;
+pub mod clustering;
 pub mod d2pt;
+mod own;

@@ -1,6 +1,7 @@
 //! Sites that hold the same people: alignment and D2Pt on whole tables.
 
 mod adult;
+mod clustering;
 mod example;
 mod laws;
 mod lines;

@@ -412,28 +412,29 @@ impl<'a> Table<'a> {
 
     /// The most that the whole table achieves of a model.
     fn best(&self, model: &Model, size: u64) -> String {
-        let of_each = |measured: &dyn Fn(Counts<'_>) -> f64| {
-            let counts = self.sensitive.iter().zip(&self.references);
-            counts
-                .map(|(attribute, reference)| {
-                    measured(Counts::new(&attribute.values, reference.counts()))
-                })
-                .fold(f64::INFINITY, f64::min)
-        };
-        match model {
-            Model::KAnonymity { .. } => could_be(&size.to_string()),
-            Model::DistinctDiversity { .. } => {
-                could_be(&of_each(&|counts| measure::distinct(counts) as f64).to_string())
-            }
-            Model::EntropyDiversity { .. } => {
-                could_be(&format!("{:.4}", of_each(&measure::entropy_diversity)))
-            }
-            Model::FrequencyDiversity { .. } => {
-                let diversity = |counts: Counts<'_>| measure::frequency_diversity(counts).to_f64();
-                could_be(&format!("{:.4}", of_each(&diversity)))
-            }
-            _ => String::from("the sensitive values of the whole table are too unequal for it"),
+        best_of(model, size, &self.counts(&self.whole()))
+    }
+}
+
+/// The most that records of this size and these sensitive counts achieve of a model, as a sentence.
+pub(crate) fn best_of(model: &Model, size: u64, sensitive: &[Counts<'_>]) -> String {
+    let of_each = |measured: &dyn Fn(Counts<'_>) -> f64| {
+        let measured = sensitive.iter().map(|counts| measured(*counts));
+        measured.fold(f64::INFINITY, f64::min)
+    };
+    match model {
+        Model::KAnonymity { .. } => could_be(&size.to_string()),
+        Model::DistinctDiversity { .. } => {
+            could_be(&of_each(&|counts| measure::distinct(counts) as f64).to_string())
         }
+        Model::EntropyDiversity { .. } => {
+            could_be(&format!("{:.4}", of_each(&measure::entropy_diversity)))
+        }
+        Model::FrequencyDiversity { .. } => {
+            let diversity = |counts: Counts<'_>| measure::frequency_diversity(counts).to_f64();
+            could_be(&format!("{:.4}", of_each(&diversity)))
+        }
+        _ => String::from("the sensitive values of the whole table are too unequal for it"),
     }
 }
 

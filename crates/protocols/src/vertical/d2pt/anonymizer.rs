@@ -63,7 +63,7 @@ mod tests {
     use hedgerow_data::{Attribute, Codes, Domain, Role, Schema, Taxonomy};
     use hedgerow_privacy::{Requirement, Scope};
 
-    use super::super::lattice::{Demand, OwnColumn};
+    use super::super::super::own::{Demand, OwnColumn};
     use super::*;
 
     /// D2PT example 1: first age, then zip twice. Person 5 is alone with (123**, [50-59]) all the

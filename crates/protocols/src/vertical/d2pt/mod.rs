@@ -33,16 +33,17 @@ mod state;
 mod synchronizer;
 
 use hedgerow_data::study::Split;
-use hedgerow_data::{Codes, Domain, Role, Schema, Table};
+use hedgerow_data::{Codes, Role, Schema};
 use hedgerow_privacy::classes::Classes;
-use hedgerow_privacy::{Model, Reference, Requirement, Sensitive};
+use hedgerow_privacy::{Reference, Requirement};
 use hedgerow_smc::{Party, What};
 
+use super::own::{Demand, Held, OwnColumn};
 use crate::Error;
-use lattice::{Demand, OwnColumn};
 use state::{Common, OwnClasses};
 use synchronizer::Said;
 
+pub use super::own::columns_of;
 pub use anonymizer::{Anonymizer, Datafly};
 pub use fragments::{CELLS, Fragments, RANDOM, RESTORED, VALUES};
 pub use lattice::{Lattice, Levels};
@@ -121,15 +122,6 @@ pub struct Joint {
     pub suppressed: usize,
 }
 
-/// A site's columns by their position in the study's schema: those of its table that have codes.
-pub fn columns_of<'t>(schema: &Schema, table: &'t Table) -> Vec<(usize, &'t Codes)> {
-    let own = table.schema().attributes().iter().enumerate();
-    own.filter_map(|(place, attribute)| {
-        Some((schema.position(&attribute.name)?, table.codes(place)?))
-    })
-    .collect()
-}
-
 /// Runs D2Pt. `columns` are this site's by their position in the study's schema, `rows` the places in
 /// them of the records that all sites hold, in their common order. `each_time` is told the number of
 /// the synchronization and how many classes this site has, for people who wait.
@@ -140,13 +132,14 @@ pub async fn anonymize(
     rows: &[u32],
     mut each_time: impl FnMut(u32, usize),
 ) -> Result<Joint, Error> {
-    plan.refuse(rows.len())?;
-    let own = |role| plan.own_columns(party, role, columns, rows);
+    let held = plan.held();
+    held.refuse(rows.len())?;
+    let own = |role| held.own_columns(party, role, columns, rows);
     let (quasi, sensitive) = (own(Role::Quasi)?, own(Role::Sensitive)?);
     let others = own(Role::Other)?;
     let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
     let demand = Demand::new(plan.requirement, &sensitive, &references);
-    refuse_unmeetable(party, plan.requirement, &demand, rows.len()).await?;
+    demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
 
     // At most all records, whatever share was asked for.
     let most_suppressed = ((rows.len() as f64 * plan.suppression) as usize).min(rows.len());
@@ -222,91 +215,12 @@ pub async fn anonymize(
 }
 
 impl<'p> Plan<'p> {
-    /// Refuses what sites with different columns cannot check, and more than there is.
-    fn refuse(&self, records: usize) -> Result<(), Error> {
-        let requirement = self.requirement;
-        let not_vertical = |model: String| Err(Error::NotVertical { model });
-        if let Some(m) = requirement.m {
-            return not_vertical(format!("m = {m}"));
+    fn held(&self) -> Held<'p> {
+        Held {
+            schema: self.schema,
+            split: self.split,
+            requirement: self.requirement,
         }
-        let about_sites = |model: &&Model| matches!(model, Model::SiteDiversity { .. });
-        if let Some(model) = requirement.models.iter().find(about_sites) {
-            return not_vertical(model.to_string());
-        }
-        if requirement.sensitive == Sensitive::Product
-            && self.schema.with_role(Role::Sensitive).len() > 1
-        {
-            return not_vertical(String::from("sensitive = \"product\""));
-        }
-        if self.schema.with_role(Role::Quasi).is_empty() {
-            return Err(Error::NoQuasi);
-        }
-        let k = requirement.k();
-        if (records as u64) < k {
-            return Err(Error::Unmeetable {
-                records: records as u64,
-                model: format!("k = {k}"),
-                best: format!("the largest k that can be met is {records}"),
-            });
-        }
-        Ok(())
-    }
-
-    /// A site's columns of a role that have a declared domain, in common order of records.
-    fn own_columns(
-        &self,
-        party: &Party,
-        role: Role,
-        columns: &[(usize, &Codes)],
-        rows: &[u32],
-    ) -> Result<Vec<OwnColumn<'p>>, Error> {
-        let mut own = Vec::new();
-        for position in self.columns_of(party, role) {
-            let found = columns.iter().find(|(held, _)| *held == position);
-            let (_, codes) = found.ok_or_else(|| Error::NoColumn {
-                column: self.schema.attributes()[position].name.clone(),
-            })?;
-            own.push(OwnColumn::new(self.schema, position, codes, rows));
-        }
-        Ok(own)
-    }
-
-    /// What a site holds; a party of one holds everybody's.
-    fn columns_of(&self, party: &Party, role: Role) -> Vec<usize> {
-        let all = self.schema.with_role(role).into_iter();
-        let own = self.split.with_role(self.schema, party.me().index(), role);
-        let is_own = |at: &usize| party.sites() == 1 || own.contains(at);
-        all.filter(|at| is_own(at) && self.is_coded(*at)).collect()
-    }
-
-    /// Text has no codes that mean the same everywhere.
-    fn is_coded(&self, position: usize) -> bool {
-        self.schema.attributes()[position].domain != Domain::Text
-    }
-}
-
-/// Refuses a requirement that all records together do not satisfy. For k and t that is known.
-async fn refuse_unmeetable(
-    party: &mut Party,
-    requirement: &Requirement,
-    demand: &Demand<'_>,
-    records: usize,
-) -> Result<(), Error> {
-    let is_known =
-        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
-    if requirement.models.iter().all(is_known) {
-        return Ok(());
-    }
-    let mut meets: Vec<bool> = demand.each_holds_for_all();
-    party.all(MEETS, &mut meets).await?;
-    let mut models = requirement.models.iter().zip(meets);
-    match models.find(|(_, meets)| !meets) {
-        None => Ok(()),
-        Some((model, _)) => Err(Error::Unmeetable {
-            records: records as u64,
-            model: model.to_string(),
-            best: String::from("all sites' records together do not satisfy it; ask for less"),
-        }),
     }
 }
 

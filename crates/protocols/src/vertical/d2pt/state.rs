@@ -13,9 +13,10 @@ use hedgerow_data::Cell;
 use hedgerow_smc::align::Overlaps;
 use hedgerow_smc::{Party, Site};
 
+use super::super::own::OwnColumn;
 use super::JOINED;
 use super::anonymizer::Anonymizer;
-use super::lattice::{Lattice, Levels, OwnColumn};
+use super::lattice::{Lattice, Levels};
 use super::synchronizer;
 use crate::Error;
 

@@ -1,0 +1,307 @@
+//! Sequential clustering of vertically partitioned tables (TG12 section 5, Algorithm 4).
+//!
+//! All sites hold the same records, so who is in which cluster is known to all, and each site knows
+//! the closures of clusters in its own columns. What a change costs is the sum of what it costs each
+//! site, and only the pivot, the first site, learns it: it picks the changes and announces them.
+//! Costs are whole numbers, so that the sums are the same however the columns are split, and so is
+//! all that follows from them: a party of one that has every column gets the same clusters.
+//!
+//! The changes of a block of records against all clusters are asked together ([`pass`]). Of a block,
+//! moves that touch different clusters are made together; the other records wait for the next one. A
+//! record that stayed is asked again only about clusters that have changed since, which all sites
+//! know. Small clusters are united in the end, all pairs asked together and mutual nearest united
+//! ([`unite`]). The published algorithm ends there; then records move on out of clusters larger than
+//! k while the loss falls.
+//!
+//! What the requirement asks of sensitive values is checked by the site that has them, on the moves,
+//! splits and clusters that are proposed (6.1), and the sites learn together whether all agree.
+//!
+//! # Discloses
+//! To the pivot, by how much the loss of all sites together changes when a record moves, when two
+//! clusters are united, and from step to step ([`COSTS`], TG12 Proposition 8.1 and section 8.3). To
+//! all sites, random words ([`RANDOM`]), where records move or that they wait ([`MOVES`]), which
+//! clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), and whether what was proposed
+//! satisfies the requirement at every site ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`],
+//! [`VALUES`]). Closures, costs and sensitive values of a site stay there until the release. With two
+//! sites the pivot learns the other site's changes; noise on them is an option (8.3).
+
+mod assembly;
+mod pass;
+mod start;
+mod unite;
+mod work;
+
+use std::sync::Arc;
+
+use hedgerow_data::study::Split;
+use hedgerow_data::{Cell, Codes, Role, Schema};
+use hedgerow_privacy::{Reference, Requirement};
+use hedgerow_smc::{Party, Seed, What};
+
+use super::own::{Demand, Held, OwnColumn};
+use crate::Error;
+pub use crate::clustering::Loss;
+use crate::clustering::shape::{Shape, Shapes, UNIT};
+use crate::horizontal::cover::Writing;
+pub use assembly::{CELLS, VALUES, assemble};
+use work::{PIVOT, Work};
+
+/// Whether all records together satisfy the requirement.
+pub const MEETS: What = What::new(
+    "whether the whole table satisfies the requirement at every site",
+    "the release",
+);
+/// What the start, the visiting orders and the splits are drawn from.
+pub const RANDOM: What = What::new(
+    "random words that the pivot draws for start, order and splits",
+    "TG12 section 5: clusters are public",
+);
+/// Changes of the loss.
+pub const COSTS: What = What::new(
+    "changes of the loss when records move and clusters are united",
+    "TG12 Proposition 8.1 and section 8.3",
+);
+/// Where records move.
+pub const MOVES: What = What::new(
+    "clusters that records move to, and records that wait",
+    "TG12 section 5: clusters are public",
+);
+/// Which clusters are united.
+pub const UNIONS: What = What::new(
+    "clusters that are united",
+    "TG12 section 5: clusters are public",
+);
+/// Whether what was proposed satisfies the requirement.
+pub const HOLDS: What = What::new(
+    "whether moves, splits and clusters satisfy the requirement at every site",
+    "TG12 section 6.1",
+);
+
+/// Whether iterations end.
+pub const ENDS: What = What::new(
+    "whether an iteration brought so little that it is the last",
+    "TG12 section 5: the pivot says when to stop",
+);
+
+/// Iterations end when one brings less than this share of what they brought before.
+const LITTLE: i64 = 200;
+
+/// What all sites agree on before a run.
+pub struct Plan<'a> {
+    /// The study's columns.
+    pub schema: &'a Arc<Schema>,
+    /// Which site holds which.
+    pub split: &'a Split,
+    /// What every cluster must satisfy in the end.
+    pub requirement: &'a Requirement,
+    /// How each quasi-identifier of the schema is written, in its order.
+    pub writings: Vec<Writing<'a>>,
+    /// What is lost by it.
+    pub loss: Loss,
+    /// Records of a cluster at the start, as a share of k.
+    pub start: f64,
+    /// Records above which a cluster is split, as a share of k.
+    pub split_above: f64,
+    /// The most iterations over all records, before clusters are united and again afterwards.
+    pub iterations: u32,
+    /// Whether records move on beyond the published end.
+    pub is_refined: bool,
+    /// The most that a site adds to or takes off each of its changes, as a share of the loss of a
+    /// cell; 0 for none (TG12 section 8.3).
+    pub noise: f64,
+    /// What the pivot draws from; the other sites' are not used.
+    pub seed: Seed,
+}
+
+/// How a run goes, for people who wait and for those who look at it afterwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// The phase of the run.
+    pub phase: Phase,
+    /// Clusters there are.
+    pub clusters: usize,
+    /// Records that moved, or clusters that were united.
+    pub moved: u64,
+    /// By how much the mean loss of a cell has changed since the start; only the pivot knows.
+    pub change: Option<f64>,
+}
+
+/// A phase of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// An iteration over all records.
+    Iteration,
+    /// Small clusters united.
+    United,
+    /// An iteration over the records of clusters larger than k.
+    Refined,
+}
+
+/// What came of a run, as one site has it.
+#[derive(Debug)]
+pub struct Clustering {
+    /// The records of each cluster by their place in the common order, ascending.
+    pub clusters: Vec<Vec<u32>>,
+    /// How each cluster is written in this site's quasi-identifiers.
+    pub cells: Vec<Vec<Cell>>,
+    /// What happened, step by step.
+    pub trace: Vec<Progress>,
+    /// Mean loss of a cell, of this site's cells; no other site knows it.
+    pub own_loss: f64,
+    /// Whether iterations ended because next to nothing was left to gain, and not at their bound.
+    pub is_settled: bool,
+    /// Secure sums that the published form needs: one for each record in each iteration, one for
+    /// each union.
+    pub published_calls: u64,
+}
+
+/// Clusters the joint table so that every cluster satisfies the requirement. `columns` are this
+/// site's by their position in the study's schema, `rows` the places in them of the records that all
+/// sites hold, in their common order.
+pub async fn cluster(
+    party: &mut Party,
+    plan: &Plan<'_>,
+    columns: &[(usize, &Codes)],
+    rows: &[u32],
+    mut each_step: impl FnMut(Progress),
+) -> Result<Clustering, Error> {
+    let held = plan.held();
+    held.refuse(rows.len())?;
+    let own = |role| held.own_columns(party, role, columns, rows);
+    let (quasi, sensitive) = (own(Role::Quasi)?, own(Role::Sensitive)?);
+    let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
+    let demand = Demand::new(plan.requirement, &sensitive, &references);
+    demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
+
+    let shapes = plan.shapes(&quasi);
+    let mut work = Work::new(plan, &shapes, &demand, &quasi, rows.len());
+    let mut steps = Steps::new(rows.len(), plan.writings.len());
+    start::start(party, &mut work).await?;
+    steps.begin(&work);
+    let mut is_settled = false;
+    let mut published_calls = 0;
+    for _ in 0..plan.iterations {
+        let moved = pass::pass(party, &mut work, 0).await?;
+        let splits = start::split(party, &mut work).await?;
+        published_calls += rows.len() as u64;
+        let is_last = steps.step(party, &work, Phase::Iteration, moved).await?;
+        steps.tell(&mut each_step);
+        if is_last || moved + splits == 0 {
+            is_settled = true;
+            break;
+        }
+    }
+    let united = unite::unite(party, &mut work).await?;
+    published_calls += united;
+    steps.step(party, &work, Phase::United, united).await?;
+    steps.tell(&mut each_step);
+    if plan.is_refined {
+        let mut is_done = false;
+        for _ in 0..plan.iterations {
+            let moved = pass::pass(party, &mut work, plan.requirement.k()).await?;
+            is_done = steps.step(party, &work, Phase::Refined, moved).await? || moved == 0;
+            steps.tell(&mut each_step);
+            if is_done {
+                break;
+            }
+        }
+        is_settled &= is_done;
+    }
+    let (clusters, cells) = work.written();
+    Ok(Clustering {
+        clusters,
+        cells,
+        own_loss: mean(work.clusters.loss() as f64, rows.len(), quasi.len()),
+        trace: steps.trace,
+        is_settled,
+        published_calls,
+    })
+}
+
+fn mean(loss: f64, records: usize, attributes: usize) -> f64 {
+    loss / UNIT / (records.max(1) * attributes.max(1)) as f64
+}
+
+/// The steps of a run, and what the pivot learns of their loss.
+struct Steps {
+    records: usize,
+    attributes: usize,
+    /// This site's loss at the start.
+    first: u64,
+    /// What the pivot knows of the last step: the change since the start.
+    last: i64,
+    trace: Vec<Progress>,
+}
+
+impl Steps {
+    fn new(records: usize, attributes: usize) -> Self {
+        Self {
+            records,
+            attributes,
+            first: 0,
+            last: 0,
+            trace: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, work: &Work<'_>) {
+        self.first = work.clusters.loss();
+    }
+
+    /// Ends a step. Gives whether it brought so little that there should be no more of its kind, which
+    /// the pivot tells.
+    async fn step(
+        &mut self,
+        party: &mut Party,
+        work: &Work<'_>,
+        phase: Phase,
+        moved: u64,
+    ) -> Result<bool, Error> {
+        let mut change = [work.clusters.loss().wrapping_sub(self.first)];
+        party.sum_to(COSTS, PIVOT, &mut change).await?;
+        let change = (party.me() == PIVOT).then_some(change[0] as i64);
+        let mut is_last = [0];
+        if let Some(change) = change {
+            let gained = self.last.saturating_sub(change);
+            is_last[0] = u64::from(gained <= change.saturating_abs() / LITTLE);
+            self.last = change;
+        }
+        party.sum(ENDS, &mut is_last).await?;
+        self.trace.push(Progress {
+            phase,
+            clusters: work.clusters.living().count(),
+            moved,
+            change: change.map(|change| mean(change as f64, self.records, self.attributes)),
+        });
+        Ok(is_last[0] != 0)
+    }
+
+    fn tell(&self, each_step: &mut impl FnMut(Progress)) {
+        if let Some(progress) = self.trace.last() {
+            each_step(*progress);
+        }
+    }
+}
+
+impl<'p> Plan<'p> {
+    fn held(&self) -> Held<'p> {
+        Held {
+            schema: self.schema,
+            split: self.split,
+            requirement: self.requirement,
+        }
+    }
+
+    /// How the closures of this site's quasi-identifiers look and what they cost. What that depends
+    /// on, it has in full: every record's value.
+    fn shapes(&self, quasi: &[OwnColumn<'_>]) -> Shapes<'p> {
+        let all = self.schema.with_role(Role::Quasi);
+        let own = quasi.iter().filter_map(|column| {
+            let place = all.iter().position(|one| *one == column.position)?;
+            let writing = *self.writings.get(place)?;
+            let reference = column.reference();
+            Some(Shape::new(writing, self.loss, reference.counts()))
+        });
+        Shapes::new(own.collect())
+    }
+}

@@ -1,0 +1,308 @@
+//! An iteration over the records (TG12 Algorithm 4, steps 3 to 17), block by block.
+//!
+//! How many records a block has follows from how many wanted to move in the last one, so that it
+//! brings about as many moves as there are clusters to make them. The pivot goes through them by
+//! what they save: each goes where it saves most, if neither cluster is touched by a move before it;
+//! where the other is, to the best that is not, if that saves at least half as much; otherwise it
+//! waits.
+//!
+//! # Discloses
+//! To the pivot, the changes of the loss; to all sites, where records move, that they wait, and which
+//! moves do not keep what the requirement asks.
+
+use std::collections::{HashMap, HashSet};
+
+use hedgerow_smc::Party;
+use rayon::prelude::*;
+
+use super::work::{PIVOT, Work};
+use super::{COSTS, MOVES};
+use crate::Error;
+
+/// The most changes that are asked together: 32 MB.
+pub(super) const MOST_CHANGES: usize = 1 << 22;
+/// Records of a block that should want to move, for each cluster.
+const WISHES: f64 = 2.0;
+/// How often a record's moves may be refused in an iteration.
+const MOST_REFUSALS: usize = 3;
+/// What the pivot says of a record that waits.
+const WAITS: u64 = u64::MAX;
+
+/// What became of a block.
+struct Settled {
+    moved: u64,
+    waiting: Vec<u32>,
+}
+
+/// Goes through all records of clusters larger than `floor`. Gives how many moved.
+pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> Result<u64, Error> {
+    let mut order: Vec<u32> = (0..work.rows() as u32).collect();
+    work.generator.shuffle(&mut order);
+    let mut fresh = order.into_iter();
+    let mut waiting: Vec<u32> = Vec::new();
+    let mut refused = Refused::default();
+    let mut share = 1.0;
+    let mut moved = 0;
+    loop {
+        let living: Vec<u32> = work
+            .clusters
+            .living()
+            .map(|cluster| cluster as u32)
+            .collect();
+        let wanted = (living.len() as f64 * WISHES / share) as usize;
+        let mut block = Block::default();
+        let mut left = waiting.into_iter().chain(fresh.by_ref());
+        while block.rows.len() < wanted.max(1) && block.changes() < MOST_CHANGES {
+            let Some(row) = left.next() else {
+                break;
+            };
+            block.push(work, row, floor, &living);
+        }
+        let behind: Vec<u32> = left.collect();
+        if block.rows.is_empty() {
+            return Ok(moved);
+        }
+        let asked = block.rows.len();
+        let settled = block.settle(party, work, floor, &mut refused).await?;
+        moved += settled.moved;
+        let wishes = settled.moved as usize + settled.waiting.len();
+        share = (wishes as f64 / asked as f64).max(0.01);
+        // Waiting for a few clusters that many want: the next iteration is soon enough.
+        if behind.is_empty() && settled.moved as usize * 8 < asked {
+            return Ok(moved);
+        }
+        waiting = settled.waiting;
+        fresh = behind.into_iter();
+    }
+}
+
+/// Moves that were refused in this iteration, known to all sites.
+#[derive(Default)]
+struct Refused(HashMap<u32, Vec<u32>>);
+
+impl Refused {
+    fn contains(&self, row: u32, cluster: u32) -> bool {
+        let refused = self.0.get(&row);
+        refused.is_some_and(|refused| refused.contains(&cluster))
+    }
+
+    fn times(&self, row: u32) -> usize {
+        self.0.get(&row).map_or(0, Vec::len)
+    }
+}
+
+/// Records that are asked together, each about some clusters.
+#[derive(Default)]
+struct Block {
+    rows: Vec<u32>,
+    /// One record's clusters after the other's.
+    targets: Vec<u32>,
+    /// Where each record's end.
+    ends: Vec<usize>,
+}
+
+impl Block {
+    fn changes(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Adds a record, if there is something to ask about it: all other clusters when its own has
+    /// changed since it last stayed, else those that have.
+    fn push(&mut self, work: &Work<'_>, row: u32, floor: u64, living: &[u32]) {
+        let own = work.cluster_of(row);
+        if work.clusters.sizes[own] <= floor {
+            return;
+        }
+        let settled = work.settled[row as usize];
+        let since = if work.changed[own] > settled || is_alone(work, own, floor) {
+            0
+        } else {
+            settled
+        };
+        let is_new =
+            |cluster: &&u32| **cluster != own as u32 && work.changed[**cluster as usize] > since;
+        self.targets.extend(living.iter().filter(is_new));
+        if self.targets.len() > self.ends.last().copied().unwrap_or(0) {
+            self.rows.push(row);
+            self.ends.push(self.targets.len());
+        }
+    }
+
+    fn targets_of(&self, place: usize) -> std::ops::Range<usize> {
+        let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        from..self.ends[place]
+    }
+
+    /// Asks for the changes, makes the moves that the pivot picks, and says who waits.
+    async fn settle(
+        self,
+        party: &mut Party,
+        work: &mut Work<'_>,
+        floor: u64,
+        refused: &mut Refused,
+    ) -> Result<Settled, Error> {
+        let mut changes = self.own_changes(work);
+        work.blur(party, &mut changes);
+        party.sum_to(COSTS, PIVOT, &mut changes).await?;
+        let mut told = vec![0; self.rows.len()];
+        if party.me() == PIVOT {
+            self.pick(work, floor, refused, &changes, &mut told);
+        }
+        drop(changes);
+        party.sum(MOVES, &mut told).await?;
+        let moves = self.read(|row| work.cluster_of(row), &told)?;
+        let mut agreed: Vec<bool> = moves
+            .iter()
+            .map(|(row, to)| work.may_shift(*row, *to))
+            .collect();
+        work.agree(party, &mut agreed).await?;
+        for (row, told) in self.rows.iter().zip(&told) {
+            if *told == 0 && refused.times(*row) == 0 {
+                work.settled[*row as usize] = work.clock;
+            }
+        }
+        work.clock += 1;
+        let waits = self
+            .rows
+            .iter()
+            .zip(&told)
+            .filter(|(_, told)| **told == WAITS);
+        let mut waiting: Vec<u32> = waits.map(|(row, _)| *row).collect();
+        let mut moved = 0;
+        for ((row, to), agreed) in moves.into_iter().zip(agreed) {
+            if agreed {
+                work.shift(row, to);
+                moved += 1;
+                continue;
+            }
+            refused.0.entry(row).or_default().push(to as u32);
+            if refused.times(row) < MOST_REFUSALS {
+                waiting.push(row);
+            }
+        }
+        Ok(Settled { moved, waiting })
+    }
+
+    /// By how much this site's loss changes with each move.
+    fn own_changes(&self, work: &Work<'_>) -> Vec<u64> {
+        let of_row = |place: usize| {
+            let row = self.rows[place];
+            let leaving = work.leaving(row);
+            let targets = self.targets[self.targets_of(place)].iter();
+            let joining = targets.map(|to| work.joining(row, *to as usize));
+            joining
+                .map(|joining| leaving.wrapping_add(joining))
+                .collect::<Vec<u64>>()
+        };
+        let parts: Vec<Vec<u64>> = (0..self.rows.len()).into_par_iter().map(of_row).collect();
+        parts.concat()
+    }
+
+    /// Picks moves that touch different clusters: those that save most first.
+    fn pick(
+        &self,
+        work: &Work<'_>,
+        floor: u64,
+        refused: &Refused,
+        changes: &[u64],
+        told: &mut [u64],
+    ) {
+        // The least change that a record can bring, and where, among clusters that may be joined.
+        let least = |place: usize, may_join: &dyn Fn(u32) -> bool| {
+            let (row, range) = (self.rows[place], self.targets_of(place));
+            let targets = self.targets[range.clone()].iter().zip(&changes[range]);
+            targets
+                .filter(|(to, _)| may_join(**to) && !refused.contains(row, **to))
+                .map(|(to, change)| (*change as i64, *to))
+                .min()
+        };
+        let mut wishes: Vec<(i64, usize, u32)> = Vec::new();
+        for (place, row) in self.rows.iter().enumerate() {
+            let must = is_alone(work, work.cluster_of(*row), floor);
+            if let Some((change, to)) = least(place, &|_| true)
+                && (change < 0 || must)
+            {
+                wishes.push((change, place, to));
+            }
+        }
+        wishes.sort_unstable();
+        let mut touched = vec![false; work.clusters.len()];
+        for (best, place, wanted) in wishes {
+            let own = work.cluster_of(self.rows[place]);
+            told[place] = WAITS;
+            if touched[own] {
+                continue;
+            }
+            let to = if touched[wanted as usize] {
+                let free = least(place, &|to| !touched[to as usize]);
+                free.filter(|(change, _)| *change < 0 && *change <= best / 2)
+            } else {
+                Some((best, wanted))
+            };
+            if let Some((_, to)) = to {
+                told[place] = u64::from(to) + 1;
+                touched[own] = true;
+                touched[to as usize] = true;
+            }
+        }
+    }
+
+    /// The moves that were told, if they can be made together.
+    fn read(
+        &self,
+        cluster_of: impl Fn(u32) -> usize,
+        told: &[u64],
+    ) -> Result<Vec<(u32, usize)>, Error> {
+        let mut touched = HashSet::new();
+        let mut moves = Vec::new();
+        for (place, (row, told)) in self.rows.iter().zip(told).enumerate() {
+            if *told == 0 || *told == WAITS {
+                continue;
+            }
+            let asked = &self.targets[self.targets_of(place)];
+            let to = u32::try_from(*told - 1).ok();
+            let to = to.filter(|to| asked.binary_search(to).is_ok());
+            let to = to.ok_or(Error::NoMove)? as usize;
+            if !touched.insert(cluster_of(*row)) || !touched.insert(to) {
+                return Err(Error::NoMove);
+            }
+            moves.push((*row, to));
+        }
+        Ok(moves)
+    }
+}
+
+/// Whether a record is alone in its cluster and must not stay so.
+fn is_alone(work: &Work<'_>, cluster: usize, floor: u64) -> bool {
+    floor == 0 && work.k() > 1 && work.clusters.sizes[cluster] == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_that_cannot_be_made_together_are_refused() {
+        // Record 7 of cluster 0 and record 9 of cluster 1; cluster 5 is not asked about again.
+        let block = Block {
+            rows: vec![7, 9],
+            targets: vec![1, 2, 3, 0, 2, 3],
+            ends: vec![3, 6],
+        };
+        let cluster_of = |row: u32| usize::from(row == 9);
+        let read = |told: [u64; 2]| block.read(cluster_of, &told);
+        assert_eq!(read([3, 4]).unwrap(), [(7, 2), (9, 3)]);
+        assert_eq!(read([WAITS, 0]).unwrap(), []);
+        // To the same cluster; into each other's; to where they are; to what was not asked about.
+        for told in [
+            [3, 3],
+            [2, 4],
+            [1, 0],
+            [6, 0],
+            [u64::MAX - 1, 0],
+            [1 << 40, 0],
+        ] {
+            assert!(matches!(read(told), Err(Error::NoMove)), "{told:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The published end (TG12 Algorithm 4, steps 23 to 29): clusters that are too small, or do not
+//! satisfy the requirement, are united until none is left.
+//!
+//! What every pair would cost is asked together, and all pairs that are each other's nearest become
+//! one: the two closest of all are always among them. A last one joins the cluster it is closest to.
+//!
+//! # Discloses
+//! To the pivot, the changes of the loss; to all sites, which clusters are united, and whether
+//! clusters of k records or more satisfy the requirement.
+
+use hedgerow_smc::Party;
+use rayon::prelude::*;
+
+use super::pass::MOST_CHANGES;
+use super::work::{PIVOT, Work};
+use super::{COSTS, UNIONS};
+use crate::Error;
+
+/// Unites clusters until all satisfy the requirement. Gives how many were united with others.
+pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64, Error> {
+    let mut known: Vec<Option<bool>> = vec![None; work.clusters.len()];
+    let mut unions = 0;
+    loop {
+        let small = small(party, work, &mut known).await?;
+        let living: Vec<usize> = work.clusters.living().collect();
+        // The whole table satisfies the requirement, so a last cluster does.
+        if small.is_empty() || living.len() < 2 {
+            return Ok(unions);
+        }
+        let nearest = nearest(party, work, &small, &living).await?;
+        let mut told = vec![0; small.len()];
+        if party.me() == PIVOT {
+            pick(&small, &nearest, &mut told);
+        }
+        party.sum(UNIONS, &mut told).await?;
+        work.clock += 1;
+        for (one, other) in read(&small, &living, &told)? {
+            let (into, gone) = (one.min(other), one.max(other));
+            work.unite(gone, into);
+            known[into] = None;
+            unions += 1;
+        }
+    }
+}
+
+/// The clusters that must not stay as they are.
+async fn small(
+    party: &mut Party,
+    work: &Work<'_>,
+    known: &mut [Option<bool>],
+) -> Result<Vec<usize>, Error> {
+    let k = work.k();
+    let is_asked =
+        |cluster: &usize| work.clusters.sizes[*cluster] >= k && known[*cluster].is_none();
+    let asked: Vec<usize> = work.clusters.living().filter(is_asked).collect();
+    let mut holds: Vec<bool> = asked
+        .iter()
+        .map(|cluster| work.is_diverse(*cluster))
+        .collect();
+    work.agree(party, &mut holds).await?;
+    for (cluster, holds) in asked.into_iter().zip(holds) {
+        known[cluster] = Some(holds);
+    }
+    let is_small =
+        |cluster: &usize| work.clusters.sizes[*cluster] < k || known[*cluster] != Some(true);
+    Ok(work.clusters.living().filter(is_small).collect())
+}
+
+/// What is lost with a cluster, and the cluster.
+type Near = Option<(i64, usize)>;
+
+/// For each small cluster, the one that is closest to it: the pivot learns it.
+async fn nearest(
+    party: &mut Party,
+    work: &Work<'_>,
+    small: &[usize],
+    living: &[usize],
+) -> Result<Vec<Near>, Error> {
+    let mut nearest: Vec<Near> = vec![None; small.len()];
+    // Places among the small of both, the second none for a cluster that is large enough.
+    let mut pairs: Vec<(usize, Option<usize>, usize)> = Vec::new();
+    let mut first = 0;
+    while first < small.len() {
+        pairs.clear();
+        while first < small.len() && (pairs.is_empty() || pairs.len() + small.len() <= MOST_CHANGES)
+        {
+            if let [only] = small {
+                let others = living.iter().filter(|other| *other != only);
+                pairs.extend(others.map(|other| (0, None, *other)));
+            } else {
+                let others = small.iter().enumerate().skip(first + 1);
+                pairs.extend(others.map(|(place, other)| (first, Some(place), *other)));
+            }
+            first += 1;
+        }
+        let mut changes: Vec<u64> = pairs
+            .par_iter()
+            .map(|(one, _, other)| work.uniting(small[*one], *other))
+            .collect();
+        work.blur(party, &mut changes);
+        party.sum_to(COSTS, PIVOT, &mut changes).await?;
+        for ((one, place, other), change) in pairs.iter().zip(changes) {
+            let change = change as i64;
+            let mut closer = |place: usize, other: usize| {
+                let near = &mut nearest[place];
+                *near = Some(near.map_or((change, other), |near| near.min((change, other))));
+            };
+            closer(*one, *other);
+            if let Some(place) = place {
+                closer(*place, small[*one]);
+            }
+        }
+    }
+    Ok(nearest)
+}
+
+/// Says of the first of each two that are to be one, which is the other.
+fn pick(small: &[usize], nearest: &[Near], told: &mut [u64]) {
+    for (place, near) in nearest.iter().enumerate() {
+        let Some((_, other)) = near else {
+            continue;
+        };
+        let is_mutual = match small.binary_search(other) {
+            Ok(at) => place < at && nearest[at].is_some_and(|(_, back)| back == small[place]),
+            Err(_) => true,
+        };
+        if is_mutual {
+            told[place] = *other as u64 + 1;
+        }
+    }
+}
+
+/// The unions that were told, if there are any and they can be made together.
+fn read(small: &[usize], living: &[usize], told: &[u64]) -> Result<Vec<(usize, usize)>, Error> {
+    let candidates = if small.len() == 1 { living } else { small };
+    let mut unions: Vec<(usize, usize)> = Vec::new();
+    let mut touched: Vec<usize> = Vec::new();
+    for (one, told) in small.iter().zip(told).filter(|(_, told)| **told != 0) {
+        let other = usize::try_from(*told - 1).map_err(|_| Error::NoMove)?;
+        if candidates.binary_search(&other).is_err() {
+            return Err(Error::NoMove);
+        }
+        touched.extend([*one, other]);
+        unions.push((*one, other));
+    }
+    touched.sort_unstable();
+    let is_twice = touched.windows(2).any(|pair| pair[0] == pair[1]);
+    if unions.is_empty() || is_twice {
+        return Err(Error::NoMove);
+    }
+    Ok(unions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unions_that_cannot_be_made_together_are_refused() {
+        let (small, living) = ([1, 3, 4, 8], [0, 1, 3, 4, 8]);
+        assert_eq!(
+            read(&small, &living, &[4, 0, 9, 0]).unwrap(),
+            [(1, 3), (4, 8)]
+        );
+        // None; with itself; one twice; one that is large enough, gone, or no cluster at all.
+        for told in [
+            [0, 0, 0, 0],
+            [2, 0, 0, 0],
+            [4, 0, 4, 0],
+            [1, 0, 0, 0],
+            [3, 0, 0, 0],
+            [u64::MAX, 0, 0, 0],
+        ] {
+            assert!(
+                matches!(read(&small, &living, &told), Err(Error::NoMove)),
+                "{told:?}"
+            );
+        }
+        // A last one joins any other.
+        assert_eq!(read(&[3], &living, &[1]).unwrap(), [(3, 0)]);
+        assert!(read(&[3], &living, &[4]).is_err());
+    }
+}

@@ -1,0 +1,373 @@
+//! A clustering under way: who is in which cluster, which all sites know, and what this site knows of
+//! the clusters in its own columns.
+
+use std::collections::BTreeMap;
+use std::slice::from_ref;
+
+use hedgerow_data::Cell;
+use hedgerow_privacy::{ClassView, Counts, Model, Reference};
+use hedgerow_smc::{Generator, Party, Site};
+
+use super::super::own::{Demand, OwnColumn};
+use super::{HOLDS, Plan};
+use crate::Error;
+use crate::clustering::clusters::Clusters;
+use crate::clustering::shape::{Shapes, UNIT};
+
+/// The site that learns the changes of the loss and picks the moves.
+pub(super) const PIVOT: Site = Site::new(0);
+
+/// A sensitive attribute.
+struct Attribute<'a> {
+    demand: Demand<'a>,
+    /// All its values.
+    values: Vec<u32>,
+    /// Where its counts begin.
+    from: usize,
+}
+
+impl Attribute<'_> {
+    fn of<'c>(&self, counts: &'c [u64]) -> &'c [u64] {
+        &counts[self.from..self.from + self.values.len()]
+    }
+}
+
+pub(super) struct Work<'a> {
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) shapes: &'a Shapes<'a>,
+    /// What the requirement asks beyond the size of clusters.
+    beyond_size: Vec<Model>,
+    /// This site's sensitive attributes. Each is asked for itself, so that it makes no difference
+    /// which of them stand at one site.
+    attributes: Vec<Attribute<'a>>,
+    /// Closures and costs in this site's columns, and the counts of its sensitive values.
+    pub(super) clusters: Clusters,
+    /// What all sites draw from.
+    pub(super) generator: Generator,
+    /// Counts blocks: what is asked at one moment is settled before the next.
+    pub(super) clock: u64,
+    /// When each cluster changed last.
+    pub(super) changed: Vec<u64>,
+    /// When each record was last found to be where it should be.
+    pub(super) settled: Vec<u64>,
+    /// Codes of this site's quasi-identifiers, row by row.
+    records: Vec<u32>,
+    /// For each row, the places of its sensitive values among the counts.
+    sensitive: Vec<u32>,
+    cluster_of: Vec<u32>,
+    members: Vec<Vec<u32>>,
+    /// For each cluster and quasi-identifier, how often each value occurs.
+    occurring: Vec<Vec<BTreeMap<u32, u32>>>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        plan: &'a Plan<'a>,
+        shapes: &'a Shapes<'a>,
+        demand: &'a Demand<'a>,
+        quasi: &[OwnColumn<'_>],
+        rows: usize,
+    ) -> Self {
+        let is_beyond_size = |model: &&Model| !matches!(model, Model::KAnonymity { .. });
+        let beyond_size: Vec<Model> = demand
+            .models
+            .iter()
+            .filter(is_beyond_size)
+            .cloned()
+            .collect();
+        let mut attributes: Vec<Attribute<'a>> = Vec::new();
+        let mut counters = 0;
+        let columns = demand.sensitive.iter().zip(demand.table.references);
+        for ((column, reference), values) in columns.zip(demand.all_values()) {
+            let (column, reference) = (from_ref(column), from_ref(reference));
+            counters += values.len();
+            attributes.push(Attribute {
+                demand: Demand::new(plan.requirement, column, reference),
+                from: counters - values.len(),
+                values,
+            });
+        }
+        let mut records = Vec::with_capacity(rows * quasi.len());
+        let mut sensitive = Vec::new();
+        for row in 0..rows {
+            records.extend(quasi.iter().map(|column| column.codes[row]));
+            let columns = demand.sensitive.iter().zip(&attributes);
+            sensitive.extend(
+                columns.map(|(column, attribute)| attribute.from as u32 + column.codes[row]),
+            );
+        }
+        Self {
+            plan,
+            shapes,
+            beyond_size,
+            attributes,
+            clusters: Clusters::new(shapes.width(), counters),
+            generator: Generator::new(&plan.seed),
+            clock: 1,
+            changed: Vec::new(),
+            settled: vec![0; rows],
+            records,
+            sensitive,
+            cluster_of: vec![0; rows],
+            members: Vec::new(),
+            occurring: Vec::new(),
+        }
+    }
+
+    pub(super) fn k(&self) -> u64 {
+        self.plan.requirement.k()
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.cluster_of.len()
+    }
+
+    pub(super) fn cluster_of(&self, row: u32) -> usize {
+        self.cluster_of[row as usize] as usize
+    }
+
+    pub(super) fn members(&self, cluster: usize) -> &[u32] {
+        &self.members[cluster]
+    }
+
+    fn record(&self, row: u32) -> &[u32] {
+        let width = self.shapes.attributes();
+        &self.records[row as usize * width..(row as usize + 1) * width]
+    }
+
+    fn sensitive(&self, row: u32) -> &[u32] {
+        let width = self.attributes.len();
+        &self.sensitive[row as usize * width..(row as usize + 1) * width]
+    }
+
+    /// Opens a cluster of some records that are in no other.
+    pub(super) fn open(&mut self, rows: Vec<u32>) -> usize {
+        let cluster = self.clusters.push();
+        self.members.push(Vec::new());
+        self.occurring
+            .push(vec![BTreeMap::new(); self.shapes.attributes()]);
+        self.changed.push(0);
+        rows.into_iter().for_each(|row| self.enter(row, cluster));
+        self.close_over(cluster);
+        cluster
+    }
+
+    /// Moves a record.
+    pub(super) fn shift(&mut self, row: u32, to: usize) {
+        let from = self.cluster_of(row);
+        self.leave(row);
+        self.enter(row, to);
+        self.close_over(from);
+        self.close_over(to);
+    }
+
+    /// Moves some records of one cluster to a new one.
+    pub(super) fn part(&mut self, rows: &[u32], from: usize) {
+        rows.iter().for_each(|row| self.leave(*row));
+        self.open(rows.to_vec());
+        self.close_over(from);
+    }
+
+    /// Moves all records of a cluster to another.
+    pub(super) fn unite(&mut self, gone: usize, into: usize) {
+        for row in self.members[gone].clone() {
+            self.leave(row);
+            self.enter(row, into);
+        }
+        self.close_over(gone);
+        self.close_over(into);
+    }
+
+    fn enter(&mut self, row: u32, cluster: usize) {
+        self.cluster_of[row as usize] = cluster as u32;
+        self.members[cluster].push(row);
+        self.clusters.sizes[cluster] += 1;
+        for attribute in 0..self.shapes.attributes() {
+            let code = self.record(row)[attribute];
+            *self.occurring[cluster][attribute].entry(code).or_default() += 1;
+        }
+        for place in 0..self.attributes.len() {
+            let value = self.sensitive(row)[place];
+            self.clusters.counts_mut(cluster)[value as usize] += 1;
+        }
+    }
+
+    fn leave(&mut self, row: u32) {
+        let cluster = self.cluster_of(row);
+        let members = &mut self.members[cluster];
+        if let Some(place) = members.iter().position(|member| *member == row) {
+            members.swap_remove(place);
+        }
+        self.clusters.sizes[cluster] -= 1;
+        for attribute in 0..self.shapes.attributes() {
+            let code = self.record(row)[attribute];
+            let occurring = &mut self.occurring[cluster][attribute];
+            if let Some(count) = occurring.get_mut(&code) {
+                *count -= 1;
+                if *count == 0 {
+                    occurring.remove(&code);
+                }
+            }
+        }
+        for place in 0..self.attributes.len() {
+            let value = self.sensitive(row)[place];
+            self.clusters.counts_mut(cluster)[value as usize] -= 1;
+        }
+    }
+
+    /// Finds the closure of a cluster anew.
+    fn close_over(&mut self, cluster: usize) {
+        let mut closure = self.clusters.closure(cluster).to_vec();
+        for (attribute, values) in self.occurring[cluster].iter().enumerate() {
+            let values = values.keys().copied();
+            self.shapes.put_values(attribute, values, &mut closure);
+        }
+        self.clusters.set_closure(self.shapes, cluster, &closure);
+        self.changed[cluster] = self.clock;
+    }
+
+    /// By how much this site's loss changes, modulo 2^64, when a record leaves its cluster.
+    pub(super) fn leaving(&self, row: u32) -> u64 {
+        let cluster = self.cluster_of(row);
+        let before = self.clusters.loss_of(cluster);
+        let left = self.clusters.sizes[cluster] - 1;
+        if left == 0 {
+            return before.wrapping_neg();
+        }
+        let mut without: Option<Vec<u64>> = None;
+        for (attribute, code) in self.record(row).iter().enumerate() {
+            let occurring = &self.occurring[cluster][attribute];
+            if occurring.get(code) != Some(&1) {
+                continue;
+            }
+            let closure = without.get_or_insert_with(|| self.clusters.closure(cluster).to_vec());
+            let others = occurring.keys().copied().filter(|other| other != code);
+            self.shapes.put_values(attribute, others, closure);
+        }
+        let cost = without.map_or(self.clusters.costs[cluster], |closure| {
+            self.shapes.cost(&closure)
+        });
+        (left * cost).wrapping_sub(before)
+    }
+
+    /// By how much it grows when the record joins another.
+    pub(super) fn joining(&self, row: u32, cluster: usize) -> u64 {
+        self.clusters.growth(self.shapes, cluster, self.record(row))
+    }
+
+    /// By how much it grows when two clusters become one.
+    pub(super) fn uniting(&self, one: usize, other: usize) -> u64 {
+        let apart = self.clusters.loss_of(one) + self.clusters.loss_of(other);
+        // Together the closure only widens.
+        self.clusters.loss_united(self.shapes, one, other) - apart
+    }
+
+    /// Adds this site's noise to its changes.
+    pub(super) fn blur(&self, party: &mut Party, changes: &mut [u64]) {
+        let most = (self.plan.noise.clamp(0.0, 1.0) * UNIT) as u64;
+        if most > 0 {
+            for change in changes {
+                let offset = party.generator().below(2 * most + 1);
+                *change = change.wrapping_add(offset).wrapping_sub(most);
+            }
+        }
+    }
+
+    /// Whether the requirement speaks of more than sizes.
+    pub(super) fn needs_agreement(&self) -> bool {
+        !self.beyond_size.is_empty()
+    }
+
+    /// Replaces what this site says of some proposals by whether all sites agree to them.
+    pub(super) async fn agree(&self, party: &mut Party, says: &mut [bool]) -> Result<(), Error> {
+        if self.needs_agreement() && !says.is_empty() {
+            party.all(HOLDS, says).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a cluster satisfies what is asked beyond its size.
+    pub(super) fn is_diverse(&self, cluster: usize) -> bool {
+        let (size, counts) = (self.clusters.sizes[cluster], self.clusters.counts(cluster));
+        let mut attributes = self.attributes.iter();
+        attributes.all(|attribute| self.satisfies(attribute, size, counts))
+    }
+
+    /// Whether a move keeps what the two clusters satisfy.
+    pub(super) fn may_shift(&self, row: u32, to: usize) -> bool {
+        let from = self.cluster_of(row);
+        let mut without = self.clusters.counts(from).to_vec();
+        let mut with = self.clusters.counts(to).to_vec();
+        for value in self.sensitive(row) {
+            without[*value as usize] -= 1;
+            with[*value as usize] += 1;
+        }
+        self.keeps(from, self.clusters.sizes[from] - 1, &without)
+            && self.keeps(to, self.clusters.sizes[to] + 1, &with)
+    }
+
+    /// Whether the parts satisfy what the cluster did when some of its records leave together.
+    pub(super) fn may_part(&self, rows: &[u32], from: usize) -> bool {
+        let whole = self.clusters.counts(from);
+        let mut part = vec![0; whole.len()];
+        for value in rows.iter().flat_map(|row| self.sensitive(*row)) {
+            part[*value as usize] += 1;
+        }
+        let rest: Vec<u64> = whole
+            .iter()
+            .zip(&part)
+            .map(|(all, part)| all - part)
+            .collect();
+        let left = self.clusters.sizes[from] - rows.len() as u64;
+        self.keeps(from, rows.len() as u64, &part) && self.keeps(from, left, &rest)
+    }
+
+    /// Whether records of these counts satisfy what the cluster does, attribute by attribute.
+    fn keeps(&self, cluster: usize, size: u64, counts: &[u64]) -> bool {
+        let (before, counted) = (self.clusters.sizes[cluster], self.clusters.counts(cluster));
+        self.attributes.iter().all(|attribute| {
+            self.satisfies(attribute, size, counts) || !self.satisfies(attribute, before, counted)
+        })
+    }
+
+    fn satisfies(&self, attribute: &Attribute<'_>, size: u64, counts: &[u64]) -> bool {
+        if size == 0 || self.beyond_size.is_empty() {
+            return true;
+        }
+        let counts = attribute.of(counts);
+        let class = ClassView {
+            size,
+            sensitive: &[Counts::new(&attribute.values, counts)],
+            sites: None,
+        };
+        let table = &attribute.demand.table;
+        let mut models = self.beyond_size.iter();
+        models.all(|model| model.holds(&class, table))
+            && (!self.needs_all_values() || has_all_values(table.references, counts))
+    }
+
+    /// Clusters that are written alike are one in the release. A union keeps what its parts satisfy,
+    /// but for this model only if they have every value of the table.
+    fn needs_all_values(&self) -> bool {
+        let is_delta = |model: &Model| matches!(model, Model::DeltaDisclosure { .. });
+        self.beyond_size.iter().any(is_delta)
+    }
+
+    /// The records of each cluster, and how this site writes it.
+    pub(super) fn written(&self) -> (Vec<Vec<u32>>, Vec<Vec<Cell>>) {
+        let living = self.clusters.living();
+        living
+            .map(|cluster| {
+                let mut rows = self.members[cluster].clone();
+                rows.sort_unstable();
+                (rows, self.shapes.cells(self.clusters.closure(cluster)))
+            })
+            .unzip()
+    }
+}
+
+fn has_all_values(references: &[Reference], counts: &[u64]) -> bool {
+    let whole = references.iter().flat_map(Reference::counts);
+    let mut pairs = whole.zip(counts);
+    pairs.all(|(in_table, in_cluster)| *in_table == 0 || *in_cluster > 0)
+}

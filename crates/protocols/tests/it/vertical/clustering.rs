@@ -1,0 +1,486 @@
+//! What holds for every sequential clustering of columns at several sites, however they are split.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hedgerow_data::study::Split;
+use hedgerow_data::{Codes, Recode, Release, Role, Schema, TextColumn};
+use hedgerow_privacy::Requirement;
+use hedgerow_privacy::closeness::Distance;
+use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
+use hedgerow_protocols::Error;
+use hedgerow_protocols::horizontal::cover::Writing;
+use hedgerow_protocols::vertical::clustering::{
+    CELLS, COSTS, Clustering, ENDS, HOLDS, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS, VALUES,
+    assemble, cluster,
+};
+use hedgerow_smc::ledger::{Entry, To};
+use hedgerow_smc::memory::Simulation;
+use hedgerow_smc::{Party, Seed, Settings, Site};
+use proptest::prelude::*;
+
+use super::people::study;
+use crate::runs::requirement;
+
+const TREE: &str = "a;X;*\nb;X;*\nc;c1;Y;*\nd;c1;Y;*\ne;Y;*\n";
+/// Columns of every table here, with their sizes: one has a single value.
+const SIZES: [u32; 8] = [5, 4, 12, 70, 1, 5, 3, 4];
+
+/// A table that several sites share by columns.
+struct Shared {
+    schema: Arc<Schema>,
+    columns: Vec<Codes>,
+    rows: Vec<u32>,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy)]
+struct How {
+    loss: Loss,
+    recode: Recode,
+    iterations: u32,
+    is_refined: bool,
+    noise: f64,
+}
+
+const PLAIN: How = How {
+    loss: Loss::Lm,
+    recode: Recode::Node,
+    iterations: 30,
+    is_refined: true,
+    noise: 0.0,
+};
+
+/// What one site has in the end.
+struct Part {
+    found: Clustering,
+    release: Release,
+    entries: Vec<Entry>,
+}
+
+impl Shared {
+    /// Five quasi-identifiers, two sensitive attributes and another one.
+    fn new(rows: &[Vec<u32>]) -> Self {
+        let mut text = String::new();
+        let mut add = |name: &str, role: &str, form: &str| {
+            text.push_str(&format!(
+                "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\n{form}\n"
+            ));
+        };
+        add("tree", "quasi", "taxonomy = \"tree.csv\"");
+        add("few", "quasi", "type = \"integer\"\nrange = [0, 3]");
+        add("some", "quasi", "type = \"integer\"\nrange = [0, 11]");
+        add("many", "quasi", "type = \"integer\"\nrange = [0, 69]");
+        add("one", "quasi", "type = \"integer\"\nrange = [0, 0]");
+        add("illness", "sensitive", "taxonomy = \"tree.csv\"");
+        add("grade", "sensitive", "type = \"integer\"\nrange = [0, 2]");
+        add("other", "other", "type = \"integer\"\nrange = [0, 3]");
+        let study = study(&text, &[("tree.csv", TREE)]);
+        let column = |place: usize| {
+            let mut codes = Codes::for_size(SIZES[place]);
+            rows.iter()
+                .for_each(|row| codes.push(row[place] % SIZES[place]));
+            codes
+        };
+        Self {
+            schema: study.schema,
+            columns: (0..SIZES.len()).map(column).collect(),
+            rows: (0..rows.len() as u32).collect(),
+        }
+    }
+
+    /// A site for each column; every site gets one at least.
+    fn split(&self, sites: usize, owners: &[usize]) -> Split {
+        let mut columns: Vec<Vec<&str>> = vec![Vec::new(); sites];
+        for (place, owner) in owners.iter().enumerate() {
+            let site = if place < sites { place } else { owner % sites };
+            // Which columns are sure to have a site differs from split to split.
+            let column = (place + owners[0]) % SIZES.len();
+            columns[site].push(&self.schema.attributes()[column + 1].name);
+        }
+        Split::new(&self.schema, &columns).unwrap()
+    }
+
+    async fn take_part(
+        &self,
+        mut party: Party,
+        split: &Split,
+        requirement: &Requirement,
+        how: How,
+    ) -> Result<Part, Error> {
+        party.keep_values();
+        let quasi = self.schema.with_role(Role::Quasi).into_iter();
+        let plan = Plan {
+            schema: &self.schema,
+            split,
+            requirement,
+            writings: quasi
+                .map(|position| Writing {
+                    domain: &self.schema.attributes()[position].domain,
+                    recode: how.recode,
+                })
+                .collect(),
+            loss: how.loss,
+            start: 0.5,
+            split_above: 1.5,
+            iterations: how.iterations,
+            is_refined: how.is_refined,
+            noise: how.noise,
+            // Only the pivot's counts.
+            seed: Seed::for_site(9, party.me().index()),
+        };
+        // A site has its own columns only.
+        let me = party.me().index();
+        let is_own = |position: usize| {
+            let roles = [Role::Quasi, Role::Sensitive, Role::Other];
+            let mut own = roles
+                .map(|role| split.with_role(&self.schema, me, role))
+                .into_iter();
+            party.sites() == 1 || own.any(|own| own.contains(&position))
+        };
+        let own: Vec<(usize, &Codes)> = (1..=SIZES.len())
+            .filter(|position| is_own(*position))
+            .map(|position| (position, &self.columns[position - 1]))
+            .collect();
+        let found = cluster(&mut party, &plan, &own, &self.rows, |_| {}).await?;
+        let release = assemble(&mut party, &plan, &own, &self.rows, &found).await?;
+        Ok(Part {
+            found,
+            release,
+            entries: party.ledger().entries().to_vec(),
+        })
+    }
+
+    fn alone(&self, requirement: &Requirement, how: How) -> Result<Part, Error> {
+        let split = self.split(1, &[0; SIZES.len()]);
+        let party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+        pollster::block_on(self.take_part(party, &split, requirement, how))
+    }
+
+    fn together(
+        &self,
+        split: &Split,
+        requirement: &Requirement,
+        how: How,
+        settings: Settings,
+    ) -> Result<Vec<Part>, Error> {
+        let simulation = Simulation::new(split.sites(), 5).settings(settings);
+        let outcome = simulation.run(|party| self.take_part(party, split, requirement, how));
+        outcome.into_values()
+    }
+
+    /// With a trusted third.
+    fn ideal(
+        &self,
+        split: &Split,
+        requirement: &Requirement,
+        how: How,
+    ) -> Result<Vec<Part>, Error> {
+        let simulation = Simulation::new(split.sites(), 5);
+        let parts = simulation.run_ideal(|party| self.take_part(party, split, requirement, how));
+        parts.into_iter().collect()
+    }
+
+    /// Every record is in one cluster and under its cells; the release has the table's values, and
+    /// satisfies the requirement, which the verifier says too.
+    fn check(&self, part: &Part, requirement: &Requirement) {
+        let mut all: Vec<u32> = part.found.clusters.iter().flatten().copied().collect();
+        all.sort_unstable();
+        assert_eq!(all, self.rows);
+        let release = &part.release;
+        assert_eq!(release.rows(), self.rows.len());
+        // Rows of the release and of the table, the former by the cells they stand under.
+        let mut told: Vec<Vec<(u32, u32)>> = Vec::new();
+        let mut class = TextColumn::default();
+        for row in 0..release.rows() {
+            let mut words = Vec::new();
+            for position in 1..=5 {
+                let column = release.generalized(position).unwrap();
+                words.push(column.cells[column.codes[row] as usize].bounds());
+            }
+            class.push(&format!("{words:?}"), row as u64 + 2);
+            for position in 6..=8 {
+                let code = release.verbatim(position).unwrap().get(row);
+                words.push((code, code));
+            }
+            told.push(words);
+        }
+        let mut truth: Vec<Vec<(u32, u32)>> = Vec::new();
+        for members in &part.found.clusters {
+            assert!(members.len() as u64 >= requirement.k());
+            for member in members {
+                let code = |place: usize| self.columns[place].get(*member as usize);
+                let mut words: Vec<(u32, u32)> = Vec::new();
+                for place in 0..5 {
+                    // The least cell of the release that covers the cluster.
+                    let codes = members
+                        .iter()
+                        .map(|row| self.columns[place].get(*row as usize));
+                    let (least, greatest) = (codes.clone().min().unwrap(), codes.max().unwrap());
+                    let tree = self.schema.attributes()[place + 1].domain.taxonomy();
+                    let column = release.generalized(place + 1).unwrap();
+                    let cells = column.cells.iter().map(|cell| cell.bounds());
+                    let covers = cells.filter(|(from, to)| *from <= least && greatest <= *to);
+                    let smallest = covers.min_by_key(|(from, to)| to - from).unwrap();
+                    assert!(tree.is_some() || smallest == (least, greatest));
+                    words.push(smallest);
+                }
+                words.extend((5..8).map(|place| (code(place), code(place))));
+                truth.push(words);
+            }
+        }
+        assert!(told.is_sorted(), "no other order than that of rows");
+        truth.sort_unstable();
+        assert_eq!(told, truth);
+        let sensitive = [6, 7].map(|position| {
+            let attribute = &self.schema.attributes()[position];
+            SensitiveColumn {
+                name: attribute.name.clone(),
+                codes: release.verbatim(position).unwrap().iter().collect(),
+                size: attribute.domain.size() as usize,
+                distance: Distance::natural(&attribute.domain),
+                is_ordered: attribute.domain.is_ordered(),
+                tree: attribute.domain.taxonomy(),
+            }
+        });
+        let evidence = Evidence {
+            records: release.rows(),
+            quasi: vec![QuasiColumn {
+                name: "class",
+                text: &class,
+                cells: None,
+            }],
+            sensitive: sensitive.into_iter().collect(),
+            provider: None,
+            identifiers: Vec::new(),
+        };
+        assert_eq!(verify(&evidence, Some(requirement)).holds, Some(true));
+    }
+}
+
+fn tables(rows: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<u32>>> {
+    prop::collection::vec(prop::collection::vec(0..840u32, SIZES.len()), rows)
+}
+
+fn demands() -> impl Strategy<Value = String> {
+    let beyond = prop::sample::select(vec![
+        "",
+        "",
+        ", l = { at_least = 2, kind = \"distinct\" }",
+        ", l = { at_least = 1.5, kind = \"frequency\" }",
+        ", t = 0.4",
+        ", t = { at_most = 0.5, distance = \"equal\" }, l = 2",
+    ]);
+    (1..7u32, beyond).prop_map(|(k, beyond)| format!("k = {k}{beyond}"))
+}
+
+/// Names that may stand in the ledger, with those who may learn them.
+fn check_ledger(part: &Part, site: usize) {
+    let pivot = Site::new(0);
+    for entry in &part.entries {
+        let disclosure = &entry.disclosure;
+        if disclosure.what == COSTS {
+            // Proposition 8.1 and section 8.3: the pivot learns the sums, the others nothing.
+            assert_eq!(disclosure.to, To::Site(pivot));
+            let recorded = entry.recorded.iter().flatten();
+            assert!(site == 0 || recorded.into_iter().all(|value| *value == 0));
+            continue;
+        }
+        let public = [MEETS, RANDOM, MOVES, ENDS, UNIONS, HOLDS, CELLS, VALUES];
+        assert!(public.contains(&disclosure.what), "{:?}", disclosure.what);
+        assert_eq!(disclosure.to, To::All);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// One party, and any split over two to five sites, with lines and with a trusted third.
+    #[test]
+    fn any_split_gives_the_same_clusters(
+        rows in tables(7..60),
+        sites in 2..=5usize,
+        owners in prop::collection::vec(0..40usize, SIZES.len()),
+        demand in demands(),
+        loss in prop::sample::select(vec![Loss::Lm, Loss::Ncp, Loss::Em]),
+        recode in prop::sample::select(vec![Recode::Node, Recode::Range, Recode::Set]),
+        is_refined: bool,
+    ) {
+        let shared = Shared::new(&rows);
+        let demand = requirement(&demand, &shared.schema);
+        let how = How { loss, recode, is_refined, ..PLAIN };
+        let split = shared.split(sites, &owners);
+        let real = shared.together(&split, &demand, how, Settings::hardened());
+        let ideal = shared.ideal(&split, &demand, how);
+        let alone = match shared.alone(&demand, how) {
+            Ok(alone) => alone,
+            Err(error) => {
+                prop_assert!(error.to_string().contains("cannot be met"), "{}", error);
+                prop_assert!(real.is_err() && ideal.is_err());
+                return Ok(());
+            }
+        };
+        let (real, ideal) = (real.unwrap(), ideal.unwrap());
+        if recode != Recode::Set {
+            shared.check(&alone, &demand);
+        }
+        prop_assert!(alone.entries.is_empty());
+        let changes = |part: &Part| -> Vec<Option<f64>> {
+            part.found.trace.iter().map(|step| step.change).collect()
+        };
+        for (site, (real, ideal)) in real.iter().zip(&ideal).enumerate() {
+            prop_assert_eq!(&real.found.clusters, &alone.found.clusters);
+            prop_assert_eq!(&ideal.found.clusters, &alone.found.clusters);
+            prop_assert_eq!(&real.release, &alone.release);
+            prop_assert_eq!(&ideal.release, &alone.release);
+            check_ledger(real, site);
+            let names = |part: &Part| -> BTreeSet<&'static str> {
+                part.entries.iter().map(|entry| entry.disclosure.what.name()).collect()
+            };
+            prop_assert_eq!(names(real), names(ideal));
+            if site == 0 {
+                prop_assert_eq!(changes(real), changes(&alone));
+            } else {
+                prop_assert!(changes(real).iter().all(Option::is_none));
+            }
+        }
+        // Refinement lowers the loss.
+        let refined = alone.found.trace.iter().filter(|step| {
+            step.phase == hedgerow_protocols::vertical::clustering::Phase::Refined
+        });
+        let refined: Vec<f64> = refined.filter_map(|step| step.change).collect();
+        prop_assert!(refined.is_sorted_by(|before, after| before >= after));
+    }
+
+    /// The published sums give the same.
+    #[test]
+    fn published_is_hardened(rows in tables(7..30), owners in prop::collection::vec(0..40usize, SIZES.len())) {
+        let shared = Shared::new(&rows);
+        let demand = requirement("k = 3", &shared.schema);
+        let split = shared.split(3, &owners);
+        let run = |settings| shared.together(&split, &demand, PLAIN, settings).unwrap();
+        let (hardened, published) = (run(Settings::hardened()), run(Settings::published()));
+        prop_assert_eq!(&hardened[0].found.clusters, &published[0].found.clusters);
+        prop_assert_eq!(&hardened[0].release, &published[0].release);
+    }
+
+    /// With noise the clusters may be others; the release is as good.
+    #[test]
+    fn noise_keeps_the_requirement(rows in tables(7..40), owners in prop::collection::vec(0..40usize, SIZES.len()), demand in demands()) {
+        let shared = Shared::new(&rows);
+        let demand = requirement(&demand, &shared.schema);
+        let split = shared.split(2, &owners);
+        let how = How { noise: 0.5, ..PLAIN };
+        if let Ok(parts) = shared.together(&split, &demand, how, Settings::hardened()) {
+            prop_assert_eq!(&parts[0].found.clusters, &parts[1].found.clusters);
+            prop_assert_eq!(&parts[0].release, &parts[1].release);
+            shared.check(&parts[0], &demand);
+        }
+    }
+}
+
+fn some_rows(count: u32) -> Vec<Vec<u32>> {
+    let word = |row: u32, column: u32| (row + 1).wrapping_mul(2_654_435_761 + 97 * column) >> 7;
+    let row = |row| {
+        (0..SIZES.len() as u32)
+            .map(|column| word(row, column))
+            .collect()
+    };
+    (0..count).map(row).collect()
+}
+
+fn refused(rows: &[Vec<u32>], line: &str) -> String {
+    let shared = Shared::new(rows);
+    let demand = requirement(line, &shared.schema);
+    let alone = shared.alone(&demand, PLAIN).err().unwrap().to_string();
+    let split = shared.split(2, &[0; SIZES.len()]);
+    assert!(
+        shared
+            .together(&split, &demand, PLAIN, Settings::hardened())
+            .is_err()
+    );
+    alone
+}
+
+#[test]
+fn what_cannot_be_met_is_refused_with_what_could() {
+    let rows = some_rows(12);
+    let message = refused(&rows, "k = 13");
+    assert!(
+        message.contains("the largest k that can be met is 12"),
+        "{message}"
+    );
+    // Of three grades two occur.
+    let mut graded = rows.clone();
+    for (place, row) in graded.iter_mut().enumerate() {
+        row[6] = place as u32 % 2;
+    }
+    for kind in ["distinct", "frequency"] {
+        let line = format!("k = 2, l = {{ at_least = 3, kind = \"{kind}\" }}");
+        let message = refused(&graded, &line);
+        let best = "the largest value that could be met is 2";
+        assert!(message.contains(best), "{message}");
+    }
+    let message = refused(&rows, "k = 2, m = 1");
+    assert!(message.contains("m = 1 cannot be asked"), "{message}");
+}
+
+#[test]
+fn fewer_than_two_clusters_and_equal_records() {
+    for (rows, k) in [
+        (some_rows(9), 5),
+        (some_rows(5), 5),
+        (vec![vec![1; 8]; 20], 3),
+    ] {
+        let shared = Shared::new(&rows);
+        let demand = requirement(&format!("k = {k}"), &shared.schema);
+        let alone = shared.alone(&demand, PLAIN).unwrap();
+        shared.check(&alone, &demand);
+        assert!(alone.found.is_settled);
+        if rows.len() < 2 * k {
+            assert_eq!(alone.found.clusters.len(), 1);
+        } else {
+            assert_eq!(alone.found.own_loss, 0.0);
+        }
+        let split = shared.split(4, &[3, 1, 2, 0, 1, 2, 3, 0]);
+        let parts = shared
+            .together(&split, &demand, PLAIN, Settings::hardened())
+            .unwrap();
+        assert_eq!(parts[3].release, alone.release);
+    }
+}
+
+#[test]
+fn the_bound_on_iterations_is_reported() {
+    let shared = Shared::new(&some_rows(300));
+    let demand = requirement("k = 5", &shared.schema);
+    let one = shared
+        .alone(
+            &demand,
+            How {
+                iterations: 1,
+                ..PLAIN
+            },
+        )
+        .unwrap();
+    assert!(!one.found.is_settled);
+    shared.check(&one, &demand);
+    let more = shared.alone(&demand, PLAIN).unwrap();
+    assert!(more.found.is_settled);
+    let last = |part: &Part| part.found.own_loss;
+    assert!(last(&more) < last(&one));
+    let published = shared
+        .alone(
+            &demand,
+            How {
+                is_refined: false,
+                ..PLAIN
+            },
+        )
+        .unwrap();
+    assert!(last(&more) < last(&published), "moving on saves");
+    assert!(
+        more.found.published_calls >= 600,
+        "a sum for each record in each iteration"
+    );
+}
