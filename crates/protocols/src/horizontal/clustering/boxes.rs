@@ -119,14 +119,16 @@ fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     })
 }
 
+/// Clusters by what they would cost together with a closure, the nearest first.
+type Near = Vec<(u64, usize)>;
+
 /// Takes closures to try together, those first that would save most; no two trials share a cluster.
 fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> Vec<Trial> {
-    let near: Vec<(Vec<(u64, usize)>, Vec<(u64, usize)>)> = worthwhile
+    let near: Vec<(Near, Near)> = worthwhile
         .par_iter()
         .map(|closure| {
             let cost = work.shapes.cost(closure);
-            let mut donors: Vec<(u64, usize)> = Vec::new();
-            let mut others: Vec<(u64, usize)> = Vec::new();
+            let (mut donors, mut others) = (Near::new(), Near::new());
             for cluster in work.clusters.living() {
                 let other = work.clusters.closure(cluster);
                 let near = (work.shapes.common_cost(closure, other), cluster);

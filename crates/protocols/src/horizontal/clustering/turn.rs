@@ -173,6 +173,9 @@ async fn announce(
     Ok(())
 }
 
+/// Rows of a cluster, ascending, and in which attributes its closure would change without each.
+type Narrowed = Vec<(u32, u64)>;
+
 /// What the site whose turn it is keeps to itself.
 struct Acting {
     site: u32,
@@ -182,7 +185,7 @@ struct Acting {
     candidates: Vec<Option<u32>>,
     /// For each cluster its own rows, ascending, and in which attributes its closure would change
     /// without each; none where that is not known.
-    narrowed: Vec<Option<Vec<(u32, u64)>>>,
+    narrowed: Vec<Option<Narrowed>>,
     /// Its own closure of each cluster, from when that was found out; who leaves quietly leaves it as
     /// it is.
     own: Vec<Option<Vec<u64>>>,
@@ -270,7 +273,7 @@ impl Acting {
             .collect();
         unknown.sort_unstable();
         unknown.dedup();
-        let found: Vec<(Vec<(u32, u64)>, Option<Vec<u64>>)> = unknown
+        let found: Vec<(Narrowed, Option<Vec<u64>>)> = unknown
             .par_iter()
             .map(|cluster| {
                 let rows = work.members(*cluster).iter().copied();
@@ -449,13 +452,17 @@ impl Acting {
             None => work.clusters.costs[from],
         };
         // A narrower cell may have more entropy: then the record stays.
-        Some(work.clusters.loss_of(from).saturating_sub((size - 1) * cost))
+        Some(
+            work.clusters
+                .loss_of(from)
+                .saturating_sub((size - 1) * cost),
+        )
     }
 }
 
 /// For each row that a site has in a cluster, ascending, the attributes in which its own closure of it
 /// would change without the row: from the closures of all before it and of all behind it.
-fn narrowed_by_each(work: &Work<'_>, site: u32, cluster: usize) -> Vec<(u32, u64)> {
+fn narrowed_by_each(work: &Work<'_>, site: u32, cluster: usize) -> Narrowed {
     let own = work.members(cluster).iter().copied();
     let mut rows: Vec<u32> = own.filter(|row| work.rows.owner_of(*row) == site).collect();
     rows.sort_unstable();

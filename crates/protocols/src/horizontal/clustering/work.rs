@@ -366,7 +366,7 @@ impl<'a> Work<'a> {
     }
 
     /// The clusters by what is written for them, with this site's rows, and their cells.
-    pub(super) fn classes(&self) -> (Vec<(u64, Vec<u32>)>, Vec<Vec<Cell>>) {
+    pub(super) fn classes(&self) -> (Vec<SizeAndRows>, Vec<Vec<Cell>>) {
         let mut living: Vec<usize> = self.clusters.living().collect();
         living.sort_by(|a, b| self.clusters.closure(*a).cmp(self.clusters.closure(*b)));
         let class = |cluster: &usize| {
@@ -379,6 +379,9 @@ impl<'a> Work<'a> {
         (living.iter().map(class).collect(), cells.collect())
     }
 }
+
+/// How many records a class has, and which of them are this site's.
+type SizeAndRows = (u64, Vec<u32>);
 
 /// A clustering to come back to.
 pub(super) struct State {
