@@ -23,6 +23,8 @@ pub(crate) enum Step {
     Grown { clusters: usize, loss: f64 },
     /// Clusters were refined.
     Refined { clusters: usize, loss: f64 },
+    /// Groups of clusters were rebuilt, which one site alone can do.
+    Rebuilt { clusters: usize, loss: f64 },
 }
 
 impl std::fmt::Display for Step {
@@ -31,7 +33,8 @@ impl std::fmt::Display for Step {
             Self::Wave { wave, open } => write!(f, "wave {wave}: {open} classes open"),
             Self::Iteration { clusters, loss, .. }
             | Self::Grown { clusters, loss }
-            | Self::Refined { clusters, loss } => {
+            | Self::Refined { clusters, loss }
+            | Self::Rebuilt { clusters, loss } => {
                 let (name, clusters) = (self.name(), thousands(*clusters as u64));
                 write!(f, "{name}: {clusters} clusters, loss {loss:.4}")
             }
@@ -48,6 +51,7 @@ impl Step {
             Self::Iteration { iteration, .. } => format!("iteration {iteration}"),
             Self::Grown { .. } => String::from("grown"),
             Self::Refined { .. } => String::from("refined"),
+            Self::Rebuilt { .. } => String::from("rebuilt"),
         }
     }
 }
@@ -81,6 +85,7 @@ impl Steps {
             }
             Phase::Grown => Step::Grown { clusters, loss },
             Phase::Refined => Step::Refined { clusters, loss },
+            Phase::Rebuilt => Step::Rebuilt { clusters, loss },
         }
     }
 }
@@ -134,7 +139,8 @@ impl Convergence {
             Step::Wave { .. } => None,
             Step::Iteration { clusters, loss, .. }
             | Step::Grown { clusters, loss }
-            | Step::Refined { clusters, loss } => Some(vec![
+            | Step::Refined { clusters, loss }
+            | Step::Rebuilt { clusters, loss } => Some(vec![
                 format!("  {}", step.name()),
                 format!("{} clusters", thousands(*clusters as u64)),
                 format!("{loss:.4}"),

@@ -242,6 +242,7 @@ fn run(case: &Case<'_>, is_told: bool) -> Ran {
                 Phase::Iteration => "iteration",
                 Phase::Grown => "grown",
                 Phase::Refined => "refined",
+                Phase::Rebuilt => "rebuilt",
             };
             println!(
                 "{phase:>10} {:>7} clusters {:>8.3} % {:>7.1} s",

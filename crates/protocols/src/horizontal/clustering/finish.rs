@@ -3,14 +3,14 @@
 //! small are dissolved or united, narrower ones are opened where that saves, and records move on.
 //!
 //! # Discloses
-//! As [`super::trial`], [`super::boxes`] and [`super::turn`] say.
+//! As `trial`, `boxes` and `turn` say.
 
 use hedgerow_smc::Party;
 
 use super::merge::{self, distance};
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
-use super::{Phase, boxes, turn};
+use super::{Phase, boxes, rebuild, turn};
 use crate::Error;
 
 /// The sizes, in tenths of k, over which the demanded one is reached.
@@ -44,6 +44,10 @@ pub(super) async fn finish(
             work.restore(kept);
             step(Phase::Refined, work);
         }
+    }
+    if work.rows.sites == 1 {
+        rebuild::rebuild(work);
+        step(Phase::Rebuilt, work);
     }
     Ok(())
 }

@@ -5,13 +5,14 @@
 //! cost least, while the loss falls; clusters above 1.5 k are split at random. Sizes and closures of
 //! clusters are known to all; which records are in them, only to their sites. A site in its turn asks
 //! the others only where a record's leaving might narrow a closure, and asks all that it can ask
-//! together ([`turn`]). Which sites there are makes no difference: a party of one that takes the same
+//! together (`turn`). Which sites there are makes no difference: a party of one that takes the same
 //! turns gets the same clusters.
 //!
-//! The published algorithm ends by merging the many small clusters ([`merge`]). The hardened form
-//! goes on from there ([`finish`]): small clusters are dissolved as k is approached step by step, and
+//! The published algorithm ends by merging the many small clusters (`merge`). The hardened form
+//! goes on from there (`finish`): small clusters are dissolved as k is approached step by step, and
 //! narrower clusters are opened where enough records would save by it, each tried first and kept only
-//! if the loss falls and the requirement holds.
+//! if the loss falls and the requirement holds. One site that has all records goes on to rebuild
+//! groups of clusters (`rebuild`).
 //!
 //! # Discloses
 //! To all sites, sizes and closures of clusters at each turn (TG12 Proposition 8.9), and, where the
@@ -24,6 +25,7 @@
 mod boxes;
 mod finish;
 mod merge;
+mod rebuild;
 mod start;
 mod trial;
 mod turn;
@@ -118,6 +120,8 @@ pub enum Phase {
     Grown,
     /// Clusters opened, dissolved and improved record by record.
     Refined,
+    /// Groups of clusters taken apart and built anew, where one site has all records.
+    Rebuilt,
 }
 
 /// What came of a run.

@@ -6,7 +6,7 @@
 //! has in a part, or which sites have any.
 //!
 //! # Discloses
-//! Once, the sensitive counts of the whole table; then as [`sites`] and [`coalitions`] say.
+//! Once, the sensitive counts of the whole table; then as `sites` and `coalitions` say.
 
 mod coalitions;
 pub(super) mod sites;

@@ -6,11 +6,11 @@
 //! Costs are whole numbers, so that the sums are the same however the columns are split, and so is
 //! all that follows from them: a party of one that has every column gets the same clusters.
 //!
-//! The changes of a block of records against all clusters are asked together ([`pass`]). Of a block,
+//! The changes of a block of records against all clusters are asked together (`pass`). Of a block,
 //! moves that touch different clusters are made together; the other records wait for the next one. A
 //! record that stayed is asked again only about clusters that have changed since, which all sites
 //! know. Small clusters are united in the end, all pairs asked together and mutual nearest united
-//! ([`unite`]). The published algorithm ends there; then records move on out of clusters larger than
+//! (`unite`). The published algorithm ends there; then records move on out of clusters larger than
 //! k while the loss falls.
 //!
 //! What the requirement asks of sensitive values is checked by the site that has them, on the moves,
