@@ -113,8 +113,10 @@ fn build(work: &Work<'_>, mut left: Vec<u32>) -> Vec<Built> {
         let Some(first) = left.pop() else { break };
         let mut cluster = Built::of(work, vec![first]);
         while cluster.rows.len() < k {
-            let nearest = (0..left.len())
-                .min_by_key(|place| work.shapes.joined_cost(&cluster.closure, work.record(left[*place])));
+            let nearest = (0..left.len()).min_by_key(|place| {
+                work.shapes
+                    .joined_cost(&cluster.closure, work.record(left[*place]))
+            });
             let Some(nearest) = nearest else { break };
             cluster.add(work, left.swap_remove(nearest));
         }
@@ -136,7 +138,11 @@ fn improve(work: &Work<'_>, built: &mut [Built]) {
             let mut place = 0;
             while place < built[from].rows.len() && built[from].rows.len() > k {
                 let row = built[from].rows[place];
-                let others = built[from].rows.iter().copied().filter(|other| *other != row);
+                let others = built[from]
+                    .rows
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != row);
                 let without = Built::of(work, others.collect());
                 let gain = built[from].loss() - without.loss();
                 let growths = (0..built.len()).filter(|to| *to != from);
@@ -165,7 +171,8 @@ fn replace(work: &mut Work<'_>, group: &[usize], built: Vec<Built>) {
     }
     for (number, cluster) in numbers.iter().zip(built) {
         work.clusters.sizes[*number] = cluster.rows.len() as u64;
-        work.clusters.set_closure(work.shapes, *number, &cluster.closure);
+        work.clusters
+            .set_closure(work.shapes, *number, &cluster.closure);
         for row in cluster.rows {
             work.relabel(row, *number);
             for value in work.values(row).to_vec() {
@@ -178,8 +185,16 @@ fn replace(work: &mut Work<'_>, group: &[usize], built: Vec<Built>) {
 impl Built {
     fn of(work: &Work<'_>, rows: Vec<u32>) -> Self {
         let closure = work.closure_of(rows.iter().copied()).unwrap_or_default();
-        let cost = if rows.is_empty() { 0 } else { work.shapes.cost(&closure) };
-        Self { rows, closure, cost }
+        let cost = if rows.is_empty() {
+            0
+        } else {
+            work.shapes.cost(&closure)
+        };
+        Self {
+            rows,
+            closure,
+            cost,
+        }
     }
 
     fn add(&mut self, work: &Work<'_>, row: u32) {
