@@ -7,7 +7,7 @@
 //! all that follows from them: a party of one that has every column gets the same clusters.
 //!
 //! The changes of a block of records against all clusters are asked together ([`pass`]). Of a block,
-//! moves that touch different clusters are made together; the other records wait for the next one. A
+//! moves that touch different clusters are made together; the other records wait for a later one. A
 //! record that stayed is asked again only about clusters that have changed since, which all sites
 //! know. Small clusters are united in the end, all pairs asked together and mutual nearest united
 //! ([`unite`]). The published algorithm ends there; then records move on out of clusters larger than
