@@ -67,7 +67,7 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
         let wishes = settled.moved as usize + settled.waiting.len();
         share = (wishes as f64 / asked as f64).max(0.01);
         // Waiting for a few clusters that many want: the next iteration is soon enough.
-        if fresh == 0 && settled.moved as usize * 8 < asked {
+        if fresh == 0 && settled.moved as usize * 8 < asked.min(living.len()) {
             return Ok(moved);
         }
         // Behind all others, so that those that want the same do not fill a block.
