@@ -258,6 +258,7 @@ impl Steps {
         moved: u64,
     ) -> Result<bool, Error> {
         let mut change = [work.clusters.loss().wrapping_sub(self.first)];
+        work.blur(party, &mut change);
         party.sum_to(COSTS, PIVOT, &mut change).await?;
         let change = (party.me() == PIVOT).then_some(change[0] as i64);
         let mut is_last = [0];
