@@ -7,7 +7,7 @@
 //! all that follows from them: a party of one that has every column gets the same clusters.
 //!
 //! The changes of a block of records against all clusters are asked together (`pass`). Of a block,
-//! moves that touch different clusters are made together; the other records wait for the next one. A
+//! moves that touch different clusters are made together; the other records wait for a later one. A
 //! record that stayed is asked again only about clusters that have changed since, which all sites
 //! know. Small clusters are united in the end, all pairs asked together and mutual nearest united
 //! (`unite`). The published algorithm ends there; then records move on out of clusters larger than
@@ -258,6 +258,7 @@ impl Steps {
         moved: u64,
     ) -> Result<bool, Error> {
         let mut change = [work.clusters.loss().wrapping_sub(self.first)];
+        work.blur(party, &mut change);
         party.sum_to(COSTS, PIVOT, &mut change).await?;
         let change = (party.me() == PIVOT).then_some(change[0] as i64);
         let mut is_last = [0];

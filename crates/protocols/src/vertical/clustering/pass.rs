@@ -10,7 +10,7 @@
 //! To the pivot, the changes of the loss; to all sites, where records move, that they wait, and which
 //! moves do not keep what the requirement asks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use hedgerow_smc::Party;
 use rayon::prelude::*;
@@ -38,8 +38,8 @@ struct Settled {
 pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> Result<u64, Error> {
     let mut order: Vec<u32> = (0..work.rows() as u32).collect();
     work.generator.shuffle(&mut order);
-    let mut fresh = order.into_iter();
-    let mut waiting: Vec<u32> = Vec::new();
+    let mut fresh = order.len();
+    let mut queue: VecDeque<u32> = order.into();
     let mut refused = Refused::default();
     let mut share = 1.0;
     let mut moved = 0;
@@ -51,14 +51,13 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
             .collect();
         let wanted = (living.len() as f64 * WISHES / share) as usize;
         let mut block = Block::default();
-        let mut left = waiting.into_iter().chain(fresh.by_ref());
         while block.rows.len() < wanted.max(1) && block.changes() < MOST_CHANGES {
-            let Some(row) = left.next() else {
+            let Some(row) = queue.pop_front() else {
                 break;
             };
+            fresh = fresh.saturating_sub(1);
             block.push(work, row, floor, &living);
         }
-        let behind: Vec<u32> = left.collect();
         if block.rows.is_empty() {
             return Ok(moved);
         }
@@ -68,11 +67,11 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
         let wishes = settled.moved as usize + settled.waiting.len();
         share = (wishes as f64 / asked as f64).max(0.01);
         // Waiting for a few clusters that many want: the next iteration is soon enough.
-        if behind.is_empty() && settled.moved as usize * 8 < asked {
+        if fresh == 0 && settled.moved as usize * 8 < asked.min(living.len()) {
             return Ok(moved);
         }
-        waiting = settled.waiting;
-        fresh = behind.into_iter();
+        // Behind all others, so that those that want the same do not fill a block.
+        queue.extend(settled.waiting);
     }
 }
 
