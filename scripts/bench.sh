@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|d2pt|vertical-clustering|adult|node|check-adult|anonypy]
+# Prints the figures of the README. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|adult|node|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -17,6 +17,14 @@ if [ "$what" = all ] || [ "$what" = m-privacy ]; then
 fi
 if [ "$what" = all ] || [ "$what" = provider-aware ]; then
     cargo bench --quiet -p hedgerow-protocols --bench provider_aware
+fi
+if [ "$what" = all ] || [ "$what" = clustering ]; then
+    for case in "--k 10 --sites 1" "--k 10 --sites 3" "--k 10 --sites 10" "--k 5 --sites 3" \
+        "--k 50 --sites 3" "set --k 10 --sites 3" "census --rows 100000 --k 50 --sites 5" \
+        "adult14 published --k 10" "census published --k 50"; do
+        # shellcheck disable=SC2086
+        cargo bench --quiet -p hedgerow-protocols --bench clustering -- $case
+    done
 fi
 if [ "$what" = all ] || [ "$what" = d2pt ]; then
     cargo bench --quiet -p hedgerow-protocols --bench d2pt
