@@ -137,7 +137,33 @@ proptest! {
     }
 }
 
-/// 1 = 2 = 5 = 10 sites, record for record: whoever has the records, if turns and labels are the
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// One site with all rows, which rebuilds groups of clusters too.
+    #[test]
+    fn one_site(
+        rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 1..120),
+        demand in 0..DEMANDS.len(), recode in 0..3usize, loss in 0..3usize,
+    ) {
+        let (schema, table) = small(&rows);
+        let requirement = Requirement::of_line(DEMANDS[demand], &Scope::of_schema(&schema)).unwrap();
+        let plan = Plan {
+            loss: [Loss::Ncp, Loss::Lm, Loss::Em][loss],
+            ..plan(&schema, &requirement, [Recode::Node, Recode::Range, Recode::Set][recode])
+        };
+        let Ok(found) = central(&schema, &table, &plan, &vec![0; rows.len()], 1) else {
+            return Ok(());
+        };
+        let classes = joined(&table, std::slice::from_ref(&found.partition), 1);
+        prop_assert_eq!(classes.iter().map(Vec::len).sum::<usize>(), rows.len());
+        prop_assert_eq!(verdict(&schema, &classes, &requirement), Some(true));
+        let rebuilt = found.trace.iter().any(|step| step.phase == Phase::Rebuilt);
+        prop_assert!(rebuilt);
+    }
+}
+
+/// 2, 5 and 10 sites = one party, record for record: whoever has the records, if turns and labels are the
 /// same. Records of a turn are one site's, or those of a part of one table.
 #[test]
 fn adult_for_any_number_of_sites() {

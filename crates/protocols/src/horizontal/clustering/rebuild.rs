@@ -144,7 +144,8 @@ fn improve(work: &Work<'_>, built: &mut [Built]) {
                     .copied()
                     .filter(|other| *other != row);
                 let without = Built::of(work, others.collect());
-                let gain = built[from].loss() - without.loss();
+                // Entropy may grow where a closure narrows: then it stays.
+                let gain = built[from].loss().saturating_sub(without.loss());
                 let growths = (0..built.len()).filter(|to| *to != from);
                 let growths = growths.map(|to| (built[to].growth(work, row), to));
                 match growths.min() {
