@@ -3,6 +3,7 @@
 //! numbers; what is asked of other sites stands with the protocols.
 
 pub(crate) mod clusters;
+pub(crate) mod cost;
 pub(crate) mod search;
 pub(crate) mod shape;
 

@@ -7,10 +7,8 @@
 use hedgerow_data::{Cell, Recode, Taxonomy};
 use hedgerow_privacy::utility::Present;
 
+use super::cost::{Cost, UNIT, codes_of};
 use crate::horizontal::cover::Writing;
-
-/// A loss of 1 in a cell.
-pub(crate) const UNIT: f64 = (1u64 << 20) as f64;
 
 /// The most entries of a table of joins.
 const MOST_JOINS: usize = 1 << 22;
@@ -43,19 +41,6 @@ enum Form<'a> {
     },
     Range,
     Set,
-}
-
-enum Cost {
-    /// The difference of the places of an interval's ends: of the last value present up to its
-    /// end, and the first from its beginning on.
-    Spread { below: Vec<u64>, above: Vec<u64> },
-    /// A share for each value beyond the first.
-    Count { share: f64 },
-    /// Running sums of counts, and of counts times their logarithms.
-    Entropy {
-        counts: Vec<u64>,
-        running: Vec<(f64, f64)>,
-    },
 }
 
 impl<'a> Shape<'a> {
@@ -354,106 +339,12 @@ impl<'a> Form<'a> {
     }
 }
 
-impl Cost {
-    fn spread(counts: &[u64], places: Vec<f64>) -> Self {
-        let below: Vec<u64> = places
-            .into_iter()
-            .map(|place| (place * UNIT).round() as u64)
-            .collect();
-        let mut above = below.clone();
-        let mut next = UNIT as u64;
-        for (place, count) in above.iter_mut().zip(counts).rev() {
-            if *count > 0 {
-                next = *place;
-            }
-            *place = next;
-        }
-        Self::Spread { below, above }
-    }
-
-    fn entropy(counts: &[u64]) -> Self {
-        let mut running = vec![(0.0, 0.0)];
-        let mut sums = (0.0, 0.0);
-        for count in counts {
-            sums = (sums.0 + *count as f64, sums.1 + weighted(*count));
-            running.push(sums);
-        }
-        Self::Entropy {
-            counts: counts.to_vec(),
-            running,
-        }
-    }
-
-    fn of_interval(&self, least: u32, greatest: u32) -> u64 {
-        match self {
-            Self::Spread { below, above } => {
-                below[greatest as usize].saturating_sub(above[least as usize])
-            }
-            Self::Count { share } => (f64::from(greatest - least) * share).round() as u64,
-            Self::Entropy { running, .. } => {
-                let (from, to) = (running[least as usize], running[greatest as usize + 1]);
-                entropy(to.0 - from.0, to.1 - from.1)
-            }
-        }
-    }
-
-    fn of_set(&self, set: &[u64]) -> u64 {
-        match self {
-            Self::Count { share } => {
-                let values: u32 = set.iter().map(|bits| bits.count_ones()).sum();
-                (f64::from(values.saturating_sub(1)) * share).round() as u64
-            }
-            Self::Spread { below, above } => {
-                let last = codes_of(set).last();
-                let ends = codes_of(set).next().zip(last);
-                ends.map_or(0, |(first, last)| {
-                    below[last as usize].saturating_sub(above[first as usize])
-                })
-            }
-            Self::Entropy { counts, .. } => {
-                let counts = codes_of(set).map(|code| counts[code as usize]);
-                let (total, sum) = counts.fold((0.0, 0.0), |(total, sum), count| {
-                    (total + count as f64, sum + weighted(count))
-                });
-                entropy(total, sum)
-            }
-        }
-    }
-}
-
-fn weighted(count: u64) -> f64 {
-    match count {
-        0 => 0.0,
-        _ => count as f64 * (count as f64).log2(),
-    }
-}
-
-fn entropy(total: f64, weighted: f64) -> u64 {
-    if total < 1.0 {
-        return 0;
-    }
-    ((total.log2() - weighted / total).max(0.0) * UNIT).round() as u64
-}
-
 fn packed(least: u32, greatest: u32) -> u64 {
     u64::from(least) << 32 | u64::from(greatest)
 }
 
 fn ends(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
-}
-
-fn codes_of(set: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    (0u32..).step_by(64).zip(set).flat_map(|(from, bits)| {
-        let mut bits = *bits;
-        std::iter::from_fn(move || {
-            (bits != 0).then(|| {
-                let code = from + bits.trailing_zeros();
-                bits &= bits - 1;
-                code
-            })
-        })
-    })
 }
 
 /// The lowest node above two.

@@ -40,7 +40,8 @@ use super::requirement::{Demands, Table};
 use super::rows::OwnRows;
 use crate::Error;
 pub use crate::clustering::Loss;
-use crate::clustering::shape::{Shape, Shapes, UNIT};
+use crate::clustering::cost::UNIT;
+use crate::clustering::shape::{Shape, Shapes};
 use work::Work;
 
 /// Which values of the quasi-identifiers occur.

@@ -12,7 +12,8 @@ use super::super::own::{Demand, OwnColumn};
 use super::{HOLDS, Plan};
 use crate::Error;
 use crate::clustering::clusters::Clusters;
-use crate::clustering::shape::{Shapes, UNIT};
+use crate::clustering::cost::UNIT;
+use crate::clustering::shape::Shapes;
 
 /// The site that learns the changes of the loss and picks the moves.
 pub(super) const PIVOT: Site = Site::new(0);
