@@ -6,5 +6,6 @@ pub(crate) mod clusters;
 pub(crate) mod cost;
 pub(crate) mod search;
 pub(crate) mod shape;
+mod tree;
 
 pub use shape::Loss;

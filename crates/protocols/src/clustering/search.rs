@@ -1,41 +1,143 @@
-//! The best cluster for a record, without looking at all of them.
+//! The nearest clusters, without looking at all of them.
 //!
-//! Clusters are grouped by the parts of their closures in a few attributes. How much those parts
-//! grow is the same for a whole group, and bounds what joining any of its clusters would cost; most
-//! groups are passed over for it. The answer is the same as that of a look at every cluster.
-
-use std::collections::HashMap;
+//! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level.
+//! What the parts on the way down cost together with a record or a closure bounds what any cluster
+//! below can come to; most branches are passed over for it. The answer is that of a look at every
+//! cluster, for every loss that only grows as closures widen.
 
 use super::clusters::Clusters;
 use super::shape::Shapes;
 
-/// Attributes to group by: more make groups smaller and bounds tighter.
-const ATTRIBUTES: usize = 4;
-
-/// Groups of clusters.
+/// The tree of clusters.
 pub(crate) struct Search {
-    attributes: Vec<usize>,
-    numbers: HashMap<Vec<u64>, usize>,
-    groups: Vec<Group>,
-    /// Group of each cluster, and its place there.
+    /// The attribute of each level.
+    order: Vec<usize>,
+    nodes: Vec<Node>,
+    /// The last node of each cluster, and its place there.
     places: Vec<Option<(u32, u32)>>,
 }
 
-struct Group {
-    key: Vec<u64>,
+#[derive(Default)]
+struct Node {
+    above: u32,
+    /// Parts of the closures below, one after the other, with what each costs.
+    parts: Vec<u64>,
+    costs: Vec<u64>,
+    children: Vec<u32>,
+    /// The clusters, at the last level.
     clusters: Vec<u32>,
-    /// The least size and cost that any of its clusters had.
+    /// How many there are below.
+    living: u32,
+    /// The least size that any of them had, and the least cost of its parts from here on.
+    size: u64,
+    rest: u64,
+}
+
+/// What some clusters are compared by: less is nearer.
+pub(crate) trait Measure {
+    /// What a part of a closure costs together with what is looked for.
+    fn joined(&self, attribute: usize, part: &[u64]) -> u64;
+
+    /// The measure, from what the parts of the first levels cost alone and joined, and the size. Of
+    /// all levels it is exact, and it grows from level to level.
+    fn of(&self, level: usize, alone: u64, joined: u64, size: u64) -> u64;
+
+    /// By how much it grows at least on the levels to come, whose parts cost at least so much.
+    fn rest(&self, level: usize, rest: u64) -> u64;
+}
+
+/// How much the loss grows when a record joins.
+pub(crate) struct Growth<'q> {
+    pub(crate) shapes: &'q Shapes<'q>,
+    pub(crate) record: &'q [u32],
+}
+
+impl Measure for Growth<'_> {
+    fn joined(&self, attribute: usize, part: &[u64]) -> u64 {
+        self.shapes
+            .joined_part(attribute, part, self.record[attribute])
+    }
+
+    fn of(&self, _: usize, alone: u64, joined: u64, size: u64) -> u64 {
+        ((size + 1) * joined).saturating_sub(size * alone)
+    }
+
+    fn rest(&self, _: usize, rest: u64) -> u64 {
+        rest
+    }
+}
+
+/// What a closure costs together with a cluster's.
+pub(crate) struct Common<'q> {
+    shapes: &'q Shapes<'q>,
+    closure: &'q [u64],
+    /// What the closure costs on the levels to come, at each level.
+    rest: Vec<u64>,
+}
+
+impl Measure for Common<'_> {
+    fn joined(&self, attribute: usize, part: &[u64]) -> u64 {
+        let own = self.shapes.part(attribute, self.closure);
+        self.shapes.common_part(attribute, own, part)
+    }
+
+    fn of(&self, _: usize, _: u64, joined: u64, _: u64) -> u64 {
+        joined
+    }
+
+    fn rest(&self, level: usize, rest: u64) -> u64 {
+        rest.max(self.rest[level])
+    }
+}
+
+/// By how much the loss grows when a cluster is united with another (TG12 equation 6).
+pub(crate) struct United<'q> {
+    common: Common<'q>,
     size: u64,
     cost: u64,
+}
+
+impl Measure for United<'_> {
+    fn joined(&self, attribute: usize, part: &[u64]) -> u64 {
+        self.common.joined(attribute, part)
+    }
+
+    fn of(&self, level: usize, alone: u64, joined: u64, size: u64) -> u64 {
+        let own = self.cost - self.common.rest[level];
+        ((self.size + size) * joined).saturating_sub(self.size * own + size * alone)
+    }
+
+    fn rest(&self, _: usize, _: u64) -> u64 {
+        0
+    }
+}
+
+/// The sums on the way down to a node.
+#[derive(Clone, Copy)]
+struct Way {
+    node: usize,
+    level: usize,
+    alone: u64,
+    joined: u64,
+}
+
+/// What is looked for, and what was found of it.
+struct Query<'q, M, F> {
+    measure: &'q M,
+    may_be: F,
+    sizes: &'q [u64],
+    most: usize,
+    below: u64,
+    /// Measures and clusters, ascending.
+    found: Vec<(u64, usize)>,
 }
 
 impl Search {
     pub(crate) fn new(shapes: &Shapes<'_>, clusters: &Clusters) -> Self {
         let mut search = Self {
-            attributes: shapes.telling(ATTRIBUTES),
-            numbers: HashMap::new(),
-            groups: Vec::new(),
-            places: Vec::new(),
+            order: shapes.narrowest_first(),
+            nodes: vec![Node::empty(0)],
+            places: vec![None; clusters.len()],
         };
         (0..clusters.len()).for_each(|cluster| search.put(shapes, clusters, cluster));
         search
@@ -46,88 +148,235 @@ impl Search {
         if self.places.len() <= cluster {
             self.places.resize(cluster + 1, None);
         }
-        if let Some((group, place)) = self.places[cluster].take() {
-            let members = &mut self.groups[group as usize].clusters;
-            members.swap_remove(place as usize);
-            if let Some(moved) = members.get(place as usize) {
-                self.places[*moved as usize] = Some((group, place));
-            }
-        }
-        if clusters.sizes[cluster] == 0 {
+        self.take_out(cluster);
+        let size = clusters.sizes[cluster];
+        if size == 0 {
             return;
         }
         let closure = clusters.closure(cluster);
-        let parts = self.attributes.iter();
-        let key: Vec<u64> = parts
-            .flat_map(|attribute| shapes.part(*attribute, closure))
-            .copied()
-            .collect();
-        let number = match self.numbers.get(&key) {
-            Some(number) => *number,
-            None => {
-                self.numbers.insert(key.clone(), self.groups.len());
-                self.groups.push(Group {
-                    key,
-                    clusters: Vec::new(),
-                    size: u64::MAX,
-                    cost: u64::MAX,
-                });
-                self.groups.len() - 1
-            }
-        };
-        let group = &mut self.groups[number];
-        self.places[cluster] = Some((number as u32, group.clusters.len() as u32));
-        group.clusters.push(cluster as u32);
-        group.size = group.size.min(clusters.sizes[cluster]);
-        group.cost = group.cost.min(clusters.costs[cluster]);
+        let mut rest = clusters.costs[cluster];
+        let mut node = 0;
+        for level in 0..self.order.len() {
+            self.nodes[node].note(size, rest);
+            let attribute = self.order[level];
+            let part = shapes.part(attribute, closure);
+            let cost = shapes.part_cost(attribute, part);
+            rest -= cost;
+            node = match self.nodes[node].child(part) {
+                Some(child) => child,
+                None => {
+                    let child = self.nodes.len();
+                    self.nodes.push(Node::empty(node));
+                    let above = &mut self.nodes[node];
+                    above.parts.extend_from_slice(part);
+                    above.costs.push(cost);
+                    above.children.push(child as u32);
+                    child
+                }
+            };
+        }
+        let last = &mut self.nodes[node];
+        last.note(size, rest);
+        self.places[cluster] = Some((node as u32, last.clusters.len() as u32));
+        last.clusters.push(cluster as u32);
     }
 
-    /// The cluster that grows least when a record joins it, of equals the first, if it grows by less
-    /// than `below`; `may_join` leaves clusters out.
-    pub(crate) fn best(
+    fn take_out(&mut self, cluster: usize) {
+        let Some((last, place)) = self.places[cluster].take() else {
+            return;
+        };
+        let members = &mut self.nodes[last as usize].clusters;
+        members.swap_remove(place as usize);
+        if let Some(moved) = members.get(place as usize) {
+            self.places[*moved as usize] = Some((last, place));
+        }
+        let mut node = last as usize;
+        self.nodes[node].living -= 1;
+        while node != 0 {
+            node = self.nodes[node].above as usize;
+            self.nodes[node].living -= 1;
+        }
+    }
+
+    /// A closure to look for.
+    pub(crate) fn common<'q>(&self, shapes: &'q Shapes<'q>, closure: &'q [u64]) -> Common<'q> {
+        let mut left = shapes.cost(closure);
+        let mut rest = vec![left];
+        for attribute in &self.order {
+            left -= shapes.part_cost(*attribute, shapes.part(*attribute, closure));
+            rest.push(left);
+        }
+        Common {
+            shapes,
+            closure,
+            rest,
+        }
+    }
+
+    /// A cluster to unite.
+    pub(crate) fn united<'q>(
         &self,
-        shapes: &Shapes<'_>,
+        shapes: &'q Shapes<'q>,
+        clusters: &'q Clusters,
+        cluster: usize,
+    ) -> United<'q> {
+        United {
+            common: self.common(shapes, clusters.closure(cluster)),
+            size: clusters.sizes[cluster],
+            cost: clusters.costs[cluster],
+        }
+    }
+
+    /// The nearest clusters, at most so many, each below a bound, with their measures, ascending; of
+    /// equals the first. `may_be` leaves clusters out.
+    pub(crate) fn nearest<M: Measure>(
+        &self,
         clusters: &Clusters,
-        record: &[u32],
-        below: u64,
-        may_join: impl Fn(usize) -> bool,
-    ) -> Option<(u64, usize)> {
-        let mut best = (below, usize::MAX);
-        for group in self
-            .groups
-            .iter()
-            .filter(|group| !group.clusters.is_empty())
-        {
-            let wider = self.wider(shapes, &group.key, record);
-            if (group.size + 1) * wider + group.cost > best.0 {
-                continue;
+        measure: &M,
+        (most, below): (usize, u64),
+        may_be: impl Fn(usize) -> bool,
+    ) -> Vec<(u64, usize)> {
+        let mut query = Query {
+            measure,
+            may_be,
+            sizes: &clusters.sizes,
+            most,
+            below,
+            found: Vec::with_capacity(most),
+        };
+        let root = Way {
+            node: 0,
+            level: 0,
+            alone: 0,
+            joined: 0,
+        };
+        if most > 0 && self.nodes[0].living > 0 {
+            self.descend(&mut query, root);
+        }
+        query.found
+    }
+
+    fn descend<M: Measure, F: Fn(usize) -> bool>(&self, query: &mut Query<'_, M, F>, way: Way) {
+        let node = &self.nodes[way.node];
+        let Some(attribute) = self.order.get(way.level) else {
+            for cluster in &node.clusters {
+                query.meet(*cluster as usize, way);
             }
-            for cluster in &group.clusters {
-                let cluster = *cluster as usize;
-                let (size, cost) = (clusters.sizes[cluster], clusters.costs[cluster]);
-                if (size + 1) * wider + cost > best.0 {
+            return;
+        };
+        // What fits as it is comes first: it is near, and bounds the others.
+        for fits in [true, false] {
+            let width = node.parts.len() / node.children.len().max(1);
+            let parts = node.parts.chunks_exact(width.max(1));
+            for ((part, cost), child) in parts.zip(&node.costs).zip(&node.children) {
+                let below = &self.nodes[*child as usize];
+                if below.living == 0 {
                     continue;
                 }
-                let growth = clusters.growth(shapes, cluster, record);
-                if (growth, cluster) < best && growth < below && may_join(cluster) {
-                    best = (growth, cluster);
+                let joined = query.measure.joined(*attribute, part);
+                if (joined <= *cost) != fits {
+                    continue;
+                }
+                let next = Way {
+                    node: *child as usize,
+                    level: way.level + 1,
+                    alone: way.alone + cost,
+                    joined: way.joined + joined,
+                };
+                if query.is_open(next, below) {
+                    self.descend(query, next);
                 }
             }
         }
-        (best.1 != usize::MAX).then_some(best)
     }
 
-    /// How much the parts that a group shares cost more together with a record.
-    fn wider(&self, shapes: &Shapes<'_>, key: &[u64], record: &[u32]) -> u64 {
-        let mut rest = key;
-        let attributes = self.attributes.iter();
-        attributes
-            .map(|attribute| {
-                let (part, behind) = rest.split_at(shapes.part_width(*attribute));
-                rest = behind;
-                let (alone, joined) = shapes.cost_in(*attribute, part, record[*attribute]);
-                joined.saturating_sub(alone)
-            })
-            .sum()
+    /// Calls on every cluster whose closure may share records with this one.
+    pub(crate) fn meeting(
+        &self,
+        shapes: &Shapes<'_>,
+        closure: &[u64],
+        each: &mut impl FnMut(usize),
+    ) {
+        self.meet_below(shapes, closure, (0, 0), each);
+    }
+
+    fn meet_below(
+        &self,
+        shapes: &Shapes<'_>,
+        closure: &[u64],
+        (node, level): (usize, usize),
+        each: &mut impl FnMut(usize),
+    ) {
+        let node = &self.nodes[node];
+        let Some(attribute) = self.order.get(level) else {
+            return node
+                .clusters
+                .iter()
+                .for_each(|cluster| each(*cluster as usize));
+        };
+        let own = shapes.part(*attribute, closure);
+        let width = node.parts.len() / node.children.len().max(1);
+        for (part, child) in node.parts.chunks_exact(width.max(1)).zip(&node.children) {
+            if self.nodes[*child as usize].living > 0 && shapes.meet_part(*attribute, own, part) {
+                self.meet_below(shapes, closure, (*child as usize, level + 1), each);
+            }
+        }
+    }
+}
+
+impl Node {
+    fn empty(above: usize) -> Self {
+        Self {
+            above: above as u32,
+            size: u64::MAX,
+            rest: u64::MAX,
+            ..Self::default()
+        }
+    }
+
+    fn note(&mut self, size: u64, rest: u64) {
+        self.living += 1;
+        self.size = self.size.min(size);
+        self.rest = self.rest.min(rest);
+    }
+
+    fn child(&self, part: &[u64]) -> Option<usize> {
+        let mut parts = self.parts.chunks_exact(part.len());
+        let place = parts.position(|other| other == part)?;
+        Some(self.children[place] as usize)
+    }
+}
+
+impl<M: Measure, F: Fn(usize) -> bool> Query<'_, M, F> {
+    /// Whether something nearer may be below.
+    fn is_open(&self, way: Way, below: &Node) -> bool {
+        let least = self
+            .measure
+            .of(way.level, way.alone, way.joined, below.size)
+            .saturating_add(self.measure.rest(way.level, below.rest));
+        match self.found.last() {
+            Some((farthest, _)) if self.found.len() == self.most => least <= *farthest,
+            _ => least < self.below,
+        }
+    }
+
+    fn meet(&mut self, cluster: usize, way: Way) {
+        let size = self.sizes[cluster];
+        let met = (
+            self.measure.of(way.level, way.alone, way.joined, size),
+            cluster,
+        );
+        let is_full = self.found.len() == self.most;
+        if met.0 >= self.below
+            || (is_full && self.found.last().is_some_and(|farthest| *farthest <= met))
+            || !(self.may_be)(cluster)
+        {
+            return;
+        }
+        if is_full {
+            self.found.pop();
+        }
+        let place = self.found.partition_point(|found| *found < met);
+        self.found.insert(place, met);
     }
 }

@@ -4,14 +4,12 @@
 //! A closure is a row of words: for a node its number, for a range its two ends, for a set a bit for
 //! each value. Costs are whole numbers, so that every site finds the same sums.
 
-use hedgerow_data::{Cell, Recode, Taxonomy};
+use hedgerow_data::{Cell, Recode};
 use hedgerow_privacy::utility::Present;
 
 use super::cost::{Cost, UNIT, codes_of};
+use super::tree::Tree;
 use crate::horizontal::cover::Writing;
-
-/// The most entries of a table of joins.
-const MOST_JOINS: usize = 1 << 22;
 
 /// A loss that is a sum over cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +30,7 @@ pub(crate) struct Shape<'a> {
 }
 
 enum Form<'a> {
-    Node {
-        tree: &'a Taxonomy,
-        /// Cost of each node.
-        costs: Vec<u64>,
-        /// For each two nodes, the cost of the lowest above both; where there are not too many.
-        joined: Vec<u64>,
-    },
+    Node(Tree<'a>),
     Range,
     Set,
 }
@@ -75,7 +67,7 @@ impl<'a> Shape<'a> {
             Loss::Ncp => Cost::spread(counts, present.places()),
         };
         let form = match (recode, domain.taxonomy()) {
-            (Recode::Node, Some(tree)) => Form::node(tree, &cost),
+            (Recode::Node, Some(taxonomy)) => Form::Node(Tree::new(taxonomy, &cost)),
             (Recode::Set, _) => Form::Set,
             _ => Form::Range,
         };
@@ -85,25 +77,23 @@ impl<'a> Shape<'a> {
     /// Words of a closure.
     fn width(&self) -> usize {
         match self.form {
-            Form::Node { .. } | Form::Range => 1,
+            Form::Node(_) | Form::Range => 1,
             Form::Set => (self.size as usize).div_ceil(64).max(1),
         }
     }
 
-    /// How many closures there may be, where they are few enough to group clusters by.
-    fn variety(&self) -> Option<usize> {
+    /// How many closures there may be.
+    fn variety(&self) -> u64 {
         match &self.form {
-            Form::Node { costs, .. } => Some(costs.len()),
-            Form::Range => Some((self.size as usize).pow(2)),
-            Form::Set if self.size <= 16 => Some(1 << self.size),
-            Form::Set => None,
+            Form::Node(tree) => tree.nodes() as u64,
+            Form::Range => u64::from(self.size).pow(2),
+            Form::Set => 1 << self.size.min(63),
         }
-        .filter(|variety| (2..=256).contains(variety))
     }
 
     fn set_record(&self, code: u32, closure: &mut [u64]) {
         match &self.form {
-            Form::Node { tree, .. } => closure[0] = u64::from(tree.leaf(code)),
+            Form::Node(tree) => closure[0] = u64::from(tree.leaf(code)),
             Form::Range => closure[0] = packed(code, code),
             Form::Set => {
                 closure.fill(0);
@@ -114,9 +104,7 @@ impl<'a> Shape<'a> {
 
     pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
         match &self.form {
-            Form::Node { tree, .. } => {
-                closure[0] = u64::from(common(tree, closure[0] as u32, other[0] as u32));
-            }
+            Form::Node(tree) => closure[0] = tree.join(closure[0], other[0]),
             Form::Range => {
                 let ((a, b), (c, d)) = (ends(closure[0]), ends(other[0]));
                 closure[0] = packed(a.min(c), b.max(d));
@@ -131,9 +119,7 @@ impl<'a> Shape<'a> {
     /// Together with a value.
     fn join_value(&self, closure: &mut [u64], code: u32) {
         match &self.form {
-            Form::Node { tree, .. } => {
-                closure[0] = u64::from(common(tree, closure[0] as u32, tree.leaf(code)));
-            }
+            Form::Node(tree) => closure[0] = tree.join(closure[0], u64::from(tree.leaf(code))),
             Form::Range => {
                 let (least, greatest) = ends(closure[0]);
                 closure[0] = packed(least.min(code), greatest.max(code));
@@ -145,17 +131,7 @@ impl<'a> Shape<'a> {
     /// The cost of the closure together with a value.
     fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
         match &self.form {
-            Form::Node {
-                tree,
-                costs,
-                joined,
-            } => {
-                let leaf = tree.leaf(code);
-                match joined.get(leaf as usize * costs.len() + closure[0] as usize) {
-                    Some(cost) => *cost,
-                    None => costs[common(tree, closure[0] as u32, leaf) as usize],
-                }
-            }
+            Form::Node(tree) => tree.cost(tree.join(closure[0], u64::from(tree.leaf(code)))),
             Form::Range => {
                 let (least, greatest) = ends(closure[0]);
                 self.cost.of_interval(least.min(code), greatest.max(code))
@@ -172,14 +148,7 @@ impl<'a> Shape<'a> {
     /// The cost of two closures together.
     fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {
-            Form::Node {
-                tree,
-                costs,
-                joined,
-            } => match joined.get(one[0] as usize * costs.len() + other[0] as usize) {
-                Some(cost) => *cost,
-                None => costs[common(tree, one[0] as u32, other[0] as u32) as usize],
-            },
+            Form::Node(tree) => tree.cost(tree.join(one[0], other[0])),
             Form::Range => {
                 let ((a, b), (c, d)) = (ends(one[0]), ends(other[0]));
                 self.cost.of_interval(a.min(c), b.max(d))
@@ -193,7 +162,7 @@ impl<'a> Shape<'a> {
 
     fn cost(&self, closure: &[u64]) -> u64 {
         match &self.form {
-            Form::Node { costs, .. } => costs[closure[0] as usize],
+            Form::Node(tree) => tree.cost(closure[0]),
             Form::Range => {
                 let (least, greatest) = ends(closure[0]);
                 self.cost.of_interval(least, greatest)
@@ -204,8 +173,8 @@ impl<'a> Shape<'a> {
 
     fn covers(&self, closure: &[u64], code: u32) -> bool {
         match &self.form {
-            Form::Node { tree, .. } => {
-                let (least, greatest) = tree.interval(closure[0] as u32);
+            Form::Node(tree) => {
+                let (least, greatest) = tree.span(closure[0]);
                 (least..=greatest).contains(&code)
             }
             Form::Range => {
@@ -230,7 +199,7 @@ impl<'a> Shape<'a> {
     /// The first and last value of a closure.
     pub(crate) fn bounds(&self, closure: &[u64]) -> (u32, u32) {
         match &self.form {
-            Form::Node { tree, .. } => tree.interval(closure[0] as u32),
+            Form::Node(tree) => tree.span(closure[0]),
             Form::Range => ends(closure[0]),
             Form::Set => {
                 let codes = codes_of(closure);
@@ -255,9 +224,7 @@ impl<'a> Shape<'a> {
     fn set_cell(&self, cell: &Cell, closure: &mut [u64]) {
         let (least, greatest) = cell.bounds();
         match &self.form {
-            Form::Node { tree, .. } => {
-                closure[0] = u64::from(tree.lowest_common_ancestor(least, greatest));
-            }
+            Form::Node(tree) => closure[0] = tree.above(least, greatest),
             Form::Range => closure[0] = packed(least, greatest),
             Form::Set => {
                 closure.fill(0);
@@ -270,7 +237,7 @@ impl<'a> Shape<'a> {
     /// Whether a peer's words are a closure.
     fn is_closure(&self, closure: &[u64]) -> bool {
         match &self.form {
-            Form::Node { costs, .. } => closure[0] < costs.len() as u64,
+            Form::Node(tree) => closure[0] < tree.nodes() as u64,
             Form::Range => {
                 let (least, greatest) = ends(closure[0]);
                 least <= greatest && greatest < self.size
@@ -285,8 +252,8 @@ impl<'a> Shape<'a> {
     /// of its values.
     fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
         match &self.form {
-            Form::Node { tree, .. } => {
-                let children = tree.children(closure[0] as u32);
+            Form::Node(tree) => {
+                let children = tree.children(closure[0]);
                 children.map(|child| vec![u64::from(child)]).collect()
             }
             Form::Range => {
@@ -316,50 +283,12 @@ impl<'a> Shape<'a> {
     }
 }
 
-impl<'a> Form<'a> {
-    fn node(tree: &'a Taxonomy, cost: &Cost) -> Self {
-        let interval = |node| {
-            let (least, greatest) = tree.interval(node);
-            cost.of_interval(least, greatest)
-        };
-        let costs: Vec<u64> = (0..tree.node_count()).map(interval).collect();
-        let mut joined = Vec::new();
-        if costs.len() * costs.len() <= MOST_JOINS {
-            joined.reserve(costs.len() * costs.len());
-            for one in 0..tree.node_count() {
-                let above = |other| costs[common(tree, one, other) as usize];
-                joined.extend((0..tree.node_count()).map(above));
-            }
-        }
-        Self::Node {
-            tree,
-            costs,
-            joined,
-        }
-    }
-}
-
 fn packed(least: u32, greatest: u32) -> u64 {
     u64::from(least) << 32 | u64::from(greatest)
 }
 
 fn ends(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
-}
-
-/// The lowest node above two.
-fn common(tree: &Taxonomy, one: u32, other: u32) -> u32 {
-    if tree.is_ancestor(one, other) {
-        return one;
-    }
-    let ((a, b), (c, d)) = (tree.interval(one), tree.interval(other));
-    let joint = tree.lowest_common_ancestor(a.min(c), b.max(d));
-    // A node with one child has its child's values: the higher of the two is meant.
-    if tree.is_ancestor(other, joint) || !tree.is_ancestor(joint, other) {
-        other
-    } else {
-        joint
-    }
 }
 
 /// All quasi-identifiers' shapes: closures are rows of words, attribute by attribute.
@@ -391,11 +320,6 @@ impl<'a> Shapes<'a> {
         &self.shapes[attribute]
     }
 
-    /// Words of an attribute's part.
-    pub(crate) fn part_width(&self, attribute: usize) -> usize {
-        self.starts[attribute + 1] - self.starts[attribute]
-    }
-
     /// An attribute's part of a closure.
     pub(crate) fn part<'c>(&self, attribute: usize, closure: &'c [u64]) -> &'c [u64] {
         &closure[self.starts[attribute]..self.starts[attribute + 1]]
@@ -405,18 +329,11 @@ impl<'a> Shapes<'a> {
         &mut closure[self.starts[attribute]..self.starts[attribute + 1]]
     }
 
-    /// The attributes by which clusters are worth grouping, the most telling first.
-    pub(crate) fn telling(&self, most: usize) -> Vec<usize> {
-        let varieties = self.shapes.iter().map(Shape::variety).enumerate();
-        let mut telling: Vec<(usize, usize)> = varieties
-            .filter_map(|(attribute, variety)| Some((variety?, attribute)))
-            .collect();
-        telling.sort_unstable_by(|a, b| b.cmp(a));
-        telling.truncate(most);
-        telling
-            .into_iter()
-            .map(|(_, attribute)| attribute)
-            .collect()
+    /// The attributes, those with the fewest closures first.
+    pub(crate) fn narrowest_first(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.shapes.len()).collect();
+        order.sort_by_key(|attribute| self.shapes[*attribute].variety());
+        order
     }
 
     pub(crate) fn of_record(&self, record: &[u32]) -> Vec<u64> {
@@ -469,10 +386,24 @@ impl<'a> Shapes<'a> {
             .sum()
     }
 
-    /// The cost of one attribute's part, alone and together with a record's value.
-    pub(crate) fn cost_in(&self, attribute: usize, part: &[u64], code: u32) -> (u64, u64) {
-        let shape = &self.shapes[attribute];
-        (shape.cost(part), shape.joined_cost(part, code))
+    /// The cost of one attribute's part.
+    pub(crate) fn part_cost(&self, attribute: usize, part: &[u64]) -> u64 {
+        self.shapes[attribute].cost(part)
+    }
+
+    /// The cost of one attribute's part together with a record's value.
+    pub(crate) fn joined_part(&self, attribute: usize, part: &[u64], code: u32) -> u64 {
+        self.shapes[attribute].joined_cost(part, code)
+    }
+
+    /// The cost of two parts of one attribute together.
+    pub(crate) fn common_part(&self, attribute: usize, one: &[u64], other: &[u64]) -> u64 {
+        self.shapes[attribute].common_cost(one, other)
+    }
+
+    /// Whether a value may lie in both parts of one attribute.
+    pub(crate) fn meet_part(&self, attribute: usize, one: &[u64], other: &[u64]) -> bool {
+        self.shapes[attribute].meet(one, other)
     }
 
     /// The cost of a closure together with a record.

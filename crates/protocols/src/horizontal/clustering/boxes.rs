@@ -104,46 +104,65 @@ async fn savings(
 /// they would cost in it.
 fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     let cost = work.shapes.cost(closure);
-    let dearer = work
-        .clusters
-        .living()
-        .filter(|cluster| work.clusters.costs[*cluster] > cost);
-    let donors =
-        dearer.filter(|cluster| work.shapes.meet(work.clusters.closure(*cluster), closure));
-    donors.fold((0, 0), |(records, saved), donor| {
-        let rows = work.members(donor).iter();
-        let covered = rows.filter(|row| work.shapes.covers(closure, work.record(**row)));
-        let count = covered.count() as u64;
-        let each = work.clusters.costs[donor] - cost;
-        (records + count, saved + count * each)
-    })
+    let (mut records, mut saved) = (0, 0);
+    work.search
+        .meeting(work.shapes, closure, &mut |donor: usize| {
+            let each = work.clusters.costs[donor].saturating_sub(cost);
+            if each == 0 {
+                return;
+            }
+            let rows = work.members(donor).iter();
+            let covered = rows.filter(|row| work.shapes.covers(closure, work.record(**row)));
+            let count = covered.count() as u64;
+            records += count;
+            saved += count * each;
+        });
+    (records, saved)
 }
 
 /// Clusters by what they would cost together with a closure, the nearest first.
 type Near = Vec<(u64, usize)>;
 
+/// The nearest clusters that would give to a closure: they cost more, and may have records in it.
+fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
+    let cost = work.shapes.cost(closure);
+    let mut donors = Near::new();
+    work.search
+        .meeting(work.shapes, closure, &mut |cluster: usize| {
+            if work.clusters.costs[cluster] > cost {
+                let other = work.clusters.closure(cluster);
+                donors.push((work.shapes.common_cost(closure, other), cluster));
+            }
+        });
+    if donors.len() > 4 * DONORS {
+        donors.select_nth_unstable(4 * DONORS);
+        donors.truncate(4 * DONORS);
+    }
+    donors.sort_unstable();
+    donors
+}
+
+/// The nearest clusters that are not taken and would not give to a closure.
+fn receivers(work: &Work<'_>, closure: &[u64], is_taken: &[bool]) -> Near {
+    let cost = work.shapes.cost(closure);
+    let common = work.search.common(work.shapes, closure);
+    work.search.nearest(
+        &work.clusters,
+        &common,
+        (RECEIVERS, u64::MAX),
+        |cluster: usize| {
+            let other = work.clusters.closure(cluster);
+            let gives = work.clusters.costs[cluster] > cost && work.shapes.meet(other, closure);
+            !gives && !is_taken[cluster]
+        },
+    )
+}
+
 /// Takes closures to try together, those first that would save most; no two trials share a cluster.
 fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> Vec<Trial> {
-    let near: Vec<(Near, Near)> = worthwhile
+    let donors: Vec<Near> = worthwhile
         .par_iter()
-        .map(|closure| {
-            let cost = work.shapes.cost(closure);
-            let (mut donors, mut others) = (Near::new(), Near::new());
-            for cluster in work.clusters.living() {
-                let other = work.clusters.closure(cluster);
-                let near = (work.shapes.common_cost(closure, other), cluster);
-                if work.clusters.costs[cluster] > cost && work.shapes.meet(other, closure) {
-                    donors.push(near);
-                } else {
-                    others.push(near);
-                }
-            }
-            donors.sort_unstable();
-            others.sort_unstable();
-            others.truncate(4 * RECEIVERS);
-            donors.truncate(4 * DONORS);
-            (donors, others)
-        })
+        .map(|closure| donors(work, closure))
         .collect();
     let mut order: Vec<usize> = (0..worthwhile.len()).collect();
     order.sort_by(|a, b| {
@@ -154,7 +173,7 @@ fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> V
     let mut is_used = vec![false; worthwhile.len()];
     let mut trials = Vec::new();
     for place in order {
-        let (donors, others) = &near[place];
+        let donors = &donors[place];
         if donors.is_empty() || savings[place] == 0 {
             is_used[place] = true;
             continue;
@@ -163,13 +182,12 @@ fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> V
         if nearest.any(|(_, cluster)| is_taken[*cluster]) {
             continue;
         }
-        let free = |list: &[(u64, usize)], most: usize| -> Vec<usize> {
-            let free = list.iter().filter(|(_, cluster)| !is_taken[*cluster]);
-            free.map(|(_, cluster)| *cluster).take(most).collect()
-        };
-        let mut region = free(donors, DONORS);
+        let free = donors.iter().map(|(_, cluster)| *cluster);
+        let free = free.filter(|cluster| !is_taken[*cluster]);
+        let mut region: Vec<usize> = free.take(DONORS).collect();
         let givers = region.len();
-        region.extend(free(others, RECEIVERS));
+        let others = receivers(work, &worthwhile[place], &is_taken);
+        region.extend(others.into_iter().map(|(_, cluster)| cluster));
         region.iter().for_each(|cluster| is_taken[*cluster] = true);
         is_used[place] = true;
         trials.push(Trial {

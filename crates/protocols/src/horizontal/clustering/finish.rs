@@ -7,7 +7,7 @@
 
 use hedgerow_smc::Party;
 
-use super::merge::{self, distance};
+use super::merge::{self, nearest};
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
 use super::{Phase, boxes, rebuild, turn};
@@ -161,28 +161,18 @@ fn regions(work: &Work<'_>, small: &[usize]) -> Vec<Trial> {
         if is_taken[*cluster] {
             continue;
         }
-        let others: Vec<usize> = work
-            .clusters
-            .living()
-            .filter(|other| other != cluster)
-            .collect();
-        let into = others
-            .iter()
-            .map(|other| (distance(work, *cluster, *other), *other))
-            .min();
-        let Some((_, into)) = into else { continue };
-        let closure = work.clusters.closure(*cluster);
-        let mut near: Vec<(u64, usize)> = others
-            .iter()
-            .map(|other| {
-                let other_closure = work.clusters.closure(*other);
-                (work.shapes.common_cost(closure, other_closure), *other)
-            })
-            .collect();
-        near.sort_unstable();
-        near.truncate(RECEIVERS);
-        let nearest = near.iter().take(RECEIVERS / 2);
-        if is_taken[into] || nearest.clone().any(|(_, other)| is_taken[*other]) {
+        let Some(into) = nearest(work, *cluster) else {
+            continue;
+        };
+        let common = work
+            .search
+            .common(work.shapes, work.clusters.closure(*cluster));
+        let bounds = (RECEIVERS, u64::MAX);
+        let near = work
+            .search
+            .nearest(&work.clusters, &common, bounds, |other| other != *cluster);
+        let mut closest = near.iter().take(RECEIVERS / 2);
+        if is_taken[into] || closest.any(|(_, other)| is_taken[*other]) {
             continue;
         }
         let mut region = vec![*cluster];

@@ -49,16 +49,13 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
 
 /// The cluster with which another would lose least as one.
 pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
-    let others: Vec<usize> = work
-        .clusters
-        .living()
-        .filter(|other| *other != cluster)
-        .collect();
-    let closest = others
-        .par_iter()
-        .map(|other| (distance(work, cluster, *other), *other))
-        .min();
-    closest.map(|(_, other)| other)
+    let united = work.search.united(work.shapes, &work.clusters, cluster);
+    let others = work
+        .search
+        .nearest(&work.clusters, &united, (1, u64::MAX), |other| {
+            other != cluster
+        });
+    others.first().map(|(_, other)| *other)
 }
 
 /// What is lost by making two clusters one (TG12 equation 6).

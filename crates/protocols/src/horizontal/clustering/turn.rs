@@ -18,6 +18,7 @@ use super::super::cover::smallest;
 use super::work::Work;
 use super::{ASKED, CLOSURES, Phase, SIZES, WITHOUT, start};
 use crate::Error;
+use crate::clustering::search::{Growth, Search};
 
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;
@@ -72,6 +73,7 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
     } else {
         MOST_BATCHES
     };
+    work.search = Search::new(work.shapes, &work.clusters);
     // What all know until the turn is over.
     let public = work.clusters.clone();
     let acting = work
@@ -379,11 +381,14 @@ impl Acting {
                 let gain = self.gain(work, leaving)?;
                 let (row, from) = (leaving.row, leaving.from);
                 let may_join = |cluster: usize| cluster != from && may_join(work, cluster, row);
-                let record = work.record(row);
+                let growth = Growth {
+                    shapes: work.shapes,
+                    record: work.record(row),
+                };
                 let best = work
                     .search
-                    .best(work.shapes, &work.clusters, record, gain, may_join);
-                best.map(|(_, cluster)| cluster)
+                    .nearest(&work.clusters, &growth, (1, gain), may_join);
+                best.first().map(|(_, cluster)| *cluster)
             })
             .collect();
         for (leaving, target) in leaving.into_iter().zip(targets) {

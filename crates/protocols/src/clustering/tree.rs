@@ -1,0 +1,93 @@
+//! A taxonomy as clusters use it: which node is the lowest above two others, and what it costs, from
+//! tables where there are not too many nodes.
+
+use hedgerow_data::Taxonomy;
+
+use super::cost::Cost;
+
+/// The most entries of a table of joins.
+const MOST_JOINS: usize = 1 << 22;
+
+pub(crate) struct Tree<'a> {
+    taxonomy: &'a Taxonomy,
+    /// The first and last value of each node.
+    spans: Vec<(u32, u32)>,
+    /// The node of each value.
+    leaves: Vec<u32>,
+    /// Cost of each node.
+    costs: Vec<u64>,
+    /// For each two nodes, the lowest above both; empty where there are too many.
+    joins: Vec<u32>,
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn new(taxonomy: &'a Taxonomy, cost: &Cost) -> Self {
+        let nodes = taxonomy.node_count();
+        let spans: Vec<(u32, u32)> = (0..nodes).map(|node| taxonomy.interval(node)).collect();
+        let values = spans.first().map_or(0, |(_, last)| last + 1);
+        let costs = spans
+            .iter()
+            .map(|(least, greatest)| cost.of_interval(*least, *greatest));
+        let mut tree = Self {
+            taxonomy,
+            leaves: (0..values).map(|code| taxonomy.leaf(code)).collect(),
+            costs: costs.collect(),
+            spans,
+            joins: Vec::new(),
+        };
+        if tree.costs.len().pow(2) <= MOST_JOINS {
+            let row = |one| (0..nodes).map(move |other| (one, other));
+            let pairs = (0..nodes).flat_map(row);
+            tree.joins = pairs.map(|(one, other)| tree.found(one, other)).collect();
+        }
+        tree
+    }
+
+    /// How many nodes there are.
+    pub(crate) const fn nodes(&self) -> usize {
+        self.costs.len()
+    }
+
+    pub(crate) fn leaf(&self, code: u32) -> u32 {
+        self.leaves[code as usize]
+    }
+
+    /// The first and last value of a node.
+    pub(crate) fn span(&self, node: u64) -> (u32, u32) {
+        self.spans[node as usize]
+    }
+
+    pub(crate) fn cost(&self, node: u64) -> u64 {
+        self.costs[node as usize]
+    }
+
+    pub(crate) fn children(&self, node: u64) -> impl Iterator<Item = u32> + '_ {
+        self.taxonomy.children(node as u32)
+    }
+
+    /// The lowest node above two.
+    pub(crate) fn join(&self, one: u64, other: u64) -> u64 {
+        let place = one as usize * self.costs.len() + other as usize;
+        let known = self.joins.get(place).copied();
+        u64::from(known.unwrap_or_else(|| self.found(one as u32, other as u32)))
+    }
+
+    /// The lowest node above a span of values.
+    pub(crate) fn above(&self, least: u32, greatest: u32) -> u64 {
+        u64::from(self.taxonomy.lowest_common_ancestor(least, greatest))
+    }
+
+    fn found(&self, one: u32, other: u32) -> u32 {
+        if self.taxonomy.is_ancestor(one, other) {
+            return one;
+        }
+        let ((a, b), (c, d)) = (self.spans[one as usize], self.spans[other as usize]);
+        let joint = self.taxonomy.lowest_common_ancestor(a.min(c), b.max(d));
+        // A node with one child has its child's values: the higher of the two is meant.
+        if self.taxonomy.is_ancestor(other, joint) || !self.taxonomy.is_ancestor(joint, other) {
+            other
+        } else {
+            joint
+        }
+    }
+}
