@@ -53,6 +53,7 @@ struct Ran {
     messages: u64,
     bytes: u64,
     wan: f64,
+    ledger: Vec<(usize, String)>,
 }
 
 fn main() {
@@ -105,6 +106,13 @@ fn main() {
         ran.bytes,
         ran.wan
     );
+    println!(
+        "the published form asks {} times for the same iterations",
+        ran.found.published_calls
+    );
+    for (calls, line) in ran.ledger {
+        println!("{calls:>8} {line}");
+    }
 }
 
 /// The first rows of Census-Income: ages in steps of 5, 10 and 20, everything else by value.
@@ -267,6 +275,7 @@ fn run(case: &Case<'_>, is_told: bool) -> Ran {
             messages: 0,
             bytes: 0,
             wan: 0.0,
+            ledger: Vec::new(),
         };
     }
     let settings = if case.is_refined {
@@ -282,16 +291,24 @@ fn run(case: &Case<'_>, is_told: bool) -> Ran {
             async move {
                 let site = party.me().index();
                 let columns: &'static [Codes] = Box::leak(columns(site).into_boxed_slice());
-                cluster(&mut party, &rows(columns, site), plan, |progress| {
+                let found = cluster(&mut party, &rows(columns, site), plan, |progress| {
                     if site == 0 {
                         tell(progress)
                     }
                 })
-                .await
+                .await?;
+                let lines = party.ledger().summary();
+                let lines = lines.into_iter().map(|line| {
+                    (
+                        line.calls,
+                        format!("{} {}, {} values", line.by, line.what, line.values),
+                    )
+                });
+                Ok::<_, hedgerow_protocols::Error>((found, lines.collect()))
             }
         });
     let (traffic, wan) = (run.traffic.clone(), run.elapsed.as_secs_f64());
-    let found = run.into_values().unwrap().swap_remove(0);
+    let (found, ledger) = run.into_values().unwrap().swap_remove(0);
     Ran {
         found,
         seconds: begun.elapsed().as_secs_f64(),
@@ -299,6 +316,7 @@ fn run(case: &Case<'_>, is_told: bool) -> Ran {
         messages: traffic.messages(),
         bytes: traffic.bytes(),
         wan,
+        ledger,
     }
 }
 

@@ -234,6 +234,15 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// How many questions the published search of a closure within another needs: one for each node
+    /// that it looks at; one for ranges and sets, which it does not have.
+    fn looks(&self, within: &[u64], closure: &[u64]) -> u64 {
+        match &self.form {
+            Form::Node(tree) => tree.looks(within[0], closure[0]),
+            Form::Range | Form::Set => 1,
+        }
+    }
+
     /// Whether a peer's words are a closure.
     fn is_closure(&self, closure: &[u64]) -> bool {
         match &self.form {
@@ -468,6 +477,14 @@ impl<'a> Shapes<'a> {
                 shape.join_value(part, code);
             }
         }
+    }
+
+    /// How many questions the published search of an attribute's cell within a closure needs.
+    pub(crate) fn looks(&self, attribute: usize, within: &[u64], cell: &Cell) -> u64 {
+        let (shape, within) = (&self.shapes[attribute], self.part(attribute, within));
+        let mut part = within.to_vec();
+        shape.set_cell(cell, &mut part);
+        shape.looks(within, &part)
     }
 
     /// Whether a peer's words are a closure.

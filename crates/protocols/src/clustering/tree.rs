@@ -77,6 +77,23 @@ impl<'a> Tree<'a> {
         u64::from(self.taxonomy.lowest_common_ancestor(least, greatest))
     }
 
+    /// How many nodes a search looks at that goes down from one node to another, child by child, and
+    /// finds no lower one (TG12 section 4.2).
+    pub(crate) fn looks(&self, from: u64, to: u64) -> u64 {
+        let (from, to) = (from as u32, to as u32);
+        let mut looks = self.taxonomy.children(to).count() as u64;
+        let mut node = to;
+        while node != from {
+            let Some(above) = self.taxonomy.parent(node) else {
+                break;
+            };
+            let before = |child: &u32| *child <= node;
+            looks += self.taxonomy.children(above).take_while(before).count() as u64;
+            node = above;
+        }
+        looks
+    }
+
     fn found(&self, one: u32, other: u32) -> u32 {
         if self.taxonomy.is_ancestor(one, other) {
             return one;

@@ -137,6 +137,9 @@ pub struct Clustering {
     /// Whether every start ended because nothing was left to gain, and not at the bound on
     /// iterations.
     pub is_settled: bool,
+    /// SMC calls that the published form would have made for what was asked until its end: a sum for
+    /// each size, a conjunction for each node that a search looks at (TG12 section 9.2.2).
+    pub published_calls: u64,
 }
 
 /// Clusters the joint table so that every cluster satisfies the requirement.
@@ -154,7 +157,7 @@ pub async fn cluster(
     let shapes = shapes(party, rows, plan).await?;
     let mut best: Option<(Work<'_>, Vec<Progress>)> = None;
     let mut is_settled = true;
-    let mut checks = 0;
+    let (mut checks, mut published_calls) = (0, 0);
     for start in 0..plan.starts.max(1) {
         let mut work = Work::new(rows, &shapes, &table, plan, start);
         if start == 0 {
@@ -173,6 +176,7 @@ pub async fn cluster(
         };
         start::start(party, &mut work).await?;
         is_settled &= turn::iterate(party, &mut work, &mut step).await?;
+        published_calls += work.published;
         if plan.is_refined {
             finish::finish(party, &mut work, &mut step).await?;
         } else {
@@ -199,6 +203,7 @@ pub async fn cluster(
         cells,
         trace,
         is_settled,
+        published_calls,
     })
 }
 

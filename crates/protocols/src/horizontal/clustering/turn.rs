@@ -110,6 +110,10 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
         });
         let questions = questions.collect();
         let cells = smallest(party, WITHOUT, &work.plan.writings, questions).await?;
+        for ((cluster, attribute), cell) in asked.iter().zip(&cells) {
+            let within = public.closure(*cluster);
+            work.published += work.shapes.looks(*attribute, within, cell);
+        }
         if let Some(acting) = &mut acting {
             let mut closures: Vec<Option<Vec<u64>>> = vec![None; masks.len()];
             for ((cluster, attribute), cell) in asked.iter().zip(&cells) {

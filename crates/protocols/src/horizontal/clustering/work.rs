@@ -36,6 +36,8 @@ pub(super) struct Work<'a> {
     pub(super) search: Search,
     pub(super) speakers: Vec<Speaker>,
     pub(super) checks: u64,
+    /// SMC calls that the published form would have made for what was asked.
+    pub(super) published: u64,
     /// Codes of the quasi-identifiers, row by row.
     records: Vec<u32>,
     /// For each row, the places of its sensitive values among the counts.
@@ -92,6 +94,7 @@ impl<'a> Work<'a> {
             search,
             speakers: sites.into_iter().map(speaker).collect(),
             checks: 0,
+            published: 0,
             records,
             values,
             cluster_of: vec![0; rows.count],
@@ -196,6 +199,7 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         party.sum(what, &mut sums).await?;
+        self.published += clusters.len() as u64;
         for (cluster, sums) in clusters.iter().zip(sums.chunks(counters + 1)) {
             self.clusters.sizes[*cluster] = sums[0];
             self.clusters
@@ -227,6 +231,7 @@ impl<'a> Work<'a> {
             let mut closure = within.clone();
             for (attribute, cell) in cells.iter().enumerate() {
                 self.shapes.put(attribute, cell, &mut closure);
+                self.published += self.shapes.looks(attribute, within, cell);
             }
             self.clusters.set_closure(self.shapes, *cluster, &closure);
             self.search.put(self.shapes, &self.clusters, *cluster);
