@@ -23,6 +23,8 @@ const RECEIVERS: usize = 12;
 /// So many of the nearest must be free for a trial to be worth it.
 const NEAREST: usize = 3;
 
+/// Batches after which new closures are looked for, as long as there are old ones to try.
+const FRESH: usize = 3;
 /// Batches end when one lowers the loss by less than this share of it.
 const LEAST_GAIN: u64 = 4000;
 
@@ -35,9 +37,11 @@ pub(super) async fn open(
     let mut tried: HashSet<Vec<u64>> = HashSet::new();
     let mut worthwhile: Vec<Vec<u64>> = Vec::new();
     let mut opened = 0;
-    for _ in 0..batches {
+    for batch in 0..batches {
         let before = work.clusters.loss();
-        worthwhile.extend(fresh(party, work, &mut tried).await?);
+        if batch % FRESH == 0 || worthwhile.is_empty() {
+            worthwhile.extend(fresh(party, work, &mut tried).await?);
+        }
         let savings = savings(party, work, &worthwhile).await?;
         let trials = choose(work, &mut worthwhile, &savings);
         if trials.is_empty() {

@@ -16,7 +16,7 @@ use crate::Error;
 /// The sizes, in tenths of k, over which the demanded one is reached.
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
 /// The same when it is lowered again and again, to come to it another way.
-const AGAIN: [&[u64]; 4] = [&[7, 10], &[5, 7, 10], &[8, 10], &[6, 8, 10]];
+const AGAIN: [&[u64]; 3] = [&[7, 10], &[5, 7, 10], &[6, 8, 10]];
 /// Batches of openings at each size, and at the end.
 const BATCHES: usize = 12;
 const LAST_BATCHES: usize = 24;
@@ -26,8 +26,12 @@ const ROUNDS: usize = 3;
 const LEAST_GAIN: u64 = 400;
 /// Batches of clusters that are dissolved because they cost most.
 const COSTLIEST: usize = 2;
+/// Batches of small clusters that are tried to be dissolved at each size; what is left is united.
+const REMOVALS: usize = 6;
 /// Clusters into which another may be dissolved.
-const RECEIVERS: usize = 24;
+const RECEIVERS: usize = 12;
+/// So many of the nearest must be free for a trial to be worth it.
+const NEAREST: usize = 2;
 
 pub(super) async fn finish(
     party: &mut Party,
@@ -123,7 +127,7 @@ async fn move_on(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
 
 /// Does away with clusters that are too small or not diverse enough, many at a time.
 async fn remove_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
-    loop {
+    for batch in 0.. {
         let mut small: Vec<usize> = work
             .clusters
             .living()
@@ -144,13 +148,18 @@ async fn remove_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Erro
                 _ => None,
             })
             .collect();
-        let made = attempt(party, work, trials).await?;
+        let made = if batch < REMOVALS {
+            attempt(party, work, trials).await?
+        } else {
+            vec![false; trials.len()]
+        };
         for ((gone, into), made) in pairs.into_iter().zip(made) {
             if !made {
                 work.unite(gone, into);
             }
         }
     }
+    Ok(())
 }
 
 /// For as many of some clusters as do not get in each other's way, where their records may go.
@@ -171,7 +180,7 @@ fn regions(work: &Work<'_>, small: &[usize]) -> Vec<Trial> {
         let near = work
             .search
             .nearest(&work.clusters, &common, bounds, |other| other != *cluster);
-        let mut closest = near.iter().take(RECEIVERS / 2);
+        let mut closest = near.iter().take(NEAREST);
         if is_taken[into] || closest.any(|(_, other)| is_taken[*other]) {
             continue;
         }

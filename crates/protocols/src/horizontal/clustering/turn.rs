@@ -23,7 +23,7 @@ use crate::clustering::search::{Growth, Search};
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;
 /// The same when clusters are refined.
-const MOST_BATCHES_REFINED: usize = 3;
+const MOST_BATCHES_REFINED: usize = 2;
 /// Records whose best clusters are looked for at the same time.
 const AT_A_TIME: usize = 512;
 /// The most iterations.
