@@ -1,17 +1,20 @@
 //! The nearest clusters, without looking at all of them.
 //!
-//! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level.
-//! What the parts on the way down cost together with a record or a closure bounds what any cluster
+//! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level,
+//! until few are left together. What the parts on the way down cost together with a record or a closure bounds what any cluster
 //! below can come to; most branches are passed over for it. The answer is that of a look at every
 //! cluster, for every loss that only grows as closures widen.
 
 use super::clusters::Clusters;
 use super::shape::Shapes;
 
+/// Clusters that stand together before they are told apart by the next attribute.
+const TOGETHER: usize = 8;
+
 /// The tree of clusters.
 pub(crate) struct Search {
-    /// The attribute of each level.
-    order: Vec<usize>,
+    /// The attribute of each level, and the words of its parts.
+    order: Vec<(usize, usize)>,
     nodes: Vec<Node>,
     /// The last node of each cluster, and its place there.
     places: Vec<Option<(u32, u32)>>,
@@ -24,7 +27,7 @@ struct Node {
     parts: Vec<u64>,
     costs: Vec<u64>,
     children: Vec<u32>,
-    /// The clusters, at the last level.
+    /// The clusters, where they are not told apart any further.
     clusters: Vec<u32>,
     /// How many there are below.
     living: u32,
@@ -125,7 +128,8 @@ struct Way {
 struct Query<'q, M, F> {
     measure: &'q M,
     may_be: F,
-    sizes: &'q [u64],
+    shapes: &'q Shapes<'q>,
+    clusters: &'q Clusters,
     most: usize,
     below: u64,
     /// Measures and clusters, ascending.
@@ -135,7 +139,7 @@ struct Query<'q, M, F> {
 impl Search {
     pub(crate) fn new(shapes: &Shapes<'_>, clusters: &Clusters) -> Self {
         let mut search = Self {
-            order: shapes.narrowest_first(),
+            order: shapes.by_variety(),
             nodes: vec![Node::empty(0)],
             places: vec![None; clusters.len()],
         };
@@ -155,30 +159,72 @@ impl Search {
         }
         let closure = clusters.closure(cluster);
         let mut rest = clusters.costs[cluster];
-        let mut node = 0;
-        for level in 0..self.order.len() {
-            self.nodes[node].note(size, rest);
-            let attribute = self.order[level];
-            let part = shapes.part(attribute, closure);
-            let cost = shapes.part_cost(attribute, part);
-            rest -= cost;
-            node = match self.nodes[node].child(part) {
-                Some(child) => child,
-                None => {
-                    let child = self.nodes.len();
-                    self.nodes.push(Node::empty(node));
-                    let above = &mut self.nodes[node];
-                    above.parts.extend_from_slice(part);
-                    above.costs.push(cost);
-                    above.children.push(child as u32);
-                    child
-                }
-            };
+        let (mut node, mut level) = (0, 0);
+        self.nodes[node].note(size, rest);
+        loop {
+            if !self.nodes[node].children.is_empty() {
+                (node, rest) = self.child(shapes, closure, (node, level), (size, rest));
+                level += 1;
+                continue;
+            }
+            self.stand(node, cluster);
+            if self.nodes[node].clusters.len() <= TOGETHER || level == self.order.len() {
+                return;
+            }
+            self.tell_apart(shapes, clusters, node, level);
+            return;
         }
-        let last = &mut self.nodes[node];
-        last.note(size, rest);
-        self.places[cluster] = Some((node as u32, last.clusters.len() as u32));
-        last.clusters.push(cluster as u32);
+    }
+
+    /// Where a cluster goes one level on, and what the rest of it costs there.
+    fn child(
+        &mut self,
+        shapes: &Shapes<'_>,
+        closure: &[u64],
+        (node, level): (usize, usize),
+        (size, rest): (u64, u64),
+    ) -> (usize, u64) {
+        let (attribute, _) = self.order[level];
+        let part = shapes.part(attribute, closure);
+        let cost = shapes.part_cost(attribute, part);
+        let child = self.nodes[node].child(part).unwrap_or_else(|| {
+            let child = self.nodes.len();
+            self.nodes.push(Node::empty(node));
+            let above = &mut self.nodes[node];
+            above.parts.extend_from_slice(part);
+            above.costs.push(cost);
+            above.children.push(child as u32);
+            child
+        });
+        let rest = rest.saturating_sub(cost);
+        self.nodes[child].note(size, rest);
+        (child, rest)
+    }
+
+    fn stand(&mut self, node: usize, cluster: usize) {
+        let clusters = &mut self.nodes[node].clusters;
+        self.places[cluster] = Some((node as u32, clusters.len() as u32));
+        clusters.push(cluster as u32);
+    }
+
+    /// Moves the clusters of a node one level on.
+    fn tell_apart(&mut self, shapes: &Shapes<'_>, clusters: &Clusters, node: usize, level: usize) {
+        let before = self.order[..level].iter();
+        let before: Vec<usize> = before.map(|(attribute, _)| *attribute).collect();
+        for cluster in std::mem::take(&mut self.nodes[node].clusters) {
+            let cluster = cluster as usize;
+            let closure = clusters.closure(cluster);
+            let above = before.iter();
+            let above: u64 = above
+                .map(|attribute| shapes.part_cost(*attribute, shapes.part(*attribute, closure)))
+                .sum();
+            let known = (
+                clusters.sizes[cluster],
+                clusters.costs[cluster].saturating_sub(above),
+            );
+            let (child, _) = self.child(shapes, closure, (node, level), known);
+            self.stand(child, cluster);
+        }
     }
 
     fn take_out(&mut self, cluster: usize) {
@@ -202,7 +248,7 @@ impl Search {
     pub(crate) fn common<'q>(&self, shapes: &'q Shapes<'q>, closure: &'q [u64]) -> Common<'q> {
         let mut left = shapes.cost(closure);
         let mut rest = vec![left];
-        for attribute in &self.order {
+        for (attribute, _) in &self.order {
             left -= shapes.part_cost(*attribute, shapes.part(*attribute, closure));
             rest.push(left);
         }
@@ -231,7 +277,7 @@ impl Search {
     /// equals the first. `may_be` leaves clusters out.
     pub(crate) fn nearest<M: Measure>(
         &self,
-        clusters: &Clusters,
+        (shapes, clusters): (&Shapes<'_>, &Clusters),
         measure: &M,
         (most, below): (usize, u64),
         may_be: impl Fn(usize) -> bool,
@@ -239,7 +285,8 @@ impl Search {
         let mut query = Query {
             measure,
             may_be,
-            sizes: &clusters.sizes,
+            shapes,
+            clusters,
             most,
             below,
             found: Vec::with_capacity(most),
@@ -258,22 +305,22 @@ impl Search {
 
     fn descend<M: Measure, F: Fn(usize) -> bool>(&self, query: &mut Query<'_, M, F>, way: Way) {
         let node = &self.nodes[way.node];
-        let Some(attribute) = self.order.get(way.level) else {
-            for cluster in &node.clusters {
-                query.meet(*cluster as usize, way);
-            }
+        for cluster in &node.clusters {
+            query.meet(&self.order, *cluster as usize, way);
+        }
+        if node.children.is_empty() {
             return;
-        };
+        }
+        let (attribute, width) = self.order[way.level];
         // What fits as it is comes first: it is near, and bounds the others.
         for fits in [true, false] {
-            let width = node.parts.len() / node.children.len().max(1);
-            let parts = node.parts.chunks_exact(width.max(1));
+            let parts = node.parts.chunks_exact(width);
             for ((part, cost), child) in parts.zip(&node.costs).zip(&node.children) {
                 let below = &self.nodes[*child as usize];
                 if below.living == 0 {
                     continue;
                 }
-                let joined = query.measure.joined(*attribute, part);
+                let joined = query.measure.joined(attribute, part);
                 if (joined <= *cost) != fits {
                     continue;
                 }
@@ -293,32 +340,43 @@ impl Search {
     /// Calls on every cluster whose closure may share records with this one.
     pub(crate) fn meeting(
         &self,
-        shapes: &Shapes<'_>,
+        (shapes, clusters): (&Shapes<'_>, &Clusters),
         closure: &[u64],
         each: &mut impl FnMut(usize),
     ) {
-        self.meet_below(shapes, closure, (0, 0), each);
+        self.meet_below((shapes, clusters), closure, (0, 0), each);
     }
 
     fn meet_below(
         &self,
-        shapes: &Shapes<'_>,
+        (shapes, clusters): (&Shapes<'_>, &Clusters),
         closure: &[u64],
         (node, level): (usize, usize),
         each: &mut impl FnMut(usize),
     ) {
         let node = &self.nodes[node];
-        let Some(attribute) = self.order.get(level) else {
-            return node
-                .clusters
-                .iter()
-                .for_each(|cluster| each(*cluster as usize));
-        };
-        let own = shapes.part(*attribute, closure);
-        let width = node.parts.len() / node.children.len().max(1);
-        for (part, child) in node.parts.chunks_exact(width.max(1)).zip(&node.children) {
-            if self.nodes[*child as usize].living > 0 && shapes.meet_part(*attribute, own, part) {
-                self.meet_below(shapes, closure, (*child as usize, level + 1), each);
+        for cluster in &node.clusters {
+            let other = clusters.closure(*cluster as usize);
+            let mut left = self.order[level..].iter();
+            if left.all(|(attribute, _)| {
+                let (one, other) = (
+                    shapes.part(*attribute, closure),
+                    shapes.part(*attribute, other),
+                );
+                shapes.meet_part(*attribute, one, other)
+            }) {
+                each(*cluster as usize);
+            }
+        }
+        if node.children.is_empty() {
+            return;
+        }
+        let (attribute, width) = self.order[level];
+        let own = shapes.part(attribute, closure);
+        for (part, child) in node.parts.chunks_exact(width).zip(&node.children) {
+            if self.nodes[*child as usize].living > 0 && shapes.meet_part(attribute, own, part) {
+                let below = (*child as usize, level + 1);
+                self.meet_below((shapes, clusters), closure, below, each);
             }
         }
     }
@@ -360,12 +418,14 @@ impl<M: Measure, F: Fn(usize) -> bool> Query<'_, M, F> {
         }
     }
 
-    fn meet(&mut self, cluster: usize, way: Way) {
-        let size = self.sizes[cluster];
-        let met = (
-            self.measure.of(way.level, way.alone, way.joined, size),
-            cluster,
-        );
+    fn meet(&mut self, order: &[(usize, usize)], cluster: usize, way: Way) {
+        let closure = self.clusters.closure(cluster);
+        let joined = order[way.level..].iter().fold(way.joined, |sum, level| {
+            let part = self.shapes.part(level.0, closure);
+            sum + self.measure.joined(level.0, part)
+        });
+        let (size, cost) = (self.clusters.sizes[cluster], self.clusters.costs[cluster]);
+        let met = (self.measure.of(order.len(), cost, joined, size), cluster);
         let is_full = self.found.len() == self.most;
         if met.0 >= self.below
             || (is_full && self.found.last().is_some_and(|farthest| *farthest <= met))
@@ -452,20 +512,20 @@ mod tests {
 
             let wanted = record(wanted);
             let growth = Growth { shapes: &shapes, record: &wanted };
-            let found = search.nearest(&clusters, &growth, bounds, may_be);
+            let found = search.nearest((&shapes, &clusters), &growth, bounds, may_be);
             prop_assert_eq!(found, nearest(living()
                 .map(|cluster| (clusters.growth(&shapes, cluster, &wanted), cluster)).collect()));
 
             let closure = clusters.closure(left_out).to_vec();
             let common = search.common(&shapes, &closure);
-            let found = search.nearest(&clusters, &common, bounds, may_be);
+            let found = search.nearest((&shapes, &clusters), &common, bounds, may_be);
             prop_assert_eq!(found, nearest(living().map(|cluster| {
                 (shapes.common_cost(&closure, clusters.closure(cluster)), cluster)
             }).collect()));
 
             if clusters.sizes[left_out] > 0 {
                 let united = search.united(&shapes, &clusters, left_out);
-                let found = search.nearest(&clusters, &united, bounds, may_be);
+                let found = search.nearest((&shapes, &clusters), &united, bounds, may_be);
                 prop_assert_eq!(found, nearest(living().map(|cluster| {
                     let apart = clusters.loss_of(left_out) + clusters.loss_of(cluster);
                     (clusters.loss_united(&shapes, left_out, cluster) - apart, cluster)
@@ -473,7 +533,7 @@ mod tests {
             }
 
             let mut met = Vec::new();
-            search.meeting(&shapes, &closure, &mut |cluster| met.push(cluster));
+            search.meeting((&shapes, &clusters), &closure, &mut |cluster| met.push(cluster));
             met.sort_unstable();
             let meets = |cluster: &usize| shapes.meet(clusters.closure(*cluster), &closure);
             prop_assert_eq!(met, clusters.living().filter(meets).collect::<Vec<usize>>());

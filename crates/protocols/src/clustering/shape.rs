@@ -11,6 +11,9 @@ use super::cost::{Cost, UNIT, codes_of};
 use super::tree::Tree;
 use crate::horizontal::cover::Writing;
 
+/// The most closures of an attribute that tells many clusters apart at once.
+const MOST_VARIETY: u64 = 64;
+
 /// A loss that is a sum over cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
@@ -338,11 +341,26 @@ impl<'a> Shapes<'a> {
         &mut closure[self.starts[attribute]..self.starts[attribute + 1]]
     }
 
-    /// The attributes, those with the fewest closures first.
-    pub(crate) fn narrowest_first(&self) -> Vec<usize> {
+    /// The attributes by how well they tell closures apart, with the words of their parts: those with
+    /// many closures first, but not with so many that hardly two are alike.
+    pub(crate) fn by_variety(&self) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..self.shapes.len()).collect();
-        order.sort_by_key(|attribute| self.shapes[*attribute].variety());
-        order
+        order.sort_by_key(|attribute| {
+            let variety = self.shapes[*attribute].variety();
+            let is_large = variety > MOST_VARIETY;
+            (
+                is_large,
+                if is_large {
+                    variety
+                } else {
+                    MOST_VARIETY - variety
+                },
+            )
+        });
+        let widths = order.into_iter();
+        widths
+            .map(|attribute| (attribute, self.shapes[attribute].width()))
+            .collect()
     }
 
     pub(crate) fn of_record(&self, record: &[u32]) -> Vec<u64> {
@@ -485,6 +503,27 @@ impl<'a> Shapes<'a> {
         let mut part = within.to_vec();
         shape.set_cell(cell, &mut part);
         shape.looks(within, &part)
+    }
+
+    /// Whether a value lies in the closure of some others.
+    pub(crate) fn is_within(
+        &self,
+        attribute: usize,
+        mut values: impl Iterator<Item = u32>,
+        code: u32,
+    ) -> bool {
+        let shape = &self.shapes[attribute];
+        let Some(first) = values.next() else {
+            return false;
+        };
+        let mut part = vec![0; shape.width()];
+        shape.set_record(first, &mut part);
+        values.any(|value| {
+            if !shape.covers(&part, value) {
+                shape.join_value(&mut part, value);
+            }
+            shape.covers(&part, code)
+        })
     }
 
     /// Whether a peer's words are a closure.

@@ -109,8 +109,10 @@ async fn savings(
 fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     let cost = work.shapes.cost(closure);
     let (mut records, mut saved) = (0, 0);
-    work.search
-        .meeting(work.shapes, closure, &mut |donor: usize| {
+    work.search.meeting(
+        (work.shapes, &work.clusters),
+        closure,
+        &mut |donor: usize| {
             let each = work.clusters.costs[donor].saturating_sub(cost);
             if each == 0 {
                 return;
@@ -120,7 +122,8 @@ fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
             let count = covered.count() as u64;
             records += count;
             saved += count * each;
-        });
+        },
+    );
     (records, saved)
 }
 
@@ -131,13 +134,16 @@ type Near = Vec<(u64, usize)>;
 fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
     let cost = work.shapes.cost(closure);
     let mut donors = Near::new();
-    work.search
-        .meeting(work.shapes, closure, &mut |cluster: usize| {
+    work.search.meeting(
+        (work.shapes, &work.clusters),
+        closure,
+        &mut |cluster: usize| {
             if work.clusters.costs[cluster] > cost {
                 let other = work.clusters.closure(cluster);
                 donors.push((work.shapes.common_cost(closure, other), cluster));
             }
-        });
+        },
+    );
     if donors.len() > 4 * DONORS {
         donors.select_nth_unstable(4 * DONORS);
         donors.truncate(4 * DONORS);
@@ -151,7 +157,7 @@ fn receivers(work: &Work<'_>, closure: &[u64], is_taken: &[bool]) -> Near {
     let cost = work.shapes.cost(closure);
     let common = work.search.common(work.shapes, closure);
     work.search.nearest(
-        &work.clusters,
+        (work.shapes, &work.clusters),
         &common,
         (RECEIVERS, u64::MAX),
         |cluster: usize| {

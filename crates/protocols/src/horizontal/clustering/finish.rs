@@ -179,7 +179,9 @@ fn regions(work: &Work<'_>, small: &[usize]) -> Vec<Trial> {
         let bounds = (RECEIVERS, u64::MAX);
         let near = work
             .search
-            .nearest(&work.clusters, &common, bounds, |other| other != *cluster);
+            .nearest((work.shapes, &work.clusters), &common, bounds, |other| {
+                other != *cluster
+            });
         let mut closest = near.iter().take(NEAREST);
         if is_taken[into] || closest.any(|(_, other)| is_taken[*other]) {
             continue;

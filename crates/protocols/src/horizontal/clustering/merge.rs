@@ -50,11 +50,12 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
 /// The cluster with which another would lose least as one.
 pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
     let united = work.search.united(work.shapes, &work.clusters, cluster);
-    let others = work
-        .search
-        .nearest(&work.clusters, &united, (1, u64::MAX), |other| {
-            other != cluster
-        });
+    let others = work.search.nearest(
+        (work.shapes, &work.clusters),
+        &united,
+        (1, u64::MAX),
+        |other| other != cluster,
+    );
     others.first().map(|(_, other)| *other)
 }
 

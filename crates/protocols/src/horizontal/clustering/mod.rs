@@ -22,6 +22,7 @@
 //! would save in a narrower cluster and how much, and sizes, closures and sensitive counts of
 //! clusters that were tried.
 
+mod acting;
 mod boxes;
 mod finish;
 mod merge;
@@ -29,6 +30,7 @@ mod rebuild;
 mod start;
 mod trial;
 mod turn;
+mod values;
 mod work;
 
 use hedgerow_data::Cell;

@@ -44,6 +44,8 @@ pub(super) struct Work<'a> {
     values: Vec<u32>,
     cluster_of: Vec<u32>,
     members: Vec<Vec<u32>>,
+    /// The place of each row among the members of its cluster.
+    places: Vec<u32>,
 }
 
 impl<'a> Work<'a> {
@@ -99,6 +101,7 @@ impl<'a> Work<'a> {
             values,
             cluster_of: vec![0; rows.count],
             members: Vec::new(),
+            places: vec![0; rows.count],
         }
     }
 
@@ -141,15 +144,16 @@ impl<'a> Work<'a> {
     /// Puts a row into its first cluster.
     pub(super) fn put(&mut self, row: u32, cluster: usize) {
         self.cluster_of[row as usize] = cluster as u32;
+        self.places[row as usize] = self.members[cluster].len() as u32;
         self.members[cluster].push(row);
     }
 
     /// Moves a row; what is known of the clusters is left as it is.
     pub(super) fn relabel(&mut self, row: u32, to: usize) {
-        let from = self.cluster_of(row);
-        let members = &mut self.members[from];
-        if let Some(place) = members.iter().position(|member| *member == row) {
-            members.swap_remove(place);
+        let (from, place) = (self.cluster_of(row), self.places[row as usize]);
+        self.members[from].swap_remove(place as usize);
+        if let Some(moved) = self.members[from].get(place as usize) {
+            self.places[*moved as usize] = place;
         }
         self.put(row, to);
     }
@@ -286,6 +290,7 @@ impl<'a> Work<'a> {
             clusters: self.clusters.clone(),
             cluster_of: self.cluster_of.clone(),
             members: self.members.clone(),
+            places: self.places.clone(),
         }
     }
 
@@ -293,6 +298,7 @@ impl<'a> Work<'a> {
         self.clusters = state.clusters;
         self.cluster_of = state.cluster_of;
         self.members = state.members;
+        self.places = state.places;
         self.search = Search::new(self.shapes, &self.clusters);
     }
 
@@ -393,6 +399,7 @@ pub(super) struct State {
     clusters: Clusters,
     cluster_of: Vec<u32>,
     members: Vec<Vec<u32>>,
+    places: Vec<u32>,
 }
 
 impl State {

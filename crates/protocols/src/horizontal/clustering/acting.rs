@@ -1,0 +1,311 @@
+//! The site whose turn it is: which of its records may leave their clusters, what it must ask of the
+//! others for that, and where the records go.
+//!
+//! # Discloses
+//! Nothing by itself; `turn` asks and announces.
+
+use rayon::prelude::*;
+
+use super::values::OwnValues;
+use super::work::Work;
+use crate::clustering::search::Growth;
+
+/// Records whose best clusters are looked for at the same time.
+const AT_A_TIME: usize = 512;
+
+/// A record that may leave its cluster.
+struct Leaving {
+    row: u32,
+    from: usize,
+    /// The closure it leaves, where it changes.
+    without: Option<Vec<u64>>,
+}
+
+/// What the site whose turn it is keeps to itself.
+pub(super) struct Acting {
+    site: u32,
+    /// Its records that are still to be looked at, in its order.
+    waiting: Vec<u32>,
+    /// The record that would leave each cluster, of those asked about.
+    pub(super) candidates: Vec<Option<u32>>,
+    /// Its own values in each cluster, from when they were first asked for.
+    own: Vec<Option<OwnValues>>,
+    /// Rows that moved in this turn.
+    pub(super) has_come: Vec<bool>,
+    pub(super) changed: Vec<bool>,
+}
+
+impl Acting {
+    pub(super) fn new(work: &mut Work<'_>, speaker: usize, site: u32) -> Self {
+        let count = work.clusters.len();
+        let is_blurred = work.plan.is_blurred;
+        let least = work.least;
+        let speaker = &mut work.speakers[speaker];
+        let rows = speaker.order.len();
+        let looked_at = if is_blurred && rows > 0 {
+            // Between a half and one and a half of them, so that nobody can tell how many there are.
+            rows / 2 + speaker.generator.below(rows as u64 + 1) as usize
+        } else {
+            rows
+        };
+        let from = speaker.next;
+        speaker.next = if rows == 0 {
+            0
+        } else {
+            (from + looked_at) % rows
+        };
+        let order = &speaker.order;
+        let waiting: Vec<u32> = (0..looked_at)
+            .map(|place| order[(from + place) % rows])
+            .collect();
+        let may_leave = |row: &u32| work.clusters.sizes[work.cluster_of(*row)] > least;
+        Self {
+            site,
+            waiting: waiting.into_iter().filter(may_leave).collect(),
+            candidates: vec![None; count],
+            own: vec![None; count],
+            has_come: vec![false; work.rows.count],
+            changed: vec![false; count],
+        }
+    }
+
+    /// Whether the others are asked about a cluster without this row.
+    pub(super) fn is_left_out(&self, cluster: usize, row: u32) -> bool {
+        self.candidates[cluster] == Some(row) || self.has_come[row as usize]
+    }
+
+    /// The attributes in which this site's own closure of a row's cluster would change without it.
+    fn narrowed(&self, work: &Work<'_>, row: u32) -> u64 {
+        let own = self.own[work.cluster_of(row)].as_ref();
+        let all = (1 << work.shapes.attributes()) - 1;
+        own.map_or(all, |own| own.narrowed(work.shapes, work.record(row)))
+    }
+
+    /// Counts this site's values in some clusters.
+    fn prepare(&mut self, work: &Work<'_>, clusters: impl Iterator<Item = usize>) {
+        let mut unknown: Vec<usize> = clusters
+            .filter(|cluster| self.own[*cluster].is_none())
+            .collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let counted: Vec<OwnValues> = unknown
+            .par_iter()
+            .map(|cluster| {
+                let rows = work.members(*cluster).iter().copied();
+                let own = rows.filter(|row| work.rows.owner_of(*row) == self.site);
+                OwnValues::new(work.shapes.attributes(), own.map(|row| work.record(row)))
+            })
+            .collect();
+        for (cluster, counted) in unknown.into_iter().zip(counted) {
+            self.own[cluster] = Some(counted);
+        }
+    }
+
+    /// Looks at the records that can leave without a question.
+    pub(super) fn take_quiet(&mut self, work: &mut Work<'_>) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for rows in waiting.chunks(AT_A_TIME) {
+            self.prepare(work, rows.iter().map(|row| work.cluster_of(*row)));
+            let quiet: Vec<bool> = rows
+                .par_iter()
+                .map(|row| self.narrowed(work, *row) == 0)
+                .collect();
+            let mut leaving = Vec::with_capacity(rows.len());
+            for (row, is_quiet) in rows.iter().zip(quiet) {
+                if is_quiet {
+                    leaving.push(Leaving {
+                        row: *row,
+                        from: work.cluster_of(*row),
+                        without: None,
+                    });
+                } else {
+                    self.waiting.push(*row);
+                }
+            }
+            self.weigh(work, leaving);
+        }
+    }
+
+    /// Chooses a record of each cluster, and says what must be asked about it.
+    pub(super) fn ask(&mut self, work: &Work<'_>, masks: &mut [u64]) {
+        self.candidates.fill(None);
+        let waiting = std::mem::take(&mut self.waiting);
+        for row in waiting {
+            if self.has_come[row as usize] {
+                continue;
+            }
+            let cluster = work.cluster_of(row);
+            if self.candidates[cluster].is_none() {
+                self.candidates[cluster] = Some(row);
+            } else {
+                self.waiting.push(row);
+            }
+        }
+        let asked = self.candidates.iter().enumerate();
+        let asked: Vec<usize> = asked
+            .filter_map(|(cluster, row)| row.map(|_| cluster))
+            .collect();
+        self.prepare(work, asked.into_iter());
+        let found: Vec<u64> = self
+            .candidates
+            .par_iter()
+            .map(|row| row.map_or(0, |row| self.narrowed(work, row)))
+            .collect();
+        masks.copy_from_slice(&found);
+    }
+
+    pub(super) fn take_asked(&mut self, work: &mut Work<'_>, closures: Vec<Option<Vec<u64>>>) {
+        let candidates = self.candidates.iter().zip(closures).enumerate();
+        let mut leaving: Vec<Leaving> = candidates
+            .filter_map(|(from, (row, without))| {
+                let row = (*row)?;
+                Some(Leaving { row, from, without })
+            })
+            .collect();
+        leaving.sort_unstable_by_key(|leaving| leaving.row);
+        let mut late = Vec::new();
+        let mut rest = leaving;
+        let touched: Vec<bool> = vec![false; work.clusters.len()];
+        let before = std::mem::replace(&mut self.changed, touched);
+        while !rest.is_empty() {
+            let behind = rest.split_off(rest.len().min(AT_A_TIME));
+            let (now, later): (Vec<Leaving>, Vec<Leaving>) = std::mem::replace(&mut rest, behind)
+                .into_iter()
+                .partition(|leaving| !self.changed[leaving.from]);
+            late.extend(later.into_iter().map(|leaving| leaving.row));
+            self.weigh(work, now);
+        }
+        for (changed, before) in self.changed.iter_mut().zip(before) {
+            *changed |= before;
+        }
+        late.extend(std::mem::take(&mut self.waiting));
+        self.waiting = late;
+        self.candidates.fill(None);
+    }
+
+    /// Looks for the best cluster of each record among those that are there now, then moves record
+    /// after record, each if the loss still falls by it.
+    fn weigh(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
+        let targets: Vec<Option<usize>> = leaving
+            .par_iter()
+            .map(|leaving| {
+                let gain = self.gain(work, leaving)?;
+                let (row, from) = (leaving.row, leaving.from);
+                let may_join = |cluster: usize| cluster != from && may_join(work, cluster, row);
+                let growth = Growth {
+                    shapes: work.shapes,
+                    record: work.record(row),
+                };
+                let best = work.search.nearest(
+                    (work.shapes, &work.clusters),
+                    &growth,
+                    (1, gain),
+                    may_join,
+                );
+                best.first().map(|(_, cluster)| *cluster)
+            })
+            .collect();
+        for (leaving, target) in leaving.into_iter().zip(targets) {
+            let Some(target) = target else { continue };
+            let (row, from) = (leaving.row, leaving.from);
+            // Where sizes are blurred, a record may be looked at twice; it moves once.
+            if self.has_come[row as usize] {
+                continue;
+            }
+            let is_stale = match leaving.without {
+                // Others may have left or come since the others were asked.
+                Some(_) => self.changed[from],
+                None => self.changed[from] && self.narrowed(work, row) != 0,
+            };
+            if is_stale {
+                self.waiting.push(row);
+                continue;
+            }
+            let Some(gain) = self.gain(work, &leaving) else {
+                continue;
+            };
+            let record = work.record(row);
+            let is_better = work.clusters.sizes[target] > 0
+                && work.clusters.growth(work.shapes, target, record) < gain
+                && may_join(work, target, row);
+            if is_better {
+                if let Some(own) = &mut self.own[from] {
+                    own.take(work.record(row));
+                }
+                if let Some(own) = &mut self.own[target] {
+                    own.add(work.record(row));
+                }
+                shift(work, leaving, target);
+                self.has_come[row as usize] = true;
+                self.changed[from] = true;
+                self.changed[target] = true;
+            }
+        }
+    }
+
+    /// By how much the loss falls when a record leaves its cluster; none if it must stay. A record
+    /// that is alone must leave.
+    fn gain(&self, work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
+        let from = leaving.from;
+        let size = work.clusters.sizes[from];
+        if size <= work.least || size == 0 {
+            return None;
+        }
+        if size == 1 {
+            return Some(u64::MAX);
+        }
+        if !work.values(leaving.row).is_empty() {
+            let counts = work.clusters.counts(from);
+            let mut without = counts.to_vec();
+            for value in work.values(leaving.row) {
+                without[*value as usize] -= 1;
+            }
+            if work.is_diverse(size, counts) && !work.is_diverse(size - 1, &without) {
+                return None;
+            }
+        }
+        let cost = match &leaving.without {
+            Some(closure) => work.shapes.cost(closure),
+            None => work.clusters.costs[from],
+        };
+        // A narrower cell may have more entropy: then the record stays.
+        Some(
+            work.clusters
+                .loss_of(from)
+                .saturating_sub((size - 1) * cost),
+        )
+    }
+}
+
+/// Whether a cluster keeps its diversity when a row joins it.
+fn may_join(work: &Work<'_>, cluster: usize, row: u32) -> bool {
+    if work.values(row).is_empty() {
+        return true;
+    }
+    let (size, counts) = (work.clusters.sizes[cluster], work.clusters.counts(cluster));
+    let mut with = counts.to_vec();
+    for value in work.values(row) {
+        with[*value as usize] += 1;
+    }
+    work.is_diverse(size + 1, &with) || !work.is_diverse(size, counts)
+}
+
+/// Moves a record, and what is known of its clusters with it.
+fn shift(work: &mut Work<'_>, leaving: Leaving, to: usize) {
+    let Leaving { row, from, without } = leaving;
+    let mut joined = work.clusters.closure(to).to_vec();
+    work.shapes.join_record(&mut joined, work.record(row));
+    work.relabel(row, to);
+    work.clusters.sizes[from] -= 1;
+    work.clusters.sizes[to] += 1;
+    for value in work.values(row).to_vec() {
+        work.clusters.counts_mut(from)[value as usize] -= 1;
+        work.clusters.counts_mut(to)[value as usize] += 1;
+    }
+    if let Some(closure) = without {
+        work.clusters.set_closure(work.shapes, from, &closure);
+    }
+    work.clusters.set_closure(work.shapes, to, &joined);
+    work.search.put(work.shapes, &work.clusters, from);
+    work.search.put(work.shapes, &work.clusters, to);
+}
