@@ -99,6 +99,7 @@ fn main() {
         loss: Loss::Lm,
         start: 0.5,
         split_above: 1.5,
+        starts: number("--starts", 1) as u32,
         iterations: number("--iterations", 50) as u32,
         is_refined: true,
         noise: 0.0,

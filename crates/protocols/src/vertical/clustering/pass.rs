@@ -37,7 +37,7 @@ struct Settled {
 /// Goes through all records of clusters larger than `floor`. Gives how many moved.
 pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> Result<u64, Error> {
     let mut order: Vec<u32> = (0..work.rows() as u32).collect();
-    work.generator.shuffle(&mut order);
+    work.draws.common.shuffle(&mut order);
     let mut fresh = order.len();
     let mut queue: VecDeque<u32> = order.into();
     let mut refused = Refused::default();

@@ -11,8 +11,8 @@ use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::vertical::clustering::{
-    CELLS, COSTS, Clustering, ENDS, HOLDS, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS, VALUES,
-    assemble, cluster,
+    CELLS, COSTS, Clustering, DEALT, ENDS, HOLDS, KEPT, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS,
+    VALUES, assemble, cluster,
 };
 use hedgerow_smc::ledger::{Entry, To};
 use hedgerow_smc::memory::Simulation;
@@ -38,6 +38,7 @@ struct Shared {
 struct How {
     loss: Loss,
     recode: Recode,
+    starts: u32,
     iterations: u32,
     is_refined: bool,
     noise: f64,
@@ -46,6 +47,7 @@ struct How {
 const PLAIN: How = How {
     loss: Loss::Lm,
     recode: Recode::Node,
+    starts: 1,
     iterations: 30,
     is_refined: true,
     noise: 0.0,
@@ -123,11 +125,12 @@ impl Shared {
             loss: how.loss,
             start: 0.5,
             split_above: 1.5,
+            starts: how.starts,
             iterations: how.iterations,
             is_refined: how.is_refined,
             noise: how.noise,
-            // Only the pivot's counts.
-            seed: Seed::for_site(9, party.me().index()),
+            // The pivot's and the dealing site's count, which may be two.
+            seed: Seed::for_site(9, 0),
         };
         // A site has its own columns only.
         let me = party.me().index();
@@ -286,7 +289,9 @@ fn check_ledger(part: &Part, site: usize) {
             assert!(site == 0 || recorded.into_iter().all(|value| *value == 0));
             continue;
         }
-        let public = [MEETS, RANDOM, MOVES, ENDS, UNIONS, HOLDS, CELLS, VALUES];
+        let public = [
+            MEETS, RANDOM, DEALT, MOVES, ENDS, UNIONS, HOLDS, KEPT, CELLS, VALUES,
+        ];
         assert!(public.contains(&disclosure.what), "{:?}", disclosure.what);
         assert_eq!(disclosure.to, To::All);
     }
@@ -305,10 +310,11 @@ proptest! {
         loss in prop::sample::select(vec![Loss::Lm, Loss::Ncp, Loss::Em]),
         recode in prop::sample::select(vec![Recode::Node, Recode::Range, Recode::Set]),
         is_refined: bool,
+        starts in 1..=3u32,
     ) {
         let shared = Shared::new(&rows);
         let demand = requirement(&demand, &shared.schema);
-        let how = How { loss, recode, is_refined, ..PLAIN };
+        let how = How { loss, recode, is_refined, starts, ..PLAIN };
         let split = shared.split(sites, &owners);
         let real = shared.together(&split, &demand, how, Settings::hardened());
         let ideal = shared.ideal(&split, &demand, how);
