@@ -28,6 +28,7 @@
 //! sites the pivot learns the other site's changes; noise on them is an option (8.3).
 
 mod assembly;
+mod changes;
 mod pass;
 mod start;
 mod unite;

@@ -8,7 +8,7 @@ use hedgerow_data::{Cell, Role};
 use hedgerow_privacy::{ClassView, Counts, Model, Reference};
 use hedgerow_smc::{Party, Site};
 
-use super::super::own::{Demand, OwnColumn, is_coded};
+use super::super::own::{Demand, OwnColumn};
 use super::start::Draws;
 use super::{HOLDS, Plan};
 use crate::Error;
@@ -42,7 +42,7 @@ pub(super) struct Work<'a> {
     /// This site's sensitive attributes. Each is asked for itself, so that it makes no difference
     /// which of them stand at one site.
     attributes: Vec<Attribute<'a>>,
-    /// The first sensitive attribute of the study, if there is any, and whether it stands here.
+    /// Whether the first sensitive attribute of the study stands here; none if there is no such.
     first_sensitive: Option<bool>,
     /// Closures and costs in this site's columns, and the counts of its sensitive values.
     pub(super) clusters: Clusters,
@@ -91,8 +91,7 @@ impl<'a> Work<'a> {
                 values,
             });
         }
-        let all = plan.schema.with_role(Role::Sensitive);
-        let first = all.into_iter().find(|at| is_coded(plan.schema, *at));
+        let first = plan.schema.with_role(Role::Sensitive).first().copied();
         let own_first = demand.sensitive.first().map(|column| column.position);
         let mut records = Vec::with_capacity(rows * quasi.len());
         let mut sensitive = Vec::new();
@@ -138,7 +137,7 @@ impl<'a> Work<'a> {
         &self.members[cluster]
     }
 
-    fn record(&self, row: u32) -> &[u32] {
+    pub(super) fn record(&self, row: u32) -> &[u32] {
         let width = self.shapes.attributes();
         &self.records[row as usize * width..(row as usize + 1) * width]
     }
