@@ -11,8 +11,8 @@ use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::vertical::clustering::{
-    CELLS, COSTS, Clustering, DEALT, ENDS, HOLDS, KEPT, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS,
-    VALUES, assemble, cluster,
+    CELLS, COSTS, Clustering, DEALT, ENDS, HOLDS, KEPT, Loss, MEETS, MOVES, Phase, Plan, Progress,
+    RANDOM, UNIONS, VALUES, assemble, cluster,
 };
 use hedgerow_smc::ledger::{Entry, To};
 use hedgerow_smc::memory::Simulation;
@@ -59,7 +59,7 @@ struct Part {
     release: Release,
     entries: Vec<Entry>,
     /// Steps of all starts.
-    steps: usize,
+    steps: Vec<Progress>,
 }
 
 impl Shared {
@@ -147,8 +147,9 @@ impl Shared {
             .filter(|position| is_own(*position))
             .map(|position| (position, &self.columns[position - 1]))
             .collect();
-        let mut steps = 0;
-        let found = cluster(&mut party, &plan, &own, &self.rows, |_| steps += 1).await?;
+        let mut steps = Vec::new();
+        let tell = |step| steps.push(step);
+        let found = cluster(&mut party, &plan, &own, &self.rows, tell).await?;
         let release = assemble(&mut party, &plan, &own, &self.rows, &found).await?;
         Ok(Part {
             found,
@@ -326,11 +327,14 @@ fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
         [
             (MEETS, usize::from(!requirement.models.iter().all(is_known))),
             (RANDOM, 1),
-            (ENDS, part.steps),
+            (ENDS, part.steps.len()),
             (KEPT, starts - 1),
             (CELLS, 1),
             (VALUES, 1),
-            (COSTS, of(MOVES) + of(UNIONS) + part.steps + starts - 1),
+            (
+                COSTS,
+                of(MOVES) + of(UNIONS) + part.steps.len() + starts - 1,
+            ),
             (MOVES, of(MOVES)),
             (UNIONS, of(UNIONS)),
         ]
@@ -399,7 +403,7 @@ proptest! {
         }
         // Refinement lowers the loss.
         let refined = alone.found.trace.iter().filter(|step| {
-            step.phase == hedgerow_protocols::vertical::clustering::Phase::Refined
+            step.phase == Phase::Refined
         });
         let refined: Vec<f64> = refined.filter_map(|step| step.change).collect();
         prop_assert!(refined.is_sorted_by(|before, after| before >= after));
@@ -565,23 +569,32 @@ fn an_attribute_with_one_value_is_written_as_it_is() {
     }
 }
 
-/// Of several starts the best is kept, and each is told.
+/// Of several starts the best is kept, whichever it is.
 #[test]
-fn more_starts_lose_no_more() {
-    let shared = Shared::new(&some_rows(200));
-    let demand = requirement("k = 6, l = 2", &shared.schema);
-    let run = |starts| shared.alone(&demand, How { starts, ..PLAIN }).unwrap();
-    let runs: Vec<Part> = (1..=4).map(run).collect();
-    let losses: Vec<f64> = runs.iter().map(|part| part.found.own_loss).collect();
-    assert!(
-        losses.is_sorted_by(|fewer, more| fewer >= more),
-        "{losses:?}"
-    );
-    assert!(losses[3] < losses[0], "{losses:?}");
-    for pair in runs.windows(2) {
-        assert!(pair[0].found.published_calls < pair[1].found.published_calls);
-        assert!(pair[0].steps < pair[1].steps);
+fn the_best_of_several_starts_is_kept() {
+    let mut is_later = false;
+    for count in [120, 160, 200, 240] {
+        let shared = Shared::new(&some_rows(count));
+        let demand = requirement("k = 6, l = 2", &shared.schema);
+        let run = |starts| shared.alone(&demand, How { starts, ..PLAIN }).unwrap();
+        let (one, four) = (run(1), run(4));
+        shared.check(&four, &demand, PLAIN.recode);
+        // A start ends where iterations begin anew, and the last at the end.
+        let mut ends: Vec<Option<f64>> = Vec::new();
+        for pair in four.steps.windows(2) {
+            if pair[0].phase != Phase::Iteration && pair[1].phase == Phase::Iteration {
+                ends.push(pair[0].change);
+            }
+        }
+        ends.extend(four.steps.last().map(|step| step.change));
+        assert_eq!(ends.len(), 4);
+        let kept = four.found.trace.last().unwrap().change;
+        assert!(ends.iter().all(|end| kept <= *end), "{kept:?} {ends:?}");
+        assert!(four.found.own_loss <= one.found.own_loss);
+        is_later |= four.found.own_loss < one.found.own_loss;
+        assert!(four.found.published_calls > one.found.published_calls);
     }
+    assert!(is_later, "the first start is not always the best");
 }
 
 #[test]
