@@ -38,6 +38,7 @@ struct Shared {
 struct How {
     loss: Loss,
     recode: Recode,
+    start: f64,
     starts: u32,
     iterations: u32,
     is_refined: bool,
@@ -47,6 +48,7 @@ struct How {
 const PLAIN: How = How {
     loss: Loss::Lm,
     recode: Recode::Node,
+    start: 0.5,
     starts: 1,
     iterations: 30,
     is_refined: true,
@@ -125,7 +127,7 @@ impl Shared {
                 })
                 .collect(),
             loss: how.loss,
-            start: 0.5,
+            start: how.start,
             split_above: 1.5,
             starts: how.starts,
             iterations: how.iterations,
@@ -567,6 +569,51 @@ fn an_attribute_with_one_value_is_written_as_it_is() {
             assert_eq!(column.cells, [Cell::Interval(value, value)]);
         }
     }
+}
+
+/// TG12 6.1.1: where the requirement asks for diversity, the first sensitive attribute is dealt evenly,
+/// so that no cluster of the start must be united for it.
+#[test]
+fn the_start_has_every_value_in_its_share() {
+    let shared = Shared::new(&some_rows(120));
+    // The start itself: no iterations, and clusters large enough from the beginning.
+    let how = How {
+        start: 1.0,
+        iterations: 0,
+        is_refined: false,
+        ..PLAIN
+    };
+    let counts = |part: &Part| -> Vec<Vec<usize>> {
+        let clusters = part.found.clusters.iter();
+        let of = |rows: &Vec<u32>, value| {
+            let codes = rows.iter().map(|row| shared.columns[5].get(*row as usize));
+            codes.filter(|code| *code == value).count()
+        };
+        clusters
+            .map(|rows| (0..SIZES[5]).map(|value| of(rows, value)).collect())
+            .collect()
+    };
+    let is_even = |part: &Part| {
+        (0..SIZES[5] as usize).all(|value| {
+            let of = counts(part).into_iter().map(|counts| counts[value]);
+            of.clone().max().unwrap() - of.min().unwrap() <= 1
+        })
+    };
+    let demand = requirement(
+        "k = 12, l = { at_least = 1.2, kind = \"frequency\" }",
+        &shared.schema,
+    );
+    for owners in [[0; SIZES.len()], [2, 5, 1, 7, 0, 3, 4, 6]] {
+        let split = shared.split(3, &owners);
+        let parts = shared
+            .together(&split, &demand, how, Settings::hardened())
+            .unwrap();
+        assert_eq!(parts[0].found.clusters.len(), 10, "nothing was united");
+        assert!(is_even(&parts[0]));
+    }
+    // Where it is not asked for, nobody tells how values lie.
+    let plain = requirement("k = 12", &shared.schema);
+    assert!(!is_even(&shared.alone(&plain, how).unwrap()));
 }
 
 /// Of several starts the best is kept, whichever it is.
