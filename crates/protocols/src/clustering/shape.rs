@@ -433,6 +433,21 @@ impl<'a> Shapes<'a> {
         self.shapes[attribute].meet(one, other)
     }
 
+    /// Adds, for each of some clusters, the cost of its part in one attribute together with a value.
+    pub(crate) fn add_joined_costs(
+        &self,
+        attribute: usize,
+        parts: &[u64],
+        code: u32,
+        sums: &mut [u64],
+    ) {
+        let shape = &self.shapes[attribute];
+        let parts = parts.chunks_exact(shape.width());
+        for (sum, part) in sums.iter_mut().zip(parts) {
+            *sum += shape.joined_cost(part, code);
+        }
+    }
+
     /// The cost of a closure together with a record.
     pub(crate) fn joined_cost(&self, closure: &[u64], record: &[u32]) -> u64 {
         let mut cost = 0;

@@ -2,8 +2,10 @@
 
 mod adult;
 mod clustering;
+mod columns;
 mod example;
 mod laws;
 mod lines;
 mod mistakes;
 mod people;
+mod verdict;

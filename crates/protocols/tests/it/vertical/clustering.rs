@@ -1,295 +1,92 @@
 //! What holds for every sequential clustering of columns at several sites, however they are split.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_data::study::Split;
-use hedgerow_data::{Codes, Recode, Release, Role, Schema, TextColumn};
-use hedgerow_privacy::Requirement;
-use hedgerow_privacy::closeness::Distance;
-use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
-use hedgerow_protocols::Error;
-use hedgerow_protocols::horizontal::cover::Writing;
+use hedgerow_data::{Cell, Recode};
+use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::vertical::clustering::{
-    CELLS, COSTS, Clustering, ENDS, HOLDS, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS, VALUES,
-    assemble, cluster,
+    CELLS, COSTS, DEALT, ENDS, HOLDS, KEPT, Loss, MEETS, MOVES, Phase, RANDOM, UNIONS, VALUES,
 };
-use hedgerow_smc::ledger::{Entry, To};
-use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Party, Seed, Settings, Site};
+use hedgerow_smc::ledger::To;
+use hedgerow_smc::{Settings, Site, What};
 use proptest::prelude::*;
 
-use super::people::study;
+use super::columns::{How, PLAIN, Part, SIZES, Shared};
 use crate::runs::requirement;
-
-const TREE: &str = "a;X;*\nb;X;*\nc;c1;Y;*\nd;c1;Y;*\ne;Y;*\n";
-/// Columns of every table here, with their sizes: one has a single value.
-const SIZES: [u32; 8] = [5, 4, 12, 70, 1, 5, 3, 4];
-
-/// A table that several sites share by columns.
-struct Shared {
-    schema: Arc<Schema>,
-    columns: Vec<Codes>,
-    rows: Vec<u32>,
-}
-
-/// How a run goes.
-#[derive(Clone, Copy)]
-struct How {
-    loss: Loss,
-    recode: Recode,
-    iterations: u32,
-    is_refined: bool,
-    noise: f64,
-}
-
-const PLAIN: How = How {
-    loss: Loss::Lm,
-    recode: Recode::Node,
-    iterations: 30,
-    is_refined: true,
-    noise: 0.0,
-};
-
-/// What one site has in the end.
-struct Part {
-    found: Clustering,
-    release: Release,
-    entries: Vec<Entry>,
-}
-
-impl Shared {
-    /// Five quasi-identifiers, two sensitive attributes and another one.
-    fn new(rows: &[Vec<u32>]) -> Self {
-        let mut text = String::new();
-        let mut add = |name: &str, role: &str, form: &str| {
-            text.push_str(&format!(
-                "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\n{form}\n"
-            ));
-        };
-        add("tree", "quasi", "taxonomy = \"tree.csv\"");
-        add("few", "quasi", "type = \"integer\"\nrange = [0, 3]");
-        add("some", "quasi", "type = \"integer\"\nrange = [0, 11]");
-        add("many", "quasi", "type = \"integer\"\nrange = [0, 69]");
-        add("one", "quasi", "type = \"integer\"\nrange = [0, 0]");
-        add("illness", "sensitive", "taxonomy = \"tree.csv\"");
-        add("grade", "sensitive", "type = \"integer\"\nrange = [0, 2]");
-        add("other", "other", "type = \"integer\"\nrange = [0, 3]");
-        let study = study(&text, &[("tree.csv", TREE)]);
-        let column = |place: usize| {
-            let mut codes = Codes::for_size(SIZES[place]);
-            rows.iter()
-                .for_each(|row| codes.push(row[place] % SIZES[place]));
-            codes
-        };
-        Self {
-            schema: study.schema,
-            columns: (0..SIZES.len()).map(column).collect(),
-            rows: (0..rows.len() as u32).collect(),
-        }
-    }
-
-    /// A site for each column; every site gets one at least.
-    fn split(&self, sites: usize, owners: &[usize]) -> Split {
-        let mut columns: Vec<Vec<&str>> = vec![Vec::new(); sites];
-        for (place, owner) in owners.iter().enumerate() {
-            let site = if place < sites { place } else { owner % sites };
-            // Which columns are sure to have a site differs from split to split.
-            let column = (place + owners[0]) % SIZES.len();
-            columns[site].push(&self.schema.attributes()[column + 1].name);
-        }
-        Split::new(&self.schema, &columns).unwrap()
-    }
-
-    async fn take_part(
-        &self,
-        mut party: Party,
-        split: &Split,
-        requirement: &Requirement,
-        how: How,
-    ) -> Result<Part, Error> {
-        party.keep_values();
-        let quasi = self.schema.with_role(Role::Quasi).into_iter();
-        let plan = Plan {
-            schema: &self.schema,
-            split,
-            requirement,
-            writings: quasi
-                .map(|position| Writing {
-                    domain: &self.schema.attributes()[position].domain,
-                    recode: how.recode,
-                })
-                .collect(),
-            loss: how.loss,
-            start: 0.5,
-            split_above: 1.5,
-            iterations: how.iterations,
-            is_refined: how.is_refined,
-            noise: how.noise,
-            // Only the pivot's counts.
-            seed: Seed::for_site(9, party.me().index()),
-        };
-        // A site has its own columns only.
-        let me = party.me().index();
-        let is_own = |position: usize| {
-            let roles = [Role::Quasi, Role::Sensitive, Role::Other];
-            let mut own = roles
-                .map(|role| split.with_role(&self.schema, me, role))
-                .into_iter();
-            party.sites() == 1 || own.any(|own| own.contains(&position))
-        };
-        let own: Vec<(usize, &Codes)> = (1..=SIZES.len())
-            .filter(|position| is_own(*position))
-            .map(|position| (position, &self.columns[position - 1]))
-            .collect();
-        let found = cluster(&mut party, &plan, &own, &self.rows, |_| {}).await?;
-        let release = assemble(&mut party, &plan, &own, &self.rows, &found).await?;
-        Ok(Part {
-            found,
-            release,
-            entries: party.ledger().entries().to_vec(),
-        })
-    }
-
-    fn alone(&self, requirement: &Requirement, how: How) -> Result<Part, Error> {
-        let split = self.split(1, &[0; SIZES.len()]);
-        let party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
-        pollster::block_on(self.take_part(party, &split, requirement, how))
-    }
-
-    fn together(
-        &self,
-        split: &Split,
-        requirement: &Requirement,
-        how: How,
-        settings: Settings,
-    ) -> Result<Vec<Part>, Error> {
-        let simulation = Simulation::new(split.sites(), 5).settings(settings);
-        let outcome = simulation.run(|party| self.take_part(party, split, requirement, how));
-        outcome.into_values()
-    }
-
-    /// With a trusted third.
-    fn ideal(
-        &self,
-        split: &Split,
-        requirement: &Requirement,
-        how: How,
-    ) -> Result<Vec<Part>, Error> {
-        let simulation = Simulation::new(split.sites(), 5);
-        let parts = simulation.run_ideal(|party| self.take_part(party, split, requirement, how));
-        parts.into_iter().collect()
-    }
-
-    /// Every record is in one cluster and under its cells; the release has the table's values, and
-    /// satisfies the requirement, which the verifier says too.
-    fn check(&self, part: &Part, requirement: &Requirement) {
-        let mut all: Vec<u32> = part.found.clusters.iter().flatten().copied().collect();
-        all.sort_unstable();
-        assert_eq!(all, self.rows);
-        let release = &part.release;
-        assert_eq!(release.rows(), self.rows.len());
-        // Rows of the release and of the table, the former by the cells they stand under.
-        let mut told: Vec<Vec<(u32, u32)>> = Vec::new();
-        let mut class = TextColumn::default();
-        for row in 0..release.rows() {
-            let mut words = Vec::new();
-            for position in 1..=5 {
-                let column = release.generalized(position).unwrap();
-                words.push(column.cells[column.codes[row] as usize].bounds());
-            }
-            class.push(&format!("{words:?}"), row as u64 + 2);
-            for position in 6..=8 {
-                let code = release.verbatim(position).unwrap().get(row);
-                words.push((code, code));
-            }
-            told.push(words);
-        }
-        let mut truth: Vec<Vec<(u32, u32)>> = Vec::new();
-        for members in &part.found.clusters {
-            assert!(members.len() as u64 >= requirement.k());
-            for member in members {
-                let code = |place: usize| self.columns[place].get(*member as usize);
-                let mut words: Vec<(u32, u32)> = Vec::new();
-                for place in 0..5 {
-                    // The least cell of the release that covers the cluster.
-                    let codes = members
-                        .iter()
-                        .map(|row| self.columns[place].get(*row as usize));
-                    let (least, greatest) = (codes.clone().min().unwrap(), codes.max().unwrap());
-                    let tree = self.schema.attributes()[place + 1].domain.taxonomy();
-                    let column = release.generalized(place + 1).unwrap();
-                    let cells = column.cells.iter().map(|cell| cell.bounds());
-                    let covers = cells.filter(|(from, to)| *from <= least && greatest <= *to);
-                    let smallest = covers.min_by_key(|(from, to)| to - from).unwrap();
-                    assert!(tree.is_some() || smallest == (least, greatest));
-                    words.push(smallest);
-                }
-                words.extend((5..8).map(|place| (code(place), code(place))));
-                truth.push(words);
-            }
-        }
-        assert!(told.is_sorted(), "no other order than that of rows");
-        truth.sort_unstable();
-        assert_eq!(told, truth);
-        let sensitive = [6, 7].map(|position| {
-            let attribute = &self.schema.attributes()[position];
-            SensitiveColumn {
-                name: attribute.name.clone(),
-                codes: release.verbatim(position).unwrap().iter().collect(),
-                size: attribute.domain.size() as usize,
-                distance: Distance::natural(&attribute.domain),
-                is_ordered: attribute.domain.is_ordered(),
-                tree: attribute.domain.taxonomy(),
-            }
-        });
-        let evidence = Evidence {
-            records: release.rows(),
-            quasi: vec![QuasiColumn {
-                name: "class",
-                text: &class,
-                cells: None,
-            }],
-            sensitive: sensitive.into_iter().collect(),
-            provider: None,
-            identifiers: Vec::new(),
-        };
-        assert_eq!(verify(&evidence, Some(requirement)).holds, Some(true));
-    }
-}
 
 fn tables(rows: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<u32>>> {
     prop::collection::vec(prop::collection::vec(0..840u32, SIZES.len()), rows)
 }
 
+/// Every model that sites with different columns can check, alone or with another.
 fn demands() -> impl Strategy<Value = String> {
     let beyond = prop::sample::select(vec![
         "",
         "",
         ", l = { at_least = 2, kind = \"distinct\" }",
         ", l = { at_least = 1.5, kind = \"frequency\" }",
+        ", l = { at_least = 1.5, kind = \"entropy\" }",
+        ", l = { at_least = 2, kind = \"recursive\", c = 3 }",
         ", t = 0.4",
         ", t = { at_most = 0.5, distance = \"equal\" }, l = 2",
+        ", alpha = 0.8, beta = 3",
+        ", beta = { at_most = 2, kind = \"enhanced\" }",
+        ", delta = 1.5",
     ]);
     (1..7u32, beyond).prop_map(|(k, beyond)| format!("k = {k}{beyond}"))
 }
 
-/// Names that may stand in the ledger, with those who may learn them.
-fn check_ledger(part: &Part, site: usize) {
-    let pivot = Site::new(0);
-    for entry in &part.entries {
+/// TG12 Proposition 8.1 and section 8.3: the ledger holds the changes of the loss, to the pivot, the
+/// steps that are public, and nothing else; each as often as the run has a use for it.
+fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, entry) in part.entries.iter().enumerate() {
         let disclosure = &entry.disclosure;
+        assert!(entry.complete);
+        *times.entry(disclosure.what.name()).or_default() += 1;
         if disclosure.what == COSTS {
-            // Proposition 8.1 and section 8.3: the pivot learns the sums, the others nothing.
-            assert_eq!(disclosure.to, To::Site(pivot));
+            assert_eq!(disclosure.to, To::Site(Site::new(0)));
             let recorded = entry.recorded.iter().flatten();
             assert!(site == 0 || recorded.into_iter().all(|value| *value == 0));
             continue;
         }
-        let public = [MEETS, RANDOM, MOVES, ENDS, UNIONS, HOLDS, CELLS, VALUES];
-        assert!(public.contains(&disclosure.what), "{:?}", disclosure.what);
         assert_eq!(disclosure.to, To::All);
+        // What the pivot tells follows from what it learned just before.
+        if [MOVES, UNIONS, ENDS].contains(&disclosure.what) {
+            assert_eq!(part.entries[place - 1].disclosure.what, COSTS);
+        }
     }
+    let of = |what: What| times.get(what.name()).copied().unwrap_or(0);
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    let is_size = |model: &Model| matches!(model, Model::KAnonymity { .. });
+    let asks_values = !requirement.models.iter().all(is_size);
+    let starts = how.starts as usize;
+    let mut expected = BTreeMap::from(
+        [
+            (MEETS, usize::from(!requirement.models.iter().all(is_known))),
+            (RANDOM, 1),
+            (ENDS, part.steps.len()),
+            (KEPT, starts - 1),
+            (CELLS, 1),
+            (VALUES, 1),
+            (
+                COSTS,
+                of(MOVES) + of(UNIONS) + part.steps.len() + starts - 1,
+            ),
+            (MOVES, of(MOVES)),
+            (UNIONS, of(UNIONS)),
+        ]
+        .map(|(what, times)| (what.name(), times)),
+    );
+    if asks_values {
+        // Every start is dealt, and every split of clusters.
+        assert!(of(DEALT) >= starts);
+        expected.insert(DEALT.name(), of(DEALT));
+        expected.insert(HOLDS.name(), of(HOLDS));
+    }
+    expected.retain(|_, times| *times > 0);
+    assert_eq!(times, expected);
 }
 
 proptest! {
@@ -305,10 +102,11 @@ proptest! {
         loss in prop::sample::select(vec![Loss::Lm, Loss::Ncp, Loss::Em]),
         recode in prop::sample::select(vec![Recode::Node, Recode::Range, Recode::Set]),
         is_refined: bool,
+        starts in 1..=3u32,
     ) {
         let shared = Shared::new(&rows);
         let demand = requirement(&demand, &shared.schema);
-        let how = How { loss, recode, is_refined, ..PLAIN };
+        let how = How { loss, recode, is_refined, starts, ..PLAIN };
         let split = shared.split(sites, &owners);
         let real = shared.together(&split, &demand, how, Settings::hardened());
         let ideal = shared.ideal(&split, &demand, how);
@@ -321,9 +119,7 @@ proptest! {
             }
         };
         let (real, ideal) = (real.unwrap(), ideal.unwrap());
-        if recode != Recode::Set {
-            shared.check(&alone, &demand);
-        }
+        shared.check(&alone, &demand, recode);
         prop_assert!(alone.entries.is_empty());
         let changes = |part: &Part| -> Vec<Option<f64>> {
             part.found.trace.iter().map(|step| step.change).collect()
@@ -333,7 +129,7 @@ proptest! {
             prop_assert_eq!(&ideal.found.clusters, &alone.found.clusters);
             prop_assert_eq!(&real.release, &alone.release);
             prop_assert_eq!(&ideal.release, &alone.release);
-            check_ledger(real, site);
+            check_ledger(real, site, &demand, how);
             let names = |part: &Part| -> BTreeSet<&'static str> {
                 part.entries.iter().map(|entry| entry.disclosure.what.name()).collect()
             };
@@ -346,10 +142,47 @@ proptest! {
         }
         // Refinement lowers the loss.
         let refined = alone.found.trace.iter().filter(|step| {
-            step.phase == hedgerow_protocols::vertical::clustering::Phase::Refined
+            step.phase == Phase::Refined
         });
         let refined: Vec<f64> = refined.filter_map(|step| step.change).collect();
         prop_assert!(refined.is_sorted_by(|before, after| before >= after));
+    }
+
+    /// What costs the same tells the same: another site's values in reverse order change the release,
+    /// and not one number that anybody learned before it.
+    #[test]
+    fn the_pivot_learns_costs_and_no_values(
+        rows in tables(7..40),
+        sites in 2..=4usize,
+        owners in prop::collection::vec(0..40usize, SIZES.len()),
+        demand in demands(),
+        starts in 1..=2u32,
+    ) {
+        let mut mirrored = rows.clone();
+        for row in &mut mirrored {
+            for place in [1, 2, 3] {
+                row[place] = SIZES[place] - 1 - row[place] % SIZES[place];
+            }
+        }
+        let how = How { recode: Recode::Range, starts, ..PLAIN };
+        let run = |rows: &[Vec<u32>]| {
+            let shared = Shared::new(rows);
+            let demand = requirement(&demand, &shared.schema);
+            let split = shared.split(sites, &owners);
+            shared.together(&split, &demand, how, Settings::hardened())
+        };
+        let (Ok(parts), Ok(others)) = (run(&rows), run(&mirrored)) else {
+            return Ok(());
+        };
+        for (part, other) in parts.iter().zip(&others) {
+            let before = |part: &Part| -> Vec<(What, Option<Vec<u64>>)> {
+                let entries = part.entries.iter();
+                let entries = entries.map(|entry| (entry.disclosure.what, entry.recorded.clone()));
+                entries.take_while(|(what, _)| *what != CELLS).collect()
+            };
+            prop_assert_eq!(before(part), before(other));
+            prop_assert_eq!(&part.found.clusters, &other.found.clusters);
+        }
     }
 
     /// The published sums give the same.
@@ -374,7 +207,7 @@ proptest! {
         if let Ok(parts) = shared.together(&split, &demand, how, Settings::hardened()) {
             prop_assert_eq!(&parts[0].found.clusters, &parts[1].found.clusters);
             prop_assert_eq!(&parts[0].release, &parts[1].release);
-            shared.check(&parts[0], &demand);
+            shared.check(&parts[0], &demand, PLAIN.recode);
         }
     }
 }
@@ -421,8 +254,15 @@ fn what_cannot_be_met_is_refused_with_what_could() {
         let best = "the largest value that could be met is 2";
         assert!(message.contains(best), "{message}");
     }
-    let message = refused(&rows, "k = 2, m = 1");
-    assert!(message.contains("m = 1 cannot be asked"), "{message}");
+    for (line, model) in [
+        ("k = 2, m = 1", "m = 1"),
+        ("k = 2, site_diversity = 2", "site"),
+        ("k = 2, l = 2, sensitive = \"product\"", "product"),
+    ] {
+        let message = refused(&rows, line);
+        let is_named = message.contains(model) && message.contains("cannot be asked");
+        assert!(is_named && message.contains("hint: "), "{message}");
+    }
 }
 
 #[test]
@@ -435,7 +275,7 @@ fn fewer_than_two_clusters_and_equal_records() {
         let shared = Shared::new(&rows);
         let demand = requirement(&format!("k = {k}"), &shared.schema);
         let alone = shared.alone(&demand, PLAIN).unwrap();
-        shared.check(&alone, &demand);
+        shared.check(&alone, &demand, PLAIN.recode);
         assert!(alone.found.is_settled);
         if rows.len() < 2 * k {
             assert_eq!(alone.found.clusters.len(), 1);
@@ -448,6 +288,97 @@ fn fewer_than_two_clusters_and_equal_records() {
             .unwrap();
         assert_eq!(parts[3].release, alone.release);
     }
+}
+
+#[test]
+fn an_attribute_with_one_value_is_written_as_it_is() {
+    let mut rows = some_rows(60);
+    rows.iter_mut().for_each(|row| row[0] = 3);
+    let shared = Shared::new(&rows);
+    let demand = requirement("k = 7", &shared.schema);
+    for recode in [Recode::Node, Recode::Range, Recode::Set] {
+        let how = How { recode, ..PLAIN };
+        let alone = shared.alone(&demand, how).unwrap();
+        shared.check(&alone, &demand, recode);
+        // One of its two values and the only one of its domain.
+        for (position, value) in [(1, 3), (5, 0)] {
+            let column = alone.release.generalized(position).unwrap();
+            assert_eq!(column.cells, [Cell::Interval(value, value)]);
+        }
+    }
+}
+
+/// TG12 6.1.1: where the requirement asks for diversity, the first sensitive attribute is dealt evenly,
+/// so that no cluster of the start must be united for it.
+#[test]
+fn the_start_has_every_value_in_its_share() {
+    let shared = Shared::new(&some_rows(120));
+    // The start itself: no iterations, and clusters large enough from the beginning.
+    let how = How {
+        start: 1.0,
+        iterations: 0,
+        is_refined: false,
+        ..PLAIN
+    };
+    let counts = |part: &Part| -> Vec<Vec<usize>> {
+        let clusters = part.found.clusters.iter();
+        let of = |rows: &Vec<u32>, value| {
+            let codes = rows.iter().map(|row| shared.columns[5].get(*row as usize));
+            codes.filter(|code| *code == value).count()
+        };
+        clusters
+            .map(|rows| (0..SIZES[5]).map(|value| of(rows, value)).collect())
+            .collect()
+    };
+    let is_even = |part: &Part| {
+        (0..SIZES[5] as usize).all(|value| {
+            let of = counts(part).into_iter().map(|counts| counts[value]);
+            of.clone().max().unwrap() - of.min().unwrap() <= 1
+        })
+    };
+    let demand = requirement(
+        "k = 12, l = { at_least = 1.2, kind = \"frequency\" }",
+        &shared.schema,
+    );
+    for owners in [[0; SIZES.len()], [2, 5, 1, 7, 0, 3, 4, 6]] {
+        let split = shared.split(3, &owners);
+        let parts = shared
+            .together(&split, &demand, how, Settings::hardened())
+            .unwrap();
+        assert_eq!(parts[0].found.clusters.len(), 10, "nothing was united");
+        assert!(is_even(&parts[0]));
+    }
+    // Where it is not asked for, nobody tells how values lie.
+    let plain = requirement("k = 12", &shared.schema);
+    assert!(!is_even(&shared.alone(&plain, how).unwrap()));
+}
+
+/// Of several starts the best is kept, whichever it is.
+#[test]
+fn the_best_of_several_starts_is_kept() {
+    let mut is_later = false;
+    for count in [120, 160, 200, 240] {
+        let shared = Shared::new(&some_rows(count));
+        let demand = requirement("k = 6, l = 2", &shared.schema);
+        let run = |starts| shared.alone(&demand, How { starts, ..PLAIN }).unwrap();
+        let (one, four) = (run(1), run(4));
+        shared.check(&four, &demand, PLAIN.recode);
+        // A start ends where iterations begin anew, and the last at the end.
+        let mut ends: Vec<Option<f64>> = Vec::new();
+        for pair in four.steps.windows(2) {
+            if pair[0].phase != Phase::Iteration && pair[1].phase == Phase::Iteration {
+                ends.push(pair[0].change);
+            }
+        }
+        ends.extend(four.steps.last().map(|step| step.change));
+        assert_eq!(ends.len(), 4);
+        let kept = four.found.trace.last().unwrap().change;
+        assert!(ends.iter().all(|end| kept <= *end), "{kept:?} {ends:?}");
+        assert!(four.found.own_loss <= one.found.own_loss);
+        is_later |= four.found.own_loss < one.found.own_loss;
+        assert!(four.found.published_calls > one.found.published_calls);
+    }
+    assert!(is_later, "the first start is not always the best");
 }
 
 #[test]
@@ -464,7 +395,7 @@ fn the_bound_on_iterations_is_reported() {
         )
         .unwrap();
     assert!(!one.found.is_settled);
-    shared.check(&one, &demand);
+    shared.check(&one, &demand, PLAIN.recode);
     let more = shared.alone(&demand, PLAIN).unwrap();
     assert!(more.found.is_settled);
     let last = |part: &Part| part.found.own_loss;
