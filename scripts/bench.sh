@@ -19,12 +19,7 @@ if [ "$what" = all ] || [ "$what" = provider-aware ]; then
     cargo bench --quiet -p hedgerow-protocols --bench provider_aware
 fi
 if [ "$what" = all ] || [ "$what" = clustering ]; then
-    for case in "--k 10 --sites 1" "--k 10 --sites 3" "--k 10 --sites 10" "--k 5 --sites 3" \
-        "--k 50 --sites 3" "set --k 10 --sites 3" "census --rows 100000 --k 50 --sites 5" \
-        "adult14 published --k 10" "census published --k 50"; do
-        # shellcheck disable=SC2086
-        cargo bench --quiet -p hedgerow-protocols --bench clustering -- $case
-    done
+    cargo bench --quiet -p hedgerow-protocols --bench clustering
 fi
 if [ "$what" = all ] || [ "$what" = d2pt ]; then
     cargo bench --quiet -p hedgerow-protocols --bench d2pt

@@ -12,6 +12,9 @@ pub(crate) struct Tree<'a> {
     taxonomy: &'a Taxonomy,
     /// The first and last value of each node.
     spans: Vec<(u32, u32)>,
+    /// The node above each, and the first node behind those below it.
+    parents: Vec<u32>,
+    ends: Vec<u32>,
     /// The node of each value.
     leaves: Vec<u32>,
     /// Cost of each node.
@@ -28,8 +31,17 @@ impl<'a> Tree<'a> {
         let costs = spans
             .iter()
             .map(|(least, greatest)| cost.of_interval(*least, *greatest));
+        let above = |node| taxonomy.parent(node).unwrap_or(0);
+        // Nodes stand before those below them, one branch after the other.
+        let mut ends: Vec<u32> = (1..=nodes).collect();
+        for node in (1..nodes).rev() {
+            let (above, end) = (above(node) as usize, ends[node as usize]);
+            ends[above] = ends[above].max(end);
+        }
         let mut tree = Self {
             taxonomy,
+            parents: (0..nodes).map(above).collect(),
+            ends,
             leaves: (0..values).map(|code| taxonomy.leaf(code)).collect(),
             costs: costs.collect(),
             spans,
@@ -94,17 +106,10 @@ impl<'a> Tree<'a> {
         looks
     }
 
-    fn found(&self, one: u32, other: u32) -> u32 {
-        if self.taxonomy.is_ancestor(one, other) {
-            return one;
+    fn found(&self, mut one: u32, other: u32) -> u32 {
+        while other < one || self.ends[one as usize] <= other {
+            one = self.parents[one as usize];
         }
-        let ((a, b), (c, d)) = (self.spans[one as usize], self.spans[other as usize]);
-        let joint = self.taxonomy.lowest_common_ancestor(a.min(c), b.max(d));
-        // A node with one child has its child's values: the higher of the two is meant.
-        if self.taxonomy.is_ancestor(other, joint) || !self.taxonomy.is_ancestor(joint, other) {
-            other
-        } else {
-            joint
-        }
+        one
     }
 }

@@ -49,40 +49,38 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
 
 /// The cluster with which another would lose least as one.
 pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
+    nearest_of(work, cluster, |_| true).map(|(_, other)| other)
+}
+
+/// The same among some of them, and what would be lost (TG12 equation 6).
+fn nearest_of(
+    work: &Work<'_>,
+    cluster: usize,
+    may_be: impl Fn(usize) -> bool,
+) -> Option<(u64, usize)> {
     let united = work.search.united(work.shapes, &work.clusters, cluster);
-    let others = work.search.nearest(
-        (work.shapes, &work.clusters),
-        &united,
-        (1, u64::MAX),
-        |other| other != cluster,
-    );
-    others.first().map(|(_, other)| *other)
+    let may_be = |other: usize| other != cluster && may_be(other);
+    let clusters = (work.shapes, &work.clusters);
+    let near = work
+        .search
+        .nearest(clusters, &united, (1, u64::MAX), may_be);
+    near.first().copied()
 }
-
-/// What is lost by making two clusters one (TG12 equation 6).
-pub(super) fn distance(work: &Work<'_>, one: usize, other: usize) -> u64 {
-    let apart = work.clusters.loss_of(one) + work.clusters.loss_of(other);
-    let together = work.clusters.loss_united(work.shapes, one, other);
-    // The closure only widens, but entropy may fall.
-    together.saturating_sub(apart)
-}
-
 fn unite_small(work: &mut Work<'_>) {
     let small = |work: &Work<'_>| -> Vec<usize> {
         let living = work.clusters.living();
         living.filter(|cluster| !work.is_enough(*cluster)).collect()
     };
     let mut left = small(work);
-    let closest = |work: &Work<'_>, left: &[usize], one: usize| {
-        let others = left.iter().filter(|other| **other != one);
-        others
-            .map(|other| (distance(work, one, *other), *other))
-            .min()
+    let mut is_small = vec![false; work.clusters.len()];
+    left.iter().for_each(|cluster| is_small[*cluster] = true);
+    let closest = |work: &Work<'_>, is_small: &[bool], one: usize| {
+        nearest_of(work, one, |other| is_small[other])
     };
     let mut pairs: Vec<Option<(u64, usize)>> = vec![None; work.clusters.len()];
     let found: Vec<Option<(u64, usize)>> = left
         .par_iter()
-        .map(|cluster| closest(work, &left, *cluster))
+        .map(|cluster| closest(work, &is_small, *cluster))
         .collect();
     for (cluster, pair) in left.iter().zip(found) {
         pairs[*cluster] = pair;
@@ -96,12 +94,11 @@ fn unite_small(work: &mut Work<'_>) {
             break;
         };
         work.unite(gone, into);
-        left.retain(|cluster| *cluster != gone);
-        let is_done = work.is_enough(into);
-        if is_done {
-            left.retain(|cluster| *cluster != into);
-        }
-        // Only what pointed at the two, and the new one itself, may have another nearest.
+        is_small[gone] = false;
+        is_small[into] = !work.is_enough(into);
+        left.retain(|cluster| is_small[*cluster]);
+        // Only what pointed at the two, and the new one itself, may have another nearest: the new
+        // one's own nearest stands for all that it is near to.
         let stale: Vec<usize> = left
             .iter()
             .copied()
@@ -110,15 +107,7 @@ fn unite_small(work: &mut Work<'_>) {
             })
             .collect();
         for one in stale {
-            pairs[one] = closest(work, &left, one);
-        }
-        if !is_done {
-            for one in &left {
-                if *one != into {
-                    let to_new = (distance(work, *one, into), into);
-                    pairs[*one] = pairs[*one].map_or(Some(to_new), |pair| Some(pair.min(to_new)));
-                }
-            }
+            pairs[one] = closest(work, &is_small, one);
         }
     }
     if let Some(last) = left.first()
