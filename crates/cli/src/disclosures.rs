@@ -1,7 +1,7 @@
 //! Everything that a run of a study may disclose, known before it begins: what a site's rules are
 //! held against. The run itself is held to the same rules, call by call, by `Party::allow_only`.
 
-use hedgerow_data::study::{Algorithm, Loss, Security};
+use hedgerow_data::study::{Algorithm, Loss, Security, Synchronizer};
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
@@ -13,14 +13,19 @@ use hedgerow_protocols::horizontal::mondrian::{
     MEDIANS, MEDIANS_IN_NODES, Medians, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
     SENSITIVE, SITES, Widths,
 };
-use hedgerow_smc::What;
+use hedgerow_protocols::vertical::align::COMMON;
+use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::order::{self, RUNNING};
 use hedgerow_smc::union::ON_THE_WAY;
+use hedgerow_smc::{What, align};
 
 use crate::joint::Ready;
 
 /// Everything that a run of this study may disclose to a site.
 pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
+    if ready.is_vertical() {
+        return of_the_same_people(ready);
+    }
     let is_clustering = ready.study.algorithm == Algorithm::Clustering;
     let models = &ready.requirement.models;
     let has = |wanted: fn(&Model) -> bool| models.iter().any(wanted);
@@ -54,6 +59,50 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
         if !is_clustering {
             all.push(order::CANDIDATES);
         }
+    }
+    all
+}
+
+/// What a run of sites that hold the same people shows.
+fn of_the_same_people(ready: &Ready) -> Vec<What> {
+    let mut all = vec![COMMON, align::SIZES, align::OVERLAPS];
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    let is_asked = !ready.requirement.models.iter().all(is_known);
+    if ready.study.algorithm == Algorithm::Clustering {
+        if is_asked {
+            all.push(shared::MEETS);
+        }
+        all.extend([
+            shared::RANDOM,
+            shared::COSTS,
+            shared::MOVES,
+            shared::UNIONS,
+            shared::HOLDS,
+            shared::ENDS,
+            shared::CELLS,
+            shared::VALUES,
+        ]);
+    } else {
+        if is_asked {
+            all.push(d2pt::MEETS);
+        }
+        let settings = &ready.study.d2pt;
+        all.push(d2pt::CLASSES);
+        if settings.synchronizer == Synchronizer::Dpp2ga {
+            all.push(d2pt::CUTS);
+        } else if ready.has_site_without_quasi() {
+            all.push(d2pt::GROUPS);
+        }
+        all.extend([d2pt::HOLDS, d2pt::REFUSED, d2pt::JOINED, d2pt::RANDOM]);
+        all.push(match settings.restore {
+            true => d2pt::RESTORED,
+            false => d2pt::CELLS,
+        });
+        all.push(d2pt::VALUES);
+    }
+    if ready.study.security == Security::Published {
+        all.extend([RUNNING, ON_THE_WAY]);
     }
     all
 }

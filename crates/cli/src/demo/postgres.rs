@@ -108,7 +108,7 @@ impl Programs {
         let source = format!(
             "[source.postgres]\nhost = \"127.0.0.1\"\nport = {port}\ndatabase = \"postgres\"\nuser = \"hedgerow\"\ntable = \"patients\"\n"
         );
-        hospital.write_site_file(&source, &town.accept)?;
+        hospital.write_site_file(&source)?;
         Ok(server)
     }
 
