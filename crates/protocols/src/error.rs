@@ -44,6 +44,14 @@ pub enum Error {
         /// The column.
         column: String,
     },
+    /// A column of free text, which has no codes that mean the same everywhere.
+    #[error(
+        "column `{column}` is free text, which a release of different columns of the same people cannot hold\nhint: give it `values`, a `taxonomy` or a `type`, or leave it out of the study"
+    )]
+    FreeText {
+        /// The column.
+        column: String,
+    },
     /// No site has quasi-identifiers.
     #[error(
         "no site has a quasi-identifier, so there is nothing to generalize\nhint: quasi-identifiers are what others may know about a person, such as age or zip"

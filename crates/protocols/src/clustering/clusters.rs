@@ -89,7 +89,11 @@ impl Clusters {
 
     /// By how much the loss grows when a record joins a cluster; 0 where it falls, as entropy can.
     pub(crate) fn growth(&self, shapes: &Shapes<'_>, cluster: usize, record: &[u32]) -> u64 {
-        let joined = shapes.joined_cost(self.closure(cluster), record);
+        self.growth_to(cluster, shapes.joined_cost(self.closure(cluster), record))
+    }
+
+    /// The same, where it is known what the cluster's closure costs together with the record.
+    pub(crate) fn growth_to(&self, cluster: usize, joined: u64) -> u64 {
         ((self.sizes[cluster] + 1) * joined).saturating_sub(self.loss_of(cluster))
     }
 

@@ -169,6 +169,29 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// Adds the cost of each of some closures together with a value.
+    fn add_joined_costs(&self, closures: &[u64], code: u32, sums: &mut [u64]) {
+        match &self.form {
+            Form::Node {
+                tree,
+                costs,
+                joined,
+            } if !joined.is_empty() => {
+                let from = tree.leaf(code) as usize * costs.len();
+                let joined = &joined[from..from + costs.len()];
+                for (sum, node) in sums.iter_mut().zip(closures) {
+                    *sum += joined[*node as usize];
+                }
+            }
+            _ => {
+                let closures = closures.chunks_exact(self.width());
+                for (sum, closure) in sums.iter_mut().zip(closures) {
+                    *sum += self.joined_cost(closure, code);
+                }
+            }
+        }
+    }
+
     /// The cost of two closures together.
     fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {
@@ -473,6 +496,17 @@ impl<'a> Shapes<'a> {
     pub(crate) fn cost_in(&self, attribute: usize, part: &[u64], code: u32) -> (u64, u64) {
         let shape = &self.shapes[attribute];
         (shape.cost(part), shape.joined_cost(part, code))
+    }
+
+    /// Adds, for each of some clusters, the cost of its part in one attribute together with a value.
+    pub(crate) fn add_joined_costs(
+        &self,
+        attribute: usize,
+        parts: &[u64],
+        code: u32,
+        sums: &mut [u64],
+    ) {
+        self.shapes[attribute].add_joined_costs(parts, code, sums);
     }
 
     /// The cost of a closure together with a record.

@@ -51,6 +51,16 @@ impl<'a> Held<'a> {
         if self.schema.with_role(Role::Quasi).is_empty() {
             return Err(Error::NoQuasi);
         }
+        let roles = [Role::Quasi, Role::Sensitive, Role::Other];
+        let released = roles
+            .into_iter()
+            .flat_map(|role| self.schema.with_role(role));
+        // Text has no codes that mean the same everywhere.
+        let mut texts = released.map(|position| &self.schema.attributes()[position]);
+        if let Some(text) = texts.find(|attribute| attribute.domain == Domain::Text) {
+            let column = text.name.clone();
+            return Err(Error::FreeText { column });
+        }
         let k = requirement.k();
         if (records as u64) < k {
             return Err(Error::Unmeetable {
@@ -62,7 +72,7 @@ impl<'a> Held<'a> {
         Ok(())
     }
 
-    /// A site's columns of a role that have a declared domain, in common order of records.
+    /// A site's columns of a role, in common order of records.
     pub(super) fn own_columns(
         &self,
         party: &Party,
@@ -81,19 +91,13 @@ impl<'a> Held<'a> {
         Ok(own)
     }
 
-    /// What a site holds that has codes; a party of one holds everybody's.
+    /// What a site holds; a party of one holds everybody's.
     pub(super) fn columns_at(&self, party: &Party, site: usize, role: Role) -> Vec<usize> {
         let all = self.schema.with_role(role).into_iter();
         let own = self.split.with_role(self.schema, site, role);
         let is_own = |at: &usize| party.sites() == 1 || own.contains(at);
-        all.filter(|at| is_own(at) && is_coded(self.schema, *at))
-            .collect()
+        all.filter(is_own).collect()
     }
-}
-
-/// Text has no codes that mean the same everywhere.
-pub(super) fn is_coded(schema: &Schema, position: usize) -> bool {
-    schema.attributes()[position].domain != Domain::Text
 }
 
 /// A site's column in the common order.

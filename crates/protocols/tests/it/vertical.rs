@@ -7,3 +7,4 @@ mod laws;
 mod lines;
 mod mistakes;
 mod people;
+mod verdict;

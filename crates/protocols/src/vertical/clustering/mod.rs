@@ -14,18 +14,21 @@
 //! k while the loss falls.
 //!
 //! What the requirement asks of sensitive values is checked by the site that has them, on the moves,
-//! splits and clusters that are proposed (6.1), and the sites learn together whether all agree.
+//! splits and clusters that are proposed (6.1), and the sites learn together whether all agree. The
+//! site with the first sensitive attribute deals its values evenly at the start and when clusters are
+//! split (6.1.1, 6.1.2). Of several starts the one with the least loss is kept.
 //!
 //! # Discloses
 //! To the pivot, by how much the loss of all sites together changes when a record moves, when two
 //! clusters are united, and from step to step ([`COSTS`], TG12 Proposition 8.1 and section 8.3). To
-//! all sites, random words ([`RANDOM`]), where records move or that they wait ([`MOVES`]), which
-//! clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), and whether what was proposed
-//! satisfies the requirement at every site ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`],
-//! [`VALUES`]). Closures, costs and sensitive values of a site stay there until the release. With two
+//! all sites, random words ([`RANDOM`]), how records are dealt ([`DEALT`]), where they move or that
+//! they wait ([`MOVES`]), which clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), which
+//! start is kept ([`KEPT`]), and whether what was proposed satisfies the requirement at every site
+//! ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and sensitive values of a site stay there until the release. With two
 //! sites the pivot learns the other site's changes; noise on them is an option (8.3).
 
 mod assembly;
+mod changes;
 mod pass;
 mod start;
 mod unite;
@@ -45,6 +48,7 @@ use crate::clustering::cost::UNIT;
 use crate::clustering::shape::{Shape, Shapes};
 use crate::horizontal::cover::Writing;
 pub use assembly::{CELLS, VALUES, assemble};
+use start::Draws;
 use work::{PIVOT, Work};
 
 /// Whether all records together satisfy the requirement.
@@ -56,6 +60,11 @@ pub const MEETS: What = What::new(
 pub const RANDOM: What = What::new(
     "random words that the pivot draws for start, order and splits",
     "TG12 section 5: clusters are public",
+);
+/// How the site with the first sensitive attribute deals records to clusters.
+pub const DEALT: What = What::new(
+    "clusters that records are dealt to at the start, and halves of split clusters",
+    "TG12 sections 6.1.1 and 6.1.2",
 );
 /// Changes of the loss.
 pub const COSTS: What = What::new(
@@ -84,6 +93,12 @@ pub const ENDS: What = What::new(
     "TG12 section 5: the pivot says when to stop",
 );
 
+/// Which start is kept.
+pub const KEPT: What = What::new(
+    "whether a start ended better than those before it",
+    "TG12 section 5: clusters are public",
+);
+
 /// Iterations end when one brings less than this share of what they brought before.
 const LITTLE: i64 = 200;
 
@@ -103,6 +118,8 @@ pub struct Plan<'a> {
     pub start: f64,
     /// Records above which a cluster is split, as a share of k.
     pub split_above: f64,
+    /// Random starts, of which the best is kept.
+    pub starts: u32,
     /// The most iterations over all records, before clusters are united and again afterwards.
     pub iterations: u32,
     /// Whether records move on beyond the published end.
@@ -110,7 +127,8 @@ pub struct Plan<'a> {
     /// The most that a site adds to or takes off each of its changes, as a share of the loss of a
     /// cell; 0 for none (TG12 section 8.3).
     pub noise: f64,
-    /// What the pivot draws from; the other sites' are not used.
+    /// What the pivot draws from, and the site with the first sensitive attribute, where it deals
+    /// records; every site has its own.
     pub seed: Seed,
 }
 
@@ -123,7 +141,8 @@ pub struct Progress {
     pub clusters: usize,
     /// Records that moved, or clusters that were united.
     pub moved: u64,
-    /// By how much the mean loss of a cell has changed since the start; only the pivot knows.
+    /// By how much the mean loss of a cell differs from that at the first start; only the pivot
+    /// knows.
     pub change: Option<f64>,
 }
 
@@ -145,14 +164,15 @@ pub struct Clustering {
     pub clusters: Vec<Vec<u32>>,
     /// How each cluster is written in this site's quasi-identifiers.
     pub cells: Vec<Vec<Cell>>,
-    /// What happened, step by step.
+    /// What happened, step by step, from the start that was kept.
     pub trace: Vec<Progress>,
     /// Mean loss of a cell, of this site's cells; no other site knows it.
     pub own_loss: f64,
-    /// Whether iterations ended because next to nothing was left to gain, and not at their bound.
+    /// Whether the iterations of every start ended because next to nothing was left to gain, and not
+    /// at their bound.
     pub is_settled: bool,
-    /// Secure sums that the published form needs: one for each record in each iteration, one for
-    /// each union.
+    /// Secure sums that the published form needs for the same starts: one for each record in each
+    /// iteration, one for each union.
     pub published_calls: u64,
 }
 
@@ -175,45 +195,79 @@ pub async fn cluster(
     demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
 
     let shapes = plan.shapes(&quasi);
-    let mut work = Work::new(plan, &shapes, &demand, &quasi, rows.len());
+    let mut draws = Draws::agree(party, plan).await?;
     let mut steps = Steps::new(rows.len(), plan.writings.len());
-    start::start(party, &mut work).await?;
-    steps.begin(&work);
+    let mut best = None;
+    let (mut is_settled, mut published_calls) = (true, 0);
+    for start in 0..plan.starts.max(1) {
+        let mut work = Work::new(plan, &shapes, &demand, &quasi, rows.len(), draws);
+        start::start(party, &mut work).await?;
+        steps.begin(party, &work, start).await?;
+        let run = run(party, &mut work, &mut steps, &mut each_step).await?;
+        is_settled &= run.is_settled;
+        published_calls += run.published_calls;
+        if steps.is_best(party, start).await? {
+            let (clusters, cells) = work.written();
+            let own_loss = mean(work.clusters.loss() as f64, rows.len(), quasi.len());
+            best = Some((clusters, cells, own_loss, std::mem::take(&mut steps.trace)));
+        }
+        draws = work.draws;
+    }
+    let (clusters, cells, own_loss, trace) = best.unwrap_or_default();
+    Ok(Clustering {
+        clusters,
+        cells,
+        trace,
+        own_loss,
+        is_settled,
+        published_calls,
+    })
+}
+
+/// What is known of a start when it has ended.
+struct Run {
+    is_settled: bool,
+    published_calls: u64,
+}
+
+/// From a start to its end.
+async fn run(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    steps: &mut Steps,
+    each_step: &mut impl FnMut(Progress),
+) -> Result<Run, Error> {
+    let plan = work.plan;
     let mut is_settled = false;
     let mut published_calls = 0;
     for _ in 0..plan.iterations {
-        let moved = pass::pass(party, &mut work, 0).await?;
-        let splits = start::split(party, &mut work).await?;
-        published_calls += rows.len() as u64;
-        let is_last = steps.step(party, &work, Phase::Iteration, moved).await?;
-        steps.tell(&mut each_step);
+        let moved = pass::pass(party, work, 0).await?;
+        let splits = start::split(party, work).await?;
+        published_calls += work.rows() as u64;
+        let is_last = steps.step(party, work, Phase::Iteration, moved).await?;
+        steps.tell(each_step);
         if is_last || moved + splits == 0 {
             is_settled = true;
             break;
         }
     }
-    let united = unite::unite(party, &mut work).await?;
+    let united = unite::unite(party, work).await?;
     published_calls += united;
-    steps.step(party, &work, Phase::United, united).await?;
-    steps.tell(&mut each_step);
+    steps.step(party, work, Phase::United, united).await?;
+    steps.tell(each_step);
     if plan.is_refined {
         let mut is_done = false;
         for _ in 0..plan.iterations {
-            let moved = pass::pass(party, &mut work, plan.requirement.k()).await?;
-            is_done = steps.step(party, &work, Phase::Refined, moved).await? || moved == 0;
-            steps.tell(&mut each_step);
+            let moved = pass::pass(party, work, plan.requirement.k()).await?;
+            is_done = steps.step(party, work, Phase::Refined, moved).await? || moved == 0;
+            steps.tell(each_step);
             if is_done {
                 break;
             }
         }
         is_settled &= is_done;
     }
-    let (clusters, cells) = work.written();
-    Ok(Clustering {
-        clusters,
-        cells,
-        own_loss: mean(work.clusters.loss() as f64, rows.len(), quasi.len()),
-        trace: steps.trace,
+    Ok(Run {
         is_settled,
         published_calls,
     })
@@ -227,10 +281,14 @@ fn mean(loss: f64, records: usize, attributes: usize) -> f64 {
 struct Steps {
     records: usize,
     attributes: usize,
-    /// This site's loss at the start.
+    /// This site's loss at the first start.
     first: u64,
-    /// What the pivot knows of the last step: the change since the start.
+    /// What the pivot knows: by how much the loss of all differs from that at the first start, when
+    /// this start began, after its last step, and at the end of the best start so far.
+    began: i64,
     last: i64,
+    best: i64,
+    /// The steps since the start.
     trace: Vec<Progress>,
 }
 
@@ -240,13 +298,46 @@ impl Steps {
             records,
             attributes,
             first: 0,
+            began: 0,
             last: 0,
+            best: i64::MAX,
             trace: Vec::new(),
         }
     }
 
-    fn begin(&mut self, work: &Work<'_>) {
-        self.first = work.clusters.loss();
+    /// Begins a start.
+    async fn begin(&mut self, party: &mut Party, work: &Work<'_>, start: u32) -> Result<(), Error> {
+        self.trace.clear();
+        if start == 0 {
+            self.first = work.clusters.loss();
+            return Ok(());
+        }
+        self.began = self.change(party, work).await?.unwrap_or(0);
+        self.last = self.began;
+        Ok(())
+    }
+
+    /// By how much the loss of all sites differs from that at the first start: the pivot learns it.
+    async fn change(&self, party: &mut Party, work: &Work<'_>) -> Result<Option<i64>, Error> {
+        let mut change = [work.clusters.loss().wrapping_sub(self.first)];
+        work.blur(party, &mut change);
+        party.sum_to(COSTS, PIVOT, &mut change).await?;
+        Ok((party.me() == PIVOT).then_some(change[0] as i64))
+    }
+
+    /// Whether this start ended better than those before it, which the pivot tells.
+    async fn is_best(&mut self, party: &mut Party, start: u32) -> Result<bool, Error> {
+        if start == 0 {
+            self.best = self.last;
+            return Ok(true);
+        }
+        let mut is_best = [0];
+        if party.me() == PIVOT {
+            is_best[0] = u64::from(self.last < self.best);
+            self.best = self.best.min(self.last);
+        }
+        party.sum(KEPT, &mut is_best).await?;
+        Ok(is_best[0] != 0)
     }
 
     /// Ends a step. Gives whether it brought so little that there should be no more of its kind, which
@@ -258,14 +349,12 @@ impl Steps {
         phase: Phase,
         moved: u64,
     ) -> Result<bool, Error> {
-        let mut change = [work.clusters.loss().wrapping_sub(self.first)];
-        work.blur(party, &mut change);
-        party.sum_to(COSTS, PIVOT, &mut change).await?;
-        let change = (party.me() == PIVOT).then_some(change[0] as i64);
+        let change = self.change(party, work).await?;
         let mut is_last = [0];
         if let Some(change) = change {
             let gained = self.last.saturating_sub(change);
-            is_last[0] = u64::from(gained <= change.saturating_abs() / LITTLE);
+            let so_far = change.saturating_sub(self.began).saturating_abs();
+            is_last[0] = u64::from(gained <= so_far / LITTLE);
             self.last = change;
         }
         party.sum(ENDS, &mut is_last).await?;

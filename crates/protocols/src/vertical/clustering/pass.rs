@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
+use super::changes::changes;
 use super::work::{PIVOT, Work};
 use super::{COSTS, MOVES};
 use crate::Error;
@@ -37,7 +38,7 @@ struct Settled {
 /// Goes through all records of clusters larger than `floor`. Gives how many moved.
 pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> Result<u64, Error> {
     let mut order: Vec<u32> = (0..work.rows() as u32).collect();
-    work.generator.shuffle(&mut order);
+    work.draws.common.shuffle(&mut order);
     let mut fresh = order.len();
     let mut queue: VecDeque<u32> = order.into();
     let mut refused = Refused::default();
@@ -62,7 +63,9 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
             return Ok(moved);
         }
         let asked = block.rows.len();
-        let settled = block.settle(party, work, floor, &mut refused).await?;
+        let settled = block
+            .settle(party, work, floor, &living, &mut refused)
+            .await?;
         moved += settled.moved;
         let wishes = settled.moved as usize + settled.waiting.len();
         share = (wishes as f64 / asked as f64).max(0.01);
@@ -80,13 +83,13 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
 struct Refused(HashMap<u32, Vec<u32>>);
 
 impl Refused {
-    fn contains(&self, row: u32, cluster: u32) -> bool {
-        let refused = self.0.get(&row);
-        refused.is_some_and(|refused| refused.contains(&cluster))
+    /// The clusters that a record was refused.
+    fn of(&self, row: u32) -> &[u32] {
+        self.0.get(&row).map_or(&[], Vec::as_slice)
     }
 
     fn times(&self, row: u32) -> usize {
-        self.0.get(&row).map_or(0, Vec::len)
+        self.of(row).len()
     }
 }
 
@@ -138,9 +141,11 @@ impl Block {
         party: &mut Party,
         work: &mut Work<'_>,
         floor: u64,
+        living: &[u32],
         refused: &mut Refused,
     ) -> Result<Settled, Error> {
-        let mut changes = self.own_changes(work);
+        let targets = |place: usize| &self.targets[self.targets_of(place)];
+        let mut changes = changes(work, &self.rows, targets, living);
         work.blur(party, &mut changes);
         party.sum_to(COSTS, PIVOT, &mut changes).await?;
         let mut told = vec![0; self.rows.len()];
@@ -182,21 +187,6 @@ impl Block {
         Ok(Settled { moved, waiting })
     }
 
-    /// By how much this site's loss changes with each move.
-    fn own_changes(&self, work: &Work<'_>) -> Vec<u64> {
-        let of_row = |place: usize| {
-            let row = self.rows[place];
-            let leaving = work.leaving(row);
-            let targets = self.targets[self.targets_of(place)].iter();
-            let joining = targets.map(|to| work.joining(row, *to as usize));
-            joining
-                .map(|joining| leaving.wrapping_add(joining))
-                .collect::<Vec<u64>>()
-        };
-        let parts: Vec<Vec<u64>> = (0..self.rows.len()).into_par_iter().map(of_row).collect();
-        parts.concat()
-    }
-
     /// Picks moves that touch different clusters: those that save most first.
     fn pick(
         &self,
@@ -208,22 +198,27 @@ impl Block {
     ) {
         // The least change that a record can bring, and where, among clusters that may be joined.
         let least = |place: usize, may_join: &dyn Fn(u32) -> bool| {
-            let (row, range) = (self.rows[place], self.targets_of(place));
-            let targets = self.targets[range.clone()].iter().zip(&changes[range]);
-            targets
-                .filter(|(to, _)| may_join(**to) && !refused.contains(row, **to))
-                .map(|(to, change)| (*change as i64, *to))
-                .min()
-        };
-        let mut wishes: Vec<(i64, usize, u32)> = Vec::new();
-        for (place, row) in self.rows.iter().enumerate() {
-            let must = is_alone(work, work.cluster_of(*row), floor);
-            if let Some((change, to)) = least(place, &|_| true)
-                && (change < 0 || must)
-            {
-                wishes.push((change, place, to));
+            let range = self.targets_of(place);
+            let refused = refused.of(self.rows[place]);
+            let mut least: Option<(i64, u32)> = None;
+            for (to, change) in self.targets[range.clone()].iter().zip(&changes[range]) {
+                let change = *change as i64;
+                if least.is_none_or(|(so_far, _)| change < so_far)
+                    && may_join(*to)
+                    && !refused.contains(to)
+                {
+                    least = Some((change, *to));
+                }
             }
-        }
+            least
+        };
+        let wish = |place: usize| {
+            let must = is_alone(work, work.cluster_of(self.rows[place]), floor);
+            let (change, to) = least(place, &|_| true)?;
+            (change < 0 || must).then_some((change, place, to))
+        };
+        let places = (0..self.rows.len()).into_par_iter();
+        let mut wishes: Vec<(i64, usize, u32)> = places.filter_map(wish).collect();
         wishes.sort_unstable();
         let mut touched = vec![false; work.clusters.len()];
         for (best, place, wanted) in wishes {

@@ -1,35 +1,57 @@
 //! The random start (TG12 Algorithm 4, steps 1 and 2) and the splits of large clusters (steps 18 to
 //! 21). The pivot draws them: it tells all sites what from, and every site draws the same.
 //!
+//! Where the requirement speaks of sensitive values, the site with the first sensitive attribute deals
+//! its values evenly instead (6.1.1, 6.1.2), from randomness of its own: who stands with whom must
+//! not say who has the same value.
+//!
 //! # Discloses
-//! To all sites, random words, and whether the halves of a split satisfy the requirement.
+//! To all sites, random words, how records are dealt, and whether the halves of a split satisfy the
+//! requirement.
 
 use hedgerow_smc::{Generator, Party, Seed};
 
-use super::RANDOM;
 use super::work::{PIVOT, Work};
+use super::{DEALT, Plan, RANDOM};
 use crate::Error;
+
+/// What a run draws from.
+pub(super) struct Draws {
+    /// The same at all sites.
+    pub(super) common: Generator,
+    /// This site's own.
+    own: Generator,
+}
+
+impl Draws {
+    /// The pivot tells what all sites draw from.
+    pub(super) async fn agree(party: &mut Party, plan: &Plan<'_>) -> Result<Self, Error> {
+        let mut own = Generator::new(&plan.seed);
+        // Drawn everywhere, so that it makes no difference which site deals records later.
+        let mut words = [0; 4].map(|_: u64| own.next_u64());
+        if party.me() != PIVOT {
+            words.fill(0);
+        }
+        party.sum(RANDOM, &mut words).await?;
+        let mut seed = [0; 32];
+        for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        let common = Generator::new(&Seed::new(seed));
+        Ok(Self { common, own })
+    }
+}
 
 /// Deals the records to clusters of about the same size.
 pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
-    let mut words = [0; 4];
-    if party.me() == PIVOT {
-        words = words.map(|_: u64| work.generator.next_u64());
-    }
-    party.sum(RANDOM, &mut words).await?;
-    let mut seed = [0; 32];
-    for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    work.generator = Generator::new(&Seed::new(seed));
     let records = work.rows();
     let dealt = (work.k() as f64 * work.plan.start).max(1.0);
     let clusters = ((records as f64 / dealt) as usize).clamp(1, records.max(1));
     let mut rows: Vec<u32> = (0..records as u32).collect();
-    work.generator.shuffle(&mut rows);
-    for cluster in 0..clusters {
-        let dealt = rows.iter().skip(cluster).step_by(clusters);
-        work.open(dealt.copied().collect());
+    work.draws.common.shuffle(&mut rows);
+    let parts = deal(party, work, vec![rows], clusters).await?;
+    for part in parts.into_iter().flatten() {
+        work.open(part);
     }
     Ok(())
 }
@@ -40,25 +62,104 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
     let most = (work.k() as f64 * work.plan.split_above).max(1.0);
     let is_large = |cluster: &usize| work.clusters.sizes[*cluster] as f64 > most;
     let large: Vec<usize> = work.clusters.living().filter(is_large).collect();
-    let mut halves: Vec<Vec<u32>> = Vec::with_capacity(large.len());
+    let mut groups: Vec<Vec<u32>> = Vec::with_capacity(large.len());
     for cluster in &large {
         let mut rows = work.members(*cluster).to_vec();
-        work.generator.shuffle(&mut rows);
-        rows.truncate(rows.len() / 2);
-        halves.push(rows);
+        work.draws.common.shuffle(&mut rows);
+        groups.push(rows);
     }
-    let pairs = halves.iter().zip(&large);
-    let mut agreed: Vec<bool> = pairs
+    let halves = deal(party, work, groups, 2).await?;
+    let leaving = halves.iter().filter_map(|halves| halves.last());
+    let mut agreed: Vec<bool> = leaving
+        .clone()
+        .zip(&large)
         .map(|(half, cluster)| work.may_part(half, *cluster))
         .collect();
     work.agree(party, &mut agreed).await?;
     work.clock += 1;
     let mut splits = 0;
-    for ((half, cluster), agreed) in halves.iter().zip(large).zip(agreed) {
+    for ((half, cluster), agreed) in leaving.zip(large).zip(agreed) {
         if agreed {
             work.part(half, cluster);
             splits += 1;
         }
     }
     Ok(splits)
+}
+
+/// Deals each of some groups of records, which stand in random order, to parts of about the same size.
+async fn deal(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    groups: Vec<Vec<u32>>,
+    parts: usize,
+) -> Result<Vec<Vec<Vec<u32>>>, Error> {
+    let mut told: Vec<u64> = Vec::new();
+    if !work.is_dealt_by_value() {
+        let in_turn = |group: &Vec<u32>| (0..group.len()).map(|place| (place % parts) as u64);
+        told.extend(groups.iter().flat_map(in_turn));
+        return dealt(&groups, parts, &told);
+    }
+    for group in &groups {
+        told.extend(labels_by_value(work, group, parts));
+    }
+    if !told.is_empty() {
+        party.sum(DEALT, &mut told).await?;
+    }
+    dealt(&groups, parts, &told)
+}
+
+/// The part of each record of a group, so that every value of the first sensitive attribute is spread
+/// evenly; nothing at sites that do not have it.
+fn labels_by_value(work: &mut Work<'_>, group: &[u32], parts: usize) -> Vec<u64> {
+    let mut labels = vec![0; group.len()];
+    if !work.is_dealer() {
+        return labels;
+    }
+    let mut names: Vec<u64> = (0..parts as u64).collect();
+    let mut places: Vec<usize> = (0..group.len()).collect();
+    work.draws.own.shuffle(&mut names);
+    work.draws.own.shuffle(&mut places);
+    places.sort_by_key(|place| work.first_value(group[*place]));
+    for (place, name) in places.into_iter().zip(names.into_iter().cycle()) {
+        labels[place] = name;
+    }
+    labels
+}
+
+/// The parts that were told, if they are of about the same size.
+fn dealt(groups: &[Vec<u32>], parts: usize, told: &[u64]) -> Result<Vec<Vec<Vec<u32>>>, Error> {
+    let mut told = told.iter();
+    let mut all = Vec::with_capacity(groups.len());
+    for group in groups {
+        let mut dealt: Vec<Vec<u32>> = vec![Vec::new(); parts];
+        for (row, name) in group.iter().zip(told.by_ref()) {
+            let name = usize::try_from(*name).ok();
+            let part = name.and_then(|name| dealt.get_mut(name));
+            part.ok_or(Error::NoMove)?.push(*row);
+        }
+        let even = group.len() / parts..=group.len().div_ceil(parts);
+        if !dealt.iter().all(|part| even.contains(&part.len())) {
+            return Err(Error::NoMove);
+        }
+        all.push(dealt);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_not_even_are_refused() {
+        let groups = [vec![5, 7, 9], vec![1, 2]];
+        let parts = dealt(&groups, 2, &[1, 0, 1, 0, 1]).unwrap();
+        assert_eq!(parts, [[vec![7], vec![5, 9]], [vec![1], vec![2]]]);
+        // All in one; a part that there is not; too few.
+        for told in [[0, 0, 0, 0, 1], [0, 1, 2, 0, 1], [0, 1, u64::MAX, 0, 1]] {
+            assert!(matches!(dealt(&groups, 2, &told), Err(Error::NoMove)));
+        }
+        assert!(matches!(dealt(&groups, 2, &[0, 1, 1]), Err(Error::NoMove)));
+    }
 }

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::slice::from_ref;
 
-use hedgerow_data::Cell;
+use hedgerow_data::{Cell, Role};
 use hedgerow_privacy::{ClassView, Counts, Model, Reference};
-use hedgerow_smc::{Generator, Party, Site};
+use hedgerow_smc::{Party, Site};
 
 use super::super::own::{Demand, OwnColumn};
+use super::start::Draws;
 use super::{HOLDS, Plan};
 use crate::Error;
 use crate::clustering::clusters::Clusters;
@@ -41,10 +42,11 @@ pub(super) struct Work<'a> {
     /// This site's sensitive attributes. Each is asked for itself, so that it makes no difference
     /// which of them stand at one site.
     attributes: Vec<Attribute<'a>>,
+    /// Whether the first sensitive attribute of the study stands here; none if there is no such.
+    first_sensitive: Option<bool>,
     /// Closures and costs in this site's columns, and the counts of its sensitive values.
     pub(super) clusters: Clusters,
-    /// What all sites draw from.
-    pub(super) generator: Generator,
+    pub(super) draws: Draws,
     /// Counts blocks: what is asked at one moment is settled before the next.
     pub(super) clock: u64,
     /// When each cluster changed last.
@@ -68,6 +70,7 @@ impl<'a> Work<'a> {
         demand: &'a Demand<'a>,
         quasi: &[OwnColumn<'_>],
         rows: usize,
+        draws: Draws,
     ) -> Self {
         let is_beyond_size = |model: &&Model| !matches!(model, Model::KAnonymity { .. });
         let beyond_size: Vec<Model> = demand
@@ -88,6 +91,8 @@ impl<'a> Work<'a> {
                 values,
             });
         }
+        let first = plan.schema.with_role(Role::Sensitive).first().copied();
+        let own_first = demand.sensitive.first().map(|column| column.position);
         let mut records = Vec::with_capacity(rows * quasi.len());
         let mut sensitive = Vec::new();
         for row in 0..rows {
@@ -102,8 +107,9 @@ impl<'a> Work<'a> {
             shapes,
             beyond_size,
             attributes,
+            first_sensitive: first.map(|first| own_first == Some(first)),
             clusters: Clusters::new(shapes.width(), counters),
-            generator: Generator::new(&plan.seed),
+            draws,
             clock: 1,
             changed: Vec::new(),
             settled: vec![0; rows],
@@ -131,7 +137,7 @@ impl<'a> Work<'a> {
         &self.members[cluster]
     }
 
-    fn record(&self, row: u32) -> &[u32] {
+    pub(super) fn record(&self, row: u32) -> &[u32] {
         let width = self.shapes.attributes();
         &self.records[row as usize * width..(row as usize + 1) * width]
     }
@@ -277,6 +283,21 @@ impl<'a> Work<'a> {
     /// Whether the requirement speaks of more than sizes.
     pub(super) fn needs_agreement(&self) -> bool {
         !self.beyond_size.is_empty()
+    }
+
+    /// Whether records are dealt by the site with the first sensitive attribute.
+    pub(super) fn is_dealt_by_value(&self) -> bool {
+        self.needs_agreement() && self.first_sensitive.is_some()
+    }
+
+    /// Whether that is this site.
+    pub(super) fn is_dealer(&self) -> bool {
+        self.first_sensitive == Some(true)
+    }
+
+    /// A record's value of this site's first sensitive attribute.
+    pub(super) fn first_value(&self, row: u32) -> Option<u32> {
+        self.sensitive(row).first().copied()
     }
 
     /// Replaces what this site says of some proposals by whether all sites agree to them.

@@ -16,7 +16,7 @@
 use hedgerow_data::{Cell, Codes, GeneralizedColumn, Role};
 use hedgerow_smc::{Generator, Party, Seed, What};
 
-use super::super::own::{OwnColumn, is_coded};
+use super::super::own::OwnColumn;
 use super::Plan;
 use crate::Error;
 
@@ -209,7 +209,6 @@ async fn values(
 ) -> Result<Vec<(usize, Codes)>, Error> {
     let mut all = plan.schema.with_role(Role::Sensitive);
     all.extend(plan.schema.with_role(Role::Other));
-    all.retain(|position| is_coded(plan.schema, *position));
     all.sort_unstable();
     let rows = order.records.len();
     let mut words = vec![0u64; rows * all.len()];

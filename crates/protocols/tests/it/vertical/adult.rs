@@ -10,7 +10,7 @@ use hedgerow_protocols::vertical::d2pt::{
 };
 use hedgerow_smc::memory::Simulation;
 
-use super::people::verdict;
+use super::verdict::verdict;
 use crate::runs::requirement;
 use crate::tables::adult;
 

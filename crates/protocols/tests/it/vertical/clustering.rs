@@ -1,22 +1,22 @@
 //! What holds for every sequential clustering of columns at several sites, however they are split.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hedgerow_data::study::Split;
-use hedgerow_data::{Codes, Recode, Release, Role, Schema, TextColumn};
-use hedgerow_privacy::Requirement;
+use hedgerow_data::{Cell, Codes, Recode, Release, Role, Schema, TextColumn};
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
+use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::vertical::clustering::{
-    CELLS, COSTS, Clustering, ENDS, HOLDS, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS, VALUES,
-    assemble, cluster,
+    CELLS, COSTS, Clustering, DEALT, ENDS, HOLDS, KEPT, Loss, MEETS, MOVES, Plan, RANDOM, UNIONS,
+    VALUES, assemble, cluster,
 };
 use hedgerow_smc::ledger::{Entry, To};
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Party, Seed, Settings, Site};
+use hedgerow_smc::{Party, Seed, Settings, Site, What};
 use proptest::prelude::*;
 
 use super::people::study;
@@ -38,6 +38,7 @@ struct Shared {
 struct How {
     loss: Loss,
     recode: Recode,
+    starts: u32,
     iterations: u32,
     is_refined: bool,
     noise: f64,
@@ -46,6 +47,7 @@ struct How {
 const PLAIN: How = How {
     loss: Loss::Lm,
     recode: Recode::Node,
+    starts: 1,
     iterations: 30,
     is_refined: true,
     noise: 0.0,
@@ -56,6 +58,8 @@ struct Part {
     found: Clustering,
     release: Release,
     entries: Vec<Entry>,
+    /// Steps of all starts.
+    steps: usize,
 }
 
 impl Shared {
@@ -123,11 +127,12 @@ impl Shared {
             loss: how.loss,
             start: 0.5,
             split_above: 1.5,
+            starts: how.starts,
             iterations: how.iterations,
             is_refined: how.is_refined,
             noise: how.noise,
-            // Only the pivot's counts.
-            seed: Seed::for_site(9, party.me().index()),
+            // The pivot's and the dealing site's count, which may be two.
+            seed: Seed::for_site(9, 0),
         };
         // A site has its own columns only.
         let me = party.me().index();
@@ -142,12 +147,14 @@ impl Shared {
             .filter(|position| is_own(*position))
             .map(|position| (position, &self.columns[position - 1]))
             .collect();
-        let found = cluster(&mut party, &plan, &own, &self.rows, |_| {}).await?;
+        let mut steps = 0;
+        let found = cluster(&mut party, &plan, &own, &self.rows, |_| steps += 1).await?;
         let release = assemble(&mut party, &plan, &own, &self.rows, &found).await?;
         Ok(Part {
             found,
             release,
             entries: party.ledger().entries().to_vec(),
+            steps,
         })
     }
 
@@ -181,51 +188,60 @@ impl Shared {
         parts.into_iter().collect()
     }
 
+    /// How a cluster must be written in a quasi-identifier: no wider than its records need.
+    fn cell(&self, place: usize, members: &[u32], recode: Recode) -> Cell {
+        let codes = members.iter();
+        let mut codes: Vec<u32> = codes
+            .map(|row| self.columns[place].get(*row as usize))
+            .collect();
+        codes.sort_unstable();
+        let (least, greatest) = (codes[0], codes[codes.len() - 1]);
+        match (
+            recode,
+            self.schema.attributes()[place + 1].domain.taxonomy(),
+        ) {
+            (Recode::Set, _) => Cell::set(codes).unwrap(),
+            (Recode::Node, Some(tree)) => {
+                let (least, greatest) = tree.interval(tree.lowest_common_ancestor(least, greatest));
+                Cell::Interval(least, greatest)
+            }
+            _ => Cell::Interval(least, greatest),
+        }
+    }
+
     /// Every record is in one cluster and under its cells; the release has the table's values, and
     /// satisfies the requirement, which the verifier says too.
-    fn check(&self, part: &Part, requirement: &Requirement) {
+    fn check(&self, part: &Part, requirement: &Requirement, recode: Recode) {
         let mut all: Vec<u32> = part.found.clusters.iter().flatten().copied().collect();
         all.sort_unstable();
         assert_eq!(all, self.rows);
         let release = &part.release;
         assert_eq!(release.rows(), self.rows.len());
-        // Rows of the release and of the table, the former by the cells they stand under.
-        let mut told: Vec<Vec<(u32, u32)>> = Vec::new();
+        let value = |code: u32| Cell::Interval(code, code);
+        let mut told: Vec<Vec<Cell>> = Vec::new();
         let mut class = TextColumn::default();
         for row in 0..release.rows() {
             let mut words = Vec::new();
             for position in 1..=5 {
                 let column = release.generalized(position).unwrap();
-                words.push(column.cells[column.codes[row] as usize].bounds());
+                words.push(column.cells[column.codes[row] as usize].clone());
             }
             class.push(&format!("{words:?}"), row as u64 + 2);
             for position in 6..=8 {
-                let code = release.verbatim(position).unwrap().get(row);
-                words.push((code, code));
+                words.push(value(release.verbatim(position).unwrap().get(row)));
             }
             told.push(words);
         }
-        let mut truth: Vec<Vec<(u32, u32)>> = Vec::new();
+        let mut truth: Vec<Vec<Cell>> = Vec::new();
         for members in &part.found.clusters {
             assert!(members.len() as u64 >= requirement.k());
+            let cells: Vec<Cell> = (0..5)
+                .map(|place| self.cell(place, members, recode))
+                .collect();
             for member in members {
                 let code = |place: usize| self.columns[place].get(*member as usize);
-                let mut words: Vec<(u32, u32)> = Vec::new();
-                for place in 0..5 {
-                    // The least cell of the release that covers the cluster.
-                    let codes = members
-                        .iter()
-                        .map(|row| self.columns[place].get(*row as usize));
-                    let (least, greatest) = (codes.clone().min().unwrap(), codes.max().unwrap());
-                    let tree = self.schema.attributes()[place + 1].domain.taxonomy();
-                    let column = release.generalized(place + 1).unwrap();
-                    let cells = column.cells.iter().map(|cell| cell.bounds());
-                    let covers = cells.filter(|(from, to)| *from <= least && greatest <= *to);
-                    let smallest = covers.min_by_key(|(from, to)| to - from).unwrap();
-                    assert!(tree.is_some() || smallest == (least, greatest));
-                    words.push(smallest);
-                }
-                words.extend((5..8).map(|place| (code(place), code(place))));
+                let mut words = cells.clone();
+                words.extend((5..8).map(|place| value(code(place))));
                 truth.push(words);
             }
         }
@@ -262,34 +278,72 @@ fn tables(rows: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<u32>>> 
     prop::collection::vec(prop::collection::vec(0..840u32, SIZES.len()), rows)
 }
 
+/// Every model that sites with different columns can check, alone or with another.
 fn demands() -> impl Strategy<Value = String> {
     let beyond = prop::sample::select(vec![
         "",
         "",
         ", l = { at_least = 2, kind = \"distinct\" }",
         ", l = { at_least = 1.5, kind = \"frequency\" }",
+        ", l = { at_least = 1.5, kind = \"entropy\" }",
+        ", l = { at_least = 2, kind = \"recursive\", c = 3 }",
         ", t = 0.4",
         ", t = { at_most = 0.5, distance = \"equal\" }, l = 2",
+        ", alpha = 0.8, beta = 3",
+        ", beta = { at_most = 2, kind = \"enhanced\" }",
+        ", delta = 1.5",
     ]);
     (1..7u32, beyond).prop_map(|(k, beyond)| format!("k = {k}{beyond}"))
 }
 
-/// Names that may stand in the ledger, with those who may learn them.
-fn check_ledger(part: &Part, site: usize) {
-    let pivot = Site::new(0);
-    for entry in &part.entries {
+/// TG12 Proposition 8.1 and section 8.3: the ledger holds the changes of the loss, to the pivot, the
+/// steps that are public, and nothing else; each as often as the run has a use for it.
+fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, entry) in part.entries.iter().enumerate() {
         let disclosure = &entry.disclosure;
+        assert!(entry.complete);
+        *times.entry(disclosure.what.name()).or_default() += 1;
         if disclosure.what == COSTS {
-            // Proposition 8.1 and section 8.3: the pivot learns the sums, the others nothing.
-            assert_eq!(disclosure.to, To::Site(pivot));
+            assert_eq!(disclosure.to, To::Site(Site::new(0)));
             let recorded = entry.recorded.iter().flatten();
             assert!(site == 0 || recorded.into_iter().all(|value| *value == 0));
             continue;
         }
-        let public = [MEETS, RANDOM, MOVES, ENDS, UNIONS, HOLDS, CELLS, VALUES];
-        assert!(public.contains(&disclosure.what), "{:?}", disclosure.what);
         assert_eq!(disclosure.to, To::All);
+        // What the pivot tells follows from what it learned just before.
+        if [MOVES, UNIONS, ENDS].contains(&disclosure.what) {
+            assert_eq!(part.entries[place - 1].disclosure.what, COSTS);
+        }
     }
+    let of = |what: What| times.get(what.name()).copied().unwrap_or(0);
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    let is_size = |model: &Model| matches!(model, Model::KAnonymity { .. });
+    let asks_values = !requirement.models.iter().all(is_size);
+    let starts = how.starts as usize;
+    let mut expected = BTreeMap::from(
+        [
+            (MEETS, usize::from(!requirement.models.iter().all(is_known))),
+            (RANDOM, 1),
+            (ENDS, part.steps),
+            (KEPT, starts - 1),
+            (CELLS, 1),
+            (VALUES, 1),
+            (COSTS, of(MOVES) + of(UNIONS) + part.steps + starts - 1),
+            (MOVES, of(MOVES)),
+            (UNIONS, of(UNIONS)),
+        ]
+        .map(|(what, times)| (what.name(), times)),
+    );
+    if asks_values {
+        // Every start is dealt, and every split of clusters.
+        assert!(of(DEALT) >= starts);
+        expected.insert(DEALT.name(), of(DEALT));
+        expected.insert(HOLDS.name(), of(HOLDS));
+    }
+    expected.retain(|_, times| *times > 0);
+    assert_eq!(times, expected);
 }
 
 proptest! {
@@ -305,10 +359,11 @@ proptest! {
         loss in prop::sample::select(vec![Loss::Lm, Loss::Ncp, Loss::Em]),
         recode in prop::sample::select(vec![Recode::Node, Recode::Range, Recode::Set]),
         is_refined: bool,
+        starts in 1..=3u32,
     ) {
         let shared = Shared::new(&rows);
         let demand = requirement(&demand, &shared.schema);
-        let how = How { loss, recode, is_refined, ..PLAIN };
+        let how = How { loss, recode, is_refined, starts, ..PLAIN };
         let split = shared.split(sites, &owners);
         let real = shared.together(&split, &demand, how, Settings::hardened());
         let ideal = shared.ideal(&split, &demand, how);
@@ -321,9 +376,7 @@ proptest! {
             }
         };
         let (real, ideal) = (real.unwrap(), ideal.unwrap());
-        if recode != Recode::Set {
-            shared.check(&alone, &demand);
-        }
+        shared.check(&alone, &demand, recode);
         prop_assert!(alone.entries.is_empty());
         let changes = |part: &Part| -> Vec<Option<f64>> {
             part.found.trace.iter().map(|step| step.change).collect()
@@ -333,7 +386,7 @@ proptest! {
             prop_assert_eq!(&ideal.found.clusters, &alone.found.clusters);
             prop_assert_eq!(&real.release, &alone.release);
             prop_assert_eq!(&ideal.release, &alone.release);
-            check_ledger(real, site);
+            check_ledger(real, site, &demand, how);
             let names = |part: &Part| -> BTreeSet<&'static str> {
                 part.entries.iter().map(|entry| entry.disclosure.what.name()).collect()
             };
@@ -350,6 +403,43 @@ proptest! {
         });
         let refined: Vec<f64> = refined.filter_map(|step| step.change).collect();
         prop_assert!(refined.is_sorted_by(|before, after| before >= after));
+    }
+
+    /// What costs the same tells the same: another site's values in reverse order change the release,
+    /// and not one number that anybody learned before it.
+    #[test]
+    fn the_pivot_learns_costs_and_no_values(
+        rows in tables(7..40),
+        sites in 2..=4usize,
+        owners in prop::collection::vec(0..40usize, SIZES.len()),
+        demand in demands(),
+        starts in 1..=2u32,
+    ) {
+        let mut mirrored = rows.clone();
+        for row in &mut mirrored {
+            for place in [1, 2, 3] {
+                row[place] = SIZES[place] - 1 - row[place] % SIZES[place];
+            }
+        }
+        let how = How { recode: Recode::Range, starts, ..PLAIN };
+        let run = |rows: &[Vec<u32>]| {
+            let shared = Shared::new(rows);
+            let demand = requirement(&demand, &shared.schema);
+            let split = shared.split(sites, &owners);
+            shared.together(&split, &demand, how, Settings::hardened())
+        };
+        let (Ok(parts), Ok(others)) = (run(&rows), run(&mirrored)) else {
+            return Ok(());
+        };
+        for (part, other) in parts.iter().zip(&others) {
+            let before = |part: &Part| -> Vec<(What, Option<Vec<u64>>)> {
+                let entries = part.entries.iter();
+                let entries = entries.map(|entry| (entry.disclosure.what, entry.recorded.clone()));
+                entries.take_while(|(what, _)| *what != CELLS).collect()
+            };
+            prop_assert_eq!(before(part), before(other));
+            prop_assert_eq!(&part.found.clusters, &other.found.clusters);
+        }
     }
 
     /// The published sums give the same.
@@ -374,7 +464,7 @@ proptest! {
         if let Ok(parts) = shared.together(&split, &demand, how, Settings::hardened()) {
             prop_assert_eq!(&parts[0].found.clusters, &parts[1].found.clusters);
             prop_assert_eq!(&parts[0].release, &parts[1].release);
-            shared.check(&parts[0], &demand);
+            shared.check(&parts[0], &demand, PLAIN.recode);
         }
     }
 }
@@ -421,8 +511,15 @@ fn what_cannot_be_met_is_refused_with_what_could() {
         let best = "the largest value that could be met is 2";
         assert!(message.contains(best), "{message}");
     }
-    let message = refused(&rows, "k = 2, m = 1");
-    assert!(message.contains("m = 1 cannot be asked"), "{message}");
+    for (line, model) in [
+        ("k = 2, m = 1", "m = 1"),
+        ("k = 2, site_diversity = 2", "site"),
+        ("k = 2, l = 2, sensitive = \"product\"", "product"),
+    ] {
+        let message = refused(&rows, line);
+        let is_named = message.contains(model) && message.contains("cannot be asked");
+        assert!(is_named && message.contains("hint: "), "{message}");
+    }
 }
 
 #[test]
@@ -435,7 +532,7 @@ fn fewer_than_two_clusters_and_equal_records() {
         let shared = Shared::new(&rows);
         let demand = requirement(&format!("k = {k}"), &shared.schema);
         let alone = shared.alone(&demand, PLAIN).unwrap();
-        shared.check(&alone, &demand);
+        shared.check(&alone, &demand, PLAIN.recode);
         assert!(alone.found.is_settled);
         if rows.len() < 2 * k {
             assert_eq!(alone.found.clusters.len(), 1);
@@ -447,6 +544,43 @@ fn fewer_than_two_clusters_and_equal_records() {
             .together(&split, &demand, PLAIN, Settings::hardened())
             .unwrap();
         assert_eq!(parts[3].release, alone.release);
+    }
+}
+
+#[test]
+fn an_attribute_with_one_value_is_written_as_it_is() {
+    let mut rows = some_rows(60);
+    rows.iter_mut().for_each(|row| row[0] = 3);
+    let shared = Shared::new(&rows);
+    let demand = requirement("k = 7", &shared.schema);
+    for recode in [Recode::Node, Recode::Range, Recode::Set] {
+        let how = How { recode, ..PLAIN };
+        let alone = shared.alone(&demand, how).unwrap();
+        shared.check(&alone, &demand, recode);
+        // One of its two values and the only one of its domain.
+        for (position, value) in [(1, 3), (5, 0)] {
+            let column = alone.release.generalized(position).unwrap();
+            assert_eq!(column.cells, [Cell::Interval(value, value)]);
+        }
+    }
+}
+
+/// Of several starts the best is kept, and each is told.
+#[test]
+fn more_starts_lose_no_more() {
+    let shared = Shared::new(&some_rows(200));
+    let demand = requirement("k = 6, l = 2", &shared.schema);
+    let run = |starts| shared.alone(&demand, How { starts, ..PLAIN }).unwrap();
+    let runs: Vec<Part> = (1..=4).map(run).collect();
+    let losses: Vec<f64> = runs.iter().map(|part| part.found.own_loss).collect();
+    assert!(
+        losses.is_sorted_by(|fewer, more| fewer >= more),
+        "{losses:?}"
+    );
+    assert!(losses[3] < losses[0], "{losses:?}");
+    for pair in runs.windows(2) {
+        assert!(pair[0].found.published_calls < pair[1].found.published_calls);
+        assert!(pair[0].steps < pair[1].steps);
     }
 }
 
@@ -464,7 +598,7 @@ fn the_bound_on_iterations_is_reported() {
         )
         .unwrap();
     assert!(!one.found.is_settled);
-    shared.check(&one, &demand);
+    shared.check(&one, &demand, PLAIN.recode);
     let more = shared.alone(&demand, PLAIN).unwrap();
     assert!(more.found.is_settled);
     let last = |part: &Part| part.found.own_loss;

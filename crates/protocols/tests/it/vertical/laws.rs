@@ -1,7 +1,8 @@
 //! What holds for every run of D2Pt, whoever has which columns.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use hedgerow_privacy::Model;
 use hedgerow_protocols::vertical::align::COMMON;
 use hedgerow_protocols::vertical::d2pt::{
     Anonymizer, CELLS, CLASSES, CUTS, Datafly, GROUPS, HOLDS, JOINED, Loss, MEETS, Optimal, RANDOM,
@@ -84,30 +85,51 @@ pub(crate) fn people(
     })
 }
 
-/// The names that the module's list has, and those of the primitives beneath.
-fn is_listed(name: &str) -> bool {
-    let listed: [What; 14] = [
-        COMMON,
-        align::SIZES,
-        align::OVERLAPS,
-        MEETS,
-        CLASSES,
-        JOINED,
-        CUTS,
-        GROUPS,
-        HOLDS,
-        REFUSED,
-        RANDOM,
-        CELLS,
-        RESTORED,
-        VALUES,
-    ];
-    listed.iter().any(|what| what.name() == name)
+/// How often each name stands in a site's ledger.
+fn times(part: &Part) -> BTreeMap<&'static str, usize> {
+    let mut times = BTreeMap::new();
+    for entry in &part.entries {
+        assert!(entry.complete);
+        *times.entry(entry.disclosure.what.name()).or_default() += 1;
+    }
+    times
 }
 
-fn names(part: &Part) -> BTreeSet<&'static str> {
-    let entries = part.entries.iter();
-    entries.map(|entry| entry.disclosure.what.name()).collect()
+/// The module's list for a synchronizer, each name as often as the run has a use for it. What is
+/// asked of sites without classes, and of groups, follows from how often groups were found.
+fn expected(
+    part: &Part,
+    how: How<'_>,
+    without_quasi: usize,
+    is_ideal: bool,
+) -> BTreeMap<&'static str, usize> {
+    let found = times(part).get(HOLDS.name()).copied().unwrap_or(0);
+    let synchronizations = part.joint.synchronizations as usize;
+    let cuts = how.synchronizer == Synchronizer::Dpp2ga;
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    let meets = !how.requirement.models.iter().all(is_known);
+    // Only MERGE and FORK's and IDENTITY's last synchronization find groups; cuts may be refused.
+    assert!(found >= 1 && found <= synchronizations);
+    let list: [(What, usize); 14] = [
+        (COMMON, 1),
+        (align::SIZES, 1),
+        // A trusted third shows no tags to a comparing site.
+        (align::OVERLAPS, usize::from(!is_ideal)),
+        (MEETS, usize::from(meets)),
+        (CLASSES, 1),
+        (JOINED, synchronizations - 1),
+        (CUTS, if cuts { found } else { 0 }),
+        (GROUPS, if cuts { 0 } else { found * without_quasi }),
+        (HOLDS, found),
+        (REFUSED, found - 1),
+        (RANDOM, 1),
+        (CELLS, usize::from(!how.restore)),
+        (RESTORED, usize::from(how.restore)),
+        (VALUES, 1),
+    ];
+    let list = list.into_iter().filter(|(_, times)| *times > 0);
+    list.map(|(what, times)| (what.name(), times)).collect()
 }
 
 fn demands() -> impl Strategy<Value = String> {
@@ -153,16 +175,13 @@ proptest! {
         people.check(&real, how);
         people.check(&ideal, how);
         prop_assert_eq!(people.groups(&real[0]), people.groups(&ideal[0]), "ideal = real");
-        let mut seen = names(&real[0]);
-        // A trusted third shows no tags to a comparing site.
-        seen.remove(align::OVERLAPS.name());
-        prop_assert_eq!(seen, names(&ideal[0]));
-        for part in &real {
-            for name in names(part) {
-                prop_assert!(is_listed(name), "{}", name);
+        let has_quasi = without_quasi.is_none_or(|site| site >= sites);
+        for (parts, is_ideal) in [(&real, false), (&ideal, true)] {
+            for part in parts {
+                let expected = expected(part, how, usize::from(!has_quasi), is_ideal);
+                prop_assert_eq!(times(part), expected, "the ledger holds exactly the list");
             }
         }
-        let has_quasi = without_quasi.is_none_or(|site| site >= sites);
         if synchronizer == Synchronizer::Merge && has_quasi {
             prop_assert_eq!(real[0].joint.synchronizations, 1);
         }
@@ -276,7 +295,7 @@ fn a_class_that_shrinks_by_the_cut_is_caught() {
     let parts = people.together(cut, Settings::hardened()).unwrap();
     people.check(&parts, cut);
     assert!(parts[0].joint.synchronizations > 1);
-    assert!(names(&parts[0]).contains(REFUSED.name()));
+    assert!(times(&parts[0]).contains_key(REFUSED.name()));
     // Without t the cuts are the groups.
     let demand = requirement("k = 2", &people.schema);
     let without = How {
@@ -285,6 +304,36 @@ fn a_class_that_shrinks_by_the_cut_is_caught() {
     };
     let parts = people.together(without, Settings::hardened()).unwrap();
     assert_eq!(people.groups(&parts[0]).len(), 4);
+}
+
+/// The ledger holds exactly the list, for each synchronizer, with groups written either way.
+#[test]
+fn each_synchronizer_discloses_its_list() {
+    let rows: Vec<Vec<u32>> = (0..14u32)
+        .map(|person| {
+            (0..9)
+                .map(|column| person * (column + 3) + column)
+                .collect()
+        })
+        .collect();
+    for without_quasi in [None, Some(2)] {
+        let people = people(3, &rows, without_quasi, true);
+        let demand = requirement("k = 2", &people.schema);
+        for (synchronizer, restore) in SYNCHRONIZERS.into_iter().zip([true, false, true, false]) {
+            let how = How {
+                requirement: &demand,
+                anonymizer: &Datafly,
+                synchronizer,
+                suppression: 0.0,
+                restore,
+            };
+            for part in people.together(how, Settings::hardened()).unwrap() {
+                let without = usize::from(without_quasi.is_some());
+                let expected = expected(&part, how, without, false);
+                assert_eq!(times(&part), expected, "{}", synchronizer.name());
+            }
+        }
+    }
 }
 
 /// The published level gives the same groups.

@@ -1,8 +1,12 @@
 //! Bad input, and what is said of it.
 
+use hedgerow_data::Codes;
 use hedgerow_data::study::{Identity, Split};
-use hedgerow_protocols::vertical::d2pt::{Datafly, Synchronizer};
-use hedgerow_smc::Settings;
+use hedgerow_protocols::Error;
+use hedgerow_protocols::vertical::clustering;
+use hedgerow_protocols::vertical::d2pt::{self, Datafly, Synchronizer};
+use hedgerow_smc::memory::Simulation;
+use hedgerow_smc::{Seed, Settings};
 
 use super::laws::people;
 use super::people::{How, People, study};
@@ -149,4 +153,56 @@ fn requirements_about_sites_are_for_sites_with_other_people() {
         error.contains("all 4 records together do not satisfy"),
         "{error}"
     );
+}
+
+/// Text has no codes that mean the same everywhere, so no site could write it.
+#[test]
+fn free_text_is_refused_by_name() {
+    let text = "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\nvalues = [\"x\", \"y\"]\n\
+                [[attribute]]\nname = \"remark\"\nrole = \"other\"\n";
+    let schema = study(text, &[]).schema;
+    let split = Split::new(&schema, &[vec!["a"], vec!["remark"]]).unwrap();
+    let demand = requirement("k = 2", &schema);
+    let codes = Codes::for_size(2);
+    let position = schema.position("a").unwrap();
+    let outcomes = Simulation::new(2, 5).run_ideal(|mut party| {
+        let (split, demand, schema, codes) = (&split, &demand, &schema, &codes);
+        async move {
+            let by_groups = d2pt::Plan {
+                schema,
+                split,
+                requirement: demand,
+                anonymizer: &Datafly,
+                synchronizer: Synchronizer::Merge,
+                suppression: 0.0,
+                restore: false,
+            };
+            let own: &[(usize, &Codes)] = &[(position, codes)];
+            let groups = d2pt::anonymize(&mut party, &by_groups, own, &[], |_, _| {}).await;
+            let by_clusters = clustering::Plan {
+                schema,
+                split,
+                requirement: demand,
+                writings: Vec::new(),
+                loss: clustering::Loss::Lm,
+                start: 0.5,
+                split_above: 1.5,
+                starts: 1,
+                iterations: 1,
+                is_refined: false,
+                noise: 0.0,
+                seed: Seed::for_site(1, 0),
+            };
+            let clusters = clustering::cluster(&mut party, &by_clusters, own, &[], |_| {}).await;
+            let messages = [groups.err(), clusters.err()];
+            Ok::<_, Error>(messages.map(|error| error.unwrap().to_string()))
+        }
+    });
+    for message in outcomes.into_iter().flat_map(Result::unwrap) {
+        assert!(
+            message.starts_with("column `remark` is free text"),
+            "{message}"
+        );
+        assert!(message.contains("hint: "), "{message}");
+    }
 }

@@ -8,7 +8,6 @@ use hedgerow_data::document::Document;
 use hedgerow_data::study::{Identity, Split};
 use hedgerow_data::{Codes, Column, Domain, Role, Schema, Study, Table, TextColumn};
 use hedgerow_privacy::Requirement;
-use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::align::align;
 use hedgerow_protocols::vertical::d2pt::{
@@ -17,6 +16,8 @@ use hedgerow_protocols::vertical::d2pt::{
 use hedgerow_smc::ledger::Entry;
 use hedgerow_smc::memory::{Outcome, Simulation};
 use hedgerow_smc::{Party, Seed, Settings};
+
+use super::verdict::verdict;
 
 /// People whose columns stand at several sites.
 pub(crate) struct People {
@@ -233,41 +234,6 @@ impl People {
             Some(true)
         );
     }
-}
-
-/// What the verifier says of a fragmented release: rows of one group cannot be told apart.
-pub(crate) fn verdict(
-    schema: &Schema,
-    fragments: &Fragments,
-    requirement: &Requirement,
-) -> Option<bool> {
-    let mut group = TextColumn::default();
-    for (row, number) in fragments.group.iter().enumerate() {
-        group.push(&number.to_string(), row as u64 + 2);
-    }
-    let sensitive = fragments.verbatim.iter().filter_map(|(position, codes)| {
-        let attribute = &schema.attributes()[*position];
-        (attribute.role == Role::Sensitive).then(|| SensitiveColumn {
-            name: attribute.name.clone(),
-            codes: codes.iter().collect(),
-            size: attribute.domain.size() as usize,
-            distance: hedgerow_privacy::closeness::Distance::natural(&attribute.domain),
-            is_ordered: attribute.domain.is_ordered(),
-            tree: attribute.domain.taxonomy(),
-        })
-    });
-    let evidence = Evidence {
-        records: fragments.group.len(),
-        quasi: vec![QuasiColumn {
-            name: "group",
-            text: &group,
-            cells: None,
-        }],
-        sensitive: sensitive.collect(),
-        provider: None,
-        identifiers: Vec::new(),
-    };
-    verify(&evidence, Some(requirement)).holds
 }
 
 /// How a row's quasi-identifiers are written.
