@@ -133,12 +133,14 @@ impl Steps {
     /// A step of a clustering among sites that hold the same people.
     pub(crate) fn change(&mut self, progress: &vertical::Progress) -> Step {
         let phase = match progress.phase {
-            vertical::Phase::Iteration => {
-                self.iterations += 1;
-                ChangePhase::Iteration(self.iterations)
-            }
+            vertical::Phase::Iteration => ChangePhase::Iteration(self.iterations + 1),
             vertical::Phase::United => ChangePhase::United,
             vertical::Phase::Refined => ChangePhase::Refined,
+        };
+        // The next start counts from the beginning.
+        self.iterations = match phase {
+            ChangePhase::Iteration(number) => number,
+            _ => 0,
         };
         Step::Change {
             phase,
@@ -183,10 +185,18 @@ impl Convergence {
     pub(crate) fn of_changes(found: &vertical::Clustering, loss: Loss) -> Self {
         let mut numbers = Steps::default();
         let steps = found.trace.iter().map(|step| numbers.change(step));
+        let steps: Vec<Step> = steps.collect();
+        let iterations = steps.iter().filter_map(|step| match step {
+            Step::Change {
+                phase: ChangePhase::Iteration(number),
+                ..
+            } => Some(*number),
+            _ => None,
+        });
         Self {
             measure: measure(loss),
-            steps: steps.collect(),
-            iterations: numbers.iterations,
+            iterations: iterations.max().unwrap_or(0),
+            steps,
             settled: found.is_settled,
         }
     }

@@ -73,6 +73,13 @@ fn of_the_same_people(ready: &Ready) -> Vec<What> {
         if is_asked {
             all.push(shared::MEETS);
         }
+        let is_sensitive = |model: &Model| !matches!(model, Model::KAnonymity { .. });
+        if ready.requirement.models.iter().any(is_sensitive) {
+            all.push(shared::DEALT);
+        }
+        if ready.study.clustering.starts > 1 {
+            all.push(shared::KEPT);
+        }
         all.extend([
             shared::RANDOM,
             shared::COSTS,
@@ -150,9 +157,43 @@ fn of_clusters(ready: &Ready, all: &mut Vec<What>) {
 pub(crate) mod tests {
     use super::*;
 
-    /// What a study of this kind may disclose.
+    /// What a vertical study of this kind may disclose.
+    pub(crate) fn disclosed_vertically(security: &str, algorithm: &str) -> Vec<What> {
+        of_study(&format!(
+            r#"[study]
+name = "s"
+partition = "vertical"
+security = "{security}"
+[[site]]
+name = "clinic"
+columns = ["age"]
+[[site]]
+name = "laboratory"
+columns = ["disease"]
+[[attribute]]
+name = "number"
+role = "identifier"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 99]
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["flu", "ulcer"]
+[require]
+k = 2
+l = 2
+[algorithm]
+{algorithm}
+"#
+        ))
+    }
+
+    /// What a horizontal study of this kind may disclose.
     pub(crate) fn disclosed(security: &str, algorithm: &str) -> Vec<What> {
-        let study = format!(
+        of_study(&format!(
             r#"[study]
 name = "s"
 partition = "horizontal"
@@ -173,7 +214,10 @@ m = 1
 [algorithm]
 {algorithm}
 "#
-        );
+        ))
+    }
+
+    fn of_study(study: &str) -> Vec<What> {
         let path = tempfile::NamedTempFile::new()
             .map(|file| std::fs::write(file.path(), study).map(|()| file));
         let Ok(Ok(file)) = path else {
@@ -184,6 +228,30 @@ m = 1
             Err(error) => panic!("{error}"),
         };
         disclosures(&ready)
+    }
+
+    #[test]
+    fn sites_of_the_same_people_show_what_their_settings_say() {
+        let of = |algorithm: &str| disclosed_vertically("hardened", algorithm);
+        let merge = of("name = \"d2pt\"");
+        for what in [
+            COMMON,
+            d2pt::CLASSES,
+            d2pt::GROUPS,
+            d2pt::CELLS,
+            d2pt::MEETS,
+        ] {
+            assert!(merge.contains(&what), "{}", what.name());
+        }
+        for what in [d2pt::CUTS, d2pt::RESTORED, RECORDS] {
+            assert!(!merge.contains(&what), "{}", what.name());
+        }
+        let cuts = of("synchronizer = \"dpp2ga\"\nrestore = true");
+        assert!(cuts.contains(&d2pt::CUTS) && cuts.contains(&d2pt::RESTORED));
+        assert!(!cuts.contains(&d2pt::GROUPS) && !cuts.contains(&d2pt::CELLS));
+        let clusters = of("name = \"clustering\"");
+        assert!(clusters.contains(&shared::COSTS) && !clusters.contains(&shared::KEPT));
+        assert!(of("name = \"clustering\"\nstarts = 2").contains(&shared::KEPT));
     }
 
     #[test]

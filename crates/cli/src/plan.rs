@@ -108,6 +108,7 @@ impl Ready {
             loss: self.loss(),
             start: settings.start,
             split_above: settings.split,
+            starts: settings.starts,
             iterations: MOST_ITERATIONS,
             is_refined: self.is_refined(),
             noise: 0.0,

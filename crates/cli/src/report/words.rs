@@ -9,7 +9,9 @@ use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
     MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
-use hedgerow_smc::What;
+use hedgerow_protocols::vertical::align::COMMON;
+use hedgerow_protocols::vertical::{clustering as shared, d2pt};
+use hedgerow_smc::{What, align};
 use serde_json::Value;
 
 /// One line of the ledger.
@@ -129,6 +131,95 @@ const MEANINGS: [(What, &str); 27] = [
     ),
 ];
 
+/// What the disclosures among sites that hold the same people are about.
+const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
+    (align::SIZES, "How many people each site's table has."),
+    (
+        align::OVERLAPS,
+        "Identifiers under the keys of all sites: how many people which sites share, and nobody's identifier.",
+    ),
+    (
+        COMMON,
+        "Which of its own people a site shares with all others, and so how many these are.",
+    ),
+    (
+        d2pt::MEETS,
+        "Whether everybody together would satisfy the requirement.",
+    ),
+    (
+        d2pt::CLASSES,
+        "How many people lie in each combination of the sites' first classes; not who.",
+    ),
+    (
+        d2pt::JOINED,
+        "Which of its classes a site joined because the sites had found no groups; not what they say.",
+    ),
+    (
+        d2pt::CUTS,
+        "Who is in one group with whom: the groups are the release's.",
+    ),
+    (
+        d2pt::GROUPS,
+        "To a site that has no quasi-identifiers, the groups of its own people.",
+    ),
+    (
+        d2pt::HOLDS,
+        "Whether the groups satisfy the requirement on every site's sensitive attributes.",
+    ),
+    (
+        d2pt::REFUSED,
+        "Of these, the sizes of groups that did not, so that the release does not show them.",
+    ),
+    (
+        d2pt::RANDOM,
+        "Chance that all sites made together, so that the number of a group says nothing.",
+    ),
+    (
+        d2pt::CELLS,
+        "The generalized quasi-identifiers of each group, which are published.",
+    ),
+    (
+        d2pt::RESTORED,
+        "The original quasi-identifiers inside each group, which are published; not whose they are.",
+    ),
+    (
+        d2pt::VALUES,
+        "The sensitive and other values of each group, which are published, each attribute on its own.",
+    ),
+    (
+        shared::MEETS,
+        "Whether everybody together would satisfy the requirement.",
+    ),
+    (
+        shared::RANDOM,
+        "Chance from which the first clusters and the order of people are drawn.",
+    ),
+    (
+        shared::DEALT,
+        "Which clusters people are dealt to at first, so that the values of a sensitive attribute are spread.",
+    ),
+    (
+        shared::COSTS,
+        "To the first site, by how much the loss of all sites together would change if somebody moved.",
+    ),
+    (shared::MOVES, "Who moves to which cluster."),
+    (shared::UNIONS, "Which clusters became one."),
+    (
+        shared::HOLDS,
+        "Whether moves and clusters satisfy the requirement on every site's sensitive attributes.",
+    ),
+    (shared::ENDS, "Whether people go on moving."),
+    (shared::KEPT, "Which of several starts was the best."),
+    (
+        shared::CELLS,
+        "The generalized quasi-identifiers of each cluster, which are published.",
+    ),
+    (
+        shared::VALUES,
+        "The sensitive and other values of each cluster, which are published.",
+    ),
+];
+
 /// Of disclosures that are not named above.
 const BY_NAME: [(&str, &str); 3] = [
     (
@@ -146,7 +237,19 @@ const BY_NAME: [(&str, &str); 3] = [
 ];
 
 /// What it means that something allows a disclosure.
-const REASONS: [(&str, &str); 9] = [
+const REASONS: [(&str, &str); 12] = [
+    (
+        "D2PT Theorem 1",
+        "Proven: it says nothing about a person; it goes beyond the release.",
+    ),
+    (
+        "every alignment",
+        "People can be found in common only so; it goes beyond the release.",
+    ),
+    (
+        "nothing of the data",
+        "It is chance and says nothing about anybody.",
+    ),
     (
         "the release",
         "It is published, or follows from what is published.",
@@ -198,7 +301,11 @@ const BEYOND: [(What, &str); 2] = [
 ];
 
 /// The papers by the names that the ledger has for them.
-const PAPERS: [(&str, &str); 4] = [
+const PAPERS: [(&str, &str); 5] = [
+    (
+        "D2PT",
+        "Distributed two-Party t-closeness (D2Pt): t-closeness for data publication among several institutions.",
+    ),
     (
         "JX08",
         "P. Jurczyk, L. Xiong: Privacy-Preserving Data Publishing for Horizontally Partitioned Databases, Emory University TR-2008-013.",
@@ -247,7 +354,8 @@ impl Entry {
 }
 
 fn meaning(what: &str) -> &'static str {
-    let named = MEANINGS.iter().map(|(known, words)| (known.name(), *words));
+    let named = MEANINGS.iter().chain(&OF_THE_SAME_PEOPLE);
+    let named = named.map(|(known, words)| (known.name(), *words));
     let mut all = named.chain(BY_NAME);
     all.find(|(name, _)| *name == what)
         .map_or("", |(_, words)| words)
@@ -299,18 +407,30 @@ pub(super) fn protects(key: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disclosures::tests::disclosed;
+    use crate::disclosures::tests::{disclosed, disclosed_vertically};
 
     /// Everything that a run may disclose is said in plain words, and why it is allowed.
     #[test]
     fn every_disclosure_has_words() {
-        for (what, _) in MEANINGS {
+        for (what, _) in MEANINGS.into_iter().chain(OF_THE_SAME_PEOPLE) {
             assert!(!meaning(what.name()).is_empty(), "{}", what.name());
             assert!(
                 !reason(what.name(), what.allowed_by()).is_empty(),
                 "{}",
                 what.allowed_by()
             );
+        }
+        let vertical = [
+            ("hardened", "name = \"d2pt\""),
+            ("published", "synchronizer = \"dpp2ga\"\nrestore = true"),
+            ("hardened", "name = \"clustering\"\nstarts = 2"),
+        ];
+        for (security, algorithm) in vertical {
+            for what in disclosed_vertically(security, algorithm) {
+                assert!(!meaning(what.name()).is_empty(), "{}", what.name());
+                let reason = reason(what.name(), what.allowed_by());
+                assert!(!reason.is_empty(), "{}", what.allowed_by());
+            }
         }
         for (security, algorithm) in [
             ("published", "name = \"provider-aware\""),

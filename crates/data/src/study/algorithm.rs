@@ -237,6 +237,9 @@ pub(super) fn algorithm(
         settings.clustering = clustering(&section)?;
         if partition == Partition::Horizontal {
             settings.top_down = top_down(&section)?;
+        } else if section.has("blur") {
+            let message = "`algorithm.blur` is for horizontal studies: how many people a site has is known where all have the same\nhint: leave it out";
+            return Err(section.wrong("blur", message));
         }
     }
     section.finish()?;

@@ -345,6 +345,7 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
         refused("name = \"clustering\"\nrestore = true")
             .starts_with("study.toml:25: `algorithm.restore` is for name = \"d2pt\" only")
     );
+    assert!(refused("name = \"clustering\"\nblur = true").contains("for horizontal studies"));
     assert_eq!(
         algorithm("name = \"clustering\"").unwrap().algorithm,
         Algorithm::Clustering
