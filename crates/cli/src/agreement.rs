@@ -191,6 +191,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         agreement.hash,
         table(&agreement, &standings)
     );
+    text.push_str(&crate::study::holders(&agreement.study));
     let mut shown = value(&agreement, &standings);
     let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)

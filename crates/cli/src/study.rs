@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::{Algorithm, Partition, Security};
+use hedgerow_data::study::{Algorithm, Partition, Security, Site};
 use hedgerow_data::{Attribute, Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
 use serde_json::json;
@@ -144,12 +144,7 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
         })
         .collect();
     text.push_str(&aligned(&rows));
-    if let Some(split) = &study.split {
-        for (place, site) in study.sites.iter().enumerate() {
-            let columns = split.names(&study.schema, place).join(", ");
-            text.push_str(&format!("`{}` holds {columns}\n", site.name));
-        }
-    }
+    text.push_str(&holders(study));
     let demands: Vec<String> = requirement.models.iter().map(Model::to_string).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {
@@ -169,6 +164,19 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
         ));
     }
     text
+}
+
+/// Which site holds which columns of the same people, a line for each.
+pub(crate) fn holders(study: &Study) -> String {
+    let Some(split) = &study.split else {
+        return String::new();
+    };
+    let sites = study.sites.iter().enumerate();
+    let line = |(place, site): (usize, &Site)| {
+        let columns = split.names(&study.schema, place).join(", ");
+        format!("`{}` holds {columns}\n", site.name)
+    };
+    sites.map(line).collect()
 }
 
 fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> serde_json::Value {

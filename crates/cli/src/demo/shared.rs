@@ -67,13 +67,17 @@ impl Told<'_> {
         format!(
             "the release holds: {} whom all three know in {}, the same at all three and signed by all\n{}\
              who is known to all was found from identifiers under the keys of all three; nobody saw\n\
-             another's list. Each generalized its own columns; what the release publishes is\n\
-             {}, joined by the number of a group and by nothing else\n\
+             another's list. Each generalized its own columns, and together they found groups. Published are\n\
+             {}\
+             joined by the number of a group and by nothing else\n\
              every group satisfies {}; lost is {:.1} % of the detail of quasi-identifiers (NCP)\n",
             count(self.joint.verdict.records, "patient", "patients"),
             count(self.joint.verdict.classes, "group", "groups"),
             aligned(&rows),
-            files.join(", "),
+            files
+                .iter()
+                .map(|file| format!("  {file}\n"))
+                .collect::<String>(),
             self.town.requires(),
             self.joint.utility.ncp * 100.0,
         )

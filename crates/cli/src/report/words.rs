@@ -289,7 +289,15 @@ const REASONS: [(&str, &str); 12] = [
 ];
 
 /// What a theorem is named for, and does not cover in full.
-const BEYOND: [(What, &str); 2] = [
+const BEYOND: [(What, &str); 4] = [
+    (
+        d2pt::CUTS,
+        "Groups are published, but not who is in them: a site learns the group of each of its own people, and of tries that were refused a finer one than the release has.",
+    ),
+    (
+        d2pt::GROUPS,
+        "Groups are published, but not who is in them: this site learns the group of each of its own people.",
+    ),
     (
         REFUSED,
         "The theorem covers classes whose first cut was made; what other tries showed goes beyond it.",

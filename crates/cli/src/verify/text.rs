@@ -303,6 +303,12 @@ fn utility(report: &Report) -> Vec<Vec<String>> {
         &format!("{:.2}", utility.average_class_size),
         "",
     ]));
+    rows.push(words([
+        "  discernibility, normalized",
+        "",
+        &format!("{:.4}", utility.normalized_discernibility),
+        "",
+    ]));
     for attribute in &utility.attributes {
         let name = format!("  loss (LM) of {}", attribute.name);
         rows.push(words([&name, "", &percent(attribute.lm), ""]));

@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use hedgerow_data::Study;
+use hedgerow_data::files::{Others, read_table};
+
+use super::leaks::{Form, leak, number_forms, run_to_the_seals, sent, text_forms};
 use super::{Site, files, free_address, hedgerow, json, listed, make_private, progress, start_all};
 
 const INSTITUTIONS: [&str; 3] = ["clinic", "laboratory", "insurer"];
@@ -282,6 +286,61 @@ fn people_who_cannot_be_linked_end_a_run_without_their_names() {
         let kept = kept(path, name).to_ascii_lowercase();
         let person = person.to_lowercase();
         assert!(memchr::memmem::find(&kept, person.as_bytes()).is_none());
+    }
+}
+
+/// Everything that a site's table could look like on a line: identifiers as they are, as they are
+/// compared, and under a hash that everybody can compute; rows; columns.
+fn raw_forms(path: &Path, place: usize) -> Vec<Form> {
+    let study = Study::open(&path.join("c/study.toml")).unwrap();
+    let file = path.join(format!("c/{}.csv", INSTITUTIONS[place]));
+    let table = read_table(&file, &study.schema_at(place), &Others::Refuse, &()).unwrap();
+    let mut forms: Vec<Form> = Vec::new();
+    for key in study.identity.keys(&table).unwrap() {
+        forms.push(("hashed key", blake3::hash(&key).as_bytes().to_vec()));
+        forms.push(("key", key));
+    }
+    for position in 0..table.schema().attributes().len() {
+        if let Some(codes) = table.codes(position) {
+            forms.extend(number_forms(&codes.iter().take(24).collect::<Vec<u32>>()));
+        }
+    }
+    for line in std::fs::read_to_string(file).unwrap().lines().skip(1) {
+        let words: Vec<&str> = line.split(',').collect();
+        let (person, values) = words.split_first().unwrap();
+        forms.extend(text_forms(values));
+        for person in [(*person).to_owned(), person.to_lowercase()] {
+            let hash = blake3::hash(person.as_bytes());
+            forms.push(("hashed identifier", hash.as_bytes().to_vec()));
+            forms.push(("identifier", person.into_bytes()));
+        }
+    }
+    forms
+}
+
+#[test]
+fn nothing_raw_leaves_an_institution() {
+    for algorithm in [
+        "name = \"d2pt\"\nsynchronizer = \"dpp2ga\"\nanonymizer = \"optimal\"",
+        "name = \"d2pt\"\nrestore = true",
+        "name = \"clustering\"",
+    ] {
+        let folder = prepared(80, algorithm);
+        let path = folder.path();
+        let messages = simulate(path)["cost"]["messages"].as_u64().unwrap();
+        let running = run_to_the_seals(path, &INSTITUTIONS, messages);
+        for (place, (name, site)) in INSTITUTIONS.iter().zip(&running).enumerate() {
+            let forms = raw_forms(path, place);
+            let frames = sent(path, name);
+            assert!(frames.len() > 10_000);
+            assert_eq!(leak(&frames, &forms), None, "{algorithm}: frames of {name}");
+            let mut said = site.said().into_bytes();
+            said.extend(std::fs::read(path.join(format!("{name}-0.out"))).unwrap());
+            assert_eq!(leak(&said, &forms), None, "{algorithm}: {name}");
+            // The search finds a row that is there.
+            let rows = std::fs::read(path.join(format!("c/{name}.csv"))).unwrap();
+            assert!(leak(&rows, &forms).is_some());
+        }
     }
 }
 
