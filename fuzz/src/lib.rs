@@ -12,8 +12,8 @@ use hedgerow_smc::{Error, Generator, Items, Party, Rank, Seed, Settings, Site, T
 const FUZZ: What = What::new("fuzzing", "nothing real");
 
 /// The primitives in which a peer can lie, by the names of their targets.
-pub const PRIMITIVES: [&str; 8] = [
-    "join", "sum", "bits", "at_least", "lca", "order", "union", "align",
+pub const PRIMITIVES: [&str; 10] = [
+    "join", "sum", "bits", "at_least", "lca", "order", "union", "rows", "align", "overlaps",
 ];
 
 /// A whole frame, header and checksum included.
@@ -139,6 +139,21 @@ async fn ask(primitive: &str, mut party: Party) -> Result<(), Error> {
             party
                 .union(FUZZ, &shape, &mut vec![vec![me as u8; 2]])
                 .await
+        }
+        "rows" => {
+            let widths = vec![2; party.sites()];
+            let own = vec![vec![me as u8; 2], vec![7; 2], vec![me as u8 + 1; 2]];
+            let rows = party.rows(FUZZ, &widths, &[1, 2], own).await?;
+            assert!(rows.iter().all(|row| row.len() == 2 * party.sites()));
+            Ok(())
+        }
+        "overlaps" => {
+            let mut class_of = [0, 1, 0, 1];
+            class_of.rotate_left(me as usize % 2);
+            let found = party.overlaps(FUZZ, 4, &class_of).await?;
+            let records: u64 = found.cells.iter().map(|(_, records)| records).sum();
+            assert_eq!(records, 4);
+            Ok(())
         }
         "align" => {
             let own = me.to_le_bytes();

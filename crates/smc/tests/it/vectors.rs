@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 
 use crate::harness::TEST;
 
-const PRIMITIVES: [&str; 10] = [
-    "sum", "all", "any", "at_least", "lca", "minimum", "maximum", "kth", "union", "align",
+const PRIMITIVES: [&str; 12] = [
+    "sum", "all", "any", "at_least", "lca", "minimum", "maximum", "kth", "union", "rows", "align",
+    "overlaps",
 ];
 
 /// Inputs of a site: numbers below 30 that differ from site to site.
@@ -107,6 +108,22 @@ async fn ask(primitive: &str, mut party: Party, own: Vec<u64>) -> Result<Value, 
                 )
                 .await?;
             json!(items)
+        }
+        "rows" => {
+            let widths = vec![1; party.sites()];
+            let parts = own.iter().map(|&value| vec![value as u8]).collect();
+            let stretches = [5, count as u64 - 5];
+            json!(party.rows(TEST, &widths, &stretches, parts).await?)
+        }
+        "overlaps" => {
+            let mut classes: Vec<u64> = own.iter().map(|value| value % 4).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            // Numbered without gaps.
+            let class = |value: &u64| classes.partition_point(|class| *class < value % 4) as u32;
+            let class_of: Vec<u32> = own.iter().map(class).collect();
+            let found = party.overlaps(TEST, count, &class_of).await?;
+            json!({ "classes": found.classes, "cells": found.cells })
         }
         _ => {
             let mut own: Vec<[u8; 8]> = own.iter().map(|value| value.to_le_bytes()).collect();

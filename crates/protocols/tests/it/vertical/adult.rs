@@ -103,9 +103,16 @@ fn every_release_verifies_and_utility_is_in_the_order_of_the_paper() {
                 .collect();
             assert_eq!(joints[1].synchronizations, 1, "merge needs one");
             let losses: Vec<u64> = joints.iter().map(discernibility).collect();
-            assert!(losses[1..].is_sorted(), "{losses:?} {line}");
+            // Better, or both at the fully generalized table.
+            let is_better =
+                |less: u64, more: u64| less < more || less == more && more == 4000 * 4000;
+            let mut pairs = losses[1..].windows(2);
+            assert!(
+                pairs.all(|pair| is_better(pair[0], pair[1])),
+                "{losses:?} {line}"
+            );
             // Cuts that are not t-close cost DPP2GA steps that the others do not need.
-            assert!(t != "1" || losses.is_sorted(), "{losses:?} {line}");
+            assert!(t != "1" || losses[0] < losses[1], "{losses:?} {line}");
         }
     }
 }
