@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::files::{FileError, Others, read_table};
 use hedgerow_data::study::{Algorithm, Partition, Security, Site};
 use hedgerow_data::{Attribute, Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
@@ -68,7 +68,17 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
             &schema,
             &Others::but(arguments.provider_column.as_deref()),
             &bar,
-        )?;
+        );
+        let table = table.map_err(|error| match error {
+            FileError::MissingColumn { .. }
+                if study.split.is_some() && arguments.site.is_none() =>
+            {
+                CliError::Usage(format!(
+                    "{error}\nhint: --site NAME checks a table that has one site's columns"
+                ))
+            }
+            other => other.into(),
+        })?;
         if study.partition == Partition::Vertical {
             // What would stop a run: people who cannot be told apart.
             let keys = study.identity.keys(&table);

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{Others, read_fragments, read_table, read_text};
+use hedgerow_data::files::{Others, read_table, read_text};
 use hedgerow_data::study::QUASI_FILE;
-use hedgerow_data::{Cell, Codes, Release, Role, Study, Table, TextTable};
+use hedgerow_data::{Cell, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::risk::{self, Risk};
-use hedgerow_privacy::utility::{Measured, Utility, utility};
+use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
-use hedgerow_privacy::{Requirement, Scope, Sensitive};
+use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,9 +21,13 @@ use crate::output::Answer;
 use crate::progress::Bar;
 
 mod manifest;
+mod read;
 pub(crate) mod text;
 
 pub(crate) use manifest::{Check, visible};
+pub(crate) use read::Read;
+
+use read::{histogram, in_view};
 
 /// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
 /// worst class. With a release folder and its study also whether it is what all sites signed.
@@ -187,60 +191,6 @@ pub(crate) fn unsealed(
     let path = release_file(folder, Some(&opened.study), Some(&check))?;
     let arguments = Arguments::of_folder(folder, None);
     look(&arguments, Some(opened), &path, &mut Some(check))
-}
-
-/// A release as it was read.
-pub(crate) struct Read {
-    text: TextTable,
-    release: Release,
-    /// Files whose order may say something.
-    disordered: Vec<String>,
-}
-
-impl Read {
-    /// Reads the release of a study: its file, or one of the files of a fragmented one.
-    pub(crate) fn open(path: &Path, study: &Study, ignore: &[&str]) -> Result<Self, CliError> {
-        if study.is_fragmented() {
-            let folder = path.parent().unwrap_or(Path::new(""));
-            let read = read_fragments(folder, &study.schema, &())?;
-            return Ok(Self {
-                text: read.text,
-                release: read.release,
-                disordered: read.disordered,
-            });
-        }
-        let attributes = study.schema.attributes().iter();
-        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-        let text = read_text(path, &names, &Bar::reading(path))?;
-        Ok(Self {
-            release: Release::from_text(&text, &study.schema, ignore)?,
-            text,
-            disordered: Vec::new(),
-        })
-    }
-
-    /// What is in it, by classes; and what a requirement finds.
-    pub(crate) fn judge(
-        &self,
-        provider: Option<&str>,
-        requirement: Option<&Requirement>,
-    ) -> Result<(Classes, Verdict), CliError> {
-        let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
-        let classes = evidence.classes();
-        let verdict = verify(&in_view(evidence, requirement), requirement);
-        Ok((classes, verdict.with_disorder(self.disordered.clone())))
-    }
-
-    /// What it lost.
-    pub(crate) fn losses(
-        &self,
-        study: &Study,
-        classes: &Classes,
-        original: Option<&Table>,
-        requirement: Option<&Requirement>,
-    ) -> Utility {
-        losses(study, &self.release, classes, original, requirement)
-    }
 }
 
 /// Looks at a release. The manifest goes into the report, or stays where there is none.
@@ -491,14 +441,6 @@ fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, Cli
     })
 }
 
-/// Sensitive attributes each on its own, or together, as the requirement says.
-fn in_view<'a>(evidence: Evidence<'a>, requirement: Option<&Requirement>) -> Evidence<'a> {
-    match requirement.map(|requirement| requirement.sensitive) {
-        Some(Sensitive::Product) => evidence.with_product(),
-        _ => evidence,
-    }
-}
-
 /// A requirement given on the command line: a file, or the line itself.
 fn stated(against: &str, scope: &Scope) -> Result<Requirement, CliError> {
     let path = Path::new(against);
@@ -545,45 +487,6 @@ fn original(
         }
     }
     Ok(table)
-}
-
-fn losses(
-    study: &Study,
-    release: &Release,
-    classes: &Classes,
-    original: Option<&Table>,
-    requirement: Option<&Requirement>,
-) -> Utility {
-    let quasi = study.schema.with_role(Role::Quasi);
-    let counts: Vec<Option<Vec<u64>>> = quasi
-        .iter()
-        .map(|attribute| {
-            let size = study.schema.attributes()[*attribute].domain.size();
-            Some(histogram(original?.codes(*attribute)?, size))
-        })
-        .collect();
-    let measured: Vec<Measured<'_>> = quasi
-        .iter()
-        .zip(&counts)
-        .filter_map(|(attribute, counts)| {
-            let declared = &study.schema.attributes()[*attribute];
-            Some(Measured {
-                name: &declared.name,
-                domain: &declared.domain,
-                column: release.generalized(*attribute)?,
-                original: counts.as_deref(),
-            })
-        })
-        .collect();
-    utility(&measured, classes, requirement.map_or(1, Requirement::k))
-}
-
-fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
-    let mut counts = vec![0; size as usize];
-    for code in codes.iter() {
-        counts[code as usize] += 1;
-    }
-    counts
 }
 
 /// The population's quasi-identifiers as codes. It need not have the study's other columns.

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     vertical: bool,
     /// Give each hospital a PostgreSQL of its own, where one is installed.
-    #[arg(long, conflicts_with = "vertical")]
+    #[arg(long)]
     postgres: bool,
 }
 
@@ -81,8 +81,9 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
         match postgres::Programs::find() {
             Ok(programs) => {
                 talk("starting a PostgreSQL for each");
-                for hospital in &town.hospitals {
-                    servers.push(programs.serve(hospital, &town).await?);
+                for (place, hospital) in town.hospitals.iter().enumerate() {
+                    let schema = town.ready.study.schema_at(place);
+                    servers.push(programs.serve(hospital, &schema).await?);
                 }
                 uses_postgres = true;
             }
@@ -106,6 +107,7 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
             town: &town,
             joint: &joint,
             answers: &standings,
+            uses_postgres,
             seconds,
         };
         return Ok(answer.answer(folder));

@@ -13,6 +13,7 @@ pub(super) struct Told<'a> {
     pub(super) joint: &'a Published,
     /// What each node says.
     pub(super) answers: &'a [Value],
+    pub(super) uses_postgres: bool,
     pub(super) seconds: f64,
 }
 
@@ -31,6 +32,7 @@ impl Told<'_> {
             "together": { "groups": self.joint.verdict.classes, "ncp": self.joint.utility.ncp },
             "cost": { "rounds": cost.rounds, "messages": cost.messages, "bytes": cost.bytes },
             "ledger": ledger,
+            "postgres": self.uses_postgres,
             "seconds": self.seconds,
         });
         if folder.is_kept() {

@@ -52,6 +52,7 @@ fn three_institutions_publish_what_they_know_about_the_same_patients() {
         &[
             "demo",
             "--vertical",
+            "--postgres",
             "--rows",
             "400",
             "--keep",

@@ -328,6 +328,11 @@ fn a_site_checks_its_own_table() {
     );
     refused(
         folder,
+        "study check study.toml lab.csv",
+        "lab.csv:1: column `age` of the study is missing\nhint: the file has `number`, `marker`, `method`\nhint: --site NAME checks a table that has one site's columns",
+    );
+    refused(
+        folder,
         "study check study.toml lab.csv --site labratory",
         "study.toml: the study has no site `labratory`\nhint: did you mean `laboratory`?",
     );

@@ -184,6 +184,26 @@ fn institutions_that_are_killed_publish_the_clusters_that_a_simulation_does() {
 }
 
 #[test]
+fn institutions_count_what_a_simulation_counts() {
+    let folder = prepared(100, "name = \"d2pt\"");
+    let path = folder.path();
+    let mut running = start_all(path, &INSTITUTIONS, 0);
+    running.iter_mut().for_each(Site::end);
+    let mut cost = [0, 0, 0];
+    for name in INSTITUTIONS {
+        let said = std::fs::read_to_string(path.join(format!("{name}-0.out"))).unwrap();
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let number = |key: &str| said["cost"][key].as_u64().unwrap();
+        cost[0] = number("rounds").max(cost[0]);
+        cost[1] += number("messages");
+        cost[2] += number("bytes");
+    }
+    let expected = &simulate(path)["cost"];
+    let expected = ["rounds", "messages", "bytes"].map(|key| expected[key].as_u64().unwrap());
+    assert_eq!(cost, expected);
+}
+
+#[test]
 fn every_kind_of_vertical_study_lists_what_it_discloses() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
