@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         &Others::but(column),
         &Bar::reading(&arguments.table),
     )?;
-    let brought = ready.bring(table);
+    let brought = ready.bring(table, &arguments.table.display().to_string())?;
     probe(&arguments.out, &ready.study)?;
     let (owner, count) = match &sites {
         Some(sites) => (Owner::Column(&sites.owners), sites.count()),
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         of_sites,
         ledger: &ledger,
         cost: &cost,
-        shared: ready.shared(joint.groups),
+        shared: ready.shared(joint.groups, 1),
     };
     manifest::write_unsigned(&ready, &account)?;
     // Cuts draw nothing.

@@ -195,12 +195,13 @@ impl Ready {
         attributes.map(pick).collect()
     }
 
-    /// What a site brings that has this table.
-    pub(crate) fn bring(&self, table: Table) -> Brought {
+    /// What a site brings that has this table, which is called so.
+    pub(crate) fn bring(&self, table: Table, name: &str) -> Result<Brought, CliError> {
         if self.is_vertical() {
-            Brought::Columns(table)
+            see_people(&self.study, &table, name)?;
+            Ok(Brought::Columns(table))
         } else {
-            Brought::People(self.columns(&table, 0..table.rows()))
+            Ok(Brought::People(self.columns(&table, 0..table.rows())))
         }
     }
 
@@ -306,6 +307,13 @@ impl Ready {
             recode: self.study.recode,
         })
     }
+}
+
+/// Sees, before anything is sent, that a table whose people other sites know tells them apart.
+pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(), CliError> {
+    let keys = study.identity.keys(table);
+    keys.map_err(|error| CliError::Usage(format!("{name}: {error}")))?;
+    Ok(())
 }
 
 /// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes

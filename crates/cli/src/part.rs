@@ -280,7 +280,7 @@ impl Part {
         let schema = self.ready.study.schema_at(usize::from(self.place));
         let table = self.site.source.table(&schema, &()).await?;
         let rows = digest(&table);
-        let brought = self.ready.bring(table);
+        let brought = self.ready.bring(table, &self.site.source.name())?;
         let journal = match held {
             Some(journal) => journal,
             None => Journal::open(&self.site.data)?,
@@ -363,7 +363,7 @@ impl Part {
             of_sites: OfSites::default(),
             ledger: &ledger,
             cost: &cost,
-            shared: self.ready.shared(groups),
+            shared: self.ready.shared(groups, sites),
         };
         let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
         let writer = (self.site.name.as_str(), &*self.secret);

@@ -1,7 +1,7 @@
 //! A site's part in a run of sites that hold the same people: alignment by identifiers, then groups
 //! (D2Pt) or clusters of the people whom all have, and the release of either.
 
-use hedgerow_data::study::Algorithm;
+use hedgerow_data::study::{Algorithm, Split};
 use hedgerow_data::{Release, ReleaseColumn, Role, Table};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::align::align;
@@ -78,21 +78,27 @@ impl Ready {
         Release::fragmented(schema.clone(), columns, &fragments.group)
     }
 
-    /// Who held what and how groups were found, for a release's manifest.
-    pub(crate) fn shared(&self, groups: Option<Groups>) -> Option<Value> {
+    /// Who held what and how groups were found by so many sites, for a release's manifest.
+    pub(crate) fn shared(&self, groups: Option<Groups>, sites: usize) -> Option<Value> {
         if !self.is_vertical() {
             return None;
         }
-        let split = &self.split;
+        let schema = &self.study.schema;
+        let whole = Split::whole(schema);
+        // One party has everybody's columns, whatever the study says.
+        let is_one = sites == 1;
+        let split = if is_one { &whole } else { &self.split };
         let names = self.study.sites.iter().map(|site| site.name.clone());
         let numbers = (1..=split.sites()).map(|site| site.to_string());
         let names: Vec<String> = match self.study.split {
+            _ if is_one => vec![String::from("one party")],
             Some(_) => names.collect(),
             None => numbers.collect(),
         };
-        let sites = names.iter().enumerate().map(|(site, name)| {
-            json!({ "site": name, "columns": split.names(&self.study.schema, site) })
-        });
+        let sites = names
+            .iter()
+            .enumerate()
+            .map(|(site, name)| json!({ "site": name, "columns": split.names(schema, site) }));
         let identifiers = &self.study.identity.columns;
         let mut shared = json!({ "identifiers": identifiers, "sites": sites.collect::<Vec<_>>() });
         if let Some(groups) = groups {

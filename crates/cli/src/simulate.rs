@@ -13,7 +13,7 @@ use hedgerow_smc::{MAXIMUM_SITES, Settings};
 use crate::anonymize::{SEED, refuse_provider};
 use crate::baselines::Baselines;
 use crate::error::CliError;
-use crate::joint::{Brought, Joint, Ready, probe};
+use crate::joint::{Brought, Joint, Ready, probe, see_people};
 use crate::manifest::{self, Account};
 use crate::opened::Opened;
 use crate::output::{Answer, talk, thousands};
@@ -292,6 +292,9 @@ fn vertical(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError> {
         &Others::Refuse,
         &Bar::reading(&arguments.table),
     )?;
+    // A site's own order says nothing about the file.
+    let name = arguments.table.display().to_string();
+    see_people(&ready.study, &table, &name)?;
     probe(&arguments.out, &ready.study)?;
     let ran = simulate(&ready, arguments.seed, count, |site| {
         let schema = split.schema_of(&ready.study.schema, site);
@@ -334,7 +337,7 @@ fn publish(
         of_sites,
         ledger: &ledger,
         cost: &cost,
-        shared: ready.shared(groups),
+        shared: ready.shared(groups, count),
     };
     manifest::write_unsigned(ready, &account)?;
     let baselines = baselines(joint)?;

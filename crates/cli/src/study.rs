@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::agreement;
 use crate::error::CliError;
+use crate::joint::see_people;
 use crate::output::{Answer, aligned, count};
 use crate::progress::Bar;
 
@@ -81,8 +82,7 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         })?;
         if study.partition == Partition::Vertical {
             // What would stop a run: people who cannot be told apart.
-            let keys = study.identity.keys(&table);
-            keys.map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;
+            see_people(&study, &table, &path.display().to_string())?;
         }
         tables.push((path.display().to_string(), table.rows() as u64));
     }
