@@ -169,29 +169,6 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Adds the cost of each of some closures together with a value.
-    fn add_joined_costs(&self, closures: &[u64], code: u32, sums: &mut [u64]) {
-        match &self.form {
-            Form::Node {
-                tree,
-                costs,
-                joined,
-            } if !joined.is_empty() => {
-                let from = tree.leaf(code) as usize * costs.len();
-                let joined = &joined[from..from + costs.len()];
-                for (sum, node) in sums.iter_mut().zip(closures) {
-                    *sum += joined[*node as usize];
-                }
-            }
-            _ => {
-                let closures = closures.chunks_exact(self.width());
-                for (sum, closure) in sums.iter_mut().zip(closures) {
-                    *sum += self.joined_cost(closure, code);
-                }
-            }
-        }
-    }
-
     /// The cost of two closures together.
     fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {
@@ -506,7 +483,11 @@ impl<'a> Shapes<'a> {
         code: u32,
         sums: &mut [u64],
     ) {
-        self.shapes[attribute].add_joined_costs(parts, code, sums);
+        let shape = &self.shapes[attribute];
+        let parts = parts.chunks_exact(shape.width());
+        for (sum, part) in sums.iter_mut().zip(parts) {
+            *sum += shape.joined_cost(part, code);
+        }
     }
 
     /// The cost of a closure together with a record.

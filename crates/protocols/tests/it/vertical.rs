@@ -2,6 +2,7 @@
 
 mod adult;
 mod clustering;
+mod columns;
 mod example;
 mod laws;
 mod lines;

@@ -31,6 +31,7 @@ mod assembly;
 mod changes;
 mod pass;
 mod start;
+mod steps;
 mod unite;
 mod work;
 
@@ -44,12 +45,12 @@ use hedgerow_smc::{Party, Seed, What};
 use super::own::{Demand, Held, OwnColumn};
 use crate::Error;
 pub use crate::clustering::Loss;
-use crate::clustering::cost::UNIT;
 use crate::clustering::shape::{Shape, Shapes};
 use crate::horizontal::cover::Writing;
 pub use assembly::{CELLS, VALUES, assemble};
 use start::Draws;
-use work::{PIVOT, Work};
+use steps::{Steps, mean};
+use work::Work;
 
 /// Whether all records together satisfy the requirement.
 pub const MEETS: What = What::new(
@@ -98,9 +99,6 @@ pub const KEPT: What = What::new(
     "whether a start ended better than those before it",
     "TG12 section 5: clusters are public",
 );
-
-/// Iterations end when one brings less than this share of what they brought before.
-const LITTLE: i64 = 200;
 
 /// What all sites agree on before a run.
 pub struct Plan<'a> {
@@ -271,107 +269,6 @@ async fn run(
         is_settled,
         published_calls,
     })
-}
-
-fn mean(loss: f64, records: usize, attributes: usize) -> f64 {
-    loss / UNIT / (records.max(1) * attributes.max(1)) as f64
-}
-
-/// The steps of a run, and what the pivot learns of their loss.
-struct Steps {
-    records: usize,
-    attributes: usize,
-    /// This site's loss at the first start.
-    first: u64,
-    /// What the pivot knows: by how much the loss of all differs from that at the first start, when
-    /// this start began, after its last step, and at the end of the best start so far.
-    began: i64,
-    last: i64,
-    best: i64,
-    /// The steps since the start.
-    trace: Vec<Progress>,
-}
-
-impl Steps {
-    fn new(records: usize, attributes: usize) -> Self {
-        Self {
-            records,
-            attributes,
-            first: 0,
-            began: 0,
-            last: 0,
-            best: i64::MAX,
-            trace: Vec::new(),
-        }
-    }
-
-    /// Begins a start.
-    async fn begin(&mut self, party: &mut Party, work: &Work<'_>, start: u32) -> Result<(), Error> {
-        self.trace.clear();
-        if start == 0 {
-            self.first = work.clusters.loss();
-            return Ok(());
-        }
-        self.began = self.change(party, work).await?.unwrap_or(0);
-        self.last = self.began;
-        Ok(())
-    }
-
-    /// By how much the loss of all sites differs from that at the first start: the pivot learns it.
-    async fn change(&self, party: &mut Party, work: &Work<'_>) -> Result<Option<i64>, Error> {
-        let mut change = [work.clusters.loss().wrapping_sub(self.first)];
-        work.blur(party, &mut change);
-        party.sum_to(COSTS, PIVOT, &mut change).await?;
-        Ok((party.me() == PIVOT).then_some(change[0] as i64))
-    }
-
-    /// Whether this start ended better than those before it, which the pivot tells.
-    async fn is_best(&mut self, party: &mut Party, start: u32) -> Result<bool, Error> {
-        if start == 0 {
-            self.best = self.last;
-            return Ok(true);
-        }
-        let mut is_best = [0];
-        if party.me() == PIVOT {
-            is_best[0] = u64::from(self.last < self.best);
-            self.best = self.best.min(self.last);
-        }
-        party.sum(KEPT, &mut is_best).await?;
-        Ok(is_best[0] != 0)
-    }
-
-    /// Ends a step. Gives whether it brought so little that there should be no more of its kind, which
-    /// the pivot tells.
-    async fn step(
-        &mut self,
-        party: &mut Party,
-        work: &Work<'_>,
-        phase: Phase,
-        moved: u64,
-    ) -> Result<bool, Error> {
-        let change = self.change(party, work).await?;
-        let mut is_last = [0];
-        if let Some(change) = change {
-            let gained = self.last.saturating_sub(change);
-            let so_far = change.saturating_sub(self.began).saturating_abs();
-            is_last[0] = u64::from(gained <= so_far / LITTLE);
-            self.last = change;
-        }
-        party.sum(ENDS, &mut is_last).await?;
-        self.trace.push(Progress {
-            phase,
-            clusters: work.clusters.living().count(),
-            moved,
-            change: change.map(|change| mean(change as f64, self.records, self.attributes)),
-        });
-        Ok(is_last[0] != 0)
-    }
-
-    fn tell(&self, each_step: &mut impl FnMut(Progress)) {
-        if let Some(progress) = self.trace.last() {
-            each_step(*progress);
-        }
-    }
 }
 
 impl<'p> Plan<'p> {
