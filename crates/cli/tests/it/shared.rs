@@ -187,6 +187,8 @@ fn every_synchronizer_and_anonymizer_and_the_published_level_verify() {
             "{settings}"
         );
         assert_eq!(seen["records"], summary["records"]);
+        let cuts = settings.contains("dpp2ga");
+        assert!(!cuts || summary["classes"].as_u64().unwrap() > 1);
     }
     write_study(folder, |text| {
         instead(text, "partition =", "security = \"published\"\npartition =")
@@ -343,7 +345,7 @@ fn a_site_checks_its_own_table() {
 fn what_is_changed_in_a_fragmented_release_is_seen() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    write_study(folder, str::to_owned);
+    write_study(folder, algorithm("synchronizer = \"dpp2ga\""));
     write_people(folder, 200);
     ok(folder, SIMULATE);
     let finding = |change: &dyn Fn(&Path)| {
@@ -423,18 +425,20 @@ fn what_is_changed_in_a_fragmented_release_is_seen() {
     );
     // One that asks too much does not hold.
     std::fs::write(folder.join("release").join(marker), text).unwrap();
-    let done = hedgerow(
-        folder,
-        &[
+    let against = |requirement: &str| {
+        let line = [
             "verify",
             "release",
             "--study",
             "study.toml",
             "--against",
-            "k = 200, t = 0.01",
-            "--json",
-        ],
-    );
-    let report = json(&done);
-    assert_eq!(done.code, if report["classes"] == 1 { 0 } else { 1 });
+            requirement,
+        ];
+        hedgerow(folder, &line).code
+    };
+    assert_eq!(against("k = 5"), 0);
+    assert_eq!(against("k = 150"), 1);
+    assert_eq!(against("k = 5, t = 0.01"), 1);
+    // Nobody's sensitive values stand together in a row.
+    assert_eq!(against("k = 5, l = 2, sensitive = 'product'"), 2);
 }

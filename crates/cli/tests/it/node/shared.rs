@@ -1,10 +1,11 @@
 //! Institutions that know the same patients, as processes of their own: each reads its own columns.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_data::Study;
 use hedgerow_data::files::{Others, read_table};
+use hedgerow_node::journal::Journal;
 
 use super::leaks::{Form, leak, number_forms, run_to_the_seals, sent, text_forms};
 use super::{Site, files, free_address, hedgerow, json, listed, make_private, progress, start_all};
@@ -234,9 +235,21 @@ fn every_kind_of_vertical_study_lists_what_it_discloses() {
     assert!(seen.len() >= 18, "{seen:?}");
 }
 
-/// Waits for sites that must fail, and gives what each says.
+/// Waits for sites that must fail, and gives what each says. The laboratory comes last, when the others
+/// can hear of it.
 fn failures(path: &Path) -> Vec<String> {
-    let mut running = start_all(path, &INSTITUTIONS, 0);
+    let [clinic, laboratory, insurer] = INSTITUTIONS;
+    let mut running = start_all(path, &[clinic, insurer], 0);
+    let has_begun = |name: &str| {
+        let entries = Journal::look(&path.join(format!("{name}-data")));
+        entries.is_ok_and(|entries| !entries.is_empty())
+    };
+    let started = Instant::now();
+    while !(has_begun(clinic) && has_begun(insurer)) {
+        assert!(started.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    running.insert(1, Site::start(path, laboratory, 0));
     let said = running.iter_mut().map(|site| {
         assert!(!site.child.wait().unwrap().success(), "{}", site.said());
         site.said()
