@@ -38,7 +38,7 @@ impl Ready {
         let rows = align(party, &self.study.identity, table).await?;
         let columns = columns_of(schema, table);
         if self.study.algorithm == Algorithm::Clustering {
-            // All sites' start, orders and splits are the pivot's.
+            // What a site draws is its own, as in a simulation with the same seed.
             let plan = self.shared_clustering_plan(draws.seed(party.me().index() as u32, 0));
             let mut steps = Steps::default();
             let found = cluster(party, &plan, &columns, &rows, |progress| {

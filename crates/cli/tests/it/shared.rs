@@ -425,6 +425,19 @@ fn what_is_changed_in_a_fragmented_release_is_seen() {
     );
     // One that asks too much does not hold.
     std::fs::write(folder.join("release").join(marker), text).unwrap();
+    // A column that says who is who makes nobody anonymous, in whichever table it stands.
+    let named = |line: (usize, &str)| match line.0 {
+        0 => format!("{},number\n", line.1),
+        row => format!("{},{row}\n", line.1),
+    };
+    let whole = read(&folder.join("release"), marker);
+    let with_names: String = whole.lines().enumerate().map(named).collect();
+    std::fs::write(folder.join("release").join(marker), with_names).unwrap();
+    let done = hedgerow(folder, &VERIFY.split(' ').collect::<Vec<_>>());
+    assert_eq!(done.code, 1);
+    let said = "column `number` is an identifier: nobody in this table is anonymous";
+    assert!(done.stdout.contains(said), "{}", done.stdout);
+    std::fs::write(folder.join("release").join(marker), whole).unwrap();
     let against = |requirement: &str| {
         let line = [
             "verify",

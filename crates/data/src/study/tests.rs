@@ -372,6 +372,17 @@ fn what_a_vertical_release_cannot_be_named_after_is_refused() {
         renamed("\"disease\"", "\"a/b\"")
             .starts_with("study.toml:16: a fragmented release has a file named after `a/b`")
     );
+    assert!(renamed("\"id\"", "\"group\"").contains("has a column `group`"));
+    let long = format!("\"{}\"", "x".repeat(201));
+    assert!(renamed("\"disease\"", &long).contains("at most 200 bytes"));
+    let twins = PEOPLE
+        .replace("\"other\"", "\"sensitive\"")
+        .replace("\"ward\"", "\"Disease\"");
+    assert!(
+        vertical(&twins, "")
+            .unwrap_err()
+            .contains("differs by case only")
+    );
     let recoded = PEOPLE.replace("zip.csv\"\n", "zip.csv\"\nrecode = \"set\"\n");
     assert!(
         vertical(&recoded, "")
