@@ -67,15 +67,6 @@ impl Ready {
         Self::new(Opened::open(path)?, path, sites)
     }
 
-    /// One that has been read.
-    pub(crate) fn of_opened(
-        opened: Opened,
-        path: &Path,
-        sites: Option<u64>,
-    ) -> Result<Self, CliError> {
-        Self::new(opened, path, sites)
-    }
-
     /// Sees that a study that has been read can be run: what sites signed is what they run, even if
     /// its file has changed since.
     pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, CliError> {
@@ -94,7 +85,8 @@ impl Ready {
         self.study.partition == Spread::Vertical
     }
 
-    fn new(opened: Opened, path: &Path, sites: Option<u64>) -> Result<Self, CliError> {
+    /// One that has been read from there.
+    pub(crate) fn new(opened: Opened, path: &Path, sites: Option<u64>) -> Result<Self, CliError> {
         let study = opened.study.clone();
         let scope = Scope {
             sites: sites.or(Scope::of_study(&study).sites),

@@ -210,7 +210,7 @@ fn horizontal(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError>
         }
     };
     refuse_many(count)?;
-    let ready = Ready::of_opened(opened, &arguments.study, Some(count as u64))?;
+    let ready = Ready::new(opened, &arguments.study, Some(count as u64))?;
     let deal = Deal::new(
         arguments.split,
         &arguments.by,
@@ -266,7 +266,7 @@ fn vertical(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError> {
             "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out",
         )));
     }
-    let mut ready = Ready::of_opened(opened, &arguments.study, None)?;
+    let mut ready = Ready::new(opened, &arguments.study, None)?;
     if let Some(columns) = &arguments.columns {
         ready.split = columns_at(columns, &ready.study.schema)?;
         // Who has them is not who the study says.
