@@ -15,10 +15,15 @@ use crate::joint::Ready;
 use crate::output::{Answer, aligned};
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: hedgerow study new study.toml")]
+#[command(after_help = "Examples:
+  hedgerow study new study.toml
+  hedgerow study new --vertical study.toml")]
 pub(crate) struct NewArguments {
     /// The file to make; one that is there is kept.
     study: PathBuf,
+    /// A study of sites that hold different columns of the same people.
+    #[arg(long)]
+    vertical: bool,
 }
 
 #[derive(clap::Args)]
@@ -72,6 +77,70 @@ k = 10
 l = 2
 "#;
 
+/// The same for sites that hold different columns.
+const VERTICAL: &str = r#"# What all sites agree to. Every site signs this file and the files it names, byte for byte.
+[study]
+name = "my-study"
+partition = "vertical"              # the same people, different columns
+
+# One for each site, in an order that all agree on, with the columns that it holds.
+[[site]]
+name = "clinic"
+# address = "clinic.example.org:7401"
+# key = "ed25519:..."               # as hedgerow keygen prints it
+columns = ["age", "disease"]
+
+[[site]]
+name = "insurer"
+# address = "insurer.example.org:7401"
+# key = "ed25519:..."
+columns = ["zip", "tariff"]
+
+# Says who is who. Every site has it, and it is never released.
+[[attribute]]
+name = "number"
+role = "identifier"
+
+# One for each column. Quasi-identifiers are what others may know about a person.
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 119]
+widths = [10, 20, 40]
+
+[[attribute]]
+name = "zip"
+role = "quasi"
+values = ["12345", "12346", "12350"]
+
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["asthma", "flu", "ulcer"]
+
+[[attribute]]
+name = "tariff"
+role = "sensitive"
+values = ["basic", "full"]
+
+# What makes different ways to write an identifier the same.
+[identity]
+case = "fold"                       # keep | fold
+spaces = "trim"                     # keep | trim | collapse | remove
+zeros = "keep"                      # keep | strip: leading ones
+
+# What every group of the release must satisfy.
+[require]
+k = 10
+l = 2
+
+[algorithm]
+name = "d2pt"                       # d2pt | clustering
+anonymizer = "datafly"              # datafly | optimal
+synchronizer = "merge"              # merge | fork | identity | dpp2ga
+"#;
+
 pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
     let path = &arguments.study;
     if path.exists() {
@@ -81,7 +150,11 @@ pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
         )));
     }
     let mut file = OutputFile::create(path)?;
-    file.write_all(TEMPLATE.as_bytes())
+    let template = match arguments.vertical {
+        true => VERTICAL,
+        false => TEMPLATE,
+    };
+    file.write_all(template.as_bytes())
         .map_err(|error| FileError::Unwritable {
             file: path.display().to_string(),
             reason: error.to_string(),
@@ -118,6 +191,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         agreement.hash,
         table(&agreement, &standings)
     );
+    text.push_str(&crate::study::holders(&agreement.study));
     let mut shown = value(&agreement, &standings);
     let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)

@@ -11,13 +11,13 @@ use hedgerow_smc::{Party, Seed, Settings};
 
 use crate::convergence::Step;
 use crate::error::CliError;
-use crate::joint::{Columns, Joint, Ready, probe};
+use crate::joint::{Brought, Joint, Ready, probe};
 use crate::manifest::{self, Account};
 use crate::output::Answer;
 use crate::plan::Draws;
 use crate::progress::Bar;
 use crate::split::Sites;
-use crate::summary::{Cost, Summary};
+use crate::summary::{Cost, OfSites, Summary};
 
 /// The seed of a run that is given none.
 pub(crate) const SEED: u64 = 1;
@@ -55,7 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         &arguments.study,
         sites.as_ref().map(|sites| sites.count() as u64),
     )?;
-    if sites.is_none() {
+    if ready.is_vertical() {
+        refuse_provider(column)?;
+    } else if sites.is_none() {
         refuse_sites(&arguments.study, &ready.requirement)?;
     }
     let table = read_table(
@@ -64,8 +66,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         &Others::but(column),
         &Bar::reading(&arguments.table),
     )?;
-    let columns = ready.columns(&table, 0..table.rows());
-    probe(&arguments.out)?;
+    let brought = ready.bring(table, &arguments.table.display().to_string())?;
+    probe(&arguments.out, &ready.study)?;
     let (owner, count) = match &sites {
         Some(sites) => (Owner::Column(&sites.owners), sites.count()),
         None => (Owner::Site(0), 1),
@@ -73,16 +75,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let bar = Bar::steps();
     let began = Instant::now();
     let owners = (owner, count);
-    let (joint, smc_calls) = one_party(&ready, &columns, owners, arguments.seed, |step| {
+    let (joint, smc_calls) = one_party(&ready, &brought, owners, arguments.seed, |step| {
         bar.step(step);
     })?;
     let protocol_seconds = began.elapsed().as_secs_f64();
     drop(bar);
-    let of_sites = sites.as_ref().map(|sites| {
-        let classes = joint.partition.classes.iter();
-        let classes = classes.map(|class| joint.partition.rows(class));
-        ready.of_sites(&columns, sites, classes)
-    });
+    let of_sites = match (&sites, &joint.partition, &brought) {
+        (Some(sites), Some(partition), Brought::People(columns)) => {
+            let classes = partition.classes.iter();
+            let classes = classes.map(|class| partition.rows(class));
+            ready.of_sites(columns, sites, classes)
+        }
+        _ => OfSites::default(),
+    };
     let published = ready.publish(&joint.release, &arguments.out)?;
     let cost = Cost {
         smc_calls,
@@ -91,19 +96,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ..Cost::default()
     };
     let ledger = Vec::new();
-    let of_sites = of_sites.unwrap_or_default();
     let account = Account {
         published: &published,
         sites: count,
         of_sites,
         ledger: &ledger,
         cost: &cost,
+        shared: ready.shared(joint.groups, 1),
     };
     manifest::write_unsigned(&ready, &account)?;
     // Cuts draw nothing.
-    let seed = (ready.study.algorithm == Algorithm::Clustering).then_some(arguments.seed);
+    let draws = matches!(
+        ready.study.algorithm,
+        Algorithm::Clustering | Algorithm::D2pt
+    );
+    let seed = draws.then_some(arguments.seed);
     let summary = Summary::new(&ready, &published, count, seed, cost, ledger, of_sites);
-    Ok(summary.converged(joint.convergence).answer())
+    let summary = summary.converged(joint.convergence).grouped(joint.groups);
+    Ok(summary.answer())
+}
+
+/// Where sites hold the same people, a record is of all of them.
+pub(crate) fn refuse_provider(column: Option<&str>) -> Result<(), CliError> {
+    match column {
+        Some(_) => Err(CliError::Usage(String::from(
+            "--provider-column is for horizontal studies: the sites of this one hold the same people\nhint: leave it out",
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A table of one site cannot meet what speaks of several.
@@ -127,15 +147,15 @@ fn refuse_sites(study: &Path, requirement: &Requirement) -> Result<(), CliError>
 /// of the rows draw as they would in a simulation with this seed.
 pub(crate) fn one_party(
     ready: &Ready,
-    columns: &Columns,
+    brought: &Brought,
     owners: (Owner<'_>, usize),
     seed: u64,
     each_step: impl FnMut(Step),
 ) -> Result<(Joint, u64), hedgerow_protocols::Error> {
-    // Nothing is sent, so the party's own seed may be any.
-    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(0, 0));
+    // What a party of one sends nobody, it draws all the same: numbers of groups, an order of people.
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(seed, 0));
     let draws = Draws::Simulated(seed);
-    let run = ready.take_part(&mut party, columns, owners, &draws, each_step);
+    let run = ready.take_part(&mut party, brought, owners, &draws, each_step);
     let joint = pollster::block_on(run)?;
     Ok((joint, party.calls()))
 }

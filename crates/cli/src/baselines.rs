@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::anonymize::{SEED, one_party};
 use crate::error::CliError;
-use crate::joint::Ready;
+use crate::joint::{Brought, Ready};
 use crate::output::{aligned, count, thousands};
 use crate::progress::Bar;
 use crate::split::Sites;
@@ -76,7 +76,7 @@ impl Baselines {
     ) -> Result<Self, CliError> {
         let meter = Meter::new(ready, table);
         let bar = Bar::steps();
-        let columns = ready.columns(table, 0..table.rows());
+        let columns = Brought::People(ready.columns(table, 0..table.rows()));
         let owners = (Owner::Column(&sites.owners), sites.count());
         let (central, _) = one_party(ready, &columns, owners, seed, |step| bar.step(step))?;
         drop(bar);
@@ -169,7 +169,7 @@ impl Alone {
     /// model that fails.
     pub(crate) fn run(ready: &Ready, table: &Table) -> Result<Result<Self, String>, CliError> {
         let (alone, _) = without_other_sites(ready);
-        let columns = alone.columns(table, 0..table.rows());
+        let columns = Brought::People(alone.columns(table, 0..table.rows()));
         match one_party(&alone, &columns, (Owner::Site(0), 1), SEED, |_| {}) {
             Ok((joint, _)) => {
                 let losses = Meter::new(&alone, table).losses(&[&joint.release]);
@@ -197,6 +197,7 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     let alone = Ready {
         study: ready.study.clone(),
         requirement,
+        split: ready.split.clone(),
         opened: Arc::clone(&ready.opened),
     };
     (alone, left_out)
@@ -219,7 +220,7 @@ fn each_alone(
         if rows.is_empty() {
             continue;
         }
-        let columns = alone.columns(table, rows.iter().copied());
+        let columns = Brought::People(alone.columns(table, rows.iter().copied()));
         match one_party(&alone, &columns, (Owner::Site(0), 1), seed, |_| {}) {
             Ok((joint, _)) => releases.push(joint.release),
             Err(Error::Unmeetable { model, .. }) => cannot_publish.push(CannotPublish {

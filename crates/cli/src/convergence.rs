@@ -3,6 +3,7 @@
 
 use hedgerow_data::study::Loss;
 use hedgerow_protocols::horizontal::clustering::{Clustering, Phase, Progress};
+use hedgerow_protocols::vertical::clustering as vertical;
 use serde::{Deserialize, Serialize};
 
 use crate::output::{aligned, count, thousands};
@@ -25,6 +26,28 @@ pub(crate) enum Step {
     Refined { clusters: usize, loss: f64 },
     /// Groups of clusters were rebuilt, which one site alone can do.
     Rebuilt { clusters: usize, loss: f64 },
+    /// A site's classes of people whom all hold are held against the others'.
+    Synchronization { time: u32, classes: usize },
+    /// Clusters of people whom all hold have changed; by how much the loss has since the start, only
+    /// the pivot knows.
+    Change {
+        phase: ChangePhase,
+        clusters: usize,
+        moved: u64,
+        change: Option<f64>,
+    },
+}
+
+/// What changed clusters of people whom all hold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ChangePhase {
+    /// An iteration over all records, by its number.
+    Iteration(u32),
+    /// Small clusters were united.
+    United,
+    /// Records of clusters larger than k moved on.
+    Refined,
 }
 
 impl std::fmt::Display for Step {
@@ -37,6 +60,16 @@ impl std::fmt::Display for Step {
             | Self::Rebuilt { clusters, loss } => {
                 let (name, clusters) = (self.name(), thousands(*clusters as u64));
                 write!(f, "{name}: {clusters} clusters, loss {loss:.4}")
+            }
+            Self::Synchronization { classes, .. } => {
+                let (name, classes) = (self.name(), thousands(*classes as u64));
+                write!(f, "{name}: {classes} classes here")
+            }
+            Self::Change {
+                clusters, moved, ..
+            } => {
+                let (clusters, moved) = (thousands(*clusters as u64), thousands(*moved));
+                write!(f, "{}: {clusters} clusters, {moved} moved", self.name())
             }
         }
     }
@@ -52,6 +85,12 @@ impl Step {
             Self::Grown { .. } => String::from("grown"),
             Self::Refined { .. } => String::from("refined"),
             Self::Rebuilt { .. } => String::from("rebuilt"),
+            Self::Synchronization { time, .. } => format!("synchronization {time}"),
+            Self::Change { phase, .. } => match phase {
+                ChangePhase::Iteration(number) => format!("iteration {number}"),
+                ChangePhase::United => String::from("united"),
+                ChangePhase::Refined => String::from("refined"),
+            },
         }
     }
 }
@@ -90,6 +129,28 @@ impl Steps {
     }
 }
 
+impl Steps {
+    /// A step of a clustering among sites that hold the same people.
+    pub(crate) fn change(&mut self, progress: &vertical::Progress) -> Step {
+        let phase = match progress.phase {
+            vertical::Phase::Iteration => ChangePhase::Iteration(self.iterations + 1),
+            vertical::Phase::United => ChangePhase::United,
+            vertical::Phase::Refined => ChangePhase::Refined,
+        };
+        // The next start counts from the beginning.
+        self.iterations = match phase {
+            ChangePhase::Iteration(number) => number,
+            _ => 0,
+        };
+        Step::Change {
+            phase,
+            clusters: progress.clusters,
+            moved: progress.moved,
+            change: progress.change,
+        }
+    }
+}
+
 /// How the loss of a clustering fell, at the start that was kept.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Convergence {
@@ -113,14 +174,30 @@ impl Convergence {
             _ => None,
         });
         Self {
-            measure: match loss {
-                Loss::Ncp => "ncp_present",
-                Loss::Lm => "lm",
-                Loss::Em => "em",
-            },
+            measure: measure(loss),
             iterations: iterations.max().unwrap_or(0),
             settled: found.is_settled,
             steps,
+        }
+    }
+
+    /// That of people whom all sites hold.
+    pub(crate) fn of_changes(found: &vertical::Clustering, loss: Loss) -> Self {
+        let mut numbers = Steps::default();
+        let steps = found.trace.iter().map(|step| numbers.change(step));
+        let steps: Vec<Step> = steps.collect();
+        let iterations = steps.iter().filter_map(|step| match step {
+            Step::Change {
+                phase: ChangePhase::Iteration(number),
+                ..
+            } => Some(*number),
+            _ => None,
+        });
+        Self {
+            measure: measure(loss),
+            iterations: iterations.max().unwrap_or(0),
+            steps,
+            settled: found.is_settled,
         }
     }
 
@@ -136,7 +213,17 @@ impl Convergence {
             false => "STOPPED AT THE BOUND ON ITERATIONS",
         };
         let rows = self.steps.iter().filter_map(|step| match step {
-            Step::Wave { .. } => None,
+            Step::Wave { .. } | Step::Synchronization { .. } => None,
+            Step::Change {
+                clusters, change, ..
+            } => Some(vec![
+                format!("  {}", step.name()),
+                format!("{} clusters", thousands(*clusters as u64)),
+                match change {
+                    Some(change) => format!("{change:+.4}"),
+                    None => String::from("the first site knows"),
+                },
+            ]),
             Step::Iteration { clusters, loss, .. }
             | Step::Grown { clusters, loss }
             | Step::Refined { clusters, loss }
@@ -148,10 +235,24 @@ impl Convergence {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let iterations = count(u64::from(self.iterations), "iteration", "iterations");
+        let is_change = |step: &Step| matches!(step, Step::Change { .. });
+        let what = match self.steps.iter().any(is_change) {
+            true => "mean loss of a cell since the start",
+            false => "mean loss of a cell",
+        };
         format!(
-            "convergence (mean loss of a cell: {measure}), {iterations}, {end}\n{}",
+            "convergence ({what}: {measure}), {iterations}, {end}\n{}",
             aligned(&rows)
         )
+    }
+}
+
+/// The key of a measure.
+fn measure(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Ncp => "ncp_present",
+        Loss::Lm => "lm",
+        Loss::Em => "em",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything that a run of a study may disclose, known before it begins: what a site's rules are
 //! held against. The run itself is held to the same rules, call by call, by `Party::allow_only`.
 
-use hedgerow_data::study::{Algorithm, Loss, Security};
+use hedgerow_data::study::{Algorithm, Loss, Security, Synchronizer};
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
@@ -13,14 +13,19 @@ use hedgerow_protocols::horizontal::mondrian::{
     MEDIANS, MEDIANS_IN_NODES, Medians, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
     SENSITIVE, SITES, Widths,
 };
-use hedgerow_smc::What;
+use hedgerow_protocols::vertical::align::COMMON;
+use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::order::{self, RUNNING};
 use hedgerow_smc::union::ON_THE_WAY;
+use hedgerow_smc::{What, align};
 
 use crate::joint::Ready;
 
 /// Everything that a run of this study may disclose to a site.
 pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
+    if ready.is_vertical() {
+        return of_the_same_people(ready);
+    }
     let is_clustering = ready.study.algorithm == Algorithm::Clustering;
     let models = &ready.requirement.models;
     let has = |wanted: fn(&Model) -> bool| models.iter().any(wanted);
@@ -54,6 +59,57 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
         if !is_clustering {
             all.push(order::CANDIDATES);
         }
+    }
+    all
+}
+
+/// What a run of sites that hold the same people shows.
+fn of_the_same_people(ready: &Ready) -> Vec<What> {
+    let mut all = vec![COMMON, align::SIZES, align::OVERLAPS];
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    let is_asked = !ready.requirement.models.iter().all(is_known);
+    if ready.study.algorithm == Algorithm::Clustering {
+        if is_asked {
+            all.push(shared::MEETS);
+        }
+        let is_sensitive = |model: &Model| !matches!(model, Model::KAnonymity { .. });
+        if ready.requirement.models.iter().any(is_sensitive) {
+            all.push(shared::DEALT);
+        }
+        if ready.study.clustering.starts > 1 {
+            all.push(shared::KEPT);
+        }
+        all.extend([
+            shared::RANDOM,
+            shared::COSTS,
+            shared::MOVES,
+            shared::UNIONS,
+            shared::HOLDS,
+            shared::ENDS,
+            shared::CELLS,
+            shared::VALUES,
+        ]);
+    } else {
+        if is_asked {
+            all.push(d2pt::MEETS);
+        }
+        let settings = &ready.study.d2pt;
+        all.push(d2pt::CLASSES);
+        if settings.synchronizer == Synchronizer::Dpp2ga {
+            all.push(d2pt::CUTS);
+        } else if ready.has_site_without_quasi() {
+            all.push(d2pt::GROUPS);
+        }
+        all.extend([d2pt::HOLDS, d2pt::REFUSED, d2pt::JOINED, d2pt::RANDOM]);
+        all.push(match settings.restore {
+            true => d2pt::RESTORED,
+            false => d2pt::CELLS,
+        });
+        all.push(d2pt::VALUES);
+    }
+    if ready.study.security == Security::Published {
+        all.extend([RUNNING, ON_THE_WAY]);
     }
     all
 }
@@ -101,9 +157,43 @@ fn of_clusters(ready: &Ready, all: &mut Vec<What>) {
 pub(crate) mod tests {
     use super::*;
 
-    /// What a study of this kind may disclose.
+    /// What a vertical study of this kind may disclose.
+    pub(crate) fn disclosed_vertically(security: &str, algorithm: &str) -> Vec<What> {
+        of_study(&format!(
+            r#"[study]
+name = "s"
+partition = "vertical"
+security = "{security}"
+[[site]]
+name = "clinic"
+columns = ["age"]
+[[site]]
+name = "laboratory"
+columns = ["disease"]
+[[attribute]]
+name = "number"
+role = "identifier"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [0, 99]
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["flu", "ulcer"]
+[require]
+k = 2
+l = 2
+[algorithm]
+{algorithm}
+"#
+        ))
+    }
+
+    /// What a horizontal study of this kind may disclose.
     pub(crate) fn disclosed(security: &str, algorithm: &str) -> Vec<What> {
-        let study = format!(
+        of_study(&format!(
             r#"[study]
 name = "s"
 partition = "horizontal"
@@ -124,7 +214,10 @@ m = 1
 [algorithm]
 {algorithm}
 "#
-        );
+        ))
+    }
+
+    fn of_study(study: &str) -> Vec<What> {
         let path = tempfile::NamedTempFile::new()
             .map(|file| std::fs::write(file.path(), study).map(|()| file));
         let Ok(Ok(file)) = path else {
@@ -135,6 +228,30 @@ m = 1
             Err(error) => panic!("{error}"),
         };
         disclosures(&ready)
+    }
+
+    #[test]
+    fn sites_of_the_same_people_show_what_their_settings_say() {
+        let of = |algorithm: &str| disclosed_vertically("hardened", algorithm);
+        let merge = of("name = \"d2pt\"");
+        for what in [
+            COMMON,
+            d2pt::CLASSES,
+            d2pt::GROUPS,
+            d2pt::CELLS,
+            d2pt::MEETS,
+        ] {
+            assert!(merge.contains(&what), "{}", what.name());
+        }
+        for what in [d2pt::CUTS, d2pt::RESTORED, RECORDS] {
+            assert!(!merge.contains(&what), "{}", what.name());
+        }
+        let cuts = of("synchronizer = \"dpp2ga\"\nrestore = true");
+        assert!(cuts.contains(&d2pt::CUTS) && cuts.contains(&d2pt::RESTORED));
+        assert!(!cuts.contains(&d2pt::GROUPS) && !cuts.contains(&d2pt::CELLS));
+        let clusters = of("name = \"clustering\"");
+        assert!(clusters.contains(&shared::COSTS) && !clusters.contains(&shared::KEPT));
+        assert!(of("name = \"clustering\"\nstarts = 2").contains(&shared::KEPT));
     }
 
     #[test]

@@ -22,9 +22,9 @@ pub(crate) struct Arguments {
     /// Records of all sites together.
     #[arg(long, default_value_t = 10_000)]
     rows: u64,
-    /// Number of sites.
-    #[arg(long, default_value_t = 1)]
-    sites: usize,
+    /// Number of sites, 1 if it is not given; the institutions are three.
+    #[arg(long)]
+    sites: Option<usize>,
     /// The folder to make.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Format of the tables.
     #[arg(long, value_enum, default_value = "csv")]
     format: FormatArgument,
-    /// One table of all sites, with a last column `site`.
+    /// One table of all sites, with a last column `site`; of institutions, everybody with all columns.
     #[arg(long)]
     pooled: bool,
 }
@@ -45,6 +45,8 @@ enum KindArgument {
     Hospital,
     /// Inhabitants: the nine columns of the Adult table.
     Census,
+    /// Patients whom a clinic, a laboratory and an insurer know, each by other columns.
+    Institutions,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -62,9 +64,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         kind: match arguments.kind {
             KindArgument::Hospital => Kind::Hospital,
             KindArgument::Census => Kind::Census,
+            KindArgument::Institutions => Kind::Institutions,
         },
         rows: arguments.rows,
-        sites: arguments.sites,
+        sites: arguments.sites.unwrap_or(match arguments.kind {
+            KindArgument::Institutions => 3,
+            _ => 1,
+        }),
         seed: arguments.seed,
         format: match arguments.format {
             FormatArgument::Csv => TableFormat::Csv,
@@ -78,7 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let written = generate(&plan, &arguments.out, &bar)?;
     drop(bar);
 
-    let mut text = format!("{} records written\n", thousands(plan.rows));
+    let mut text = match plan.kind {
+        Kind::Institutions => format!("{} people written\n", thousands(plan.rows)),
+        _ => format!("{} records written\n", thousands(plan.rows)),
+    };
     for (site, path, rows) in &written.tables {
         text.push_str(&format!(
             "  {site}: {} ({})\n",

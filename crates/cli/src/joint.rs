@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{FileError, read_text, write_release};
-use hedgerow_data::study::{Algorithm, Partition as Spread};
+use hedgerow_data::files::{FileError, write_fragments, write_release};
+use hedgerow_data::study::{Algorithm, Partition as Spread, Split};
 use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
 use hedgerow_node::agreement::Agreement;
-use hedgerow_privacy::utility::{Measured, Utility, utility};
-use hedgerow_privacy::verify::{Evidence, Verdict, verify};
+use hedgerow_privacy::utility::Utility;
+use hedgerow_privacy::verify::Verdict;
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::cluster;
@@ -23,21 +23,36 @@ use crate::error::CliError;
 use crate::manifest;
 use crate::opened::Opened;
 use crate::plan::Draws;
+use crate::shared::Groups;
+use crate::verify::Read;
 
 /// A study that can be run here.
 pub(crate) struct Ready {
     pub(crate) study: Study,
     pub(crate) requirement: Requirement,
+    /// Which site holds which column, where sites hold the same people; all at one, where nobody says.
+    pub(crate) split: Split,
     /// What it was made of.
     pub(crate) opened: Arc<Opened>,
 }
 
 /// What a site has when a run is over.
 pub(crate) struct Joint {
-    pub(crate) partition: Partition,
+    /// This site's rows by class, where sites hold different people.
+    pub(crate) partition: Option<Partition>,
     pub(crate) release: Release,
     /// How the loss fell, where classes were found by clustering.
     pub(crate) convergence: Option<Convergence>,
+    /// How groups were found, where they were.
+    pub(crate) groups: Option<Groups>,
+}
+
+/// What a site brings to a run.
+pub(crate) enum Brought {
+    /// Its own people, by column.
+    People(Columns),
+    /// Its own columns of people whom other sites know too.
+    Columns(Table),
 }
 
 /// The most combinations of sensitive values that are counted as one attribute.
@@ -55,10 +70,23 @@ impl Ready {
     /// Sees that a study that has been read can be run: what sites signed is what they run, even if
     /// its file has changed since.
     pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, CliError> {
-        Self::new(Opened::of(agreement), agreement.path(), None)
+        let ready = Self::new(Opened::of(agreement), agreement.path(), None)?;
+        if ready.is_vertical() && ready.study.split.is_none() {
+            return Err(CliError::Usage(format!(
+                "{}: the study does not say which site holds which column\nhint: write columns = [\"…\"] below each [[site]]",
+                agreement.path().display()
+            )));
+        }
+        Ok(ready)
     }
 
-    fn new(opened: Opened, path: &Path, sites: Option<u64>) -> Result<Self, CliError> {
+    /// Whether sites hold the same people.
+    pub(crate) fn is_vertical(&self) -> bool {
+        self.study.partition == Spread::Vertical
+    }
+
+    /// One that has been read from there.
+    pub(crate) fn new(opened: Opened, path: &Path, sites: Option<u64>) -> Result<Self, CliError> {
         let study = opened.study.clone();
         let scope = Scope {
             sites: sites.or(Scope::of_study(&study).sites),
@@ -66,14 +94,6 @@ impl Ready {
         };
         let requirement = Requirement::of_document(study.document(), &scope)?;
         let refuse = |what: &str| Err(CliError::Usage(format!("{}: {what}", path.display())));
-        if study.partition != Spread::Horizontal {
-            return refuse("only horizontal studies can be run so far");
-        }
-        if study.algorithm == Algorithm::D2pt {
-            return refuse(
-                "algorithm name = \"d2pt\" is for vertical studies\nhint: \"mondrian\", \"provider-aware\" and \"clustering\" are for horizontal ones",
-            );
-        }
         let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
         let combinations = combinations.fold(1, u64::saturating_mul);
         if requirement.sensitive == Sensitive::Product && combinations > MOST_COMBINATIONS {
@@ -92,6 +112,10 @@ impl Ready {
             ));
         }
         Ok(Self {
+            split: match &study.split {
+                Some(split) => split.clone(),
+                None => Split::whole(&study.schema),
+            },
             study,
             requirement,
             opened: Arc::new(opened),
@@ -163,8 +187,36 @@ impl Ready {
         attributes.map(pick).collect()
     }
 
-    /// A site's part in a run: classes, how they are written, and the joint release.
+    /// What a site brings that has this table, which is called so.
+    pub(crate) fn bring(&self, table: Table, name: &str) -> Result<Brought, CliError> {
+        if self.is_vertical() {
+            see_people(&self.study, &table, name)?;
+            Ok(Brought::Columns(table))
+        } else {
+            Ok(Brought::People(self.columns(&table, 0..table.rows())))
+        }
+    }
+
+    /// A site's part in a run.
     pub(crate) async fn take_part(
+        &self,
+        party: &mut Party,
+        brought: &Brought,
+        owners: (Owner<'_>, usize),
+        draws: &Draws,
+        each_step: impl FnMut(Step),
+    ) -> Result<Joint, hedgerow_protocols::Error> {
+        match brought {
+            Brought::People(columns) => {
+                self.with_people(party, columns, owners, draws, each_step)
+                    .await
+            }
+            Brought::Columns(table) => self.with_columns(party, table, draws, each_step).await,
+        }
+    }
+
+    /// Where sites hold different people: classes, how they are written, and the joint release.
+    pub(crate) async fn with_people(
         &self,
         party: &mut Party,
         columns: &Columns,
@@ -207,9 +259,10 @@ impl Ready {
         verbatim.sort_by_key(|(position, _)| *position);
         let release = assemble(party, schema, &partition, &cells, &verbatim).await?;
         Ok(Joint {
-            partition,
+            partition: Some(partition),
             release,
             convergence,
+            groups: None,
         })
     }
 
@@ -221,41 +274,24 @@ impl Ready {
             )));
         }
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-        write_release(&folder.join("release.parquet"), release, &())?;
-        write_release(&folder.join("release.csv"), release, &())?;
+        if self.study.is_fragmented() {
+            write_fragments(folder, release, &())?;
+        } else {
+            write_release(&folder.join("release.parquet"), release, &())?;
+            write_release(&folder.join("release.csv"), release, &())?;
+        }
         self.look(folder)
     }
 
     /// Looks at a release that was written as a stranger would.
     pub(crate) fn look(&self, folder: &Path) -> Result<Published, CliError> {
-        let path = folder.join("release.csv");
-        let attributes = self.study.schema.attributes().iter();
-        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-        let text = read_text(&path, &names, &())?;
-        let read = Release::from_text(&text, &self.study.schema, &[])?;
-        let mut evidence = Evidence::of_release(&text, &read, None)?;
-        if self.is_product() {
-            evidence = evidence.with_product();
-        }
+        let files = self.study.release_files();
+        let path = folder.join(files.first().map_or("", String::as_str));
+        let read = Read::open(&path, &self.study, &[])?;
         // Sites are not in a release: what speaks of them was seen to during the run.
         let (visible, _) = crate::verify::visible(&self.requirement);
-        let verdict = verify(&evidence, Some(&visible));
-        let measured: Vec<Measured<'_>> = self
-            .study
-            .schema
-            .with_role(Role::Quasi)
-            .into_iter()
-            .filter_map(|position| {
-                let attribute = &self.study.schema.attributes()[position];
-                Some(Measured {
-                    name: &attribute.name,
-                    domain: &attribute.domain,
-                    column: read.generalized(position)?,
-                    original: None,
-                })
-            })
-            .collect();
-        let utility = utility(&measured, &evidence.classes(), self.requirement.k());
+        let (classes, verdict) = read.judge(None, Some(&visible))?;
+        let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
         Ok(Published {
             folder: folder.to_owned(),
             verdict,
@@ -265,11 +301,18 @@ impl Ready {
     }
 }
 
+/// Sees, before anything is sent, that a table whose people other sites know tells them apart.
+pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(), CliError> {
+    let keys = study.identity.keys(table);
+    keys.map_err(|error| CliError::Usage(format!("{name}: {error}")))?;
+    Ok(())
+}
+
 /// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes
 /// nothing: a run that is refused leaves nothing behind. A folder with other files is none for a
 /// release, which is all that its manifest lists.
-pub(crate) fn probe(folder: &Path) -> Result<(), CliError> {
-    if let Some(name) = manifest::strangers(folder).first() {
+pub(crate) fn probe(folder: &Path, study: &Study) -> Result<(), CliError> {
+    if let Some(name) = manifest::strangers(folder, study).first() {
         return Err(CliError::Usage(format!(
             "{}: holds `{name}`, which is no file of a release\nhint: name another folder; it need not exist",
             folder.display()

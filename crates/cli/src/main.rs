@@ -25,6 +25,7 @@ mod plan;
 mod progress;
 mod report;
 mod run;
+mod shared;
 mod simulate;
 mod split;
 mod standing;

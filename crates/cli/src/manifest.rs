@@ -10,6 +10,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use hedgerow_data::Study;
 use hedgerow_data::files::{FileError, OutputFile};
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::{PublicKey, Purpose, Secret, hex};
@@ -25,9 +26,6 @@ use crate::summary::{Cost, OfSites, achieved};
 
 /// Its name in the folder of a release.
 pub(crate) const FILE: &str = "manifest.json";
-/// The files of a release that all sites sign.
-pub(crate) const FILES: [&str; 2] = ["release.csv", "release.parquet"];
-
 /// The file that is of the site's own account.
 pub(crate) const OWN_FILE: &str = report::FILE;
 
@@ -38,6 +36,8 @@ pub(crate) struct Account<'a> {
     pub(crate) of_sites: OfSites,
     pub(crate) ledger: &'a [Value],
     pub(crate) cost: &'a Cost,
+    /// Of the same people at several sites: who held what, and how groups were found.
+    pub(crate) shared: Option<Value>,
 }
 
 /// What all sites sign.
@@ -62,9 +62,9 @@ fn describe(
     published: &Published,
 ) -> Result<(), CliError> {
     let mut files = Map::new();
-    for name in FILES {
-        let hash = hash(&published.folder.join(name))?;
-        files.insert(name.to_owned(), Value::from(hash));
+    for name in ready.study.release_files() {
+        let hash = hash(&published.folder.join(&name))?;
+        files.insert(name, Value::from(hash));
     }
     let security = crate::study::security(ready.study.security);
     let algorithm = crate::study::algorithm(ready.study.algorithm);
@@ -133,6 +133,9 @@ impl Account<'_> {
         manifest["utility"] = json!(self.published.utility);
         manifest["ledger"] = self.ledger.into();
         manifest["cost"] = json!(self.cost);
+        if let Some(shared) = &self.shared {
+            manifest["shared"] = shared.clone();
+        }
         manifest
     }
 }
@@ -200,10 +203,10 @@ pub(crate) fn tail(seal: &str) -> String {
     format!(",\n  \"seal\": \"{seal}\"\n}}\n")
 }
 
-/// What lies in a folder and is no file of a release, by name.
-pub(crate) fn strangers(folder: &Path) -> Vec<String> {
-    let is_known =
-        |name: &String| FILES.contains(&name.as_str()) || *name == FILE || *name == OWN_FILE;
+/// What lies in a folder and is no file of a release of this study, by name.
+pub(crate) fn strangers(folder: &Path, study: &Study) -> Vec<String> {
+    let files = study.release_files();
+    let is_known = |name: &String| files.contains(name) || *name == FILE || *name == OWN_FILE;
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut strangers: Vec<String> = names.filter(|name| !is_known(name)).collect();

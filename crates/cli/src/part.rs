@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 use crate::disclosures::disclosures;
 use crate::due::require_due;
 use crate::error::CliError;
-use crate::joint::{Columns, Published, Ready};
+use crate::joint::{Brought, Published, Ready};
 use crate::log::Log;
 use crate::manifest;
 use crate::output::{Answer, talk};
@@ -89,7 +89,9 @@ impl Part {
         }
         agreement.require_signed()?;
         let ready = Ready::of(&agreement)?;
-        let refusals = site.accept.refusals(&agreement, &disclosures(&ready));
+        let refusals = site
+            .accept
+            .refusals(&agreement, place, &disclosures(&ready));
         if !refusals.is_empty() {
             let lines: Vec<String> = refusals.iter().map(|one| format!("\n  {one}")).collect();
             return Err(CliError::Usage(format!(
@@ -169,7 +171,7 @@ impl Part {
         ));
         let _showing = Board::show(&board);
         let taken = match self.begin(number, seed, listener, &board).await {
-            Ok((run, columns)) => self.take_on(number, seed, run, columns, &board).await,
+            Ok((run, brought)) => self.take_on(number, seed, run, brought, &board).await,
             Err(error) => {
                 if is_own_fault(&error) {
                     self.decline(number, End::Own).await;
@@ -268,24 +270,23 @@ impl Part {
         seed: Option<u64>,
         listener: TcpListener,
         board: &Arc<Board>,
-    ) -> Result<(Run, Columns), CliError> {
+    ) -> Result<(Run, Brought), CliError> {
         require_due(&self.site.data, self.agreement.hash, number)?;
         // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
         // that is not there yet is made when the rows fit.
         let is_there = self.site.data.exists();
         let held = is_there.then(|| Journal::open(&self.site.data));
         let held = held.transpose()?;
-        let schema = &self.ready.study.schema;
-        let table = self.site.source.table(schema, &()).await?;
+        let schema = self.ready.study.schema_at(usize::from(self.place));
+        let table = self.site.source.table(&schema, &()).await?;
         let rows = digest(&table);
-        let columns = self.ready.columns(&table, 0..table.rows());
-        drop(table);
+        let brought = self.ready.bring(table, &self.site.source.name())?;
         let journal = match held {
             Some(journal) => journal,
             None => Journal::open(&self.site.data)?,
         };
         let run = self.start(number, seed, journal, rows, listener, board)?;
-        Ok((run, columns))
+        Ok((run, brought))
     }
 
     async fn take_on(
@@ -293,7 +294,7 @@ impl Part {
         number: u32,
         seed: Option<u64>,
         run: Run,
-        columns: Columns,
+        brought: Brought,
         board: &Arc<Board>,
     ) -> Result<Answer, CliError> {
         let started = Instant::now();
@@ -312,7 +313,7 @@ impl Part {
                 let owners = (Owner::Site(place), sites);
                 let began = Instant::now();
                 let joint = ready
-                    .take_part(&mut party, &columns, owners, &draws, each_step)
+                    .take_part(&mut party, &brought, owners, &draws, each_step)
                     .await?;
                 drop(bar);
                 let protocol_seconds = began.elapsed().as_secs_f64();
@@ -338,10 +339,11 @@ impl Part {
                 let published = publish(&ready, &joint.release, &unfinished)?;
                 let signed = manifest::signed(&ready, study, number, &published)?;
                 let statement = manifest::statement(&signed);
-                Ok(((published, signed, ledger, cost, joint.convergence), statement))
+                let (convergence, groups) = (joint.convergence, joint.groups);
+                Ok(((published, signed, ledger, cost, convergence, groups), statement))
             })
             .await;
-        let ((mut published, signed, ledger, mut cost, convergence), seals) = match part {
+        let ((mut published, signed, ledger, mut cost, convergence, groups), seals) = match part {
             Ok(done) => done,
             Err(error) => {
                 run.leave().await;
@@ -361,6 +363,7 @@ impl Part {
             of_sites: OfSites::default(),
             ledger: &ledger,
             cost: &cost,
+            shared: self.ready.shared(groups, sites),
         };
         let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
         let writer = (self.site.name.as_str(), &*self.secret);
@@ -388,7 +391,7 @@ impl Part {
         cost.seconds = started.elapsed().as_secs_f64();
         let of_sites = OfSites::default();
         let summary = Summary::new(&self.ready, &published, sites, seed, cost, ledger, of_sites);
-        Ok(summary.converged(convergence).answer())
+        Ok(summary.converged(convergence).grouped(groups).answer())
     }
 
     fn start(

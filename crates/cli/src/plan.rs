@@ -10,12 +10,17 @@ use hedgerow_protocols::horizontal::clustering::{self, Loss};
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Cutting, Medians, Plan, Quasi, Widths};
 use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
+use hedgerow_protocols::vertical;
+use hedgerow_protocols::vertical::d2pt::{self, Datafly, Optimal, Synchronizer};
 use hedgerow_smc::Seed;
 
 use crate::joint::Ready;
 
 /// What the seeds of labels and orders are derived for.
 pub(crate) const LABELS: &str = "hedgerow 2026 labels and orders of clusters v1";
+
+/// The most iterations of a clustering among sites that hold the same people.
+const MOST_ITERATIONS: u32 = 20;
 
 /// What a run draws apart from what its parties send: labels of clusters, orders of records. Each
 /// site's follow from its own seed, so that one party with everybody's rows can draw the same.
@@ -81,11 +86,7 @@ impl Ready {
         let settings = &self.study.clustering;
         clustering::Plan {
             writings: self.writings(),
-            loss: match settings.loss {
-                study::Loss::Ncp => Loss::Ncp,
-                study::Loss::Lm => Loss::Lm,
-                study::Loss::Em => Loss::Em,
-            },
+            loss: self.loss(),
             demands: self.demands(),
             start: settings.start,
             split: settings.split,
@@ -93,6 +94,61 @@ impl Ready {
             is_refined: self.is_refined(),
             is_blurred: settings.blur,
             seeds,
+        }
+    }
+
+    /// The study as clustering among sites that hold the same people takes it.
+    pub(crate) fn shared_clustering_plan(&self, seed: Seed) -> vertical::clustering::Plan<'_> {
+        let settings = &self.study.clustering;
+        vertical::clustering::Plan {
+            schema: &self.study.schema,
+            split: &self.split,
+            requirement: &self.requirement,
+            writings: self.writings(),
+            loss: self.loss(),
+            start: settings.start,
+            split_above: settings.split,
+            starts: settings.starts,
+            iterations: MOST_ITERATIONS,
+            is_refined: self.is_refined(),
+            noise: 0.0,
+            seed,
+        }
+    }
+
+    /// How a site of D2Pt generalizes.
+    pub(crate) fn anonymizer(&self) -> Box<dyn d2pt::Anonymizer + Send> {
+        match self.study.d2pt.anonymizer {
+            study::Anonymizer::Datafly => Box::new(Datafly),
+            study::Anonymizer::Optimal => Box::new(Optimal::default()),
+        }
+    }
+
+    /// The study as D2Pt takes it.
+    pub(crate) fn d2pt_plan<'a>(&'a self, anonymizer: &'a dyn d2pt::Anonymizer) -> d2pt::Plan<'a> {
+        let settings = &self.study.d2pt;
+        d2pt::Plan {
+            schema: &self.study.schema,
+            split: &self.split,
+            requirement: &self.requirement,
+            anonymizer,
+            synchronizer: match settings.synchronizer {
+                study::Synchronizer::Merge => Synchronizer::Merge,
+                study::Synchronizer::Fork => Synchronizer::Fork,
+                study::Synchronizer::Identity => Synchronizer::Identity,
+                study::Synchronizer::Dpp2ga => Synchronizer::Dpp2ga,
+            },
+            suppression: settings.suppression,
+            restore: settings.restore,
+        }
+    }
+
+    /// What is kept small.
+    fn loss(&self) -> Loss {
+        match self.study.clustering.loss {
+            study::Loss::Ncp => Loss::Ncp,
+            study::Loss::Lm => Loss::Lm,
+            study::Loss::Em => Loss::Em,
         }
     }
 

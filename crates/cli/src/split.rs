@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hedgerow_data::files::read_text;
+use hedgerow_data::study;
 use hedgerow_data::{Codes, Domain, Role, Schema, Table, nearest, quoted_list};
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
@@ -208,6 +209,27 @@ impl<'a> Deal<'a> {
         }
         owners
     }
+}
+
+/// The columns of each site as a person types them: `a,b|c,d`.
+pub(crate) fn columns_at(text: &str, schema: &Schema) -> Result<study::Split, CliError> {
+    let names = |site: &str| -> Vec<String> {
+        let names = site.split(',').map(str::trim);
+        let names = names.filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    };
+    let columns: Vec<Vec<String>> = text.split('|').map(names).collect();
+    study::Split::new(schema, &columns)
+        .map_err(|error| CliError::Usage(format!("--columns: {error}")))
+}
+
+/// The order in which a simulated site that shares its people with others has them.
+pub(crate) fn own_order(rows: usize, seed: u64, site: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    let mut generator = rand_chacha::ChaCha12Rng::seed_from_u64(seed);
+    generator.set_stream(site as u64);
+    order.shuffle(&mut generator);
+    order
 }
 
 /// The position of a column whose values have codes to order rows by.

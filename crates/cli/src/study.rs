@@ -1,15 +1,17 @@
 //! `hedgerow study check`: whether a study says what it must, and whether tables fit it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::{Algorithm, Partition, Security};
-use hedgerow_data::{Attribute, Role, Study};
+use hedgerow_data::files::{FileError, Others, read_table};
+use hedgerow_data::study::{Algorithm, Partition, Security, Site};
+use hedgerow_data::{Attribute, Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
 use serde_json::json;
 
 use crate::agreement;
 use crate::error::CliError;
+use crate::joint::see_people;
 use crate::output::{Answer, aligned, count};
 use crate::progress::Bar;
 
@@ -38,6 +40,9 @@ pub(crate) struct CheckArguments {
     /// A column of the tables that names the site and is not part of the study.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
+    /// The site of a vertical study whose tables these are: they have its columns only.
+    #[arg(long, value_name = "NAME")]
+    site: Option<String>,
 }
 
 pub(crate) fn run(command: &Command) -> Result<Answer, CliError> {
@@ -52,18 +57,41 @@ pub(crate) fn run(command: &Command) -> Result<Answer, CliError> {
 fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
     let study = Study::open(&arguments.study)?;
     let requirement = Requirement::of_study(&study)?;
+    let schema = match &arguments.site {
+        Some(site) => columns_of(&study, site, &arguments.study)?,
+        None => Arc::clone(&study.schema),
+    };
     let mut tables = Vec::new();
     for path in &arguments.tables {
         let bar = Bar::reading(path);
         let table = read_table(
             path,
-            &study.schema,
+            &schema,
             &Others::but(arguments.provider_column.as_deref()),
             &bar,
-        )?;
+        );
+        let table = table.map_err(|error| match error {
+            FileError::MissingColumn { .. }
+                if study.split.is_some() && arguments.site.is_none() =>
+            {
+                CliError::Usage(format!(
+                    "{error}\nhint: --site NAME checks a table that has one site's columns"
+                ))
+            }
+            other => other.into(),
+        })?;
+        if study.partition == Partition::Vertical {
+            // What would stop a run: people who cannot be told apart.
+            see_people(&study, &table, &path.display().to_string())?;
+        }
         tables.push((path.display().to_string(), table.rows() as u64));
     }
-    let records: u64 = tables.iter().map(|(_, rows)| rows).sum();
+    let rows = tables.iter().map(|(_, rows)| *rows);
+    let records = match study.partition {
+        Partition::Horizontal => rows.sum(),
+        // The same people in each.
+        Partition::Vertical => rows.min().unwrap_or(0),
+    };
     if !tables.is_empty() && requirement.k() > records {
         return Err(CliError::Usage(format!(
             "{}: k = {} cannot be met: the tables hold {}\nhint: the largest k that can be met is {records}",
@@ -82,6 +110,22 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         holds = is_sound;
     }
     Ok(Answer::new(text, &json, holds))
+}
+
+/// The columns of a site's own table.
+fn columns_of(study: &Study, site: &str, path: &Path) -> Result<Arc<Schema>, CliError> {
+    let names: Vec<&str> = study.sites.iter().map(|site| site.name.as_str()).collect();
+    let Some(place) = names.iter().position(|name| *name == site) else {
+        let hint = match hedgerow_data::nearest(site, names.iter().copied(), 1).first() {
+            Some(best) => format!("did you mean `{best}`?"),
+            None => format!("it has {}", hedgerow_data::quoted_list(&names)),
+        };
+        return Err(CliError::Usage(format!(
+            "{}: the study has no site `{site}`\nhint: {hint}",
+            path.display()
+        )));
+    };
+    Ok(study.schema_at(place))
 }
 
 fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> String {
@@ -110,6 +154,7 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
         })
         .collect();
     text.push_str(&aligned(&rows));
+    text.push_str(&holders(study));
     let demands: Vec<String> = requirement.models.iter().map(Model::to_string).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {
@@ -131,6 +176,19 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
     text
 }
 
+/// Which site holds which columns of the same people, a line for each.
+pub(crate) fn holders(study: &Study) -> String {
+    let Some(split) = &study.split else {
+        return String::new();
+    };
+    let sites = study.sites.iter().enumerate();
+    let line = |(place, site): (usize, &Site)| {
+        let columns = split.names(&study.schema, place).join(", ");
+        format!("`{}` holds {columns}\n", site.name)
+    };
+    sites.map(line).collect()
+}
+
 fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> serde_json::Value {
     let attributes: Vec<_> = study
         .schema
@@ -148,6 +206,13 @@ fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> s
         "attributes": attributes,
         "requires": requirement,
     });
+    if let Some(split) = &study.split {
+        let sites = study.sites.iter().enumerate();
+        let columns = sites.map(|(place, site)| {
+            json!({ "site": site.name, "columns": split.names(&study.schema, place) })
+        });
+        value["columns"] = columns.collect();
+    }
     if !tables.is_empty() {
         let tables = tables
             .iter()

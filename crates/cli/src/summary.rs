@@ -10,6 +10,7 @@ use crate::baselines::Baselines;
 use crate::convergence::Convergence;
 use crate::joint::{Published, Ready};
 use crate::output::{Answer, aligned, count, thousands};
+use crate::shared::Groups;
 
 /// What a run cost.
 #[derive(Debug, Default, Serialize)]
@@ -79,6 +80,8 @@ pub(crate) struct Summary<'a> {
     seed: Option<u64>,
     classes: u64,
     suppressed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    synchronizations: Option<u32>,
     achieved: Map<String, Value>,
     utility: &'a Utility,
     cost: Cost,
@@ -130,6 +133,7 @@ impl<'a> Summary<'a> {
             seed,
             classes: verdict.classes,
             suppressed: 0,
+            synchronizations: None,
             achieved: achieved(verdict, of_sites),
             utility: &published.utility,
             cost,
@@ -145,6 +149,15 @@ impl<'a> Summary<'a> {
     /// With how the loss fell on the way.
     pub(crate) fn converged(mut self, convergence: Option<Convergence>) -> Self {
         self.convergence = convergence;
+        self
+    }
+
+    /// With how groups of the same people were found.
+    pub(crate) fn grouped(mut self, groups: Option<Groups>) -> Self {
+        if let Some(groups) = groups {
+            self.suppressed = groups.suppressed as u64;
+            self.synchronizations = Some(groups.synchronizations);
+        }
         self
     }
 
@@ -164,7 +177,10 @@ impl<'a> Summary<'a> {
             },
             count(self.records, "record", "records"),
             count(self.sites as u64, "site", "sites"),
-            count(self.classes, "class", "classes"),
+            match self.synchronizations {
+                Some(_) => count(self.classes, "group", "groups"),
+                None => count(self.classes, "class", "classes"),
+            },
         );
         let mut rows: Vec<Vec<String>> = self
             .achieved
@@ -180,6 +196,13 @@ impl<'a> Summary<'a> {
             String::from("  loss (NCP)"),
             loss.to_lowercase().replace("ncp", "NCP"),
         ]);
+        if let Some(times) = self.synchronizations {
+            rows.push(vec![String::from("  synchronizations"), times.to_string()]);
+        }
+        if self.suppressed > 0 {
+            let written = format!("{} written as *", thousands(self.suppressed));
+            rows.push(vec![String::from("  suppressed"), written]);
+        }
         if self.cost.rounds > 0 {
             rows.push(vec![String::from("  rounds"), thousands(self.cost.rounds)]);
             rows.push(vec![

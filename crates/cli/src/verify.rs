@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table, read_text};
-use hedgerow_data::{Cell, Codes, Release, Role, Study, Table, TextTable};
+use hedgerow_data::study::QUASI_FILE;
+use hedgerow_data::{Cell, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::risk::{self, Risk};
-use hedgerow_privacy::utility::{Measured, Utility, utility};
+use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
-use hedgerow_privacy::{Requirement, Scope, Sensitive};
+use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -20,9 +21,13 @@ use crate::output::Answer;
 use crate::progress::Bar;
 
 mod manifest;
+mod read;
 pub(crate) mod text;
 
 pub(crate) use manifest::{Check, visible};
+pub(crate) use read::Read;
+
+use read::{histogram, in_view};
 
 /// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
 /// worst class. With a release folder and its study also whether it is what all sites signed.
@@ -143,7 +148,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     };
     let opened = opened.as_ref();
     let mut check = opened.and_then(|opened| Check::of(&arguments.release, opened));
-    let found = release_file(&arguments.release, check.as_ref()).and_then(|path| {
+    let study = opened.map(|opened| &opened.study);
+    let found = release_file(&arguments.release, study, check.as_ref()).and_then(|path| {
         let report = look(arguments, opened, &path, &mut check)?;
         Ok((path, report))
     });
@@ -171,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 /// Everything about a release; an error where its files cannot be understood.
 pub(crate) fn report(arguments: &Arguments, opened: &Opened) -> Result<Report, CliError> {
     let mut check = Check::of(&arguments.release, opened);
-    let path = release_file(&arguments.release, check.as_ref())?;
+    let path = release_file(&arguments.release, Some(&opened.study), check.as_ref())?;
     look(arguments, Some(opened), &path, &mut check)
 }
 
@@ -182,7 +188,7 @@ pub(crate) fn unsealed(
     manifest: &Value,
 ) -> Result<Report, CliError> {
     let check = Check::unsealed(folder, opened, manifest);
-    let path = release_file(folder, Some(&check))?;
+    let path = release_file(folder, Some(&opened.study), Some(&check))?;
     let arguments = Arguments::of_folder(folder, None);
     look(&arguments, Some(opened), &path, &mut Some(check))
 }
@@ -196,10 +202,11 @@ fn look(
 ) -> Result<Report, CliError> {
     let mut report = match opened {
         Some(Opened { study, .. }) => {
-            let attributes = study.schema.attributes().iter();
-            let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-            let table = read_text(path, &names, &Bar::reading(path))?;
-            with_study(arguments, study, &table, check.as_mut())?
+            let provider = arguments.provider_column.as_deref();
+            let ignore: Vec<&str> = provider.into_iter().collect();
+            refuse_of_tables(arguments, study)?;
+            let read = Read::open(path, study, &ignore)?;
+            with_study(arguments, study, &read, check.as_mut())?
         }
         None => {
             refuse_double_roles(arguments)?;
@@ -219,16 +226,51 @@ fn look(
     Ok(report)
 }
 
-/// A release folder holds `release.parquet` and `release.csv`.
-fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError> {
+/// What a fragmented release does not show: sites, and one closure for all records of a group whose
+/// quasi-identifiers were restored.
+fn refuse_of_tables(arguments: &Arguments, study: &Study) -> Result<(), CliError> {
+    let refuse = |what: &str| Err(CliError::Usage(what.to_owned()));
+    if study.is_fragmented() && arguments.provider_column.is_some() {
+        return refuse(
+            "--provider-column: the sites of a vertical study hold the same people, so no record is of one site\nhint: leave it out",
+        );
+    }
+    if study.is_fragmented()
+        && study.d2pt.restore
+        && (arguments.queries > 0 || arguments.population.is_some())
+    {
+        return refuse(
+            "--queries and --population ask what records of a group look like, and with restore = true they differ\nhint: leave them out",
+        );
+    }
+    Ok(())
+}
+
+/// The file of a release folder that is read first: of `release.parquet` and `release.csv` one that
+/// nobody changed, of fragments the table of quasi-identifiers.
+fn release_file(
+    path: &Path,
+    study: Option<&Study>,
+    check: Option<&Check>,
+) -> Result<PathBuf, CliError> {
     if !path.exists() {
         return Err(CliError::Usage(format!(
             "{}: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file",
             path.display()
         )));
     }
+    let is_fragmented = study.is_some_and(Study::is_fragmented);
     if !path.is_dir() {
+        if is_fragmented {
+            return Err(CliError::Usage(format!(
+                "{}: is one file, and a release of this study is a folder of several\nhint: name the folder that holds {QUASI_FILE}",
+                path.display()
+            )));
+        }
         return Ok(path.to_owned());
+    }
+    if is_fragmented {
+        return Ok(path.join(QUASI_FILE));
     }
     let first = check.map_or("release.parquet", Check::file);
     let names = [first, "release.parquet", "release.csv"];
@@ -237,8 +279,14 @@ fn release_file(path: &Path, check: Option<&Check>) -> Result<PathBuf, CliError>
         .map(|name| path.join(name))
         .find(|file| file.exists());
     found.ok_or_else(|| {
+        let hint = match path.join(QUASI_FILE).exists() {
+            true => {
+                "it holds quasi.csv: give --study with the vertical study that it is a release of"
+            }
+            false => "name a release folder, or the file itself",
+        };
         CliError::Usage(format!(
-            "{}: no release.parquet or release.csv in this folder\nhint: name a release folder, or the file itself",
+            "{}: no release.parquet or release.csv in this folder\nhint: {hint}",
             path.display()
         ))
     })
@@ -266,18 +314,17 @@ fn refuse_double_roles(arguments: &Arguments) -> Result<(), CliError> {
 fn with_study(
     arguments: &Arguments,
     study: &Study,
-    table: &TextTable,
+    read: &Read,
     mut check: Option<&mut Check>,
 ) -> Result<Report, CliError> {
     let provider = arguments.provider_column.as_deref();
-    let ignore: Vec<&str> = provider.into_iter().collect();
-    let release = Release::from_text(table, &study.schema, &ignore)?;
+    let release = &read.release;
     if let Some(check) = &mut check {
-        check_csv(&arguments.release, study, &release, check);
+        check_csv(&arguments.release, study, release, check);
     }
-    let evidence = Evidence::of_release(table, &release, provider)?;
+    let named = provider.and_then(|name| read.text.column(name));
     let scope = Scope {
-        sites: evidence.scope().sites,
+        sites: named.map(|column| column.dictionary.len() as u64),
         ..Scope::of_study(study)
     };
     let mut requirement = match &arguments.against {
@@ -302,22 +349,14 @@ fn with_study(
         }
         requirement = Some(seen);
     }
-    let classes = evidence.classes();
-    let evidence = in_view(evidence, requirement.as_ref());
-    let verdict = verify(&evidence, requirement.as_ref());
+    let (classes, verdict) = read.judge(provider, requirement.as_ref())?;
 
     let original = match &arguments.original {
-        Some(path) => Some(original(path, study, provider, &release)?),
+        Some(path) => Some(original(path, study, provider, release)?),
         None => None,
     };
     let mut risk = risk::risk(&classes);
-    let mut utility = losses(
-        study,
-        &release,
-        &classes,
-        original.as_ref(),
-        requirement.as_ref(),
-    );
+    let mut utility = read.losses(study, &classes, original.as_ref(), requirement.as_ref());
     let quasi = study.schema.with_role(Role::Quasi);
     if let Some(original) = &original {
         let columns: Vec<Vec<u32>> = quasi
@@ -329,7 +368,7 @@ fn with_study(
         risk.uniqueness.before = Some(risk::uniqueness(&Classes::group(&slices, original.rows())));
         if arguments.queries > 0 {
             let queries = arguments.query_kind.queries(arguments.queries, quasi.len());
-            utility.query_error = query_error(original, &release, &classes, &quasi, &queries);
+            utility.query_error = query_error(original, release, &classes, &quasi, &queries);
         }
     }
     if let Some(path) = &arguments.population {
@@ -402,14 +441,6 @@ fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, Cli
     })
 }
 
-/// Sensitive attributes each on its own, or together, as the requirement says.
-fn in_view<'a>(evidence: Evidence<'a>, requirement: Option<&Requirement>) -> Evidence<'a> {
-    match requirement.map(|requirement| requirement.sensitive) {
-        Some(Sensitive::Product) => evidence.with_product(),
-        _ => evidence,
-    }
-}
-
 /// A requirement given on the command line: a file, or the line itself.
 fn stated(against: &str, scope: &Scope) -> Result<Requirement, CliError> {
     let path = Path::new(against);
@@ -456,45 +487,6 @@ fn original(
         }
     }
     Ok(table)
-}
-
-fn losses(
-    study: &Study,
-    release: &Release,
-    classes: &Classes,
-    original: Option<&Table>,
-    requirement: Option<&Requirement>,
-) -> Utility {
-    let quasi = study.schema.with_role(Role::Quasi);
-    let counts: Vec<Option<Vec<u64>>> = quasi
-        .iter()
-        .map(|attribute| {
-            let size = study.schema.attributes()[*attribute].domain.size();
-            Some(histogram(original?.codes(*attribute)?, size))
-        })
-        .collect();
-    let measured: Vec<Measured<'_>> = quasi
-        .iter()
-        .zip(&counts)
-        .filter_map(|(attribute, counts)| {
-            let declared = &study.schema.attributes()[*attribute];
-            Some(Measured {
-                name: &declared.name,
-                domain: &declared.domain,
-                column: release.generalized(*attribute)?,
-                original: counts.as_deref(),
-            })
-        })
-        .collect();
-    utility(&measured, classes, requirement.map_or(1, Requirement::k))
-}
-
-fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
-    let mut counts = vec![0; size as usize];
-    for code in codes.iter() {
-        counts[code as usize] += 1;
-    }
-    counts
 }
 
 /// The population's quasi-identifiers as codes. It need not have the study's other columns.

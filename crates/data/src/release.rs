@@ -1,6 +1,7 @@
 //! Releases: what is published. Quasi-identifiers are generalized cells, sensitive and other
 //! columns are verbatim, identifiers are gone.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::attribute::{Role, Schema};
@@ -21,6 +22,27 @@ pub struct GeneralizedColumn {
     pub codes: Vec<u32>,
 }
 
+impl GeneralizedColumn {
+    /// These rows, in this order; cells in the order of their first appearance.
+    #[must_use]
+    pub fn picked(&self, rows: &[usize]) -> Self {
+        let mut place = vec![None; self.cells.len()];
+        let mut picked = Self {
+            cells: Vec::new(),
+            codes: Vec::with_capacity(rows.len()),
+        };
+        for row in rows {
+            let entry = self.codes[*row] as usize;
+            let code = *place[entry].get_or_insert_with(|| {
+                picked.cells.push(self.cells[entry].clone());
+                picked.cells.len() as u32 - 1
+            });
+            picked.codes.push(code);
+        }
+        picked
+    }
+}
+
 /// A column of a release.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReleaseColumn {
@@ -38,6 +60,7 @@ pub struct Release {
     schema: Arc<Schema>,
     columns: Vec<ReleaseColumn>,
     rows: usize,
+    groups: Option<Vec<u32>>,
 }
 
 /// Why a table is not a release of its study.
@@ -47,6 +70,32 @@ pub enum ReleaseError {
     /// A column or cell is wrong.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A group number that is none.
+    #[error(
+        "{file}:{line}: column `group`: `{value}` is no group\nhint: groups are whole numbers from 1"
+    )]
+    NoGroup {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// What stands there.
+        value: String,
+    },
+    /// Tables of a fragmented release that are not of the same people.
+    #[error(
+        "{file}: group {group} has {found} records, in quasi.csv it has {expected}\nhint: the tables of a release have the same groups"
+    )]
+    OtherGroups {
+        /// The file.
+        file: String,
+        /// The group.
+        group: u32,
+        /// Records of it there.
+        found: usize,
+        /// Records of it in the table of quasi-identifiers.
+        expected: usize,
+    },
     /// There is nothing in it.
     #[error("{file}: the release has no records")]
     NoRecords {
@@ -66,7 +115,48 @@ impl Release {
             schema,
             columns,
             rows,
+            groups: None,
         }
+    }
+
+    /// A fragmented release: what stands in a row of two columns is in the same group, and nothing
+    /// else joins them but that quasi-identifiers stand together. Rows are put into the order of their
+    /// groups and inside a group, table by table, into that of what is written.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema or the groups: that is a mistake in the calling code.
+    pub fn fragmented(
+        schema: Arc<Schema>,
+        mut columns: Vec<ReleaseColumn>,
+        groups: &[u32],
+    ) -> Self {
+        let quasi: Vec<&GeneralizedColumn> = columns.iter().filter_map(cells).collect();
+        let order = order(groups, |a, b| {
+            let cell = |column: &&GeneralizedColumn, row: usize| column.codes[row] as usize;
+            let each = quasi
+                .iter()
+                .map(|column| column.cells[cell(column, a)].cmp(&column.cells[cell(column, b)]));
+            each.reduce(Ordering::then).unwrap_or(Ordering::Equal)
+        });
+        for column in &mut columns {
+            match column {
+                ReleaseColumn::Generalized(cells) => *cells = cells.picked(&order),
+                ReleaseColumn::Verbatim(values) => {
+                    let order = value_order(values, groups);
+                    *values = values.picked(&order);
+                }
+                ReleaseColumn::Absent => {}
+            }
+        }
+        let sorted = order.iter().map(|row| groups[*row]).collect();
+        let mut release = Self::new(schema, columns, groups.len());
+        release.groups = Some(sorted);
+        release
+    }
+
+    /// The group of each row, where the release is fragmented.
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
     }
 
     /// Understands a table of text as a release of a study; identifiers in it are passed over, and
@@ -132,10 +222,7 @@ impl Release {
 
     /// A quasi-identifier's cells by the attribute's position.
     pub fn generalized(&self, attribute: usize) -> Option<&GeneralizedColumn> {
-        match &self.columns[attribute] {
-            ReleaseColumn::Generalized(column) => Some(column),
-            _ => None,
-        }
+        cells(&self.columns[attribute])
     }
 
     /// A verbatim column's codes by the attribute's position.
@@ -144,6 +231,27 @@ impl Release {
             ReleaseColumn::Verbatim(column) => column.codes(),
             _ => None,
         }
+    }
+}
+
+/// Rows in the order of their groups, inside a group by what is written; equal rows as they were.
+fn order(groups: &[u32], compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by(|a, b| groups[*a].cmp(&groups[*b]).then_with(|| compare(*a, *b)));
+    order
+}
+
+fn value_order(values: &Column, groups: &[u32]) -> Vec<usize> {
+    match values {
+        Column::Coded(codes) => order(groups, |a, b| codes.get(a).cmp(&codes.get(b))),
+        Column::Text(text) => order(groups, |a, b| text.get(a).cmp(text.get(b))),
+    }
+}
+
+fn cells(column: &ReleaseColumn) -> Option<&GeneralizedColumn> {
+    match column {
+        ReleaseColumn::Generalized(column) => Some(column),
+        _ => None,
     }
 }
 

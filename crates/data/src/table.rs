@@ -90,6 +90,16 @@ impl Codes {
         }
     }
 
+    /// The codes of these rows, in this order.
+    #[must_use]
+    pub fn picked(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::U8(codes) => Self::U8(rows.iter().map(|row| codes[*row]).collect()),
+            Self::U16(codes) => Self::U16(rows.iter().map(|row| codes[*row]).collect()),
+            Self::U32(codes) => Self::U32(rows.iter().map(|row| codes[*row]).collect()),
+        }
+    }
+
     pub(crate) fn shrink_to_fit(&mut self) {
         match self {
             Self::U8(codes) => codes.shrink_to_fit(),
@@ -105,6 +115,15 @@ impl Column {
         match domain {
             Domain::Text => Self::Text(TextColumn::default()),
             coded => Self::Coded(Codes::for_size(coded.size())),
+        }
+    }
+
+    /// These rows, in this order.
+    #[must_use]
+    pub fn picked(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Coded(codes) => Self::Coded(codes.picked(rows)),
+            Self::Text(text) => Self::Text(text.picked(rows)),
         }
     }
 

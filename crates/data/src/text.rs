@@ -53,6 +53,16 @@ impl TextColumn {
         self.codes.push(code);
     }
 
+    /// These rows, in this order: as if the table had been read so.
+    #[must_use]
+    pub fn picked(&self, rows: &[usize]) -> Self {
+        let mut picked = Self::default();
+        for (place, row) in (1..).zip(rows) {
+            picked.push(self.get(*row), place);
+        }
+        picked
+    }
+
     /// The text of a row.
     pub fn get(&self, row: usize) -> &str {
         &self.dictionary[self.codes[row] as usize]

@@ -84,8 +84,14 @@ impl Accept {
         Ok(accept)
     }
 
-    /// Every rule that speaks against a study whose run may disclose these things.
-    pub fn refusals(&self, agreement: &Agreement, disclosures: &[What]) -> Vec<Refusal> {
+    /// Every rule that speaks against a study whose run may disclose these things, as the site at
+    /// this place sees it: of columns it answers for its own.
+    pub fn refusals(
+        &self,
+        agreement: &Agreement,
+        site: usize,
+        disclosures: &[What],
+    ) -> Vec<Refusal> {
         let study = &agreement.study;
         let mut refusals = Vec::new();
         let mut refuse = |rule, why| refusals.push(Refusal { rule, why });
@@ -149,8 +155,8 @@ impl Accept {
         allow("security", &self.security, &[security(study.security)]);
         let names: Vec<&str> = disclosures.iter().map(What::name).collect();
         allow("disclosures", &self.disclosures, &names);
-        let columns: Vec<&str> = study
-            .schema
+        let own = study.schema_at(site);
+        let columns: Vec<&str> = own
             .attributes()
             .iter()
             .map(|attribute| attribute.name.as_str())

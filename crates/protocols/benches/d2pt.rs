@@ -357,7 +357,7 @@ fn adult() -> Option<(Arc<Schema>, Table)> {
     }
     let studies = tempfile::tempdir().unwrap();
     std::fs::write(studies.path().join("relationship.csv"), RELATIONSHIP).unwrap();
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"vertical\"\n");
+    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
     for name in QUASI.into_iter().chain(["occupation", "salary-class"]) {
         let role = if QUASI.contains(&name) {
             "quasi"

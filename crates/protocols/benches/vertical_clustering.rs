@@ -197,7 +197,7 @@ fn adult14() -> Option<(Arc<Schema>, Table)> {
     let folder = adult::shared_data()?;
     let studies = tempfile::tempdir().unwrap();
     std::fs::write(studies.path().join("relationship.csv"), RELATIONSHIP).unwrap();
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"vertical\"\n");
+    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
     for name in CATEGORIES {
         let hierarchy = format!("adult9/adult_hierarchy_{name}.csv");
         let hierarchy = folder.join(hierarchy);

@@ -1,4 +1,5 @@
-//! The invented hospitals of a demo: rows, keys, a signed study, and each one's own file.
+//! The invented hospitals of a demo, or three institutions that know the same patients: rows, keys, a
+//! signed study, and each one's own file.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,11 @@ use crate::disclosures::disclosures;
 use crate::error::CliError;
 use crate::joint::Ready;
 
-/// How many there are.
+/// How many hospitals there are.
 const HOSPITALS: usize = 4;
+
+/// A clinic, a laboratory and an insurer.
+const INSTITUTIONS: usize = 3;
 
 /// How the names of temporary folders begin; the process's number follows.
 const PREFIX: &str = "hedgerow-demo-";
@@ -82,10 +86,14 @@ impl Folder {
     }
 }
 
-/// One hospital.
+/// One hospital, or another institution.
 pub(super) struct Hospital {
     pub(super) name: String,
     pub(super) folder: PathBuf,
+    /// How many people it has.
+    pub(super) people: u64,
+    /// The `[accept]` that its privacy officer wrote.
+    pub(super) accept: String,
 }
 
 impl Hospital {
@@ -106,7 +114,8 @@ impl Hospital {
     }
 
     /// Writes the site's file, with rows from a file or from what `source` says.
-    pub(super) fn write_site_file(&self, source: &str, accept: &str) -> Result<(), CliError> {
+    pub(super) fn write_site_file(&self, source: &str) -> Result<(), CliError> {
+        let accept = &self.accept;
         let text = format!(
             "# What is {0}'s alone: nobody else sees this file.\nsite = \"{0}\"\nstudy = \"../study/study.toml\"\nkey = \"secret.key\"\ndata = \"data\"\npatience = 60\n\n{source}\n# What is not written here is refused.\n{accept}",
             self.name
@@ -124,17 +133,19 @@ pub(super) struct Town {
     pub(super) ready: Ready,
     pub(super) hash: StudyHash,
     pub(super) keys: Vec<PublicKey>,
-    /// The `[accept]` that each privacy officer wrote.
-    pub(super) accept: String,
 }
 
 impl Town {
     /// Makes everything below a folder.
-    pub(super) fn build(folder: &Path, rows: u64) -> Result<Self, CliError> {
+    pub(super) fn build(folder: &Path, rows: u64, is_vertical: bool) -> Result<Self, CliError> {
+        let (kind, sites) = match is_vertical {
+            true => (Kind::Institutions, INSTITUTIONS),
+            false => (Kind::Hospital, HOSPITALS),
+        };
         let plan = Plan {
-            kind: Kind::Hospital,
+            kind,
             rows,
-            sites: HOSPITALS,
+            sites,
             seed: 1,
             format: TableFormat::Csv,
             pooled: false,
@@ -148,25 +159,36 @@ impl Town {
         let mut text = text
             .replace(
                 "[require]\n",
-                "[require]\nsite_diversity = 2                                # from two hospitals at least\nm = 1                                             # and so it stays if one turns on the others\n",
+                match is_vertical {
+                    true => "[require]\n",
+                    false => "[require]\nsite_diversity = 2                                # from two hospitals at least\nm = 1                                             # and so it stays if one turns on the others\n",
+                },
             )
             .replace("recode = \"node\"", "recode = \"range\"\nalpha = 1.0");
         let (mut hospitals, mut secrets) = (Vec::new(), Vec::new());
-        let addresses = free_addresses(HOSPITALS)?;
-        for ((name, table, _), address) in written.tables.iter().zip(addresses) {
+        let addresses = free_addresses(sites)?;
+        for ((name, table, people), address) in written.tables.iter().zip(addresses) {
             let hospital = Hospital {
                 name: name.clone(),
                 folder: folder.join(name),
+                people: *people,
+                accept: String::new(),
             };
             std::fs::create_dir_all(&hospital.folder)
                 .map_err(|error| unwritable(&hospital.folder, &error))?;
             std::fs::rename(table, hospital.rows()).map_err(|error| unwritable(table, &error))?;
             let secret = Secret::generate()?;
             secret.write_new(&hospital.folder.join("secret.key"))?;
-            text.push_str(&format!(
-                "\n[[site]]\nname = \"{name}\"\naddress = \"{address}\"\nkey = \"{}\"\n",
+            let head = format!("[[site]]\nname = \"{name}\"\n");
+            let known = format!(
+                "{head}address = \"{address}\"\nkey = \"{}\"\n",
                 secret.public()
-            ));
+            );
+            // Institutions that hold different columns are in the study already.
+            match text.contains(&head) {
+                true => text = text.replace(&head, &known),
+                false => text.push_str(&format!("\n{known}")),
+            }
             secrets.push(secret);
             hospitals.push(hospital);
         }
@@ -176,16 +198,15 @@ impl Town {
             agreement.sign(secret)?;
         }
         let ready = Ready::open(&study, None)?;
-        let accept = accept(&ready);
-        for hospital in &hospitals {
-            hospital.write_site_file("[source]\nfile = \"patients.csv\"\n", &accept)?;
+        for (place, hospital) in hospitals.iter_mut().enumerate() {
+            hospital.accept = accept(&ready, place);
+            hospital.write_site_file("[source]\nfile = \"patients.csv\"\n")?;
         }
         Ok(Self {
             hospitals,
             hash: agreement.hash,
             keys: agreement.keys()?,
             ready,
-            accept,
         })
     }
 
@@ -198,17 +219,25 @@ impl Town {
     }
 }
 
-/// Rules that let this study in and no lesser one.
-fn accept(ready: &Ready) -> String {
-    let attributes = ready.study.schema.attributes().iter();
+/// Rules that let this study in at a site, and no lesser one.
+fn accept(ready: &Ready, place: usize) -> String {
+    let own = ready.study.schema_at(place);
+    let attributes = own.attributes().iter();
     let columns: Vec<&str> = attributes
         .map(|attribute| attribute.name.as_str())
         .collect();
     let disclosures = disclosures(ready);
     let disclosures: Vec<&str> = disclosures.iter().map(|what| what.name()).collect();
+    let models = match ready.is_vertical() {
+        true => "models = [\"k\", \"l\", \"t\"]\n",
+        false => {
+            "models = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nminimum_site_diversity = 2\nminimum_m = 1\n"
+        }
+    };
     format!(
-        "[accept]\nminimum_k = {}\nmodels = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nminimum_l = 3\nmaximum_t = 0.5\nminimum_site_diversity = 2\nminimum_m = 1\nalgorithms = [\"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
-        ready.requirement.k()
+        "[accept]\nminimum_k = {}\n{models}minimum_l = 3\nmaximum_t = 0.5\nalgorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
+        ready.requirement.k(),
+        crate::study::algorithm(ready.study.algorithm)
     )
 }
 

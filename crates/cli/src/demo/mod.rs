@@ -1,5 +1,6 @@
 //! `hedgerow demo`: the main job end to end with nothing installed. Four invented hospitals, each
-//! with a key, rows and a node process of its own, publish one table over real connections.
+//! with a key, rows and a node process of its own, publish one table over real connections; or a
+//! clinic, a laboratory and an insurer publish what they know about the same patients.
 //!
 //! Whatever happens, nothing is left running: nodes end when this process does, in whatever way,
 //! because their stdin ends with it.
@@ -7,6 +8,7 @@
 mod hospitals;
 mod postgres;
 mod processes;
+mod shared;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -30,16 +32,22 @@ use processes::{Child, Lines};
 /// A run that takes longer than this is given up.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// See it work: four invented hospitals, real encrypted connections, one joint release, verified.
+/// See it work: four invented hospitals, or three institutions that know the same patients, real
+/// encrypted connections, one joint release, verified.
 #[derive(clap::Args)]
-#[command(after_help = "Example: hedgerow demo --keep demo")]
+#[command(after_help = "Examples:
+  hedgerow demo --keep demo
+  hedgerow demo --vertical")]
 pub(crate) struct Arguments {
     /// Keep everything in this folder, to look at.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Records of all hospitals together.
+    /// Records of all hospitals together, or patients of the institutions.
     #[arg(long, default_value_t = 3000)]
     rows: u64,
+    /// Three institutions that know different things about the same patients.
+    #[arg(long)]
+    vertical: bool,
     /// Give each hospital a PostgreSQL of its own, where one is installed.
     #[arg(long)]
     postgres: bool,
@@ -58,16 +66,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 
 async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answer, CliError> {
     let started = Instant::now();
-    talk("making four hospitals with their own records and keys, and a study that all four sign");
-    let town = Town::build(folder.path(), arguments.rows)?;
+    talk(match arguments.vertical {
+        true => {
+            "making a clinic, a laboratory and an insurer that know the same patients, with keys, and a study that all three sign"
+        }
+        false => {
+            "making four hospitals with their own records and keys, and a study that all four sign"
+        }
+    });
+    let town = Town::build(folder.path(), arguments.rows, arguments.vertical)?;
     let mut servers = Vec::new();
     let mut uses_postgres = false;
     if arguments.postgres {
         match postgres::Programs::find() {
             Ok(programs) => {
                 talk("starting a PostgreSQL for each");
-                for hospital in &town.hospitals {
-                    servers.push(programs.serve(hospital, &town).await?);
+                for (place, hospital) in town.hospitals.iter().enumerate() {
+                    let schema = town.ready.study.schema_at(place);
+                    servers.push(programs.serve(hospital, &schema).await?);
                 }
                 uses_postgres = true;
             }
@@ -83,6 +99,19 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
     drop(nodes);
     drop(servers);
 
+    if arguments.vertical {
+        talk("checking the release at each");
+        let joint = check(&town)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let answer = shared::Told {
+            town: &town,
+            joint: &joint,
+            answers: &standings,
+            uses_postgres,
+            seconds,
+        };
+        return Ok(answer.answer(folder));
+    }
     talk("checking the release at each hospital, and what each would have had alone");
     let joint = check(&town)?;
     let alone = alone(&town)?;
@@ -129,7 +158,7 @@ async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliErr
         }
         if started.elapsed() > LONGEST {
             return Err(CliError::Usage(format!(
-                "the hospitals are not done after {} s",
+                "the sites are not done after {} s",
                 LONGEST.as_secs()
             )));
         }
@@ -168,10 +197,10 @@ fn check(town: &Town) -> Result<Published, CliError> {
     let read = |hospital: &Hospital, name: &str| std::fs::read(hospital.release().join(name)).ok();
     let first = &town.hospitals[0];
     for hospital in &town.hospitals {
-        for name in ["release.csv", "release.parquet"] {
-            let found = read(hospital, name);
-            if found.is_none() || found != read(first, name) {
-                return wrong(hospital, "the hospitals have different releases");
+        for name in town.ready.study.release_files() {
+            let found = read(hospital, &name);
+            if found.is_none() || found != read(first, &name) {
+                return wrong(hospital, "the sites have different releases");
             }
         }
         let manifest = read(hospital, manifest::FILE).unwrap_or_default();
@@ -195,9 +224,11 @@ fn is_signed(town: &Town, manifest: &Value) -> bool {
         let signature = signature.and_then(from_hex);
         signature.is_some_and(|signature| key.verifies(Purpose::Release, &digest, &signature))
     };
-    let hash = std::fs::read(town.hospitals[0].release().join("release.csv"));
-    let hash = hash.map(|bytes| blake3::hash(&bytes).to_hex().to_string());
-    hash.is_ok_and(|hash| signed["files"]["release.csv"] == *hash) && entries.all(is_sound)
+    let is_named = |name: &String| {
+        let hash = manifest::hash(&town.hospitals[0].release().join(name));
+        hash.is_ok_and(|hash| signed["files"][name] == *hash)
+    };
+    town.ready.study.release_files().iter().all(is_named) && entries.all(is_sound)
 }
 
 /// Records of each hospital, and what it would have alone.

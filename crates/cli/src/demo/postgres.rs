@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow_data::{Domain, Schema};
 
-use super::hospitals::{Hospital, Town, free_addresses, unwritable};
+use super::hospitals::{Hospital, free_addresses, unwritable};
 use super::processes::Child;
 use crate::error::CliError;
 
@@ -57,7 +57,11 @@ impl Programs {
     }
 
     /// Starts a hospital's server with its rows, and writes them down as the site's source.
-    pub(super) async fn serve(&self, hospital: &Hospital, town: &Town) -> Result<Child, CliError> {
+    pub(super) async fn serve(
+        &self,
+        hospital: &Hospital,
+        schema: &Schema,
+    ) -> Result<Child, CliError> {
         let port = free_addresses(1)?[0].port();
         let cluster = hospital.folder.join("postgres");
         std::fs::create_dir(&cluster).map_err(|error| unwritable(&cluster, &error))?;
@@ -101,14 +105,13 @@ impl Programs {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let schema = &town.ready.study.schema;
         if !self.ask(port, &[table(schema), copy(&hospital.rows())])? {
             return Err(CliError::Usage(format!("{name} does not take the rows")));
         }
         let source = format!(
             "[source.postgres]\nhost = \"127.0.0.1\"\nport = {port}\ndatabase = \"postgres\"\nuser = \"hedgerow\"\ntable = \"patients\"\n"
         );
-        hospital.write_site_file(&source, &town.accept)?;
+        hospital.write_site_file(&source)?;
         Ok(server)
     }
 

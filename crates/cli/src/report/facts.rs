@@ -4,7 +4,7 @@ use hedgerow_data::Study;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::output::thousands;
+use crate::output::{count, thousands};
 use crate::study::{algorithm, security};
 use crate::verify::{Report, text};
 
@@ -92,6 +92,7 @@ impl Facts {
             Some(false)
                 if is_as_said
                     && self.report.verdict.identifiers.is_empty()
+                    && self.report.verdict.disordered.is_empty()
                     && demands
                         .iter()
                         .filter(|one| fails(one))
@@ -157,6 +158,45 @@ impl Facts {
     /// Something that the manifest says.
     pub(super) fn manifest(&self, key: &str) -> Option<&Value> {
         self.report.manifest.as_ref()?.manifest.get(key)
+    }
+
+    /// Where sites hold the same people: which columns each held.
+    pub(super) fn holders(&self) -> Vec<(String, String)> {
+        let shared = self.manifest("shared").map(|shared| &shared["sites"]);
+        let sites = shared.and_then(Value::as_array).into_iter().flatten();
+        let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let columns = |site: &Value| -> Vec<String> {
+            let columns = site["columns"].as_array().into_iter().flatten();
+            columns.map(words).collect()
+        };
+        sites
+            .map(|site| (words(&site["site"]), columns(site).join(", ")))
+            .collect()
+    }
+
+    /// How groups of the same people were found, in words.
+    pub(super) fn groups(&self) -> Option<String> {
+        let shared = self.manifest("shared")?;
+        let synchronizer = shared["synchronizer"].as_str()?;
+        let times = shared["synchronizations"].as_u64().unwrap_or(0);
+        let rule = match synchronizer {
+            "merge" => "classes that share a person were joined",
+            "fork" => {
+                "classes that are the same at every site were set aside, and the sites went on with the others"
+            }
+            "identity" => "the sites generalized until their classes were the same",
+            _ => "people of the same classes at every site are a group, which has k of them",
+        };
+        let written = match shared["restored"].as_bool() {
+            Some(true) => "Quasi-identifiers inside a group are the original ones",
+            _ => "All of a group have the same generalized quasi-identifiers",
+        };
+        Some(format!(
+            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader does not know who is in which group; each site does of its own people, and so learns what the release says of that group about them.",
+            count(self.report.verdict.records, "person", "people"),
+            count(self.report.verdict.classes, "group", "groups"),
+            count(times, "time", "times"),
+        ))
     }
 
     /// The ledger, where there is a manifest.

@@ -38,6 +38,7 @@ pub(super) fn page(facts: &Facts) -> Result<String, CliError> {
             html.element("main", &[], |html| {
                 head(html, facts);
                 requirement(html, facts);
+                holders(html, facts);
                 class_sizes(html, facts, &sizes);
                 risk(html, facts);
                 utility(html, facts, losses.as_deref());
@@ -113,6 +114,11 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
     for name in &facts.report.verdict.identifiers {
         said.push(format!(
             "Column `{name}` is an identifier: nobody in this table is anonymous."
+        ));
+    }
+    for file in &facts.report.verdict.disordered {
+        said.push(format!(
+            "{file}: rows of a group do not stand in the order of what is written, so their order may say whose they are."
         ));
     }
     let failing = names(&|demand| demand.holds == Some(false) && demand.is_seen);
@@ -195,10 +201,29 @@ fn requirement(html: &mut Html, facts: &Facts) {
     });
 }
 
+/// Who held what, where sites hold the same people.
+fn holders(html: &mut Html, facts: &Facts) {
+    let holders = facts.holders();
+    if holders.is_empty() {
+        return;
+    }
+    html.section("holders", "Who held what", |html| {
+        html.put("p", "The sites hold the same people and different columns. Who is known to all of them was found from identifiers under the keys of all; identifiers are not released.");
+        if let Some(groups) = facts.groups() {
+            html.put("p", &groups);
+        }
+        let rows = holders.into_iter().map(|(site, columns)| vec![text(site), text(columns)]);
+        html.table("Columns of each site", &["site", "columns"], rows.collect());
+    });
+}
+
 fn class_sizes(html: &mut Html, facts: &Facts, plot: &str) {
     let sizes = &facts.sizes;
     html.section("classes", "Class sizes", |html| {
-        html.put("p", "A class is the records that share one generalized quasi-identifier: readers of the release cannot tell them apart by it.");
+        html.put("p", match facts.groups() {
+            Some(_) => "A class is a group: from a person's quasi-identifiers a reader comes to its number, and no further.",
+            None => "A class is the records that share one generalized quasi-identifier: readers of the release cannot tell them apart by it.",
+        });
         html.element("figure", &[], |html| {
             html.markup(plot);
             html.put(

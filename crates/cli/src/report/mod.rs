@@ -7,6 +7,7 @@ mod facts;
 mod html;
 mod markup;
 mod plots;
+mod shared;
 mod text;
 mod words;
 

@@ -26,6 +26,7 @@ pub(super) fn text(folder: &Path, facts: &Facts) -> String {
     }
     text.push('\n');
     text.push_str(&verified::text(folder, &facts.report));
+    text.push_str(&holders(facts));
     text.push_str(&class_sizes(facts));
     text.push_str(&ledger(facts));
     let cost = facts.cost();
@@ -37,6 +38,22 @@ pub(super) fn text(folder: &Path, facts: &Facts) -> String {
         text.push_str(&aligned(&rows.collect::<Vec<_>>()));
     }
     text
+}
+
+fn holders(facts: &Facts) -> String {
+    let rows = facts.holders().into_iter();
+    let rows: Vec<Vec<String>> = rows
+        .map(|(site, columns)| vec![format!("  {site}"), columns])
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let groups = facts.groups().map(|groups| format!("  {groups}\n"));
+    format!(
+        "\nwho held what\n{}{}",
+        aligned(&rows),
+        groups.unwrap_or_default()
+    )
 }
 
 fn class_sizes(facts: &Facts) -> String {

@@ -9,8 +9,11 @@ use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
     MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
+use hedgerow_protocols::vertical::d2pt;
 use hedgerow_smc::What;
 use serde_json::Value;
+
+use super::shared::OF_THE_SAME_PEOPLE;
 
 /// One line of the ledger.
 pub(super) struct Entry {
@@ -146,7 +149,19 @@ const BY_NAME: [(&str, &str); 3] = [
 ];
 
 /// What it means that something allows a disclosure.
-const REASONS: [(&str, &str); 9] = [
+const REASONS: [(&str, &str); 12] = [
+    (
+        "D2PT Theorem 1",
+        "Proven: it says nothing about a person; it goes beyond the release.",
+    ),
+    (
+        "every alignment",
+        "People can be found in common only so; it goes beyond the release.",
+    ),
+    (
+        "nothing of the data",
+        "It is chance and says nothing about anybody.",
+    ),
     (
         "the release",
         "It is published, or follows from what is published.",
@@ -186,7 +201,15 @@ const REASONS: [(&str, &str); 9] = [
 ];
 
 /// What a theorem is named for, and does not cover in full.
-const BEYOND: [(What, &str); 2] = [
+const BEYOND: [(What, &str); 4] = [
+    (
+        d2pt::CUTS,
+        "Groups are published, but not who is in them: a site learns the group of each of its own people, and of tries that were refused a finer one than the release has.",
+    ),
+    (
+        d2pt::GROUPS,
+        "Groups are published, but not who is in them: this site learns the group of each of its own people.",
+    ),
     (
         REFUSED,
         "The theorem covers classes whose first cut was made; what other tries showed goes beyond it.",
@@ -198,7 +221,11 @@ const BEYOND: [(What, &str); 2] = [
 ];
 
 /// The papers by the names that the ledger has for them.
-const PAPERS: [(&str, &str); 4] = [
+const PAPERS: [(&str, &str); 5] = [
+    (
+        "D2PT",
+        "Distributed two-Party t-closeness (D2Pt): t-closeness for data publication among several institutions.",
+    ),
     (
         "JX08",
         "P. Jurczyk, L. Xiong: Privacy-Preserving Data Publishing for Horizontally Partitioned Databases, Emory University TR-2008-013.",
@@ -247,7 +274,8 @@ impl Entry {
 }
 
 fn meaning(what: &str) -> &'static str {
-    let named = MEANINGS.iter().map(|(known, words)| (known.name(), *words));
+    let named = MEANINGS.iter().chain(&OF_THE_SAME_PEOPLE);
+    let named = named.map(|(known, words)| (known.name(), *words));
     let mut all = named.chain(BY_NAME);
     all.find(|(name, _)| *name == what)
         .map_or("", |(_, words)| words)
@@ -299,18 +327,30 @@ pub(super) fn protects(key: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disclosures::tests::disclosed;
+    use crate::disclosures::tests::{disclosed, disclosed_vertically};
 
     /// Everything that a run may disclose is said in plain words, and why it is allowed.
     #[test]
     fn every_disclosure_has_words() {
-        for (what, _) in MEANINGS {
+        for (what, _) in MEANINGS.into_iter().chain(OF_THE_SAME_PEOPLE) {
             assert!(!meaning(what.name()).is_empty(), "{}", what.name());
             assert!(
                 !reason(what.name(), what.allowed_by()).is_empty(),
                 "{}",
                 what.allowed_by()
             );
+        }
+        let vertical = [
+            ("hardened", "name = \"d2pt\""),
+            ("published", "synchronizer = \"dpp2ga\"\nrestore = true"),
+            ("hardened", "name = \"clustering\"\nstarts = 2"),
+        ];
+        for (security, algorithm) in vertical {
+            for what in disclosed_vertically(security, algorithm) {
+                assert!(!meaning(what.name()).is_empty(), "{}", what.name());
+                let reason = reason(what.name(), what.allowed_by());
+                assert!(!reason.is_empty(), "{}", what.allowed_by());
+            }
         }
         for (security, algorithm) in [
             ("published", "name = \"provider-aware\""),

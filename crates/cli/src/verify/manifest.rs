@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
-use crate::manifest::{FILE, FILES, OWN_FILE, account_digest, hash, statement, strangers, tail};
+use crate::manifest::{FILE, OWN_FILE, account_digest, hash, statement, strangers, tail};
 use crate::opened::Opened;
 use crate::summary::{OfSites, achieved};
 
@@ -52,7 +52,7 @@ pub(crate) struct Check {
     pub(crate) findings: Vec<String>,
     /// The files that are what the manifest speaks of.
     #[serde(skip)]
-    sound: Vec<&'static str>,
+    sound: Vec<String>,
     /// Whether what all sites sign is as it should be, whatever one site says besides.
     #[serde(skip)]
     is_release: bool,
@@ -127,8 +127,8 @@ impl Check {
         if bytes.is_some_and(|bytes| !is_as_written(bytes, name, &said)) {
             self.find(format!("{FILE}: the {name} part was changed by hand"));
         }
-        for file in FILES {
-            if self.file_is(folder, file, &said["files"]) {
+        for file in opened.study.release_files() {
+            if self.file_is(folder, &file, &said["files"]) {
                 self.sound.push(file);
             }
         }
@@ -141,7 +141,7 @@ impl Check {
     fn account(&mut self, folder: &Path, opened: &Opened, bytes: &[u8]) {
         let files = self.manifest["account"]["files"].clone();
         self.file_is(folder, OWN_FILE, &files);
-        for name in strangers(folder) {
+        for name in strangers(folder, &opened.study) {
             self.find(format!("{name}: is no file of this release"));
         }
         let seal = self.manifest["seal"].as_str().unwrap_or_default();
@@ -301,7 +301,7 @@ impl Check {
 
     /// The file to read: one that nobody has changed if there is one, and the simpler one if not.
     pub(super) fn file(&self) -> &'static str {
-        match self.sound.contains(&"release.parquet") {
+        match self.is_sound("release.parquet") {
             true => "release.parquet",
             false => "release.csv",
         }
@@ -309,7 +309,11 @@ impl Check {
 
     /// Whether both files are what the manifest speaks of.
     pub(super) fn has_both(&self) -> bool {
-        self.sound.len() == FILES.len()
+        self.is_sound("release.csv") && self.is_sound("release.parquet")
+    }
+
+    fn is_sound(&self, file: &str) -> bool {
+        self.sound.iter().any(|sound| sound == file)
     }
 
     /// Whether what speaks of sites can be taken from the signatures.

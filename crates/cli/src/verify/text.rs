@@ -34,6 +34,11 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
             "column `{name}` is an identifier: nobody in this table is anonymous\nhint: remove the column and ask again\n\n"
         ));
     }
+    for file in &verdict.disordered {
+        text.push_str(&format!(
+            "{file}: rows of a group do not stand in the order of what is written: their order may say whose they are\n\n"
+        ));
+    }
     let named = verdict.models.named();
     let mut rows = vec![words(["model", "required", "achieved", ""])];
     for (name, model) in &named {
@@ -296,6 +301,12 @@ fn utility(report: &Report) -> Vec<Vec<String>> {
         "  average class size",
         "",
         &format!("{:.2}", utility.average_class_size),
+        "",
+    ]));
+    rows.push(words([
+        "  discernibility, normalized",
+        "",
+        &format!("{:.4}", utility.normalized_discernibility),
         "",
     ]));
     for attribute in &utility.attributes {

@@ -43,6 +43,42 @@ fn four_hospitals_publish_one_table_and_leave_nothing_running() {
     );
 }
 
+#[test]
+fn three_institutions_publish_what_they_know_about_the_same_patients() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let done = hedgerow(
+        path,
+        &[
+            "demo",
+            "--vertical",
+            "--postgres",
+            "--rows",
+            "400",
+            "--keep",
+            "d",
+            "--json",
+        ],
+    );
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let answer = json(&done);
+    assert_eq!(answer["holds"], true);
+    let people = answer["records"].as_u64().unwrap();
+    assert!((300..400).contains(&people), "not all are known to all");
+    assert_eq!(answer["sites"][1]["columns"][0], "marker");
+    let release = |site: &str| format!("d/{site}/data/release-1");
+    for site in ["clinic", "laboratory", "insurer"] {
+        let verified = hedgerow(
+            path,
+            &["verify", &release(site), "--study", "d/study/study.toml"],
+        );
+        assert_eq!(verified.code, 0, "{}", verified.stdout);
+        let read = |site: &str| std::fs::read(path.join(release(site)).join("quasi.csv")).unwrap();
+        assert_eq!(read(site), read("clinic"));
+    }
+    assert_eq!(processes(&path.join("d").display().to_string()), 0);
+}
+
 /// Starts a demo, ends it by a signal once its nodes run, and sees that nothing of it is left.
 fn ended_by(signal: &str, is_cleaned: bool) {
     let folder = tempfile::tempdir().unwrap();

@@ -10,6 +10,7 @@ mod generate;
 mod joint;
 mod node;
 mod report;
+mod shared;
 mod sites;
 mod study;
 mod taxonomy;

@@ -9,6 +9,7 @@ mod leaks;
 #[path = "../../../node/tests/it/server.rs"]
 mod server;
 mod setup;
+mod shared;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,8 +21,8 @@ use hedgerow_node::run::statement_digest;
 
 use super::{assert_refused, hedgerow, json};
 use setup::{
-    SITES, Shape, Site, USUAL, files, listed, make_private, prepared, simulate, simulated, sites,
-    start_all, write_study,
+    SITES, Shape, Site, USUAL, files, free_address, listed, make_private, prepared, simulate,
+    simulated, sites, start_all, write_study,
 };
 
 #[test]

@@ -84,3 +84,22 @@ fn mistakes_name_their_line() {
         "zip.csv:2: two roots: `All` here, `*` before\nhint: every row must end in the same root, usually `*`",
     );
 }
+
+#[test]
+fn a_vertical_study_to_begin_with_and_the_example_are_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = hedgerow(folder.path(), &["study", "new", "--vertical", "s.toml"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let done = hedgerow(folder.path(), &["study", "check", "s.toml"]);
+    assert!(
+        done.stdout
+            .starts_with("study `my-study` is sound: vertical, d2pt, hardened, 2 sites\n"),
+        "{}{}",
+        done.stdout,
+        done.stderr
+    );
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/linked-patients");
+    let done = hedgerow(&examples, &["study", "check", "study.toml"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stdout.contains("`insurer` holds zip, tariff\n"));
+}

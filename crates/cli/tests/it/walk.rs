@@ -81,6 +81,20 @@ fn type_in(folder: &Path, site: &str, block: &str) -> String {
     said
 }
 
+/// The commands about the same people at several institutions.
+#[test]
+fn the_vertical_commands_of_the_readme_end_with_a_release_that_holds() {
+    let readme = include_str!("../../../../README.md");
+    let (_, rest) = readme.split_once("\n```sh vertical\n").unwrap();
+    let (block, _) = rest.split_once("\n```").unwrap();
+    assert_eq!(block.lines().count(), 4);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("here")).unwrap();
+    let block = block.lines().collect::<Vec<_>>().join(" && ");
+    let said = type_in(folder.path(), "here", &block);
+    assert!(said.contains("\nHOLDS: patients"), "{said}");
+}
+
 #[test]
 fn the_walk_of_the_readme_ends_with_a_signed_release() {
     let folder = tempfile::tempdir().unwrap();

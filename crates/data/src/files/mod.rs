@@ -6,6 +6,7 @@
 mod blank_lines;
 mod csv;
 mod error;
+mod fragments;
 mod open;
 mod parquet;
 mod sink;
@@ -20,6 +21,7 @@ use crate::text::TextTable;
 
 pub(crate) use csv::line_of;
 pub use error::FileError;
+pub use fragments::{Fragments, read_fragments, write_fragments};
 pub use open::{Format, OutputFile, Progress, format_of};
 pub(crate) use sink::{missing_column, unknown_column};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};

@@ -18,6 +18,7 @@ use crate::attribute::Schema;
 use crate::domain::Domain;
 use crate::field::push_field;
 use crate::release::{Release, ReleaseColumn};
+use crate::study::GROUP;
 use crate::table::{Column, Table};
 
 /// Rows encoded at a time.
@@ -46,9 +47,33 @@ pub fn write_release(
     release: &Release,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
+    let all: Vec<usize> = (0..release.columns().len()).collect();
+    write_columns(path, release, &all, None, progress)
+}
+
+/// Writes columns of a release by position, after the group of each row where there are groups.
+pub(super) fn write_columns(
+    path: &Path,
+    release: &Release,
+    positions: &[usize],
+    groups: Option<&[u32]>,
+    progress: &dyn Progress,
+) -> Result<(), FileError> {
     let mut columns = Vec::new();
-    for (attribute, column) in release.schema().attributes().iter().zip(release.columns()) {
-        match column {
+    let mut numbers: Vec<u32> = groups.unwrap_or_default().to_vec();
+    numbers.dedup();
+    let place = |group: &u32| numbers.partition_point(|number| number < group) as u32;
+    let place_of_row: Vec<u32> = groups.iter().copied().flatten().map(place).collect();
+    if groups.is_some() {
+        let texts = numbers.iter().map(u32::to_string).collect();
+        columns.push(Source {
+            name: GROUP,
+            values: Values::Texts(texts, &place_of_row),
+        });
+    }
+    for position in positions {
+        let attribute = &release.schema().attributes()[*position];
+        match &release.columns()[*position] {
             ReleaseColumn::Absent => {}
             ReleaseColumn::Generalized(cells) => {
                 let texts = cells

@@ -1,7 +1,9 @@
 //! `[algorithm]`: how classes are found and written.
 
+use super::Partition;
 use crate::attribute::Recode;
 use crate::document::{DocumentError, Section};
+use crate::nearest::quoted_list;
 
 /// How classes are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,8 +124,70 @@ impl Default for Clustering {
     }
 }
 
+/// How a site generalizes its own columns (D2PT section 3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Anonymizer {
+    /// One level up at a time, with the attribute that has the most values.
+    #[default]
+    Datafly,
+    /// The levels that lose least.
+    Optimal,
+}
+
+/// When classes of all sites make groups (D2PT section 3.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Synchronizer {
+    /// At once: classes that share a person are joined.
+    #[default]
+    Merge,
+    /// When all classes are the same at every site; those that are so earlier are set aside.
+    Fork,
+    /// When all classes are the same at every site.
+    Identity,
+    /// When every cut of classes has k people.
+    Dpp2ga,
+}
+
+impl Synchronizer {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Fork => "fork",
+            Self::Identity => "identity",
+            Self::Dpp2ga => "dpp2ga",
+        }
+    }
+}
+
+/// How groups of the same people at several sites are found and written (D2PT).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct D2pt {
+    /// How a site generalizes.
+    pub anonymizer: Anonymizer,
+    /// How sites find groups.
+    pub synchronizer: Synchronizer,
+    /// The share of its records that a site may write as `*` altogether.
+    pub suppression: f64,
+    /// Whether the release has original quasi-identifiers inside groups.
+    pub restore: bool,
+}
+
 /// The most random starts.
 const MOST_STARTS: i64 = 100;
+
+/// The algorithms of a horizontal study.
+const HORIZONTAL: [(&str, Algorithm); 3] = [
+    ("mondrian", Algorithm::Mondrian),
+    ("clustering", Algorithm::Clustering),
+    ("provider-aware", Algorithm::ProviderAware),
+];
+
+/// Those of a vertical one, its own first.
+const VERTICAL: [(&str, Algorithm); 2] = [
+    ("d2pt", Algorithm::D2pt),
+    ("clustering", Algorithm::Clustering),
+];
 
 /// What `[algorithm]` says.
 #[derive(Default)]
@@ -132,26 +196,104 @@ pub(super) struct Settings {
     pub(super) recode: Recode,
     pub(super) top_down: TopDown,
     pub(super) clustering: Clustering,
+    pub(super) d2pt: D2pt,
 }
 
-pub(super) fn algorithm(root: &Section<'_>) -> Result<Settings, DocumentError> {
+pub(super) fn algorithm(
+    root: &Section<'_>,
+    partition: Partition,
+) -> Result<Settings, DocumentError> {
+    let (here, elsewhere): (&[_], &[_]) = match partition {
+        Partition::Horizontal => (&HORIZONTAL, &VERTICAL),
+        Partition::Vertical => (&VERTICAL, &HORIZONTAL),
+    };
+    let mut settings = Settings {
+        name: here[0].1,
+        ..Settings::default()
+    };
     let Some(section) = root.section("algorithm")? else {
-        return Ok(Settings::default());
+        return Ok(settings);
     };
-    let names = [
-        ("mondrian", Algorithm::Mondrian),
-        ("clustering", Algorithm::Clustering),
-        ("provider-aware", Algorithm::ProviderAware),
-        ("d2pt", Algorithm::D2pt),
-    ];
-    let settings = Settings {
-        name: section.word("name", &names)?.unwrap_or_default(),
-        recode: recode(&section)?.unwrap_or_default(),
-        top_down: top_down(&section)?,
-        clustering: clustering(&section)?,
-    };
+    if let Some(name) = section.string("name")?
+        && let Some((name, _)) = elsewhere.iter().find(|(other, _)| *other == name)
+        && here.iter().all(|(own, _)| own != name)
+    {
+        let (kind, other) = match partition {
+            Partition::Horizontal => ("horizontal", "vertical"),
+            Partition::Vertical => ("vertical", "horizontal"),
+        };
+        let message = format!(
+            "`algorithm.name` is `{name}`, which is for {other} studies\nhint: {kind} ones have {}",
+            quoted_list(here.iter().map(|(own, _)| own))
+        );
+        return Err(section.wrong("name", message));
+    }
+    settings.name = section.word("name", here)?.unwrap_or(here[0].1);
+    if settings.name == Algorithm::D2pt {
+        settings.d2pt = d2pt(&section)?;
+    } else {
+        refuse_d2pt(&section, partition)?;
+        settings.recode = recode(&section)?.unwrap_or_default();
+        settings.clustering = clustering(&section)?;
+        if partition == Partition::Horizontal {
+            settings.top_down = top_down(&section)?;
+        } else if section.has("blur") {
+            let message = "`algorithm.blur` is for horizontal studies: how many people a site has is known where all have the same\nhint: leave it out";
+            return Err(section.wrong("blur", message));
+        }
+    }
     section.finish()?;
     Ok(settings)
+}
+
+fn d2pt(section: &Section<'_>) -> Result<D2pt, DocumentError> {
+    let anonymizers = [
+        ("datafly", Anonymizer::Datafly),
+        ("optimal", Anonymizer::Optimal),
+    ];
+    let synchronizers = [
+        Synchronizer::Merge,
+        Synchronizer::Fork,
+        Synchronizer::Identity,
+        Synchronizer::Dpp2ga,
+    ];
+    let synchronizers = synchronizers.map(|one| (one.name(), one));
+    if section.has("recode") {
+        let message = "`algorithm.recode` has no meaning for `d2pt`, which writes nodes of taxonomies\nhint: leave it out; restore = true writes original values inside groups";
+        return Err(section.wrong("recode", message));
+    }
+    let suppression = section.number("suppression")?.unwrap_or(0.0);
+    if !(0.0..=1.0).contains(&suppression) {
+        let message = format!(
+            "`algorithm.suppression` is {suppression}, expected a share of the records from 0 to 1"
+        );
+        return Err(section.wrong("suppression", message));
+    }
+    Ok(D2pt {
+        anonymizer: section
+            .word("anonymizer", &anonymizers)?
+            .unwrap_or_default(),
+        synchronizer: section
+            .word("synchronizer", &synchronizers)?
+            .unwrap_or_default(),
+        suppression,
+        restore: section.boolean("restore")?.unwrap_or(false),
+    })
+}
+
+/// The keys of D2Pt mean nothing to others.
+fn refuse_d2pt(section: &Section<'_>, partition: Partition) -> Result<(), DocumentError> {
+    for key in ["anonymizer", "synchronizer", "suppression", "restore"] {
+        if section.has(key) {
+            let hint = match partition {
+                Partition::Horizontal => "which is for vertical studies; leave it out",
+                Partition::Vertical => "leave it out, or write name = \"d2pt\"",
+            };
+            let message = format!("`algorithm.{key}` is for name = \"d2pt\" only\nhint: {hint}");
+            return Err(section.wrong(key, message));
+        }
+    }
+    Ok(())
 }
 
 fn top_down(section: &Section<'_>) -> Result<TopDown, DocumentError> {

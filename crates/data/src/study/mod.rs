@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod attributes;
+mod fragments;
 mod identity;
 mod split;
 
@@ -16,7 +17,12 @@ use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
-pub use algorithm::{Algorithm, Clustering, Covers, Cuts, Loss, Medians, TopDown, Widths};
+pub use algorithm::{
+    Algorithm, Anonymizer, Clustering, Covers, Cuts, D2pt, Loss, Medians, Synchronizer, TopDown,
+    Widths,
+};
+pub(crate) use fragments::fragment_files;
+pub use fragments::{GROUP, QUASI_FILE};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
 pub use split::{Split, SplitError};
 
@@ -33,6 +39,8 @@ pub struct Study {
     pub sites: Vec<Site>,
     /// The columns.
     pub schema: Arc<Schema>,
+    /// Which site holds which column, where sites hold the same people and the study says so.
+    pub split: Option<Split>,
     /// How sites that hold the same people tell who is who.
     pub identity: Identity,
     /// How classes are found.
@@ -43,6 +51,8 @@ pub struct Study {
     pub top_down: TopDown,
     /// How clusters are found.
     pub clustering: Clustering,
+    /// How groups of the same people are found and written.
+    pub d2pt: D2pt,
     document: Document,
 }
 
@@ -131,10 +141,11 @@ impl Study {
             .unwrap_or(Security::Hardened);
         head.finish()?;
 
-        let sites = sites(&root)?;
+        let (sites, columns) = sites(&root, partition)?;
         let schema = Arc::new(attributes::schema(&root, open)?);
         let identity = Identity::read(&root, &schema)?;
-        let settings = algorithm::algorithm(&root)?;
+        let split = split::read(&root, &schema, &columns)?;
+        let settings = algorithm::algorithm(&root, partition)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -142,19 +153,41 @@ impl Study {
             let message = "no attribute has role = \"quasi\"\nhint: quasi-identifiers are what others may know about a person, such as age or zip";
             return Err(root.wrong_section(message).into());
         }
+        if partition == Partition::Vertical && identity.columns.is_empty() {
+            let message = IdentityError::NoColumns.to_string();
+            return Err(root.wrong_section(message).into());
+        }
+        if settings.name == Algorithm::D2pt {
+            fragments::refuse(&root, &schema)?;
+        }
         Ok(Self {
             name,
             partition,
             security,
             sites,
             schema,
+            split,
             identity,
             algorithm: settings.name,
             recode: settings.recode,
             top_down: settings.top_down,
             clustering: settings.clustering,
+            d2pt: settings.d2pt,
             document,
         })
+    }
+
+    /// Whether its releases are fragmented: several tables that only a group number joins.
+    pub fn is_fragmented(&self) -> bool {
+        self.algorithm == Algorithm::D2pt
+    }
+
+    /// The columns of a site's own table.
+    pub fn schema_at(&self, site: usize) -> Arc<Schema> {
+        match &self.split {
+            Some(split) => Arc::new(split.schema_of(&self.schema, site)),
+            None => Arc::clone(&self.schema),
+        }
     }
 
     /// The file, for the parts that other crates read.
@@ -163,8 +196,13 @@ impl Study {
     }
 }
 
-fn sites(root: &Section<'_>) -> Result<Vec<Site>, DocumentError> {
+/// For each site the columns that it says it has.
+type Columns = Vec<Option<Vec<String>>>;
+
+/// The sites, and the columns that each says it has.
+fn sites(root: &Section<'_>, partition: Partition) -> Result<(Vec<Site>, Columns), DocumentError> {
     let mut sites: Vec<Site> = Vec::new();
+    let mut columns = Vec::new();
     for section in root.sections("site")? {
         let name = section.required_name()?;
         if sites.iter().any(|site| site.name == name) {
@@ -189,10 +227,15 @@ fn sites(root: &Section<'_>) -> Result<Vec<Site>, DocumentError> {
             let message = "`site.key` must begin with `ed25519:`";
             return Err(section.wrong("key", message));
         }
+        if partition == Partition::Horizontal && section.has("columns") {
+            let message = "`site.columns` is for vertical studies; in a horizontal one every site has all columns\nhint: leave it out, or write partition = \"vertical\"";
+            return Err(section.wrong("columns", message));
+        }
+        columns.push(section.strings("columns")?);
         section.finish()?;
         sites.push(Site { name, address, key });
     }
-    Ok(sites)
+    Ok((sites, columns))
 }
 
 #[cfg(test)]

@@ -1,7 +1,14 @@
 //! Which site holds which column, where sites hold the same people.
+//!
+//! ```toml
+//! [[site]]
+//! name = "clinic"
+//! columns = ["age", "diagnosis"]   # the identifiers stand at every site
+//! ```
 
 use crate::attribute::{Role, Schema};
-use crate::nearest::quoted_list;
+use crate::document::{DocumentError, Section};
+use crate::nearest::{nearest, quoted_list};
 
 /// The columns of each site: every attribute but the identifiers stands at one site, the
 /// identifiers at all.
@@ -16,16 +23,14 @@ pub struct Split {
 #[non_exhaustive]
 pub enum SplitError {
     /// A name that the study does not have.
-    #[error(
-        "site {site} has a column `{column}`, which the study does not have\nhint: it has {names}"
-    )]
+    #[error("site {site} has a column `{column}`, which the study does not have\nhint: {hint}")]
     Unknown {
         /// The site, from 1.
         site: usize,
         /// The column.
         column: String,
-        /// The columns of the study.
-        names: String,
+        /// The nearest column of the study, or all.
+        hint: String,
     },
     /// The same column at two sites.
     #[error(
@@ -68,7 +73,7 @@ impl Split {
                 let position = schema.position(name).ok_or_else(|| SplitError::Unknown {
                     site: site + 1,
                     column: name.to_owned(),
-                    names: quoted_list(attributes.iter().map(|attribute| &attribute.name)),
+                    hint: hint(schema, name),
                 })?;
                 if attributes[position].role == Role::Identifier {
                     continue;
@@ -103,6 +108,14 @@ impl Split {
         }
     }
 
+    /// All columns at one site.
+    pub fn whole(schema: &Schema) -> Self {
+        let is_own = |at: &usize| schema.attributes()[*at].role != Role::Identifier;
+        Self {
+            of_site: vec![(0..schema.attributes().len()).filter(is_own).collect()],
+        }
+    }
+
     /// How many sites there are.
     pub fn sites(&self) -> usize {
         self.of_site.len()
@@ -115,6 +128,13 @@ impl Split {
             .collect()
     }
 
+    /// Names of a site's columns, in the study's order.
+    pub fn names<'s>(&self, schema: &'s Schema, site: usize) -> Vec<&'s str> {
+        let own = self.of_site[site].iter();
+        own.map(|position| schema.attributes()[*position].name.as_str())
+            .collect()
+    }
+
     /// What a site's own table has: the identifiers and its columns, in the study's order.
     pub fn schema_of(&self, schema: &Schema, site: usize) -> Schema {
         let attributes = schema.attributes().iter().enumerate();
@@ -123,6 +143,50 @@ impl Split {
         });
         Schema::new(own.map(|(_, attribute)| attribute.clone()).collect())
     }
+}
+
+fn hint(schema: &Schema, name: &str) -> String {
+    let names = schema.attributes().iter().map(|one| one.name.as_str());
+    match nearest(name, names.clone(), 1).first() {
+        Some(best) => format!("did you mean `{best}`?"),
+        None => format!("it has {}", quoted_list(names)),
+    }
+}
+
+/// What the sites of a study say they have, where they do.
+pub(super) fn read(
+    root: &Section<'_>,
+    schema: &Schema,
+    columns: &[Option<Vec<String>>],
+) -> Result<Option<Split>, DocumentError> {
+    if columns.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let sites = root.sections("site")?;
+    if let Some(site) = columns.iter().position(Option::is_none) {
+        let message = "`site.columns` is missing, other sites have it\nhint: name the columns that this site holds";
+        return Err(sites[site].wrong_section(message));
+    }
+    let columns: Vec<Vec<String>> = columns.iter().flatten().cloned().collect();
+    let split = Split::new(schema, &columns).map_err(|error| {
+        let message = error.to_string();
+        let (section, key) = match &error {
+            SplitError::Unknown { site, .. } | SplitError::Nothing { site } => {
+                (&sites[*site - 1], "columns")
+            }
+            SplitError::Twice { second, .. } => (&sites[*second - 1], "columns"),
+            SplitError::Nobody { column } => {
+                // A study's attributes are its schema's.
+                let position = schema.position(column).unwrap_or(0);
+                return match root.sections("attribute") {
+                    Ok(attributes) => attributes[position].wrong("name", message),
+                    Err(error) => error,
+                };
+            }
+        };
+        section.wrong(key, message)
+    })?;
+    Ok(Some(split))
 }
 
 #[cfg(test)]
@@ -169,6 +233,6 @@ mod tests {
         );
         assert!(refused(&[vec!["a"], vec!["s"]]).starts_with("no site has column `b`"));
         assert!(refused(&[vec!["a", "b", "s"], vec!["id"]]).starts_with("site 2 has no column"));
-        assert!(refused(&[vec!["a", "b"], vec!["c"]]).contains("`id`, `a`, `b`, `s`"));
+        assert!(refused(&[vec!["a", "b"], vec!["zz"]]).contains("`id`, `a`, `b`, `s`"));
     }
 }

@@ -240,3 +240,156 @@ fn sites_and_heads() {
     );
     assert!(refusal("").contains("no attribute has role = \"quasi\""));
 }
+
+const PEOPLE: &str = "[[attribute]]\nname = \"id\"\nrole = \"identifier\"\n\
+    [[attribute]]\nname = \"age\"\nrole = \"quasi\"\nvalues = [\"1\", \"2\"]\n\
+    [[attribute]]\nname = \"zip\"\nrole = \"quasi\"\ntaxonomy = \"zip.csv\"\n\
+    [[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\"]\n\
+    [[attribute]]\nname = \"ward\"\nrole = \"other\"\nvalues = [\"a\", \"b\"]\n";
+
+/// A vertical study of these people.
+fn vertical(people: &str, rest: &str) -> Result<Study, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let zips = "12345;123**;*\n12361;123**;*\n";
+    std::fs::write(folder.path().join("zip.csv"), zips).unwrap();
+    let text = format!("[study]\nname = \"s\"\npartition = \"vertical\"\n{people}{rest}");
+    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    Study::read(document, folder.path()).map_err(|error| error.to_string())
+}
+
+fn sites(columns: [&str; 2]) -> String {
+    let site = |(name, columns): (&str, &str)| format!("[[site]]\nname = \"{name}\"\n{columns}\n");
+    ["clinic", "insurer"]
+        .into_iter()
+        .zip(columns)
+        .map(site)
+        .collect()
+}
+
+#[test]
+fn sites_of_the_same_people_say_what_they_hold() {
+    let own = [
+        "columns = [\"id\", \"age\", \"disease\"]",
+        "columns = [\"ward\", \"zip\"]",
+    ];
+    let study = vertical(PEOPLE, &sites(own)).unwrap();
+    let split = study.split.as_ref().unwrap();
+    assert_eq!(split.names(&study.schema, 1), ["zip", "ward"]);
+    let columns = study.schema_at(0);
+    let names = columns.attributes().iter().map(|one| one.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["id", "age", "disease"]);
+    assert_eq!(study.algorithm, Algorithm::D2pt);
+    assert_eq!(study.d2pt, D2pt::default());
+    assert_eq!(
+        study.release_files(),
+        ["quasi.csv", "sensitive-disease.csv", "other-ward.csv"]
+    );
+    // What the study does not say, a simulation may.
+    assert_eq!(vertical(PEOPLE, "").unwrap().split, None);
+
+    let refused = |columns| vertical(PEOPLE, &sites(columns)).unwrap_err();
+    let first = "columns = [\"age\", \"disease\"]";
+    assert_eq!(
+        refused([first, "columns = [\"zipp\"]"]),
+        "study.toml:28: site 2 has a column `zipp`, which the study does not have\nhint: did you mean `zip`?"
+    );
+    assert!(
+        refused([first, "columns = [\"zip\", \"age\", \"ward\"]"])
+            .starts_with("study.toml:28: column `age` stands at site 1 and at site 2\nhint: ")
+    );
+    assert!(
+        refused([first, "columns = [\"zip\"]"])
+            .starts_with("study.toml:20: no site has column `ward`\nhint: ")
+    );
+    let everything = "columns = [\"age\", \"disease\", \"zip\", \"ward\"]";
+    assert!(
+        refused([everything, "columns = [\"id\"]"])
+            .starts_with("study.toml:28: site 2 has no column")
+    );
+    assert!(refused([everything, ""]).starts_with("study.toml:26: `site.columns` is missing"));
+    assert!(refused([first, "colums = [\"zip\"]"]).contains("did you mean `columns`?"));
+    let body = format!(
+        "{PEOPLE}{}",
+        sites([first, "columns = [\"zip\", \"ward\"]"])
+    );
+    assert!(refusal(&body).starts_with("study.toml:25: `site.columns` is for vertical studies"));
+}
+
+#[test]
+fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
+    let algorithm = |keys: &str| vertical(PEOPLE, &format!("[algorithm]\n{keys}\n"));
+    let said = algorithm(
+        "name = \"d2pt\"\nanonymizer = \"optimal\"\nsynchronizer = \"fork\"\nsuppression = 0.05\nrestore = true",
+    );
+    let expected = D2pt {
+        anonymizer: Anonymizer::Optimal,
+        synchronizer: Synchronizer::Fork,
+        suppression: 0.05,
+        restore: true,
+    };
+    assert_eq!(said.unwrap().d2pt, expected);
+    let refused = |keys: &str| algorithm(keys).unwrap_err();
+    assert_eq!(
+        refused("name = \"mondrian\""),
+        "study.toml:24: `algorithm.name` is `mondrian`, which is for horizontal studies\nhint: vertical ones have `d2pt`, `clustering`"
+    );
+    assert!(refused("name = \"d2p\"").ends_with("hint: did you mean `d2pt`?"));
+    assert!(refused("synchronizer = \"mrege\"").contains("did you mean `merge`?"));
+    assert!(refused("anonymizer = \"incognito\"").contains("expected one of `datafly`, `optimal`"));
+    for share in ["-0.1", "1.5", "nan"] {
+        assert!(refused(&format!("suppression = {share}")).contains("from 0 to 1"));
+    }
+    assert!(refused("recode = \"set\"").contains("has no meaning for `d2pt`"));
+    assert!(refused("cuts = \"median\"").contains("unknown key `cuts`"));
+    assert!(
+        refused("name = \"clustering\"\nrestore = true")
+            .starts_with("study.toml:25: `algorithm.restore` is for name = \"d2pt\" only")
+    );
+    assert!(refused("name = \"clustering\"\nblur = true").contains("for horizontal studies"));
+    assert_eq!(
+        algorithm("name = \"clustering\"").unwrap().algorithm,
+        Algorithm::Clustering
+    );
+    let horizontal = |keys: &str| refusal(&format!("{PEOPLE}[algorithm]\n{keys}\n"));
+    assert!(horizontal("name = \"d2pt\"").contains("which is for vertical studies"));
+    assert!(horizontal("suppression = 0.1").contains("for vertical studies; leave it out"));
+}
+
+#[test]
+fn what_a_vertical_release_cannot_be_named_after_is_refused() {
+    let nobody = PEOPLE.replace("identifier", "other");
+    assert!(
+        vertical(&nobody, "")
+            .unwrap_err()
+            .contains("no attribute has role = \"identifier\"")
+    );
+    let renamed = |from: &str, to: &str| vertical(&PEOPLE.replace(from, to), "").unwrap_err();
+    assert!(
+        renamed("\"age\"", "\"group\"")
+            .starts_with("study.toml:8: a fragmented release has a column `group`")
+    );
+    assert!(
+        renamed("\"disease\"", "\"a/b\"")
+            .starts_with("study.toml:16: a fragmented release has a file named after `a/b`")
+    );
+    assert!(renamed("\"id\"", "\"group\"").contains("has a column `group`"));
+    let long = format!("\"{}\"", "x".repeat(201));
+    assert!(renamed("\"disease\"", &long).contains("at most 200 bytes"));
+    let twins = PEOPLE
+        .replace("\"other\"", "\"sensitive\"")
+        .replace("\"ward\"", "\"Disease\"");
+    assert!(
+        vertical(&twins, "")
+            .unwrap_err()
+            .contains("differs by case only")
+    );
+    let recoded = PEOPLE.replace("zip.csv\"\n", "zip.csv\"\nrecode = \"set\"\n");
+    assert!(
+        vertical(&recoded, "")
+            .unwrap_err()
+            .starts_with("study.toml:15: `attribute.recode` has no meaning")
+    );
+    // Clusters are one table.
+    let cluster = "[algorithm]\nname = \"clustering\"\n";
+    assert!(vertical(&PEOPLE.replace("\"disease\"", "\"a/b\""), cluster).is_ok());
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::random::Random;
-use super::{Kind, census, hospital};
+use super::{Kind, census, hospital, institutions};
 use crate::attribute::Schema;
 use crate::files::{EncodedRows, FileError, Progress, RowWriter};
 use crate::table::{Codes, Column};
@@ -31,6 +31,7 @@ pub(super) struct Drawer<'a> {
 enum Model {
     Hospital(hospital::Model),
     Census(census::Model),
+    Institutions(hospital::Model),
 }
 
 impl<'a> Drawer<'a> {
@@ -38,6 +39,7 @@ impl<'a> Drawer<'a> {
         let model = match kind {
             Kind::Hospital => Model::Hospital(hospital::Model::new(seed)),
             Kind::Census => Model::Census(census::Model::new()),
+            Kind::Institutions => Model::Institutions(hospital::Model::new(seed)),
         };
         Self {
             kind,
@@ -56,10 +58,7 @@ impl<'a> Drawer<'a> {
         writer: &mut RowWriter,
         progress: &dyn Progress,
     ) -> Result<(), FileError> {
-        let model: Box<dyn SiteRows + '_> = match &self.model {
-            Model::Hospital(model) => Box::new(model.site(site)),
-            Model::Census(model) => Box::new(model.site(site)),
-        };
+        let model = self.model(site);
         let encoder = writer.encoder();
         let encode = |block: u64| -> Result<EncodedRows, FileError> {
             let first = block * BLOCK;
@@ -93,11 +92,38 @@ impl<'a> Drawer<'a> {
         Ok(())
     }
 
-    fn block(&self, site: usize, block: u64, rows: usize, model: &dyn SiteRows) -> Vec<Column> {
+    /// All rows of the first site, held at once.
+    pub(super) fn whole(&self, rows: u64) -> Vec<Column> {
+        let mut columns = self.empty();
+        let model = self.model(0);
+        for block in 0..rows.div_ceil(BLOCK) {
+            let first = block * BLOCK;
+            let rows = (rows - first).min(BLOCK) as usize;
+            let mut random = Random::for_block(self.seed, self.kind.name(), 0, block);
+            model.draw(&mut random, first, rows, &mut columns);
+        }
+        columns
+    }
+
+    fn model(&self, site: usize) -> Box<dyn SiteRows + '_> {
+        match &self.model {
+            Model::Hospital(model) => Box::new(model.site(site)),
+            Model::Census(model) => Box::new(model.site(site)),
+            Model::Institutions(model) => Box::new(institutions::People {
+                patients: model.site(site),
+            }),
+        }
+    }
+
+    fn empty(&self) -> Vec<Column> {
         let attributes = self.schema.attributes().iter();
-        let mut columns: Vec<Column> = attributes
+        attributes
             .map(|attribute| Column::for_domain(&attribute.domain))
-            .collect();
+            .collect()
+    }
+
+    fn block(&self, site: usize, block: u64, rows: usize, model: &dyn SiteRows) -> Vec<Column> {
+        let mut columns = self.empty();
         let mut random = Random::for_block(self.seed, self.kind.name(), site, block);
         model.draw(&mut random, block * BLOCK, rows, &mut columns);
         columns

@@ -16,6 +16,12 @@ pub enum SyntheticError {
     /// No sites are asked for.
     #[error("sites = 0, expected at least one site\nhint: ask for some, e.g. --sites 4")]
     NoSites,
+    /// Another number of institutions than there are.
+    #[error("sites = {sites}, but the institutions are three\nhint: leave the number out")]
+    OtherSites {
+        /// The sites asked for.
+        sites: usize,
+    },
     /// Some site would have no row.
     #[error(
         "{sites} sites cannot share {rows} rows, each needs at least one\nhint: ask for at least {sites} rows, or for at most {rows} sites"

@@ -1,7 +1,8 @@
 //! Synthetic tables: made from a seed, correlated and skewed as real ones are, of any length.
 //!
 //! `hospital` are admissions to hospitals with different catchment areas, `census` are persons
-//! with the nine columns of the Adult table. [`generate`] writes one table for each site, or one
+//! with the nine columns of the Adult table, `institutions` are patients whom a clinic, a laboratory
+//! and an insurer know. [`generate`] writes one table for each site, or one
 //! pooled table, with the taxonomies and a study that reads them.
 //!
 //! Rows are drawn in blocks. A block depends on the seed, its site and its place in the site's
@@ -35,6 +36,7 @@ mod blocks;
 mod census;
 mod error;
 mod hospital;
+mod institutions;
 mod random;
 mod sites;
 
@@ -62,7 +64,7 @@ pub struct Plan {
     pub kind: Kind,
     /// Rows of all sites together.
     pub rows: u64,
-    /// Number of sites; each has at least one row.
+    /// Number of sites; each has at least one row. Institutions are three.
     pub sites: usize,
     /// The same seed gives the same bytes.
     pub seed: u64,
@@ -79,6 +81,8 @@ pub enum Kind {
     Hospital,
     /// Persons, with the nine columns of the Adult table.
     Census,
+    /// Patients of a clinic, a laboratory and an insurer, each with columns of its own.
+    Institutions,
 }
 
 /// How tables are written.
@@ -106,17 +110,18 @@ pub struct Written {
 }
 
 impl Kind {
-    /// `hospital` or `census`.
+    /// `hospital`, `census` or `institutions`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hospital => "hospital",
             Self::Census => "census",
+            Self::Institutions => "institutions",
         }
     }
 
     fn taxonomies(self) -> Result<Vec<(&'static str, Taxonomy)>, TaxonomyError> {
         match self {
-            Self::Hospital => hospital::taxonomies(),
+            Self::Hospital | Self::Institutions => hospital::taxonomies(),
             Self::Census => census::taxonomies(),
         }
     }
@@ -135,11 +140,12 @@ impl TableFormat {
 }
 
 /// The study of a kind, as [`generate`] writes it. It names its taxonomies in the folder
-/// `taxonomies` beside it and lists no sites.
+/// `taxonomies` beside it and lists no sites, unless they hold different columns.
 pub fn study_text(kind: Kind) -> String {
     match kind {
         Kind::Hospital => String::from(include_str!("hospital/study.toml")),
         Kind::Census => String::from(include_str!("census/study.toml")),
+        Kind::Institutions => String::from(include_str!("institutions/study.toml")),
     }
 }
 
@@ -150,6 +156,9 @@ pub fn generate(
     folder: &Path,
     progress: &dyn Progress,
 ) -> Result<Written, SyntheticError> {
+    if plan.kind == Kind::Institutions && plan.sites != 3 {
+        return Err(SyntheticError::OtherSites { sites: plan.sites });
+    }
     let sizes = sites::sizes(plan.rows, plan.sites)?;
     refuse_used(folder)?;
     let unfinished = unfinished(folder)?;
@@ -202,8 +211,11 @@ fn write_all(
     let study = folder.join("study.toml");
     let text = study_text(plan.kind);
     let document = Document::parse(text.clone(), &study).map_err(StudyError::from)?;
-    let schema = Study::read(document, folder)?.schema;
-    let tables = if plan.pooled {
+    let read = Study::read(document, folder)?;
+    let schema = read.schema.clone();
+    let tables = if plan.kind == Kind::Institutions {
+        institutions::tables(plan, folder, &read, progress)?
+    } else if plan.pooled {
         pooled_table(plan, sizes, folder, &schema, progress)?
     } else {
         site_tables(plan, sizes, folder, &schema, progress)?

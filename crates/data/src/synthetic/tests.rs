@@ -72,7 +72,7 @@ fn site_names_are_distinct() {
 
 #[test]
 fn taxonomies_read_back() {
-    for kind in [Kind::Hospital, Kind::Census] {
+    for kind in [Kind::Hospital, Kind::Census, Kind::Institutions] {
         for (name, tree) in kind.taxonomies().unwrap() {
             assert_eq!(Taxonomy::from_rows(&tree.to_rows(), name).unwrap(), tree);
         }

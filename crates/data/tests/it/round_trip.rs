@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{Others, read_table, read_text, write_release, write_table};
+use hedgerow_data::files::{
+    Others, read_fragments, read_table, read_text, write_fragments, write_release, write_table,
+};
 use hedgerow_data::{
     Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema, Study, Table,
     TextColumn,
@@ -91,6 +93,46 @@ fn random_table(seeds: &[u32]) -> Table {
     Table::new(schema, columns)
 }
 
+/// Columns of a release: random cells, and the table's own values.
+fn release_columns(table: &Table, seeds: &[u32], ends: &[(u32, u32, bool)]) -> Vec<ReleaseColumn> {
+    let schema = table.schema();
+    schema
+        .attributes()
+        .iter()
+        .enumerate()
+        .map(|(position, attribute)| {
+            if attribute.role == Role::Identifier {
+                return ReleaseColumn::Absent;
+            }
+            if attribute.role != Role::Quasi {
+                return ReleaseColumn::Verbatim(table.column(position).clone());
+            }
+            let size = attribute.domain.size();
+            let mut cells: Vec<Cell> = Vec::new();
+            let mut codes = Vec::new();
+            for (row, seed) in seeds.iter().enumerate() {
+                let (a, b, is_set) = ends[row % ends.len()];
+                let (a, b) = (a % size, b % size);
+                let cell = if is_set {
+                    Cell::set(vec![a, b, seed % size]).unwrap()
+                } else {
+                    Cell::Interval(a.min(b), a.max(b))
+                };
+                // In order of first appearance, as a reader finds them.
+                let place = cells
+                    .iter()
+                    .position(|known| *known == cell)
+                    .unwrap_or_else(|| {
+                        cells.push(cell);
+                        cells.len() - 1
+                    });
+                codes.push(place as u32);
+            }
+            ReleaseColumn::Generalized(GeneralizedColumn { cells, codes })
+        })
+        .collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
@@ -112,33 +154,7 @@ proptest! {
     fn releases(seeds in proptest::collection::vec(any::<u32>(), 1..100), ends in proptest::collection::vec(any::<(u32, u32, bool)>(), 1..20)) {
         let table = random_table(&seeds);
         let schema = table.schema().clone();
-        let columns = schema.attributes().iter().enumerate().map(|(position, attribute)| {
-            if attribute.role == Role::Identifier {
-                return ReleaseColumn::Absent;
-            }
-            if attribute.role != Role::Quasi {
-                return ReleaseColumn::Verbatim(table.column(position).clone());
-            }
-            let size = attribute.domain.size();
-            let mut cells: Vec<Cell> = Vec::new();
-            let mut codes = Vec::new();
-            for (row, seed) in seeds.iter().enumerate() {
-                let (a, b, is_set) = ends[row % ends.len()];
-                let (a, b) = (a % size, b % size);
-                let cell = if is_set {
-                    Cell::set(vec![a, b, seed % size]).unwrap()
-                } else {
-                    Cell::Interval(a.min(b), a.max(b))
-                };
-                // In order of first appearance, as a reader finds them.
-                let place = cells.iter().position(|known| *known == cell).unwrap_or_else(|| {
-                    cells.push(cell);
-                    cells.len() - 1
-                });
-                codes.push(place as u32);
-            }
-            ReleaseColumn::Generalized(GeneralizedColumn { cells, codes })
-        }).collect();
+        let columns = release_columns(&table, &seeds, &ends);
         let release = Release::new(schema.clone(), columns, table.rows());
         let folder = tempfile::tempdir().unwrap();
         for name in FORMATS {
@@ -149,6 +165,116 @@ proptest! {
             prop_assert_eq!(&again, &release, "{}", name);
         }
     }
+
+    #[test]
+    fn fragments(seeds in proptest::collection::vec(any::<u32>(), 1..100), ends in proptest::collection::vec(any::<(u32, u32, bool)>(), 1..20), many in 1..9u32) {
+        // The column that joins the tables is their own.
+        let table = random_table(&seeds);
+        let attributes = table.schema().attributes().iter().cloned();
+        let renamed = attributes.map(|mut attribute| {
+            if attribute.name == "group" {
+                attribute.name = String::from("kind");
+            }
+            attribute
+        });
+        let schema = Arc::new(Schema::new(renamed.collect()));
+        let columns = release_columns(&table, &seeds, &ends);
+        let groups: Vec<u32> = seeds.iter().map(|seed| 1 + seed / 7 % many).collect();
+        let release = Release::fragmented(schema.clone(), columns, &groups);
+        let folder = tempfile::tempdir().unwrap();
+        write_fragments(folder.path(), &release, &()).unwrap();
+        let again = read_fragments(folder.path(), &schema, &()).unwrap();
+        prop_assert_eq!(&again.release, &release);
+        prop_assert!(again.disordered.is_empty());
+        prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+        // Nobody can tell how the rows stood before: any order gives the same files.
+        let backwards: Vec<usize> = (0..seeds.len()).rev().collect();
+        let columns = release.columns().iter().map(|column| match column {
+            ReleaseColumn::Generalized(cells) => ReleaseColumn::Generalized(cells.picked(&backwards)),
+            ReleaseColumn::Verbatim(values) => ReleaseColumn::Verbatim(values.picked(&backwards)),
+            ReleaseColumn::Absent => ReleaseColumn::Absent,
+        });
+        let turned: Vec<u32> = release.groups().unwrap().iter().rev().copied().collect();
+        prop_assert_eq!(Release::fragmented(schema, columns.collect(), &turned), release);
+    }
+}
+
+/// Two groups of people, as a folder with two tables.
+fn small_fragments() -> (tempfile::TempDir, Arc<Schema>) {
+    let text = "[study]\nname = \"s\"\npartition = \"vertical\"\n\
+        [[attribute]]\nname = \"id\"\nrole = \"identifier\"\n\
+        [[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n\
+        [[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\"]\n";
+    let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, Path::new("")).unwrap().schema;
+    let folder = tempfile::tempdir().unwrap();
+    let quasi = "group,age\n1,[0-9]\n1,[0-9]\n2,[10-19]\n";
+    std::fs::write(folder.path().join("quasi.csv"), quasi).unwrap();
+    let disease = "group,disease\n1,flu\n1,ulcer\n2,flu\n";
+    std::fs::write(folder.path().join("sensitive-disease.csv"), disease).unwrap();
+    (folder, schema)
+}
+
+#[test]
+fn fragments_that_are_none_are_refused_and_order_is_seen() {
+    let (folder, schema) = small_fragments();
+    let read = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        let before = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let read = read_fragments(folder.path(), &schema, &());
+        std::fs::write(&path, before).unwrap();
+        read.map_err(|error| {
+            error
+                .to_string()
+                .replace(&*folder.path().to_string_lossy(), "")
+        })
+    };
+    let whole = read_fragments(folder.path(), &schema, &()).unwrap();
+    assert_eq!(whole.release.groups(), Some(&[1, 1, 2][..]));
+    assert!(whole.disordered.is_empty());
+    let disease = "sensitive-disease.csv";
+    for text in [
+        "group,disease\n1,ulcer\n1,flu\n2,flu\n",
+        "group,disease\n2,flu\n1,flu\n1,ulcer\n",
+    ] {
+        let found = read(disease, text).unwrap();
+        assert_eq!(found.disordered, [disease]);
+        assert_eq!(found.release, whole.release);
+    }
+    let refused = |name: &str, text: &str| read(name, text).unwrap_err();
+    assert_eq!(
+        refused(disease, "group,disease\n1,flu\n2,ulcer\n2,flu\n"),
+        "/sensitive-disease.csv: group 1 has 1 records, in quasi.csv it has 2\nhint: the tables of a release have the same groups"
+    );
+    assert!(refused(disease, "group,disease\n1,flu\n1,flu\n").contains("group 2 has 0 records"));
+    assert!(
+        refused(disease, "group,disease\n1,flu\n1,flu\n2,flu\n3,flu\n")
+            .contains("group 3 has 1 records")
+    );
+    for number in ["0", "x", "01", "-1", "4294967296", ""] {
+        let text = format!("group,age\n1,[0-9]\n{number},[0-9]\n2,[10-19]\n");
+        assert!(
+            refused("quasi.csv", &text).starts_with("/quasi.csv:3: column `group`: "),
+            "{number}"
+        );
+    }
+    assert!(refused("quasi.csv", "age\n1\n").contains("column `group`"));
+    assert!(
+        refused("quasi.csv", "group,age\n1,[0-9]\n1,old\n2,3\n")
+            .starts_with("/quasi.csv:3: column `age`")
+    );
+    assert!(
+        refused(disease, "group,disease\n1,flu\n1,flux\n2,flu\n")
+            .starts_with("/sensitive-disease.csv:3: column `disease`")
+    );
+    std::fs::remove_file(folder.path().join(disease)).unwrap();
+    let missing = read_fragments(folder.path(), &schema, &()).unwrap_err();
+    assert!(
+        missing
+            .to_string()
+            .contains("sensitive-disease.csv: cannot be read")
+    );
 }
 
 #[test]

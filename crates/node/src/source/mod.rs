@@ -65,6 +65,14 @@ impl Source {
         }
     }
 
+    /// What it is called where something is wrong with its rows as a whole.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Postgres(_) => String::from("the database's rows"),
+        }
+    }
+
     /// Reads all rows, in an order that is the same each time.
     pub async fn table(
         &self,

@@ -37,7 +37,7 @@ fn refusals(folder: &Path, rules: &[&str]) -> Vec<String> {
 fn refusals_of_study(folder: &Path, rules: &[&str]) -> Vec<String> {
     let agreement = Agreement::open(&folder.join("study.toml")).unwrap();
     let site = site(folder, &format!("[accept]\n{}\n", rules.join("\n"))).unwrap();
-    let refusals = site.accept.refusals(&agreement, &[SIZES]);
+    let refusals = site.accept.refusals(&agreement, 0, &[SIZES]);
     refusals.iter().map(ToString::to_string).collect()
 }
 
@@ -63,7 +63,7 @@ fn everything_said_is_accepted_and_anything_unsaid_refused() {
     let agreement = Agreement::open(&folder.path().join("study.toml")).unwrap();
     let site = site(folder.path(), "").unwrap();
     assert_eq!(
-        site.accept.refusals(&agreement, &[SIZES]).len(),
+        site.accept.refusals(&agreement, 0, &[SIZES]).len(),
         RULES.len() - 1
     );
 }
@@ -171,7 +171,7 @@ fn a_study_may_not_be_weaker_than_a_site_demands() {
         let others = [RULES[0], demanded, RULES[3], RULES[4], RULES[5], RULES[6]];
         let accept = format!("[accept]\n{}\n{rules}", others.join("\n"));
         let site = site(folder.path(), &accept).unwrap();
-        let refusals = site.accept.refusals(&agreement, &[SIZES]);
+        let refusals = site.accept.refusals(&agreement, 0, &[SIZES]);
         let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         lines.join("; ")
     };

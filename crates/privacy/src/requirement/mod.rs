@@ -6,6 +6,7 @@ mod read;
 use std::path::Path;
 
 use hedgerow_data::document::{Document, DocumentError};
+use hedgerow_data::study::Partition;
 use hedgerow_data::{Role, Schema, Study};
 use serde::Serialize;
 
@@ -66,6 +67,8 @@ pub struct Scope {
     pub quasi: Vec<String>,
     /// Number of sites, where the study names them.
     pub sites: Option<u64>,
+    /// Whether sites hold the same people, so that nobody is of one site.
+    pub is_vertical: bool,
 }
 
 /// A sensitive attribute that a requirement may speak of.
@@ -87,6 +90,7 @@ impl Scope {
         let sites = study.sites.len() as u64;
         Self {
             sites: (sites > 0).then_some(sites),
+            is_vertical: study.partition == Partition::Vertical,
             ..Self::of_schema(&study.schema)
         }
     }
@@ -112,6 +116,7 @@ impl Scope {
                 .map(|attribute| attribute.name.clone())
                 .collect(),
             sites: None,
+            is_vertical: false,
         }
     }
 }
@@ -172,6 +177,7 @@ mod tests {
             }],
             quasi: vec!["age".into(), "zip".into()],
             sites: Some(3),
+            is_vertical: false,
         }
     }
 
@@ -248,6 +254,34 @@ mod tests {
                 .to_string()
                 .contains("no attribute has role = \"sensitive\"")
         );
+    }
+
+    #[test]
+    fn sites_that_hold_the_same_people_cannot_be_told_apart_by_them() {
+        let text = "[require]\nk = 2\n";
+        let refusal = |line: &str| {
+            let document = format!("{text}{line}\n");
+            let document = Document::parse(document, Path::new("study.toml")).unwrap();
+            let mut scope = scope();
+            scope.is_vertical = true;
+            let twice = scope.sensitive[0].clone();
+            scope.sensitive.push(twice);
+            Requirement::of_document(&document, &scope)
+                .unwrap_err()
+                .to_string()
+        };
+        for (line, key) in [
+            ("site_diversity = 2", "site_diversity"),
+            ("m = 1", "m"),
+            ("sensitive = \"product\"", "sensitive"),
+        ] {
+            let found = refusal(line);
+            assert!(
+                found.starts_with(&format!("study.toml:3: `require.{key}` cannot be asked of")),
+                "{found}"
+            );
+            assert!(found.contains("\nhint: "), "{found}");
+        }
     }
 
     #[test]

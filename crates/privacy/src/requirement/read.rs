@@ -13,6 +13,9 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
     let sensitive = section
         .word("sensitive", &words)?
         .unwrap_or(Sensitive::Each);
+    if scope.is_vertical {
+        refuse_of_sites(section, scope, sensitive)?;
+    }
     let mut models = Vec::new();
     if let Some(k) = section.integer("k")? {
         models.push(Model::KAnonymity {
@@ -69,6 +72,30 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
         m,
         sensitive,
     })
+}
+
+/// Where every site holds everybody, no person is of one site; and no site sees two sites' sensitive
+/// values together.
+fn refuse_of_sites(
+    section: &Section<'_>,
+    scope: &Scope,
+    sensitive: Sensitive,
+) -> Result<(), DocumentError> {
+    let is_product = sensitive == Sensitive::Product && scope.sensitive.len() > 1;
+    for (key, is_there) in [
+        ("site_diversity", section.has("site_diversity")),
+        ("m", section.has("m")),
+        ("sensitive", is_product),
+    ] {
+        if is_there {
+            let message = format!(
+                "`{}` cannot be asked of sites that hold different columns of the same people\nhint: state k, and l or t of each sensitive attribute on its own",
+                section.path(key)
+            );
+            return Err(section.wrong(key, message));
+        }
+    }
+    Ok(())
 }
 
 fn diversity(

@@ -1,6 +1,7 @@
 //! What the verifier looks at: the columns of a release, with or without a study that explains
 //! them.
 
+use hedgerow_data::study::GROUP;
 use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable, quoted_list};
 
 use crate::classes::Classes;
@@ -77,7 +78,9 @@ pub enum EvidenceError {
 }
 
 impl<'a> Evidence<'a> {
-    /// A release of a study: domains give sensitive values their order and taxonomy.
+    /// A release of a study: domains give sensitive values their order and taxonomy. Where it is
+    /// fragmented, records of a group cannot be told apart, whatever quasi-identifiers stand in it:
+    /// the group is all that leads from them to sensitive values.
     pub fn of_release(
         text: &'a TextTable,
         release: &'a Release,
@@ -87,8 +90,16 @@ impl<'a> Evidence<'a> {
         let mut quasi = Vec::new();
         let mut sensitive = Vec::new();
         let mut identifiers = Vec::new();
+        if release.groups().is_some() {
+            quasi.push(QuasiColumn {
+                name: GROUP,
+                text: find(text, GROUP)?,
+                cells: None,
+            });
+        }
         for (position, attribute) in attributes.iter().enumerate() {
             match attribute.role {
+                Role::Quasi if release.groups().is_some() => {}
                 Role::Quasi => {
                     quasi.push(QuasiColumn {
                         name: &attribute.name,
@@ -210,6 +221,7 @@ impl<'a> Evidence<'a> {
                 .map(|column| column.name.to_owned())
                 .collect(),
             sites: self.provider.map(|column| column.dictionary.len() as u64),
+            is_vertical: false,
         }
     }
 

@@ -75,6 +75,7 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         records: classes.records(),
         classes: classes.count() as u64,
         identifiers: evidence.identifiers.clone(),
+        disordered: Vec::new(),
         sensitive: requirement.map_or(Sensitive::Each, |requirement| requirement.sensitive),
         models,
     }

@@ -30,10 +30,26 @@ pub struct Verdict {
     /// Columns that name people by themselves: with any of them nothing is anonymous.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub identifiers: Vec<String>,
+    /// Tables of a fragmented release whose rows do not stand in the order of what is written: their
+    /// order may say whose they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disordered: Vec<String>,
     /// How several sensitive attributes were looked at.
     pub sensitive: Sensitive,
     /// Each model.
     pub models: Models,
+}
+
+impl Verdict {
+    /// The same with what the order of rows says besides.
+    #[must_use]
+    pub fn with_disorder(mut self, files: Vec<String>) -> Self {
+        if !files.is_empty() {
+            self.holds = Some(false);
+        }
+        self.disordered = files;
+        self
+    }
 }
 
 /// The models, each where it applies.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
+use hedgerow_data::files::read_fragments;
 use hedgerow_data::{Attribute, Cell, Domain, Release, Role, Schema, Study, Taxonomy};
+use hedgerow_privacy::utility::{Measured, utility};
 use hedgerow_privacy::verify::{Evidence, Measure, verify};
 use hedgerow_privacy::{Ratio, Requirement};
 
@@ -330,4 +332,79 @@ fn tg12_table_3_has_24_matchings() {
         .map(|(a, b)| common(&schema, &[&first[*a], &second[*b]]))
         .product();
     assert_eq!(worlds, 324);
+}
+
+/// D2PT Table 5c as a folder of three tables, with these quasi-identifiers.
+fn table_5c(quasi: &str) -> (tempfile::TempDir, Arc<Schema>) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("quasi.csv", quasi);
+    write(
+        "sensitive-disease.csv",
+        "group,disease\n1,Gastric ulcer\n1,Gastritis\n2,Flu\n2,Flu\n2,Pneumonia\n2,Bronchitis\n2,Stomach cancer\n",
+    );
+    write(
+        "sensitive-treatment.csv",
+        "group,treatment\n1,Antacid\n1,Acid-reducing drug\n2,Antipyretic drug\n2,Antipyretic drug\n2,Cytostatic drug\n2,Antibiotics\n2,Antibiotics\n",
+    );
+    (folder, d2pt_schema())
+}
+
+#[test]
+fn d2pt_table_5c_is_looked_at_by_group() {
+    let generalized = "group,zip,age\n1,1234*,[20-29]\n1,1234*,[20-29]\n2,*,[40-59]\n2,*,[40-59]\n2,*,[40-59]\n2,*,[40-59]\n2,*,[40-59]\n";
+    // Original values inside groups: alone in their row, and not in their group.
+    let restored = "group,zip,age\n1,12345,23\n1,12345,29\n2,12361,43\n2,12362,59\n2,12363,41\n2,12471,52\n2,12473,55\n";
+    for (quasi, ncp) in [(generalized, true), (restored, false)] {
+        let (folder, schema) = table_5c(quasi);
+        let read = read_fragments(folder.path(), &schema, &()).unwrap();
+        assert!(read.disordered.is_empty(), "{:?}", read.disordered);
+        let evidence = Evidence::of_release(&read.text, &read.release, None).unwrap();
+        let requirement = Requirement::of_line("k = 2, l = 2", &evidence.scope()).unwrap();
+        let verdict = verify(&evidence, Some(&requirement));
+        assert_eq!((verdict.holds, verdict.classes), (Some(true), 2));
+        let k = verdict.models.k.unwrap();
+        assert_eq!(k.achieved, Measure::Whole(2));
+        assert_eq!(
+            k.worst_class.unwrap().quasi[0],
+            ("group".into(), "1".into())
+        );
+        // The first group is the first class of Table 1b, and as far from the whole table.
+        let t = verdict.models.t.unwrap();
+        let disease = t.attributes[0].achieved;
+        assert_eq!(disease, Measure::Fraction(Ratio::new(9, 14)));
+        let names: Vec<&str> = t.attributes.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["disease", "treatment"]);
+        let classes = evidence.classes();
+        let sizes: Vec<u64> = classes.sizes().collect();
+        assert_eq!(sizes, [2, 5]);
+        let columns: Vec<Measured<'_>> = [0, 1]
+            .map(|position| Measured {
+                name: &schema.attributes()[position].name,
+                domain: &schema.attributes()[position].domain,
+                column: read.release.generalized(position).unwrap(),
+                original: None,
+            })
+            .into();
+        let utility = utility(&columns, &classes, 2);
+        assert_eq!(utility.discernibility, 29);
+        assert_eq!(utility.normalized_discernibility, 29.0 / 49.0);
+        assert_eq!(utility.ncp > 0.0, ncp);
+        // The order of rows may say who is who, whatever the groups are.
+        let verdict = verify(&evidence, Some(&requirement));
+        let disordered = verdict.with_disorder(vec!["quasi.csv".into()]);
+        assert_eq!(disordered.holds, Some(false));
+    }
+}
+
+/// Groups that are written alike are groups of their own all the same.
+#[test]
+fn groups_written_alike_are_not_one() {
+    let (folder, schema) = table_5c(
+        "group,zip,age\n1,*,[20-59]\n1,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n",
+    );
+    let read = read_fragments(folder.path(), &schema, &()).unwrap();
+    let evidence = Evidence::of_release(&read.text, &read.release, None).unwrap();
+    let requirement = Requirement::of_line("k = 3", &evidence.scope()).unwrap();
+    assert_eq!(verify(&evidence, Some(&requirement)).holds, Some(false));
 }

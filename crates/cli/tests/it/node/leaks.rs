@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Role, Study};
 
-use super::{SITES, Shape, USUAL, prepared, progress, simulate, start_all};
+use super::{SITES, Shape, Site, USUAL, prepared, progress, simulate, start_all};
 
 /// What a row could look like, and in which encoding.
-type Form = (&'static str, Vec<u8>);
+pub(super) type Form = (&'static str, Vec<u8>);
 
 /// LEB128, as postcard writes numbers.
 fn varint(number: u64) -> Vec<u8> {
@@ -25,7 +25,7 @@ fn varint(number: u64) -> Vec<u8> {
 }
 
 /// Codes, one after the other, in every encoding of numbers.
-fn number_forms(codes: &[u32]) -> Vec<Form> {
+pub(super) fn number_forms(codes: &[u32]) -> Vec<Form> {
     // What is mostly zeros is everywhere.
     if codes.iter().filter(|code| **code > 0).count() < 5 {
         return Vec::new();
@@ -62,7 +62,7 @@ fn number_forms(codes: &[u32]) -> Vec<Form> {
 }
 
 /// Words, one after the other, in every encoding of text.
-fn text_forms(words: &[&str]) -> Vec<Form> {
+pub(super) fn text_forms(words: &[&str]) -> Vec<Form> {
     let mut forms: Vec<Form> = [",", ";", "\t", "\0", "", "|", " ", ", ", "\",\""]
         .iter()
         .map(|separator| ("text", words.join(separator).into_bytes()))
@@ -106,13 +106,13 @@ fn raw_forms(folder: &Path, site: &str) -> Vec<Form> {
 }
 
 /// The first form that is in the bytes.
-fn leak<'a>(bytes: &[u8], forms: &'a [Form]) -> Option<&'a Form> {
+pub(super) fn leak<'a>(bytes: &[u8], forms: &'a [Form]) -> Option<&'a Form> {
     let mut forms = forms.iter();
     forms.find(|(_, form)| memchr::memmem::find(bytes, form).is_some())
 }
 
 /// All frames that a site has sent, one after the other.
-fn sent(folder: &Path, site: &str) -> Vec<u8> {
+pub(super) fn sent(folder: &Path, site: &str) -> Vec<u8> {
     let journal = folder.join(format!("{site}-data/journal.sqlite"));
     let connection = rusqlite::Connection::open(journal).unwrap();
     let mut statement = connection
@@ -123,15 +123,12 @@ fn sent(folder: &Path, site: &str) -> Vec<u8> {
 }
 
 /// Runs a study to the signatures and not to its end, where the journal would forget.
-fn nothing_leaks(shape: &Shape) {
-    let folder = prepared(shape);
-    let path = folder.path();
-    let cost = &simulate(path, &SITES)["cost"];
-    let mut running = start_all(path, &SITES, 0);
-    let seals = (SITES.len() * (SITES.len() - 1)) as u64;
-    let expected = cost["messages"].as_u64().unwrap() + seals;
+pub(super) fn run_to_the_seals(path: &Path, names: &[&str], messages: u64) -> Vec<Site> {
+    let mut running = start_all(path, names, 0);
+    let seals = (names.len() * (names.len() - 1)) as u64;
+    let expected = messages + seals;
     let started = Instant::now();
-    for name in SITES {
+    for name in names {
         // Something comes to lie where the release should: everything is said by then.
         while progress(path, name).1 == 0 {
             assert!(started.elapsed() < Duration::from_secs(100));
@@ -139,8 +136,8 @@ fn nothing_leaks(shape: &Shape) {
         }
         std::fs::create_dir(path.join(format!("{name}-data/release-1"))).unwrap();
     }
-    while SITES.iter().map(|name| progress(path, name).1).sum::<u64>() < expected {
-        let said: Vec<String> = running.iter().map(super::Site::said).collect();
+    while names.iter().map(|name| progress(path, name).1).sum::<u64>() < expected {
+        let said: Vec<String> = running.iter().map(Site::said).collect();
         assert!(started.elapsed() < Duration::from_secs(100), "{said:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -156,6 +153,14 @@ fn nothing_leaks(shape: &Shape) {
         let _ = site.child.kill();
         site.child.wait().unwrap();
     }
+    running
+}
+
+fn nothing_leaks(shape: &Shape) {
+    let folder = prepared(shape);
+    let path = folder.path();
+    let cost = &simulate(path, &SITES)["cost"];
+    let running = run_to_the_seals(path, &SITES, cost["messages"].as_u64().unwrap());
     let mut all = Vec::new();
     for (name, site) in SITES.iter().zip(&running) {
         let forms = raw_forms(path, name);

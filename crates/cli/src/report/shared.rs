@@ -1,0 +1,94 @@
+//! The ledger of sites that hold the same people in plain words.
+
+use hedgerow_protocols::vertical::align::COMMON;
+use hedgerow_protocols::vertical::{clustering as shared, d2pt};
+use hedgerow_smc::{What, align};
+
+/// What the disclosures among sites that hold the same people are about.
+pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
+    (align::SIZES, "How many people each site's table has."),
+    (
+        align::OVERLAPS,
+        "Identifiers under the keys of all sites: how many people which sites share, and nobody's identifier.",
+    ),
+    (
+        COMMON,
+        "Which of its own people a site shares with all others, and so how many these are.",
+    ),
+    (
+        d2pt::MEETS,
+        "Whether everybody together would satisfy the requirement.",
+    ),
+    (
+        d2pt::CLASSES,
+        "How many people lie in each combination of the sites' first classes; not who.",
+    ),
+    (
+        d2pt::JOINED,
+        "Which of its classes a site joined because the sites had found no groups; not what they say.",
+    ),
+    (
+        d2pt::CUTS,
+        "Who is in one group with whom: the groups are the release's.",
+    ),
+    (
+        d2pt::GROUPS,
+        "To a site that has no quasi-identifiers, the groups of its own people.",
+    ),
+    (
+        d2pt::HOLDS,
+        "Whether the groups satisfy the requirement on every site's sensitive attributes.",
+    ),
+    (
+        d2pt::REFUSED,
+        "Of these, the sizes of groups that did not, so that the release does not show them.",
+    ),
+    (
+        d2pt::RANDOM,
+        "Chance that all sites made together, so that the number of a group says nothing.",
+    ),
+    (
+        d2pt::CELLS,
+        "The generalized quasi-identifiers of each group, which are published.",
+    ),
+    (
+        d2pt::RESTORED,
+        "The original quasi-identifiers inside each group, which are published; not whose they are.",
+    ),
+    (
+        d2pt::VALUES,
+        "The sensitive and other values of each group, which are published, each attribute on its own.",
+    ),
+    (
+        shared::MEETS,
+        "Whether everybody together would satisfy the requirement.",
+    ),
+    (
+        shared::RANDOM,
+        "Chance from which the first clusters and the order of people are drawn.",
+    ),
+    (
+        shared::DEALT,
+        "Which clusters people are dealt to at first, so that the values of a sensitive attribute are spread.",
+    ),
+    (
+        shared::COSTS,
+        "To the first site, by how much the loss of all sites together would change if somebody moved.",
+    ),
+    (shared::MOVES, "Who moves to which cluster."),
+    (shared::UNIONS, "Which clusters became one."),
+    (
+        shared::HOLDS,
+        "Whether moves and clusters satisfy the requirement on every site's sensitive attributes.",
+    ),
+    (shared::ENDS, "Whether people go on moving."),
+    (shared::KEPT, "Which of several starts was the best."),
+    (
+        shared::CELLS,
+        "The generalized quasi-identifiers of each cluster, which are published.",
+    ),
+    (
+        shared::VALUES,
+        "The sensitive and other values of each cluster, which are published.",
+    ),
+];

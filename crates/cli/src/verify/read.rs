@@ -1,0 +1,107 @@
+//! A release as it is read from its files, whole or fragmented, and what is in it.
+
+use std::path::Path;
+
+use hedgerow_data::files::{read_fragments, read_text};
+use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
+use hedgerow_privacy::classes::Classes;
+use hedgerow_privacy::utility::{Measured, Utility, utility};
+use hedgerow_privacy::verify::{Evidence, Verdict, verify};
+use hedgerow_privacy::{Requirement, Sensitive};
+
+use crate::error::CliError;
+use crate::progress::Bar;
+
+/// A release as it was read.
+pub(crate) struct Read {
+    pub(super) text: TextTable,
+    pub(super) release: Release,
+    /// Files whose order may say something.
+    disordered: Vec<String>,
+}
+
+impl Read {
+    /// Reads the release of a study: its file, or one of the files of a fragmented one.
+    pub(crate) fn open(path: &Path, study: &Study, ignore: &[&str]) -> Result<Self, CliError> {
+        if study.is_fragmented() {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let read = read_fragments(folder, &study.schema, &())?;
+            return Ok(Self {
+                text: read.text,
+                release: read.release,
+                disordered: read.disordered,
+            });
+        }
+        let attributes = study.schema.attributes().iter();
+        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+        let text = read_text(path, &names, &Bar::reading(path))?;
+        Ok(Self {
+            release: Release::from_text(&text, &study.schema, ignore)?,
+            text,
+            disordered: Vec::new(),
+        })
+    }
+
+    /// What is in it, by classes; and what a requirement finds.
+    pub(crate) fn judge(
+        &self,
+        provider: Option<&str>,
+        requirement: Option<&Requirement>,
+    ) -> Result<(Classes, Verdict), CliError> {
+        let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
+        let classes = evidence.classes();
+        let verdict = verify(&in_view(evidence, requirement), requirement);
+        Ok((classes, verdict.with_disorder(self.disordered.clone())))
+    }
+
+    /// What it lost.
+    pub(crate) fn losses(
+        &self,
+        study: &Study,
+        classes: &Classes,
+        original: Option<&Table>,
+        requirement: Option<&Requirement>,
+    ) -> Utility {
+        let quasi = study.schema.with_role(Role::Quasi);
+        let counts: Vec<Option<Vec<u64>>> = quasi
+            .iter()
+            .map(|attribute| {
+                let size = study.schema.attributes()[*attribute].domain.size();
+                Some(histogram(original?.codes(*attribute)?, size))
+            })
+            .collect();
+        let measured: Vec<Measured<'_>> = quasi
+            .iter()
+            .zip(&counts)
+            .filter_map(|(attribute, counts)| {
+                let declared = &study.schema.attributes()[*attribute];
+                Some(Measured {
+                    name: &declared.name,
+                    domain: &declared.domain,
+                    column: self.release.generalized(*attribute)?,
+                    original: counts.as_deref(),
+                })
+            })
+            .collect();
+        utility(&measured, classes, requirement.map_or(1, Requirement::k))
+    }
+}
+
+/// Sensitive attributes each on its own, or together, as the requirement says.
+pub(super) fn in_view<'a>(
+    evidence: Evidence<'a>,
+    requirement: Option<&Requirement>,
+) -> Evidence<'a> {
+    match requirement.map(|requirement| requirement.sensitive) {
+        Some(Sensitive::Product) => evidence.with_product(),
+        _ => evidence,
+    }
+}
+
+pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
+    let mut counts = vec![0; size as usize];
+    for code in codes.iter() {
+        counts[code as usize] += 1;
+    }
+    counts
+}
