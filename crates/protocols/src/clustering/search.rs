@@ -51,14 +51,34 @@ pub(crate) trait Measure {
 
 /// How much the loss grows when a record joins.
 pub(crate) struct Growth<'q> {
-    pub(crate) shapes: &'q Shapes<'q>,
-    pub(crate) record: &'q [u32],
+    shapes: &'q Shapes<'q>,
+    record: &'q [u32],
+    /// For each attribute, what every part costs with the record's value, where that is in a table.
+    tables: Vec<Option<&'q [u64]>>,
+}
+
+impl<'q> Growth<'q> {
+    pub(crate) fn new(shapes: &'q Shapes<'q>, record: &'q [u32]) -> Self {
+        let codes = record.iter().enumerate();
+        Self {
+            shapes,
+            record,
+            tables: codes
+                .map(|(attribute, code)| shapes.costs_with(attribute, *code))
+                .collect(),
+        }
+    }
 }
 
 impl Measure for Growth<'_> {
     fn joined(&self, attribute: usize, part: &[u64]) -> u64 {
-        self.shapes
-            .joined_part(attribute, part, self.record[attribute])
+        match self.tables[attribute] {
+            Some(table) => table[part[0] as usize],
+            None => {
+                let code = self.record[attribute];
+                self.shapes.joined_part(attribute, part, code)
+            }
+        }
     }
 
     fn of(&self, _: usize, alone: u64, joined: u64, size: u64) -> u64 {
@@ -298,41 +318,58 @@ impl Search {
             joined: 0,
         };
         if most > 0 && self.nodes[0].living > 0 {
+            if self.nodes[0].living > 4 * TOGETHER as u32 {
+                self.go_straight(&mut query, root);
+            }
             self.descend(&mut query, root);
         }
         query.found
     }
 
-    fn descend<M: Measure, F: Fn(usize) -> bool>(&self, query: &mut Query<'_, M, F>, way: Way) {
+    /// Looks first where each level is nearest, which bounds the rest.
+    fn go_straight<M: Measure, F: Fn(usize) -> bool>(
+        &self,
+        query: &mut Query<'_, M, F>,
+        mut way: Way,
+    ) {
+        loop {
+            let node = &self.nodes[way.node];
+            for cluster in &node.clusters {
+                query.meet(&self.order, *cluster as usize, way);
+            }
+            let below = self.below(query.measure, way);
+            let nearest = below.min_by_key(|next| query.least(*next, &self.nodes[next.node]));
+            match nearest {
+                Some(next) => way = next,
+                None => break,
+            }
+        }
+        // They are met again on the way through all.
+        query.bound();
+    }
+
+    /// The ways one level on.
+    fn below<'s>(&'s self, measure: &'s impl Measure, way: Way) -> impl Iterator<Item = Way> + 's {
         let node = &self.nodes[way.node];
-        for cluster in &node.clusters {
+        let (attribute, width) = self.order.get(way.level).copied().unwrap_or((0, 1));
+        let parts = node.parts.chunks_exact(width);
+        let children = parts.zip(&node.costs).zip(&node.children);
+        let living = children.filter(|(_, child)| self.nodes[**child as usize].living > 0);
+        living.map(move |((part, cost), child)| Way {
+            node: *child as usize,
+            level: way.level + 1,
+            alone: way.alone + cost,
+            joined: way.joined + measure.joined(attribute, part),
+        })
+    }
+
+    fn descend<M: Measure, F: Fn(usize) -> bool>(&self, query: &mut Query<'_, M, F>, way: Way) {
+        for cluster in &self.nodes[way.node].clusters {
             query.meet(&self.order, *cluster as usize, way);
         }
-        if node.children.is_empty() {
-            return;
-        }
-        let (attribute, width) = self.order[way.level];
-        // What fits as it is comes first: it is near, and bounds the others.
-        for fits in [true, false] {
-            let parts = node.parts.chunks_exact(width);
-            for ((part, cost), child) in parts.zip(&node.costs).zip(&node.children) {
-                let below = &self.nodes[*child as usize];
-                if below.living == 0 {
-                    continue;
-                }
-                let joined = query.measure.joined(attribute, part);
-                if (joined <= *cost) != fits {
-                    continue;
-                }
-                let next = Way {
-                    node: *child as usize,
-                    level: way.level + 1,
-                    alone: way.alone + cost,
-                    joined: way.joined + joined,
-                };
-                if query.is_open(next, below) {
-                    self.descend(query, next);
-                }
+        for next in self.below(query.measure, way) {
+            if query.is_near(query.least(next, &self.nodes[next.node])) {
+                self.descend(query, next);
             }
         }
     }
@@ -406,28 +443,49 @@ impl Node {
 }
 
 impl<M: Measure, F: Fn(usize) -> bool> Query<'_, M, F> {
-    /// Whether something nearer may be below.
-    fn is_open(&self, way: Way, below: &Node) -> bool {
-        let least = self
-            .measure
-            .of(way.level, way.alone, way.joined, below.size)
-            .saturating_add(self.measure.rest(way.level, below.rest));
+    /// Whether something of this measure would still be among the nearest.
+    fn is_near(&self, measure: u64) -> bool {
         match self.found.last() {
-            Some((farthest, _)) if self.found.len() == self.most => least <= *farthest,
-            _ => least < self.below,
+            Some((farthest, _)) if self.found.len() == self.most => measure <= *farthest,
+            _ => measure < self.below,
         }
+    }
+
+    /// Forgets what was found but for how near it was.
+    fn bound(&mut self) {
+        if let Some((farthest, _)) = self.found.last()
+            && self.found.len() == self.most
+        {
+            self.below = self.below.min(farthest.saturating_add(1));
+        }
+        self.found.clear();
+    }
+
+    /// What anything below a node measures at least.
+    fn least(&self, way: Way, below: &Node) -> u64 {
+        self.measure
+            .of(way.level, way.alone, way.joined, below.size)
+            .saturating_add(self.measure.rest(way.level, below.rest))
     }
 
     fn meet(&mut self, order: &[(usize, usize)], cluster: usize, way: Way) {
         let closure = self.clusters.closure(cluster);
-        let joined = order[way.level..].iter().fold(way.joined, |sum, level| {
-            let part = self.shapes.part(level.0, closure);
-            sum + self.measure.joined(level.0, part)
-        });
         let (size, cost) = (self.clusters.sizes[cluster], self.clusters.costs[cluster]);
-        let met = (self.measure.of(order.len(), cost, joined, size), cluster);
+        // As if no part that is still to come were wider than it is.
+        let mut joined = (way.joined + cost).saturating_sub(way.alone);
+        let mut measure = self.measure.of(order.len(), cost, joined, size);
+        for (attribute, _) in &order[way.level..] {
+            if !self.is_near(measure) {
+                return;
+            }
+            let part = self.shapes.part(*attribute, closure);
+            let alone = self.shapes.part_cost(*attribute, part);
+            joined = (joined + self.measure.joined(*attribute, part)).saturating_sub(alone);
+            measure = self.measure.of(order.len(), cost, joined, size);
+        }
+        let met = (measure, cluster);
         let is_full = self.found.len() == self.most;
-        if met.0 >= self.below
+        if !self.is_near(measure)
             || (is_full && self.found.last().is_some_and(|farthest| *farthest <= met))
             || !(self.may_be)(cluster)
         {
@@ -511,7 +569,7 @@ mod tests {
             let bounds = (most, below);
 
             let wanted = record(wanted);
-            let growth = Growth { shapes: &shapes, record: &wanted };
+            let growth = Growth::new(&shapes, &wanted);
             let found = search.nearest((&shapes, &clusters), &growth, bounds, may_be);
             prop_assert_eq!(found, nearest(living()
                 .map(|cluster| (clusters.growth(&shapes, cluster, &wanted), cluster)).collect()));

@@ -418,6 +418,14 @@ impl<'a> Shapes<'a> {
         self.shapes[attribute].cost(part)
     }
 
+    /// What each part of an attribute costs together with a value, where that is in a table.
+    pub(crate) fn costs_with(&self, attribute: usize, code: u32) -> Option<&[u64]> {
+        match &self.shapes[attribute].form {
+            Form::Node(tree) => tree.costs_with(code),
+            Form::Range | Form::Set => None,
+        }
+    }
+
     /// The cost of one attribute's part together with a record's value.
     pub(crate) fn joined_part(&self, attribute: usize, part: &[u64], code: u32) -> u64 {
         self.shapes[attribute].joined_cost(part, code)

@@ -21,6 +21,8 @@ pub(crate) struct Tree<'a> {
     costs: Vec<u64>,
     /// For each two nodes, the lowest above both; empty where there are too many.
     joins: Vec<u32>,
+    /// For each value and node, the cost of the lowest above both; empty where there are too many.
+    joined: Vec<u64>,
 }
 
 impl<'a> Tree<'a> {
@@ -46,11 +48,17 @@ impl<'a> Tree<'a> {
             costs: costs.collect(),
             spans,
             joins: Vec::new(),
+            joined: Vec::new(),
         };
         if tree.costs.len().pow(2) <= MOST_JOINS {
             let row = |one| (0..nodes).map(move |other| (one, other));
             let pairs = (0..nodes).flat_map(row);
             tree.joins = pairs.map(|(one, other)| tree.found(one, other)).collect();
+            let leaves = tree.leaves.iter();
+            let rows = leaves.flat_map(|leaf| (0..nodes).map(move |node| (*leaf, node)));
+            tree.joined = rows
+                .map(|(leaf, node)| tree.cost(tree.join(leaf.into(), node.into())))
+                .collect();
         }
         tree
     }
@@ -82,6 +90,12 @@ impl<'a> Tree<'a> {
         let place = one as usize * self.costs.len() + other as usize;
         let known = self.joins.get(place).copied();
         u64::from(known.unwrap_or_else(|| self.found(one as u32, other as u32)))
+    }
+
+    /// What each node costs together with a value, where that is in a table.
+    pub(crate) fn costs_with(&self, code: u32) -> Option<&[u64]> {
+        let (nodes, code) = (self.nodes(), code as usize);
+        self.joined.get(code * nodes..(code + 1) * nodes)
     }
 
     /// The lowest node above a span of values.

@@ -192,10 +192,7 @@ impl Acting {
                 let gain = self.gain(work, leaving)?;
                 let (row, from) = (leaving.row, leaving.from);
                 let may_join = |cluster: usize| cluster != from && may_join(work, cluster, row);
-                let growth = Growth {
-                    shapes: work.shapes,
-                    record: work.record(row),
-                };
+                let growth = Growth::new(work.shapes, work.record(row));
                 let best = work.search.nearest(
                     (work.shapes, &work.clusters),
                     &growth,
