@@ -19,7 +19,7 @@ use crate::joint::Ready;
 /// What the seeds of labels and orders are derived for.
 pub(crate) const LABELS: &str = "hedgerow 2026 labels and orders of clusters v1";
 
-/// The most iterations of a clustering among sites that hold the same people.
+/// The most iterations of a clustering.
 const MOST_ITERATIONS: u32 = 20;
 
 /// What a run draws apart from what its parties send: labels of clusters, orders of records. Each
@@ -91,6 +91,7 @@ impl Ready {
             start: settings.start,
             split: settings.split,
             starts: settings.starts,
+            iterations: MOST_ITERATIONS,
             is_refined: self.is_refined(),
             is_blurred: settings.blur,
             seeds,

@@ -467,6 +467,7 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         start: 0.5,
         split: 1.5,
         starts: 1,
+        iterations: 20,
         is_refined: case.is_refined,
         is_blurred: false,
         seeds: &seeds,

@@ -42,6 +42,7 @@ fn plan<'a>(schema: &'a Schema, requirement: &'a Requirement, recode: Recode) ->
         start: 0.5,
         split: 1.5,
         starts: 1,
+        iterations: 20,
         is_refined: true,
         is_blurred: false,
         seeds: &seeds,

@@ -12,6 +12,8 @@ use crate::clustering::search::Growth;
 
 /// Records whose best clusters are looked for at the same time.
 const AT_A_TIME: usize = 512;
+/// Clusters with which an exchange is tried.
+const EXCHANGES: usize = 6;
 
 /// A record that may leave its cluster.
 struct Leaving {
@@ -58,7 +60,12 @@ impl Acting {
         let waiting: Vec<u32> = (0..looked_at)
             .map(|place| order[(from + place) % rows])
             .collect();
-        let may_leave = |row: &u32| work.clusters.sizes[work.cluster_of(*row)] > least;
+        // Where no cluster may be smaller, records can still change places.
+        let may_change = least > 0 && least == work.plan.demands.requirement.k();
+        let may_leave = |row: &u32| {
+            let size = work.clusters.sizes[work.cluster_of(*row)];
+            size > least || (may_change && size == least)
+        };
         Self {
             site,
             waiting: waiting.into_iter().filter(may_leave).collect(),
@@ -173,7 +180,11 @@ impl Acting {
                 .into_iter()
                 .partition(|leaving| !self.changed[leaving.from]);
             late.extend(later.into_iter().map(|leaving| leaving.row));
-            self.weigh(work, now);
+            let (free, bound): (Vec<Leaving>, Vec<Leaving>) = now
+                .into_iter()
+                .partition(|leaving| work.clusters.sizes[leaving.from] > work.least);
+            self.weigh(work, free);
+            self.exchange(work, bound);
         }
         for (changed, before) in self.changed.iter_mut().zip(before) {
             *changed |= before;
@@ -226,18 +237,107 @@ impl Acting {
                 && work.clusters.growth(work.shapes, target, record) < gain
                 && may_join(work, target, row);
             if is_better {
-                if let Some(own) = &mut self.own[from] {
-                    own.take(work.record(row));
-                }
-                if let Some(own) = &mut self.own[target] {
-                    own.add(work.record(row));
-                }
-                shift(work, leaving, target);
-                self.has_come[row as usize] = true;
-                self.changed[from] = true;
-                self.changed[target] = true;
+                self.shift(work, leaving, target);
             }
         }
+    }
+
+    /// Lets records that cannot leave change places with others of this site that leave quietly, if
+    /// the loss falls by it.
+    fn exchange(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
+        let best: Vec<Option<(u64, usize, u32)>> = leaving
+            .par_iter()
+            .map(|leaving| self.best_exchange(work, leaving))
+            .collect();
+        for (leaving, best) in leaving.into_iter().zip(best) {
+            let Some((_, target, other)) = best else {
+                continue;
+            };
+            let (row, from) = (leaving.row, leaving.from);
+            let has_come = |row: u32| self.has_come[row as usize];
+            if self.changed[from] || self.changed[target] || has_come(row) || has_come(other) {
+                self.waiting.push(row);
+                continue;
+            }
+            if !keeps_diversity(work, (row, from), (other, target)) {
+                continue;
+            }
+            self.shift(work, leaving, target);
+            let back = Leaving {
+                row: other,
+                from: target,
+                without: None,
+            };
+            self.shift(work, back, from);
+        }
+    }
+
+    /// The exchange for a record that loses least: what its two clusters then cost more than they
+    /// must, the other cluster, and the record that comes from there.
+    fn best_exchange(&self, work: &Work<'_>, leaving: &Leaving) -> Option<(u64, usize, u32)> {
+        let without = leaving.without.as_ref()?;
+        let (from, record) = (leaving.from, work.record(leaving.row));
+        let (size, now) = (work.clusters.sizes[from], work.clusters.loss_of(from));
+        let growth = Growth::new(work.shapes, record);
+        let near = work.search.nearest(
+            (work.shapes, &work.clusters),
+            &growth,
+            (EXCHANGES, u64::MAX),
+            |cluster| cluster != from,
+        );
+        let targets = near.into_iter().filter_map(|(_, target)| {
+            let joined = work
+                .shapes
+                .joined_cost(work.clusters.closure(target), record);
+            let wider = joined.saturating_sub(work.clusters.costs[target]);
+            let widened = work.clusters.sizes[target] * wider;
+            (widened + size * work.shapes.cost(without) < now).then_some((target, widened))
+        });
+        let exchanges = targets.filter_map(|(target, widened)| {
+            let rows = work.members(target).iter().copied();
+            let own: Vec<u32> = rows
+                .filter(|row| work.rows.owner_of(*row) == self.site)
+                .collect();
+            let records = own.iter().map(|row| work.record(*row));
+            let values = OwnValues::new(work.shapes.attributes(), records);
+            let quiet = own.into_iter().filter(|row| {
+                !self.has_come[*row as usize]
+                    && values.narrowed(work.shapes, work.record(*row)) == 0
+            });
+            let costs = quiet.map(|row| (work.shapes.joined_cost(without, work.record(row)), row));
+            let (cost, row) = costs.min()?;
+            Some((widened + size * cost, target, row))
+        });
+        exchanges.min().filter(|(loss, ..)| *loss < now)
+    }
+
+    /// Moves a record, and what is known of its clusters with it.
+    fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: usize) {
+        let Leaving { row, from, without } = leaving;
+        if let Some(own) = &mut self.own[from] {
+            own.take(work.record(row));
+        }
+        if let Some(own) = &mut self.own[to] {
+            own.add(work.record(row));
+        }
+        self.has_come[row as usize] = true;
+        self.changed[from] = true;
+        self.changed[to] = true;
+        let mut joined = work.clusters.closure(to).to_vec();
+        work.shapes.join_record(&mut joined, work.record(row));
+        work.relabel(row, to);
+        work.clusters.sizes[from] -= 1;
+        work.clusters.sizes[to] += 1;
+        for value in work.values(row).to_vec() {
+            work.clusters.counts_mut(from)[value as usize] -= 1;
+            work.clusters.counts_mut(to)[value as usize] += 1;
+        }
+        if let Some(closure) = without {
+            work.clusters.set_closure(work.shapes, from, &closure);
+        }
+        work.clusters.set_closure(work.shapes, to, &joined);
+        work.search.put(work.shapes, &work.clusters, from);
+        work.search.put(work.shapes, &work.clusters, to);
     }
 
     /// By how much the loss falls when a record leaves its cluster; none if it must stay. A record
@@ -287,22 +387,18 @@ fn may_join(work: &Work<'_>, cluster: usize, row: u32) -> bool {
     work.is_diverse(size + 1, &with) || !work.is_diverse(size, counts)
 }
 
-/// Moves a record, and what is known of its clusters with it.
-fn shift(work: &mut Work<'_>, leaving: Leaving, to: usize) {
-    let Leaving { row, from, without } = leaving;
-    let mut joined = work.clusters.closure(to).to_vec();
-    work.shapes.join_record(&mut joined, work.record(row));
-    work.relabel(row, to);
-    work.clusters.sizes[from] -= 1;
-    work.clusters.sizes[to] += 1;
-    for value in work.values(row).to_vec() {
-        work.clusters.counts_mut(from)[value as usize] -= 1;
-        work.clusters.counts_mut(to)[value as usize] += 1;
-    }
-    if let Some(closure) = without {
-        work.clusters.set_closure(work.shapes, from, &closure);
-    }
-    work.clusters.set_closure(work.shapes, to, &joined);
-    work.search.put(work.shapes, &work.clusters, from);
-    work.search.put(work.shapes, &work.clusters, to);
+/// Whether two clusters keep their diversity when two of their rows change places.
+fn keeps_diversity(work: &Work<'_>, one: (u32, usize), other: (u32, usize)) -> bool {
+    let keeps = |(goes, cluster): (u32, usize), comes: u32| {
+        let (size, counts) = (work.clusters.sizes[cluster], work.clusters.counts(cluster));
+        let mut after = counts.to_vec();
+        for value in work.values(goes) {
+            after[*value as usize] -= 1;
+        }
+        for value in work.values(comes) {
+            after[*value as usize] += 1;
+        }
+        work.is_diverse(size, &after) || !work.is_diverse(size, counts)
+    };
+    keeps(one, other.0) && keeps(other, one.0)
 }

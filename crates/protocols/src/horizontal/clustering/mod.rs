@@ -95,6 +95,8 @@ pub struct Plan<'a> {
     pub split: f64,
     /// Random starts, of which the best is kept.
     pub starts: u32,
+    /// The most iterations over all records.
+    pub iterations: u32,
     /// Whether clusters are refined beyond the published end.
     pub is_refined: bool,
     /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).

@@ -24,8 +24,6 @@ use crate::clustering::search::Search;
 const MOST_BATCHES: usize = 6;
 /// The same when clusters are refined.
 const MOST_BATCHES_REFINED: usize = 2;
-/// The most iterations.
-const MOST_ITERATIONS: usize = 20;
 /// Iterations end when the loss falls by less than this share of itself.
 const LEAST_GAIN: u64 = 200;
 
@@ -36,7 +34,7 @@ pub(super) async fn iterate(
     step: &mut impl FnMut(Phase, &Work<'_>),
 ) -> Result<bool, Error> {
     step(Phase::Iteration, work);
-    for _ in 0..MOST_ITERATIONS {
+    for _ in 0..work.plan.iterations {
         let before = work.clusters.loss();
         all_turns(party, work).await?;
         start::split(party, work).await?;
