@@ -296,6 +296,28 @@ fn corners() {
     let rows: Vec<(u32, u32, u32, u32)> = (0..10).map(|age| (age, age, 0, age)).collect();
     assert_eq!(at_one(&rows, "k = 6").unwrap().partition.classes.len(), 1);
     assert_eq!(at_one(&[], "k = 2").unwrap().partition.classes.len(), 0);
+    // An attribute with one value loses nothing, and a site without records is one like the others.
+    let (schema, table) = small(&[(1, 2, 1, 0), (1, 5, 1, 1), (1, 9, 1, 0), (1, 9, 1, 1)]);
+    let requirement = Requirement::of_line("k = 2", &Scope::of_schema(&schema)).unwrap();
+    let one_value = plan(&schema, &requirement, Recode::Node);
+    let found = central(&schema, &table, &one_value, &[0, 0, 2, 2], 3).unwrap();
+    for (class, cells) in found.partition.classes.iter().zip(&found.cells) {
+        assert!(class.size >= 2);
+        assert_eq!(cells[0].count(), 1);
+    }
+    // A bound on iterations that is too low for the loss to settle is said.
+    let rows_of = |age: u32| (age % 7, age % 10, age % 2, age % 3);
+    let many: Vec<(u32, u32, u32, u32)> = (0..200).map(rows_of).collect();
+    let (schema, table) = small(&many);
+    let bounded = |iterations| {
+        let plan = Plan {
+            iterations,
+            ..plan(&schema, &requirement, Recode::Node)
+        };
+        central(&schema, &table, &plan, &vec![0; many.len()], 1).unwrap()
+    };
+    assert!(!bounded(1).is_settled);
+    assert!(bounded(20).is_settled);
     // What cannot be met is refused with what could be.
     let refusal = |line| at_one(&rows, line).unwrap_err().to_string();
     assert!(refusal("k = 11").contains("could be met is 10"));

@@ -17,11 +17,11 @@ use super::work::Work;
 use crate::Error;
 
 /// Clusters that may give to an opened one.
-const DONORS: usize = 12;
+const DONORS: usize = 8;
 /// Clusters that may take what is left of those.
-const RECEIVERS: usize = 12;
+const RECEIVERS: usize = 6;
 /// So many of the nearest must be free for a trial to be worth it.
-const NEAREST: usize = 3;
+const NEAREST: usize = 2;
 
 /// Batches after which new closures are looked for, as long as there are old ones to try.
 const FRESH: usize = 3;
