@@ -309,6 +309,7 @@ fn corners() {
     let rows_of = |age: u32| (age % 7, age % 10, age % 2, age % 3);
     let many: Vec<(u32, u32, u32, u32)> = (0..200).map(rows_of).collect();
     let (schema, table) = small(&many);
+    let requirement = Requirement::of_line("k = 10", &Scope::of_schema(&schema)).unwrap();
     let bounded = |iterations| {
         let plan = Plan {
             iterations,
