@@ -19,8 +19,12 @@ impl Ready {
         sites: &Sites,
         classes: impl Iterator<Item = &'c [u32]> + Clone,
     ) -> OfSites {
+        // Who has records in a class supports what is written for it; others may too, and where that
+        // was seen to, there are as many as were asked for.
+        let supporting = self.support().map_or(0, |support| support.sites);
+        let in_classes = classes.clone().map(|rows| sites.among(rows)).min();
         OfSites {
-            diversity: classes.clone().map(|rows| sites.among(rows)).min(),
+            diversity: in_classes.map(|least| least.max(supporting)),
             withstood: self.withstands(columns, &sites.owners, classes),
         }
     }

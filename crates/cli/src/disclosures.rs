@@ -5,7 +5,7 @@ use hedgerow_data::study::{Algorithm, Loss, Security, Synchronizer};
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, TRIED, VALUE_COUNTS, WITHOUT,
+    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, SUPPORT, TRIED, VALUE_COUNTS, WITHOUT,
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
@@ -43,7 +43,9 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     } else {
         of_cuts(ready, &mut all);
     }
-    if has(|model| matches!(model, Model::SiteDiversity { .. })) {
+    if ready.support().is_some() {
+        all.push(SUPPORT);
+    } else if has(|model| matches!(model, Model::SiteDiversity { .. })) {
         all.push(SITES);
     }
     if ready.requirement.m.is_some() {

@@ -6,7 +6,7 @@ use hedgerow_data::{Attribute, Recode, Role};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
-use hedgerow_protocols::horizontal::clustering::{self, Loss};
+use hedgerow_protocols::horizontal::clustering::{self, Loss, Support};
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Cutting, Medians, Plan, Quasi, Widths};
 use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
@@ -88,6 +88,7 @@ impl Ready {
             writings: self.writings(),
             loss: self.loss(),
             demands: self.demands(),
+            support: self.support(),
             start: settings.start,
             split: settings.split,
             starts: settings.starts,
@@ -151,6 +152,16 @@ impl Ready {
             study::Loss::Lm => Loss::Lm,
             study::Loss::Em => Loss::Em,
         }
+    }
+
+    /// Site diversity that clusters hold by what is written for them.
+    pub(crate) fn support(&self) -> Option<Support> {
+        if self.study.algorithm != Algorithm::Clustering {
+            return None;
+        }
+        let quasi = self.named(Role::Quasi);
+        let names: Vec<&str> = quasi.map(|attribute| attribute.name.as_str()).collect();
+        Support::of(&self.requirement, &names)
     }
 
     /// Whether clusters are refined beyond the published end.

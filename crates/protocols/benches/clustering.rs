@@ -464,6 +464,7 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         writings: writings(case, study),
         loss: Loss::Ncp,
         demands: demands(&requirement),
+        support: None,
         start: 0.5,
         split: 1.5,
         starts: 1,

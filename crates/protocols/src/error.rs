@@ -19,6 +19,14 @@ pub enum Error {
         /// What could be met, as a sentence.
         best: String,
     },
+    /// Attributes that may betray a site have too many combinations of values to ask about.
+    #[error(
+        "the attributes that may betray a site have more than {most} combinations of values\nhint: name fewer of them in `require.site_diversity.attributes`, or ask for support by class"
+    )]
+    TooManyCombinations {
+        /// The most that are asked about.
+        most: usize,
+    },
     /// No record that all sites hold.
     #[error(
         "no person is known to all sites: none of this site's {records} records is held by every other site\nhint: do all sites use the same identifier, and does [identity] make its forms the same?"

@@ -30,6 +30,8 @@ pub(crate) struct Shape<'a> {
     form: Form<'a>,
     cost: Cost,
     size: u32,
+    /// Spans of values that records may stand for: their codes come behind those of values.
+    lifted: Vec<(u32, u32)>,
 }
 
 enum Form<'a> {
@@ -74,7 +76,46 @@ impl<'a> Shape<'a> {
             (Recode::Set, _) => Form::Set,
             _ => Form::Range,
         };
-        Self { form, cost, size }
+        Self {
+            form,
+            cost,
+            size,
+            lifted: Vec::new(),
+        }
+    }
+
+    /// With spans of values for which records may stand.
+    pub(crate) fn lifted(self, lifted: Vec<(u32, u32)>) -> Self {
+        Self { lifted, ..self }
+    }
+
+    /// The first and last value that a record's code stands for.
+    fn span(&self, code: u32) -> (u32, u32) {
+        match code.checked_sub(self.size) {
+            Some(place) => self.lifted[place as usize],
+            None => (code, code),
+        }
+    }
+
+    /// Values whose closure is that of a record's code.
+    pub(crate) fn values(&self, code: u32) -> impl Iterator<Item = u32> + use<> {
+        let (least, greatest) = self.span(code);
+        let step = match self.form {
+            Form::Set => 1,
+            Form::Node(_) | Form::Range => (greatest - least).max(1),
+        };
+        (least..=greatest).step_by(step as usize)
+    }
+
+    /// The node of a record's code.
+    fn node(&self, tree: &Tree<'_>, code: u32) -> u64 {
+        match code.checked_sub(self.size) {
+            Some(place) => {
+                let (least, greatest) = self.lifted[place as usize];
+                tree.above(least, greatest)
+            }
+            None => u64::from(tree.leaf(code)),
+        }
     }
 
     /// Words of a closure.
@@ -96,11 +137,14 @@ impl<'a> Shape<'a> {
 
     fn set_record(&self, code: u32, closure: &mut [u64]) {
         match &self.form {
-            Form::Node(tree) => closure[0] = u64::from(tree.leaf(code)),
-            Form::Range => closure[0] = packed(code, code),
+            Form::Node(tree) => closure[0] = self.node(tree, code),
+            Form::Range => {
+                let (least, greatest) = self.span(code);
+                closure[0] = packed(least, greatest);
+            }
             Form::Set => {
                 closure.fill(0);
-                closure[code as usize / 64] = 1 << (code % 64);
+                self.join_value(closure, code);
             }
         }
     }
@@ -122,27 +166,29 @@ impl<'a> Shape<'a> {
     /// Together with a value.
     fn join_value(&self, closure: &mut [u64], code: u32) {
         match &self.form {
-            Form::Node(tree) => closure[0] = tree.join(closure[0], u64::from(tree.leaf(code))),
+            Form::Node(tree) => closure[0] = tree.join(closure[0], self.node(tree, code)),
             Form::Range => {
-                let (least, greatest) = ends(closure[0]);
-                closure[0] = packed(least.min(code), greatest.max(code));
+                let ((a, b), (least, greatest)) = (ends(closure[0]), self.span(code));
+                closure[0] = packed(a.min(least), b.max(greatest));
             }
-            Form::Set => closure[code as usize / 64] |= 1 << (code % 64),
+            Form::Set => self
+                .values(code)
+                .for_each(|code| closure[code as usize / 64] |= 1 << (code % 64)),
         }
     }
 
     /// The cost of the closure together with a value.
     fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
         match &self.form {
-            Form::Node(tree) => tree.cost(tree.join(closure[0], u64::from(tree.leaf(code)))),
+            Form::Node(tree) => tree.cost(tree.join(closure[0], self.node(tree, code))),
             Form::Range => {
-                let (least, greatest) = ends(closure[0]);
-                self.cost.of_interval(least.min(code), greatest.max(code))
+                let ((a, b), (least, greatest)) = (ends(closure[0]), self.span(code));
+                self.cost.of_interval(a.min(least), b.max(greatest))
             }
             Form::Set if self.covers(closure, code) => self.cost(closure),
             Form::Set => {
                 let mut with = closure.to_vec();
-                with[code as usize / 64] |= 1 << (code % 64);
+                self.join_value(&mut with, code);
                 self.cost(&with)
             }
         }
@@ -175,16 +221,19 @@ impl<'a> Shape<'a> {
     }
 
     fn covers(&self, closure: &[u64], code: u32) -> bool {
+        let (first, last) = self.span(code);
         match &self.form {
             Form::Node(tree) => {
                 let (least, greatest) = tree.span(closure[0]);
-                (least..=greatest).contains(&code)
+                least <= first && last <= greatest
             }
             Form::Range => {
                 let (least, greatest) = ends(closure[0]);
-                (least..=greatest).contains(&code)
+                least <= first && last <= greatest
             }
-            Form::Set => closure[code as usize / 64] & (1 << (code % 64)) != 0,
+            Form::Set => self
+                .values(code)
+                .all(|code| closure[code as usize / 64] & (1 << (code % 64)) != 0),
         }
     }
 
@@ -541,12 +590,13 @@ impl<'a> Shapes<'a> {
         };
         let mut part = vec![0; shape.width()];
         shape.set_record(first, &mut part);
-        values.any(|value| {
-            if !shape.covers(&part, value) {
-                shape.join_value(&mut part, value);
-            }
-            shape.covers(&part, code)
-        })
+        shape.covers(&part, code)
+            || values.any(|value| {
+                if !shape.covers(&part, value) {
+                    shape.join_value(&mut part, value);
+                }
+                shape.covers(&part, code)
+            })
     }
 
     /// Whether a peer's words are a closure.

@@ -9,8 +9,8 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED, CLOSURES, Clustering, ENOUGH, Loss, PRESENT, Phase, Plan, SIZES, TRIED, VALUE_COUNTS,
-    WITHOUT, cluster,
+    ASKED, CLOSURES, Clustering, ENOUGH, Loss, PRESENT, Phase, Plan, SIZES, SUPPORT, Support,
+    TRIED, VALUE_COUNTS, WITHOUT, cluster,
 };
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Partition, RECORDS};
@@ -39,6 +39,7 @@ fn plan<'a>(schema: &'a Schema, requirement: &'a Requirement, recode: Recode) ->
             may_write_alike: true,
             ..tables::plan(schema, requirement, false).demands
         },
+        support: None,
         start: 0.5,
         split: 1.5,
         starts: 1,
@@ -326,4 +327,105 @@ fn corners() {
         refusal("k = 2, l = { at_least = 3, kind = \"frequency\" }")
             .contains("could be met is 2.5")
     );
+}
+
+/// For each class, the least number of sites that support what is written for it in some attributes:
+/// those with records under each of its cells (TG12 section 6.2).
+fn least_support(
+    table: &Table,
+    found: &Clustering,
+    owners: &[u32],
+    attributes: &[usize],
+) -> Option<usize> {
+    let supports = |cells: &Vec<Cell>| {
+        let under = |attribute: &usize| -> HashSet<u32> {
+            let codes = table.codes(*attribute).unwrap().iter();
+            let rows = codes.zip(owners);
+            rows.filter(|(code, _)| cells[*attribute].contains(*code))
+                .map(|(_, site)| *site)
+                .collect()
+        };
+        let sets: Vec<HashSet<u32>> = attributes.iter().map(under).collect();
+        let (first, others) = sets.split_first().unwrap();
+        let common = first.iter();
+        common
+            .filter(|site| others.iter().all(|other| other.contains(site)))
+            .count()
+    };
+    found.cells.iter().map(supports).min()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// What is written is supported by enough sites, alone and in combination, and many sites find
+    /// the same clusters as one party that takes the same turns.
+    #[test]
+    fn site_diversity_by_support(
+        rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 1..60),
+        sites in 2..5usize, recode in 0..3usize, first in 0..3usize, both in any::<bool>(),
+    ) {
+        let (schema, table) = small(&rows);
+        let quasi = schema.with_role(Role::Quasi);
+        let names: Vec<&str> =
+            quasi.iter().map(|place| schema.attributes()[*place].name.as_str()).collect();
+        let mut attributes = vec![first % quasi.len()];
+        if both {
+            attributes.push((first + 1) % quasi.len());
+        }
+        let named: Vec<String> =
+            attributes.iter().map(|place| format!("\"{}\"", names[*place])).collect();
+        let line = format!(
+            "k = 3, site_diversity = {{ at_least = 2, support = \"taxonomy\", attributes = [{}] }}",
+            named.join(", ")
+        );
+        let requirement = Requirement::of_line(&line, &Scope::of_schema(&schema)).unwrap();
+        let support = Support::of(&requirement, &names);
+        prop_assert_eq!(support.as_ref().map(|support| &support.attributes), Some(&attributes));
+        let plan = Plan {
+            support,
+            ..plan(&schema, &requirement, [Recode::Node, Recode::Range, Recode::Set][recode])
+        };
+        let owners: Vec<u32> = (0..rows.len()).map(|row| (row % sites) as u32).collect();
+        let alone = central(&schema, &table, &plan, &owners, sites);
+        let hardened = Simulation::new(sites, 3).run(|mut party: Party| {
+            let (schema, table, plan) = (&schema, &table, &plan);
+            async move {
+                let site = party.me().index();
+                let columns = share(table, site, sites);
+                let rows = own_rows(schema, &columns, Owner::Site(site as u32), sites);
+                let found = cluster(&mut party, &rows, plan, |_| {}).await?;
+                let names: HashSet<&str> =
+                    party.ledger().summary().iter().map(|line| line.what).collect();
+                Ok::<_, Error>((found, names))
+            }
+        }).into_values();
+        let alone = match alone {
+            Ok(alone) => alone,
+            Err(refused) => {
+                prop_assert_eq!(hardened.unwrap_err().to_string(), refused.to_string());
+                prop_assert!(rows.len() < 3);
+                return Ok(());
+            }
+        };
+        let (found, ledgers): (Vec<Clustering>, Vec<HashSet<&str>>) =
+            hardened.unwrap().into_iter().unzip();
+        for ledger in ledgers {
+            prop_assert!(ledger.contains(SUPPORT.name()));
+            prop_assert!(!ledger.contains(SITES.name()));
+        }
+        let (found, cells) = partitions(found);
+        prop_assert_eq!(&cells, &alone.cells);
+        let classes = joined(&table, std::slice::from_ref(&alone.partition), sites);
+        prop_assert_eq!(joined(&table, &found, sites), classes);
+        prop_assert!(least_support(&table, &alone, &owners, &attributes) >= Some(2));
+        for (class, cells) in alone.partition.classes.iter().zip(&alone.cells) {
+            prop_assert!(class.size >= 3);
+            for row in alone.partition.rows(class) {
+                for (attribute, cell) in cells.iter().enumerate() {
+                    prop_assert!(cell.contains(table.codes(attribute).unwrap().get(*row as usize)));
+                }
+            }
+        }
+    }
 }

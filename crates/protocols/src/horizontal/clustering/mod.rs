@@ -18,7 +18,8 @@
 //! To all sites, sizes and closures of clusters at each turn (TG12 Proposition 8.9), and, where the
 //! requirement speaks of them, their sensitive counts (8.2.2); from which clusters a site in its turn
 //! may take a record (8.2.3), and the closures without it. With the loss over the values that occur,
-//! which those are; with entropy, how often they do. In the finishing phase, whether enough records
+//! which those are; with entropy, how often they do. With site diversity by support, which values and
+//! combinations at least l sites have (`support`). In the finishing phase, whether enough records
 //! would save in a narrower cluster and how much, and sizes, closures and sensitive counts of
 //! clusters that were tried.
 
@@ -28,12 +29,14 @@ mod finish;
 mod merge;
 mod rebuild;
 mod start;
+mod support;
 mod trial;
 mod turn;
 mod values;
 mod work;
 
 use hedgerow_data::Cell;
+use hedgerow_privacy::{Model, Requirement, SiteSupport};
 use hedgerow_smc::{Party, Seed, What};
 
 use super::cover::Writing;
@@ -44,6 +47,7 @@ use crate::Error;
 pub use crate::clustering::Loss;
 use crate::clustering::cost::UNIT;
 use crate::clustering::shape::{Shape, Shapes};
+use support::Lifted;
 use work::Work;
 
 /// Which values of the quasi-identifiers occur.
@@ -81,6 +85,70 @@ pub const TRIED: What = What::new(
     "the study: clusters refined after merging",
 );
 
+/// Which nodes, and which combinations of nodes, at least so many sites have records under.
+pub const SUPPORT: What = What::new(
+    "values and combinations of values that at least l sites support",
+    "TG12 section 6.2",
+);
+
+/// l-site diversity by support (TG12 section 6.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Support {
+    /// l: how many sites must support what is written.
+    pub sites: u64,
+    /// The quasi-identifiers that may betray a site, by place, the most important first.
+    pub attributes: Vec<usize>,
+}
+
+impl Support {
+    /// What a requirement on these quasi-identifiers asks for. With colluders every cluster is asked
+    /// for enough sites instead: they know what is theirs.
+    pub fn of(requirement: &Requirement, quasi: &[&str]) -> Option<Self> {
+        if requirement.m.is_some_and(|m| m > 0) {
+            return None;
+        }
+        requirement.models.iter().find_map(|model| match model {
+            Model::SiteDiversity {
+                l,
+                support: SiteSupport::Taxonomy,
+                attributes,
+            } if *l > 1 => {
+                let place = |name: &String| quasi.iter().position(|other| other == name);
+                let all = || (0..quasi.len()).collect();
+                let named = attributes.as_ref();
+                Some(Self {
+                    sites: *l,
+                    attributes: named
+                        .map_or_else(all, |names| names.iter().filter_map(place).collect()),
+                })
+            }
+            _ => None,
+        })
+    }
+}
+
+/// A requirement without the site diversity that holds by support.
+fn without_support(requirement: &Requirement) -> Requirement {
+    let is_other = |model: &&Model| {
+        !matches!(
+            model,
+            Model::SiteDiversity {
+                support: SiteSupport::Taxonomy,
+                ..
+            }
+        )
+    };
+    Requirement {
+        models: requirement
+            .models
+            .iter()
+            .filter(is_other)
+            .cloned()
+            .collect(),
+        ..requirement.clone()
+    }
+}
+
 /// What all sites agree on before a run.
 pub struct Plan<'a> {
     /// How each quasi-identifier is written.
@@ -89,6 +157,9 @@ pub struct Plan<'a> {
     pub loss: Loss,
     /// What every cluster must satisfy in the end.
     pub demands: Demands<'a>,
+    /// The requirement's site diversity by support, where it is to hold by what is written, whoever
+    /// has records in a cluster.
+    pub support: Option<Support>,
     /// Records of a cluster at the start, as a share of k.
     pub start: f64,
     /// Records above which a cluster is split, as a share of k.
@@ -157,13 +228,25 @@ pub async fn cluster(
     let mut records = [rows.count as u64];
     party.sum(RECORDS, &mut records).await?;
     let [records] = records;
-    let table = Table::ask(party, rows, &plan.demands, records).await?;
-    let shapes = shapes(party, rows, plan).await?;
+    let held = without_support(plan.demands.requirement);
+    let demands = Demands {
+        requirement: plan
+            .support
+            .as_ref()
+            .map_or(plan.demands.requirement, |_| &held),
+        ..plan.demands.clone()
+    };
+    let table = Table::ask(party, rows, &demands, records).await?;
+    let lifted = match &plan.support {
+        Some(support) => support::lift(party, rows, plan, support, records).await?,
+        None => Lifted::none(rows),
+    };
+    let shapes = shapes(party, rows, plan, lifted.spans).await?;
     let mut best: Option<(Work<'_>, Vec<Progress>)> = None;
     let mut is_settled = true;
     let (mut checks, mut published_calls) = (0, 0);
     for start in 0..plan.starts.max(1) {
-        let mut work = Work::new(rows, &shapes, &table, plan, start);
+        let mut work = Work::new(rows, &lifted.records, (&shapes, &table), plan, start);
         if start == 0 {
             checks += work.refuse_unmeetable(party).await?;
         }
@@ -216,6 +299,7 @@ async fn shapes<'a>(
     party: &mut Party,
     rows: &OwnRows<'_>,
     plan: &Plan<'a>,
+    lifted: Vec<Vec<(u32, u32)>>,
 ) -> Result<Shapes<'a>, Error> {
     let sizes = plan
         .writings
@@ -236,10 +320,11 @@ async fn shapes<'a>(
         }
     }
     let mut rest = together.as_slice();
-    let shapes = plan.writings.iter().map(|writing| {
+    let writings = plan.writings.iter().zip(lifted);
+    let shapes = writings.map(|(writing, lifted)| {
         let (counts, behind) = rest.split_at(writing.domain.size() as usize);
         rest = behind;
-        Shape::new(*writing, plan.loss, counts)
+        Shape::new(*writing, plan.loss, counts).lifted(lifted)
     });
     Ok(Shapes::new(shapes.collect()))
 }

@@ -39,7 +39,7 @@ pub(super) struct Work<'a> {
     /// SMC calls that the published form would have made for what was asked.
     pub(super) published: u64,
     /// Codes of the quasi-identifiers, row by row.
-    records: Vec<u32>,
+    records: &'a [u32],
     /// For each row, the places of its sensitive values among the counts.
     values: Vec<u32>,
     cluster_of: Vec<u32>,
@@ -51,15 +51,13 @@ pub(super) struct Work<'a> {
 impl<'a> Work<'a> {
     pub(super) fn new(
         rows: &'a OwnRows<'a>,
-        shapes: &'a Shapes<'a>,
-        table: &'a Table<'a>,
+        records: &'a [u32],
+        (shapes, table): (&'a Shapes<'a>, &'a Table<'a>),
         plan: &'a Plan<'a>,
         start: u32,
     ) -> Self {
-        let mut records = Vec::with_capacity(rows.count * rows.quasi.len());
         let mut values = Vec::new();
         for row in 0..rows.count {
-            records.extend(rows.quasi.iter().map(|codes| codes.get(row)));
             let mut from = 0;
             for (index, size) in table.sensitive() {
                 values.push(from + rows.sensitive[index].codes.get(row));
@@ -252,7 +250,13 @@ impl<'a> Work<'a> {
     ) -> Question {
         let part = self.shapes.part(attribute, within);
         Question {
-            own: rows.map(|row| self.record(row)[attribute]).collect(),
+            own: rows
+                .flat_map(|row| {
+                    self.shapes
+                        .shape(attribute)
+                        .values(self.record(row)[attribute])
+                })
+                .collect(),
             bounds: self.shapes.shape(attribute).bounds(part),
             attribute,
         }

@@ -1,7 +1,8 @@
 //! What a requirement or a choice asks of the sites behind a part: how many there are (JX09
 //! equation 1), and how evenly its records are spread over them (equation 2).
 //!
-//! Site diversity is asked of every class. Where it is declared for attributes of its own, or as
+//! Site diversity is asked of every class, but for clusters that hold it by support
+//! (`clustering::support`). Where it is declared for attributes of its own, or as
 //! support by the taxonomy (TG12 6.2), that is more than is demanded: a union of classes has the
 //! sites of each, and a site with records in a class supports every value that covers them.
 //!
