@@ -3,8 +3,10 @@
 //! allows and nothing else.
 
 use std::collections::HashSet;
+use std::path::Path;
 
-use hedgerow_data::{Cell, Column, Recode, Role, Schema, Table};
+use hedgerow_data::document::Document;
+use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
@@ -376,7 +378,7 @@ proptest! {
         let named: Vec<String> =
             attributes.iter().map(|place| format!("\"{}\"", names[*place])).collect();
         let line = format!(
-            "k = 3, site_diversity = {{ at_least = 2, support = \"taxonomy\", attributes = [{}] }}",
+            "k = 3, site_diversity = {{ at_least = 2, kind = \"taxonomy\", attributes = [{}] }}",
             named.join(", ")
         );
         let requirement = Requirement::of_line(&line, &Scope::of_schema(&schema)).unwrap();
@@ -427,5 +429,73 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// TG12 Table 1: location and income are supported by two hospitals or more each, but Palo Alto with
+/// 300K-400K only by H7. Then the less important of the two is written as everything.
+#[test]
+fn tg12_table_1_forbids_a_combination() {
+    let hospitals: [(&[u32], &[u32]); 8] = [
+        (&[0], &[0]),
+        (&[0], &[0, 1]),
+        (&[0, 1], &[0, 1]),
+        (&[1], &[0]),
+        (&[1], &[0]),
+        (&[2], &[0, 1]),
+        (&[2, 3], &[1, 2, 3]),
+        (&[3], &[2, 3]),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let locations = "San Francisco;*\nOakland;*\nPalo Alto;*\nSan Jose;*\n";
+    let incomes = "100K-200K;*\n200K-300K;*\n300K-400K;*\n400K-500K;*\n";
+    std::fs::write(folder.path().join("location.csv"), locations).unwrap();
+    std::fs::write(folder.path().join("income.csv"), incomes).unwrap();
+    let text = "[study]\nname = \"s\"\npartition = \"horizontal\"\n\
+        [[attribute]]\nname = \"location\"\nrole = \"quasi\"\ntaxonomy = \"location.csv\"\n\
+        [[attribute]]\nname = \"income\"\nrole = \"quasi\"\ntaxonomy = \"income.csv\"\n";
+    let document = Document::parse(text.to_owned(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, folder.path()).unwrap().schema;
+    // Two patients of each hospital for each of its locations and incomes.
+    let mut columns = [Codes::for_size(4), Codes::for_size(4)];
+    let mut owners = Vec::new();
+    for (hospital, (locations, incomes)) in hospitals.into_iter().enumerate() {
+        for location in locations {
+            for income in incomes.iter().flat_map(|income| [income; 2]) {
+                columns[0].push(*location);
+                columns[1].push(*income);
+                owners.push(hospital as u32);
+            }
+        }
+    }
+    let table = Table::new(schema.clone(), columns.map(Column::Coded).to_vec());
+    for (important, other) in [("location", "income"), ("income", "location")] {
+        let line = format!(
+            "k = 2, site_diversity = {{ at_least = 2, kind = \"taxonomy\", attributes = [\"{important}\", \"{other}\"] }}"
+        );
+        let requirement = Requirement::of_line(&line, &Scope::of_schema(&schema)).unwrap();
+        let plan = Plan {
+            support: Support::of(&requirement, &["location", "income"]),
+            ..plan(&schema, &requirement, Recode::Node)
+        };
+        let found = central(&schema, &table, &plan, &owners, 8).unwrap();
+        assert!(least_support(&table, &found, &owners, &[0, 1]) >= Some(2));
+        let (first, second) = if important == "location" {
+            (0, 1)
+        } else {
+            (1, 0)
+        };
+        let mut seen = 0;
+        for (class, cells) in found.partition.classes.iter().zip(&found.cells) {
+            let is_forbidden = |row: &u32| {
+                let code = |attribute: usize| table.codes(attribute).unwrap().get(*row as usize);
+                (code(0), code(1)) == (2, 2)
+            };
+            if found.partition.rows(class).iter().any(is_forbidden) {
+                assert_eq!(cells[second].count(), 4);
+                seen += usize::from(cells[first].count() == 1);
+            }
+        }
+        assert!(seen > 0, "the more important attribute is kept");
     }
 }
