@@ -192,7 +192,7 @@ impl Facts {
             _ => "All of a group have the same generalized quasi-identifiers",
         };
         Some(format!(
-            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader does not know who is in which group; each site does of its own people, and so learns what the release says of that group about them.",
+            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader who knows a person's quasi-identifiers may come to a group, and no further; each site knows the group of each of its own people, and so learns what the release says of that group about them.",
             count(self.report.verdict.records, "person", "people"),
             count(self.report.verdict.classes, "group", "groups"),
             count(times, "time", "times"),

@@ -201,10 +201,14 @@ const REASONS: [(&str, &str); 12] = [
 ];
 
 /// What a theorem is named for, and does not cover in full.
-const BEYOND: [(What, &str); 4] = [
+const BEYOND: [(What, &str); 5] = [
     (
         d2pt::CUTS,
         "Groups are published, but not who is in them: a site learns the group of each of its own people, and of tries that were refused a finer one than the release has.",
+    ),
+    (
+        d2pt::OWN_GROUPS,
+        "Groups are published, but not who is in them: each site learns that of its own people, and of nobody else.",
     ),
     (
         d2pt::GROUPS,

@@ -227,6 +227,34 @@ fn the_same_people_are_clustered_into_one_table() {
     assert_eq!(ok(folder, "verify one --study study.toml")["holds"], true);
 }
 
+/// Also where the site that deals sensitive values out is not the one that picks the moves.
+#[test]
+fn one_party_clusters_as_the_sites_do_with_its_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_people(folder, 120);
+    let at_first = algorithm("name = \"clustering\"\nstarts = 2");
+    let elsewhere = |text: &str| {
+        let text = instead(&at_first(text), ", \"diagnosis\"]", "]");
+        instead(&text, "[\"marker\"", "[\"diagnosis\", \"marker\"")
+    };
+    let studies: [&dyn Fn(&str) -> String; 2] = [&at_first, &elsewhere];
+    let mut seen = std::collections::BTreeSet::new();
+    for study in studies {
+        write_study(folder, study);
+        for seed in [1, 8] {
+            ok(folder, &format!("{SIMULATE} --seed {seed}"));
+            let one = "anonymize --study study.toml people.csv --out one --seed";
+            ok(folder, &format!("{one} {seed}"));
+            let release = read(folder, "release/release.csv");
+            assert_eq!(release, read(folder, "one/release.csv"));
+            seen.insert(release);
+        }
+    }
+    // What a site draws makes a difference.
+    assert!(seen.len() > 2);
+}
+
 #[test]
 fn who_holds_what_may_be_said_on_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -287,7 +315,7 @@ fn tables_that_cannot_be_linked_are_refused_without_their_values() {
     };
     with("00003-a,30,male,12345,asthma,high,blood,full");
     let repeated =
-        "1 records repeat an identifier that an earlier record has, the first are records ";
+        "1 record repeats an identifier that an earlier record has, the first are records ";
     for line in [SIMULATE, "anonymize --study study.toml people.csv"] {
         let done = hedgerow(folder, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(done.code, 2);
@@ -298,13 +326,19 @@ fn tables_that_cannot_be_linked_are_refused_without_their_values() {
     with("3-A,30,male,12345,asthma,high,blood,full");
     let done = hedgerow(folder, &["study", "check", "study.toml", "people.csv"]);
     assert_eq!(done.code, 2);
-    assert!(done.stderr.starts_with("error: people.csv: 1 records have another identifier than an earlier record, but the same one by the rules of [identity]; the first are records 4 and 41\nhint: "), "{}", done.stderr);
+    assert!(done.stderr.starts_with("error: people.csv: 1 record has another identifier than an earlier record, but the same one by the rules of [identity]; the first are records 4 and 41\nhint: "), "{}", done.stderr);
     with(",30,male,12345,asthma,high,blood,full");
     let done = hedgerow(folder, &SIMULATE.split(' ').collect::<Vec<_>>());
     assert!(
-        done.stderr.contains("1 records have an empty identifier"),
+        done.stderr.contains("1 record has an empty identifier"),
         "{}",
         done.stderr
+    );
+    write_people(folder, 0);
+    refused(
+        folder,
+        SIMULATE,
+        "people.csv: has no records, so there is nobody whom all sites know\nhint: is this the whole table?",
     );
     assert!(!folder.join("release").exists());
     write_people(folder, 4);
