@@ -187,6 +187,19 @@ fn every_synchronizer_and_anonymizer_and_the_published_level_verify() {
             "{settings}"
         );
         assert_eq!(seen["records"], summary["records"]);
+        // The page does not say of original quasi-identifiers that they tell nobody apart.
+        let page = read(folder, "release/report.html");
+        let tells_apart = "whom the quasi-identifiers do not tell apart";
+        assert_eq!(page.contains(tells_apart), !settings.contains("restore"));
+        let text = hedgerow(folder, &["report", "release", "--study", "study.toml"]).stdout;
+        let compared = ["clinic", "laboratory", "insurer"];
+        let is_named =
+            |site: &&str| text.contains(&format!("overlaps (450 values), to site {site}\n"));
+        assert_eq!(
+            compared.iter().filter(|site| is_named(site)).count(),
+            1,
+            "{text}"
+        );
         let cuts = settings.contains("dpp2ga");
         assert!(!cuts || summary["classes"].as_u64().unwrap() > 1);
     }
@@ -225,6 +238,24 @@ fn the_same_people_are_clustered_into_one_table() {
     assert_eq!(ok(folder, VERIFY)["holds"], true);
     ok(folder, "anonymize --study study.toml people.csv --out one");
     assert_eq!(ok(folder, "verify one --study study.toml")["holds"], true);
+}
+
+#[test]
+fn one_group_for_everybody_comes_with_what_else_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_people(folder, 150);
+    let hint = "hint: everybody is in one group";
+    let said = |by: &'static str| {
+        write_study(folder, algorithm(by));
+        let done = hedgerow(folder, &SIMULATE.split(' ').collect::<Vec<_>>());
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let is_one = done.stdout.contains(" in 1 group\n");
+        assert_eq!(done.stdout.contains(hint), is_one, "{}", done.stdout);
+        is_one
+    };
+    assert!(said("name = \"d2pt\"\nsynchronizer = \"identity\""));
+    assert!(!said("name = \"d2pt\"\nsynchronizer = \"dpp2ga\""));
 }
 
 /// Also where the site that deals sensitive values out is not the one that picks the moves.
