@@ -239,7 +239,7 @@ impl<'a> Summary<'a> {
         text.push_str(&format!("release: {}\n", self.release.display()));
         if self.synchronizations.is_some() && self.classes == 1 && self.sites > 1 {
             text.push_str(
-                "hint: everybody is in one group, which says little; synchronizer = \"dpp2ga\" or name = \"clustering\" may keep more, and shows sites more\n",
+                "hint: everybody is in one group; a weaker requirement, another synchronizer or name = \"clustering\" may tell more\n",
             );
         }
         let holds = self.holds;
