@@ -168,7 +168,9 @@ pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
 }
 
 pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
-    let agreement = Agreement::open(&arguments.study)?;
+    let agreement = Arc::new(Agreement::open(&arguments.study)?);
+    // What cannot be run is not signed.
+    Ready::of(&agreement)?;
     let secret = Secret::open(&arguments.key)?;
     let place = agreement.sign(&secret)?;
     let site = &agreement.study.sites[place].name;

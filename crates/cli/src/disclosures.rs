@@ -103,7 +103,13 @@ fn of_the_same_people(ready: &Ready) -> Vec<What> {
         } else if ready.has_site_without_quasi() {
             all.push(d2pt::GROUPS);
         }
-        all.extend([d2pt::HOLDS, d2pt::REFUSED, d2pt::JOINED, d2pt::RANDOM]);
+        all.extend([
+            d2pt::OWN_GROUPS,
+            d2pt::HOLDS,
+            d2pt::REFUSED,
+            d2pt::JOINED,
+            d2pt::RANDOM,
+        ]);
         all.push(match settings.restore {
             true => d2pt::RESTORED,
             false => d2pt::CELLS,
@@ -240,6 +246,7 @@ m = 1
             COMMON,
             d2pt::CLASSES,
             d2pt::GROUPS,
+            d2pt::OWN_GROUPS,
             d2pt::CELLS,
             d2pt::MEETS,
         ] {
@@ -249,7 +256,8 @@ m = 1
             assert!(!merge.contains(&what), "{}", what.name());
         }
         let cuts = of("synchronizer = \"dpp2ga\"\nrestore = true");
-        assert!(cuts.contains(&d2pt::CUTS) && cuts.contains(&d2pt::RESTORED));
+        assert!(cuts.contains(&d2pt::CUTS) && cuts.contains(&d2pt::OWN_GROUPS));
+        assert!(cuts.contains(&d2pt::RESTORED));
         assert!(!cuts.contains(&d2pt::GROUPS) && !cuts.contains(&d2pt::CELLS));
         let clusters = of("name = \"clustering\"");
         assert!(clusters.contains(&shared::COSTS) && !clusters.contains(&shared::KEPT));

@@ -301,8 +301,14 @@ impl Ready {
     }
 }
 
-/// Sees, before anything is sent, that a table whose people other sites know tells them apart.
+/// Sees, before anything is sent, that a table whose people other sites know has some and tells them
+/// apart.
 pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(), CliError> {
+    if table.rows() == 0 {
+        return Err(CliError::Usage(format!(
+            "{name}: has no records, so there is nobody whom all sites know\nhint: is this the whole table?"
+        )));
+    }
     let keys = study.identity.keys(table);
     keys.map_err(|error| CliError::Usage(format!("{name}: {error}")))?;
     Ok(())

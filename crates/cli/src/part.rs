@@ -8,13 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hedgerow_data::Release;
-use hedgerow_data::files::FileError;
 use hedgerow_data::study::Security;
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Secret};
 use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
-use hedgerow_node::knock::Door;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
@@ -23,12 +20,11 @@ use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Seed, Settings};
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
 
 use crate::disclosures::disclosures;
 use crate::due::require_due;
 use crate::error::CliError;
-use crate::joint::{Brought, Published, Ready};
+use crate::joint::{Brought, Ready};
 use crate::log::Log;
 use crate::manifest;
 use crate::output::{Answer, talk};
@@ -36,6 +32,13 @@ use crate::plan::{Draws, LABELS};
 use crate::progress::Bar;
 use crate::standing::Board;
 use crate::summary::{Cost, OfSites, Summary};
+
+mod folder;
+mod ways;
+
+pub(crate) use folder::release_folder;
+
+use folder::{clear, publish, settle};
 
 /// A study that this site may run, with everything that it takes.
 pub(crate) struct Part {
@@ -184,83 +187,6 @@ impl Part {
             Err(error) => board.failed(&error.without_values()),
         }
         taken
-    }
-
-    /// Tells the peers that this site does not take its part, so that they do not wait for it.
-    async fn decline(&self, number: u32, end: End) {
-        let door = Arc::new(self.door());
-        let mut telling = JoinSet::new();
-        for (peer, _) in self.peers() {
-            if let Ok(address) = self.address(peer) {
-                let door = Arc::clone(&door);
-                telling.spawn(async move { door.decline(peer, &address, number, end).await });
-            }
-        }
-        telling.join_all().await;
-    }
-
-    /// The other sites, by place and name.
-    fn peers(&self) -> impl Iterator<Item = (u16, &str)> {
-        let sites = self.agreement.study.sites.iter().enumerate();
-        // A study has at most 250 sites that can run.
-        sites
-            .map(|(place, site)| (place as u16, site.name.as_str()))
-            .filter(|(place, _)| *place != self.place)
-    }
-
-    /// Where a waiting node hears of a run, and this site knocks.
-    pub(crate) fn door(&self) -> Door {
-        Door {
-            me: self.place,
-            study: self.agreement.hash,
-            secret: Arc::clone(&self.secret),
-            keys: self.keys.clone(),
-        }
-    }
-
-    /// The way to a site.
-    fn address(&self, place: u16) -> Result<String, CliError> {
-        let site = &self.agreement.study.sites[usize::from(place)];
-        let way = self.site.peers.iter().find(|(name, _)| *name == site.name);
-        let way = way.map(|(_, address)| address).or(site.address.as_ref());
-        way.cloned().ok_or_else(|| {
-            CliError::Usage(format!(
-                "`{}` has no address\nhint: add a [[peer]] with name and address to the site's file",
-                site.name
-            ))
-        })
-    }
-
-    /// Where this site listens.
-    pub(crate) fn listens_at(&self) -> Result<&str, CliError> {
-        let own = &self.agreement.study.sites[usize::from(self.place)];
-        let listen = self.site.listen.as_ref().or(own.address.as_ref());
-        listen.map(String::as_str).ok_or_else(|| {
-            CliError::Usage(format!(
-                "`{}` has no address\nhint: write listen = \"0.0.0.0:7401\" into the site's file, or an address into the study",
-                own.name
-            ))
-        })
-    }
-
-    pub(crate) async fn listen(&self) -> Result<TcpListener, CliError> {
-        let listen = self.listens_at()?;
-        TcpListener::bind(listen).await.map_err(|error| {
-            let hint = match error.kind() {
-                std::io::ErrorKind::AddrInUse => {
-                    "\nhint: another program has it, perhaps another hedgerow of this site; stop it, or write another listen = \"host:port\" into the site's file"
-                }
-                _ => {
-                    "\nhint: this machine does not have that address, or may not use it; write listen = \"0.0.0.0:port\" into the site's file"
-                }
-            };
-            CliError::Usage(format!("this site cannot listen at {listen}: {error}{hint}"))
-        })
-    }
-
-    /// The name of a site.
-    pub(crate) fn name_of(&self, place: u16) -> &str {
-        &self.agreement.study.sites[usize::from(place)].name
     }
 
     /// Reads the rows, and begins the run or finds it again.
@@ -458,97 +384,5 @@ fn is_own_fault(error: &CliError) -> bool {
 pub(crate) fn warn(site: &SiteFile) {
     for warning in &site.warnings {
         talk(&format!("warning: {warning}"));
-    }
-}
-
-/// Where the release of a run lies in a data folder.
-pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
-    data.join(format!("release-{number}"))
-}
-
-/// Writes the release where it is made; what an earlier life left there goes.
-fn publish(ready: &Ready, release: &Release, unfinished: &Path) -> Result<Published, CliError> {
-    clear(unfinished)?;
-    ready.publish(release, unfinished)
-}
-
-/// Removes a folder, where there is one.
-fn clear(folder: &Path) -> Result<(), CliError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(unwritable(folder, &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Gives the finished release its name. One that an earlier life has put there gives way if all sites
-/// signed the same of it: whether the rest of it is whole, nobody has to ask.
-fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, CliError> {
-    let former = unfinished.with_extension("old");
-    if folder.exists() {
-        let found = manifest::signed_part(folder);
-        if found.is_none() || found != manifest::signed_part(unfinished) {
-            return Err(CliError::Usage(format!(
-                "{}: is in the way of the release\nhint: move it away, then the same command goes on",
-                folder.display()
-            )));
-        }
-        clear(&former)?;
-        std::fs::rename(folder, &former).map_err(|error| unwritable(folder, &error))?;
-    }
-    std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
-    clear(&former)?;
-    // The journal forgets the run after this: the names must be on disk too, as the files are.
-    for named in [Some(folder), folder.parent()].into_iter().flatten() {
-        let synced = std::fs::File::open(named).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| unwritable(named, &error))?;
-    }
-    Ok(folder.to_owned())
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::File(FileError::Unwritable {
-        file: path.display().to_string(),
-        reason: error.to_string(),
-    })
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    fn release(folder: &Path, manifest: &serde_json::Value) {
-        std::fs::create_dir(folder).unwrap();
-        std::fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
-    }
-
-    #[test]
-    fn a_release_of_an_earlier_life_gives_way_to_the_same_one_only() {
-        let data = tempfile::tempdir().unwrap();
-        let (unfinished, folder) = (data.path().join(".release-1.tmp"), data.path().join("it"));
-        let whole = json!({ "signed": { "k": 10 }, "account": "whole" });
-        // Killed before the journal knew; what this site says of it was damaged since.
-        release(
-            &folder,
-            &json!({ "signed": { "k": 10 }, "account": "damaged" }),
-        );
-        release(&unfinished, &whole);
-        assert_eq!(settle(&unfinished, &folder).unwrap(), folder);
-        let text = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
-        assert_eq!(text, whole.to_string());
-        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
-
-        // Killed between the two names.
-        std::fs::rename(&folder, data.path().join(".release-1.old")).unwrap();
-        release(&unfinished, &whole);
-        settle(&unfinished, &folder).unwrap();
-        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
-
-        release(&unfinished, &json!({ "signed": { "k": 11 } }));
-        let error = settle(&unfinished, &folder).unwrap_err().to_string();
-        assert!(error.contains("is in the way of the release"), "{error}");
-        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 2);
     }
 }

@@ -100,7 +100,10 @@ impl Ready {
     }
 
     /// The study as clustering among sites that hold the same people takes it.
-    pub(crate) fn shared_clustering_plan(&self, seed: Seed) -> vertical::clustering::Plan<'_> {
+    pub(crate) fn shared_clustering_plan<'a>(
+        &'a self,
+        seeds: &'a (dyn Fn(u32) -> Seed + Sync),
+    ) -> vertical::clustering::Plan<'a> {
         let settings = &self.study.clustering;
         vertical::clustering::Plan {
             schema: &self.study.schema,
@@ -114,7 +117,7 @@ impl Ready {
             iterations: MOST_ITERATIONS,
             is_refined: self.is_refined(),
             noise: 0.0,
-            seed,
+            seeds,
         }
     }
 

@@ -4,7 +4,7 @@
 use hedgerow_data::study::{Algorithm, Split};
 use hedgerow_data::{Release, ReleaseColumn, Role, Table};
 use hedgerow_protocols::Error;
-use hedgerow_protocols::vertical::align::align;
+use hedgerow_protocols::vertical::align::{align, by_identifier};
 use hedgerow_protocols::vertical::clustering::{assemble, cluster};
 use hedgerow_protocols::vertical::d2pt::{self, Fragments, anonymize, columns_of};
 use hedgerow_smc::Party;
@@ -38,8 +38,10 @@ impl Ready {
         let rows = align(party, &self.study.identity, table).await?;
         let columns = columns_of(schema, table);
         if self.study.algorithm == Algorithm::Clustering {
+            let rows = by_identifier(&self.study.identity, table, rows)?;
             // What a site draws is its own, as in a simulation with the same seed.
-            let plan = self.shared_clustering_plan(draws.seed(party.me().index() as u32, 0));
+            let seeds = |site| draws.seed(site, 0);
+            let plan = self.shared_clustering_plan(&seeds);
             let mut steps = Steps::default();
             let found = cluster(party, &plan, &columns, &rows, |progress| {
                 each_step(steps.change(&progress));

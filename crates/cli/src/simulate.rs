@@ -52,6 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     partition: Option<Partition>,
     /// The columns of each site of a vertical study, beside the identifiers: "age,sex|zip,disease".
+    /// A name with a comma or a bar can only stand in the study.
     #[arg(long, value_name = "COLUMNS", conflicts_with_all = ["sites", "provider_column", "by"])]
     columns: Option<String>,
     /// How the rows are split.

@@ -237,6 +237,11 @@ impl<'a> Summary<'a> {
             text.push_str(&baselines.text());
         }
         text.push_str(&format!("release: {}\n", self.release.display()));
+        if self.synchronizations.is_some() && self.classes == 1 && self.sites > 1 {
+            text.push_str(
+                "hint: everybody is in one group; a weaker requirement, another synchronizer or name = \"clustering\" may tell more\n",
+            );
+        }
         let holds = self.holds;
         Answer::new(text, &self, holds)
     }

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::document::Document;
-use hedgerow_data::files::{Others, read_table, read_text};
+use hedgerow_data::files::read_text;
 use hedgerow_data::study::QUASI_FILE;
-use hedgerow_data::{Cell, Release, Role, Study, Table, TextTable};
+use hedgerow_data::{Cell, Release, Role, Study, TextTable};
 use hedgerow_privacy::classes::Classes;
-use hedgerow_privacy::query_error::{Queries, query_error};
+use hedgerow_privacy::query_error::query_error;
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
@@ -20,92 +19,19 @@ use crate::opened::Opened;
 use crate::output::Answer;
 use crate::progress::Bar;
 
+mod arguments;
+mod beside;
 mod manifest;
 mod read;
 pub(crate) mod text;
 
+pub(crate) use arguments::Arguments;
 pub(crate) use manifest::{Check, visible};
 pub(crate) use read::Read;
 
-use read::{histogram, in_view};
-
-/// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
-/// worst class. With a release folder and its study also whether it is what all sites signed.
-#[derive(clap::Args)]
-#[command(
-    after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not, 2 bad input.
-Examples:
-  hedgerow verify release-1 --study study.toml
-  hedgerow verify release.csv --study study.toml --against 'k = 20, t = 0.1'
-  hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'"
-)]
-pub(crate) struct Arguments {
-    /// The release: a CSV or Parquet file, or a release folder.
-    release: PathBuf,
-    /// The study it is a release of: roles, domains, taxonomies, requirement.
-    #[arg(long)]
-    study: Option<PathBuf>,
-    /// Another requirement than the study's: a TOML file with a `[require]` table, or a line such as
-    /// 'k = 10, l = 3'.
-    #[arg(long, value_name = "REQUIREMENT")]
-    against: Option<String>,
-    /// Quasi-identifiers, for a table without a study.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "COLUMNS",
-        conflicts_with = "study"
-    )]
-    quasi: Vec<String>,
-    /// Sensitive attributes, for a table without a study.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "COLUMNS",
-        conflicts_with = "study"
-    )]
-    sensitive: Vec<String>,
-    /// The column that names each record's site: needed for site diversity and m.
-    #[arg(long, value_name = "COLUMN")]
-    provider_column: Option<String>,
-    /// The original table, for losses that need it (EM, NCP over present values) and uniqueness
-    /// before.
-    #[arg(long, value_name = "TABLE", requires = "study")]
-    original: Option<PathBuf>,
-    /// Random queries to ask of the original and the release, for the query error.
-    #[arg(long, value_name = "COUNT", default_value_t = 0, requires = "original")]
-    queries: usize,
-    /// How the queries are drawn.
-    #[arg(long, value_enum, default_value = "jx09", requires = "queries")]
-    query_kind: QueryKind,
-    /// A table of the population that the release is a sample of, for journalist risk.
-    #[arg(long, value_name = "TABLE", requires = "study")]
-    population: Option<PathBuf>,
-}
-
-/// How random queries are drawn.
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum QueryKind {
-    /// Two attributes, ranges of 0.3 of the domain (JX09).
-    Jx09,
-    /// Two to half of the attributes, ranges of 0.3 of the domain (MPRIV).
-    Mpriv,
-}
-
-impl QueryKind {
-    fn queries(self, count: usize, attributes: usize) -> Queries {
-        let attributes = match self {
-            Self::Jx09 => (2, 2),
-            Self::Mpriv => (2, (attributes / 2).max(2)),
-        };
-        Queries {
-            count,
-            attributes,
-            width: 0.3,
-            seed: 1,
-        }
-    }
-}
+use arguments::stated;
+use beside::{original, population};
+use read::in_view;
 
 /// Everything that is said, as JSON.
 #[derive(Serialize)]
@@ -121,24 +47,6 @@ pub(crate) struct Report {
     /// The sizes of all classes.
     #[serde(skip)]
     pub(crate) sizes: Vec<u64>,
-}
-
-impl Arguments {
-    /// Everything about the release in a folder, of a study that has been read.
-    pub(crate) fn of_folder(folder: &Path, original: Option<&Path>) -> Self {
-        Self {
-            release: folder.to_owned(),
-            study: None,
-            against: None,
-            quasi: Vec::new(),
-            sensitive: Vec::new(),
-            provider_column: None,
-            original: original.map(Path::to_owned),
-            queries: 0,
-            query_kind: QueryKind::Jx09,
-            population: None,
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
@@ -204,12 +112,12 @@ fn look(
         Some(Opened { study, .. }) => {
             let provider = arguments.provider_column.as_deref();
             let ignore: Vec<&str> = provider.into_iter().collect();
-            refuse_of_tables(arguments, study)?;
+            arguments.refuse_of_tables(study)?;
             let read = Read::open(path, study, &ignore)?;
             with_study(arguments, study, &read, check.as_mut())?
         }
         None => {
-            refuse_double_roles(arguments)?;
+            arguments.refuse_double_roles()?;
             let names = [arguments.quasi.as_slice(), &arguments.sensitive].concat();
             without_study(arguments, &read_text(path, &names, &Bar::reading(path))?)?
         }
@@ -224,26 +132,6 @@ fn look(
         report.manifest = Some(check);
     }
     Ok(report)
-}
-
-/// What a fragmented release does not show: sites, and one closure for all records of a group whose
-/// quasi-identifiers were restored.
-fn refuse_of_tables(arguments: &Arguments, study: &Study) -> Result<(), CliError> {
-    let refuse = |what: &str| Err(CliError::Usage(what.to_owned()));
-    if study.is_fragmented() && arguments.provider_column.is_some() {
-        return refuse(
-            "--provider-column: the sites of a vertical study hold the same people, so no record is of one site\nhint: leave it out",
-        );
-    }
-    if study.is_fragmented()
-        && study.d2pt.restore
-        && (arguments.queries > 0 || arguments.population.is_some())
-    {
-        return refuse(
-            "--queries and --population ask what records of a group look like, and with restore = true they differ\nhint: leave them out",
-        );
-    }
-    Ok(())
 }
 
 /// The file of a release folder that is read first: of `release.parquet` and `release.csv` one that
@@ -290,25 +178,6 @@ fn release_file(
             path.display()
         ))
     })
-}
-
-/// A column has one role.
-fn refuse_double_roles(arguments: &Arguments) -> Result<(), CliError> {
-    let provider = arguments.provider_column.iter();
-    let mut named: Vec<&String> = arguments
-        .quasi
-        .iter()
-        .chain(&arguments.sensitive)
-        .chain(provider)
-        .collect();
-    named.sort_unstable();
-    match named.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(CliError::Usage(format!(
-            "column `{}` is named twice\nhint: a column has one role",
-            pair[0]
-        ))),
-        None => Ok(()),
-    }
 }
 
 fn with_study(
@@ -439,64 +308,4 @@ fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, Cli
         manifest: None,
         sizes: classes.sizes().collect(),
     })
-}
-
-/// A requirement given on the command line: a file, or the line itself.
-fn stated(against: &str, scope: &Scope) -> Result<Requirement, CliError> {
-    let path = Path::new(against);
-    if path
-        .extension()
-        .is_some_and(|extension| extension == "toml")
-    {
-        return Ok(Requirement::of_document(&Document::open(path)?, scope)?);
-    }
-    Ok(Requirement::of_line(against, scope)?)
-}
-
-/// The original table; every cell of the release must stand for something in it.
-fn original(
-    path: &Path,
-    study: &Study,
-    provider: Option<&str>,
-    release: &Release,
-) -> Result<Table, CliError> {
-    let table = read_table(
-        path,
-        &study.schema,
-        &Others::but(provider),
-        &Bar::reading(path),
-    )?;
-    for attribute in study.schema.with_role(Role::Quasi) {
-        let declared = &study.schema.attributes()[attribute];
-        let (Some(codes), Some(column)) = (table.codes(attribute), release.generalized(attribute))
-        else {
-            continue;
-        };
-        let counts = histogram(codes, declared.domain.size());
-        let is_empty = |cell: &&Cell| {
-            let (least, greatest) = cell.bounds();
-            !(least..=greatest).any(|code| counts[code as usize] > 0 && cell.contains(code))
-        };
-        if let Some(cell) = column.cells.iter().find(is_empty) {
-            return Err(CliError::Usage(format!(
-                "{}: no record has a `{}` in `{}`, which the release has\nhint: is this the original of that release?",
-                path.display(),
-                declared.name,
-                declared.domain.write_cell(cell)
-            )));
-        }
-    }
-    Ok(table)
-}
-
-/// The population's quasi-identifiers as codes. It need not have the study's other columns.
-fn population(path: &Path, study: &Study, quasi: &[usize]) -> Result<Vec<Vec<u32>>, CliError> {
-    let attributes = quasi
-        .iter()
-        .map(|index| study.schema.attributes()[*index].clone())
-        .collect();
-    let people = std::sync::Arc::new(hedgerow_data::Schema::new(attributes));
-    let table = read_table(path, &people, &Others::PassOverAll, &Bar::reading(path))?;
-    let columns = (0..quasi.len()).filter_map(|attribute| table.codes(attribute));
-    Ok(columns.map(|codes| codes.iter().collect()).collect())
 }

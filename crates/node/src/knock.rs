@@ -33,6 +33,8 @@ use crate::tls::{self, TlsError};
 const LIMIT: Duration = Duration::from_secs(10);
 /// Nobody waits longer than this for a peer to hear that this site cannot take its part.
 const DECLINING: Duration = Duration::from_secs(3);
+/// How long until a site that did not listen is told again.
+const AGAIN: Duration = Duration::from_millis(100);
 /// Knocks that are listened to at once; the oldest makes room for the newest.
 const PENDING: usize = 64;
 
@@ -129,13 +131,18 @@ impl Door {
         }
     }
 
-    /// Tells a peer that this site does not take its part in a run, and in a word why. One that has
-    /// not begun may hear of it later, when it knocks.
+    /// Tells a peer that this site does not take its part in a run, and in a word why; again for a
+    /// while, where nobody listens yet. One that has not begun may hear of it later, when it knocks.
     pub async fn decline(&self, at: u16, address: &str, run: u32, end: End) {
         let study = self.study;
         // A peer in the run hangs up, one that waits says that this is no greeting.
         let declined = Message::Declined { study, run, end };
-        let _ = timeout(DECLINING, self.say(at, address, &declined)).await;
+        let heard = async {
+            while let Err(KnockError::Unreachable(_)) = self.say(at, address, &declined).await {
+                sleep(AGAIN).await;
+            }
+        };
+        let _ = timeout(DECLINING, heard).await;
     }
 
     /// Says one thing at a door and hears the answer.

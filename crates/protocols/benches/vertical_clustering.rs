@@ -89,6 +89,8 @@ fn main() -> ExitCode {
     let line = format!("k = {k}");
     let requirement = Requirement::of_line(&line, &Scope::of_schema(&schema)).unwrap();
     let quasi = schema.with_role(Role::Quasi);
+    let seed = number("--seed", 1) as u64;
+    let seeds = |site: u32| Seed::for_site(seed, site as usize);
     let plan = || Plan {
         schema: &schema,
         split: &split,
@@ -107,7 +109,7 @@ fn main() -> ExitCode {
         iterations: number("--iterations", 50) as u32,
         is_refined: true,
         noise: 0.0,
-        seed: Seed::for_site(number("--seed", 1) as u64, 0),
+        seeds: &seeds,
     };
     let own = columns_of(&schema, &table);
     let places: Vec<u32> = (0..rows as u32).collect();

@@ -198,11 +198,20 @@ impl Party {
     /// Names values that earlier calls opened a second time: what a protocol finds afterwards to be
     /// more than their first name allows. Nothing is sent.
     pub fn note(&mut self, what: What, values: &[u64]) -> Result<(), Error> {
+        self.note_to(To::All, what, values)
+    }
+
+    /// Names what earlier calls tell each site about its own records, together with what it has.
+    pub fn note_own(&mut self, what: What, values: &[u64]) -> Result<(), Error> {
+        self.note_to(To::Owner, what, values)
+    }
+
+    fn note_to(&mut self, to: To, what: What, values: &[u64]) -> Result<(), Error> {
         if self.sites > 1 {
             self.permit(what)?;
             let mut values = values.to_vec();
             let answer = Sealed::new(values.as_mut_slice());
-            self.open(what, Primitive::Sum, To::All, None, answer);
+            self.open(what, Primitive::Sum, to, None, answer);
         }
         Ok(())
     }

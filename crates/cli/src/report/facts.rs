@@ -188,11 +188,13 @@ impl Facts {
             _ => "people of the same classes at every site are a group, which has k of them",
         };
         let written = match shared["restored"].as_bool() {
-            Some(true) => "Quasi-identifiers inside a group are the original ones",
+            Some(true) => {
+                "Quasi-identifiers inside a group are the original ones, so that a row of them may be known as one person's; k and the risks count the people of a group, among whom nothing says whose a sensitive value is"
+            }
             _ => "All of a group have the same generalized quasi-identifiers",
         };
         Some(format!(
-            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader does not know who is in which group; each site does of its own people, and so learns what the release says of that group about them.",
+            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader who knows a person's quasi-identifiers may come to a group, and no further; each site knows the group of each of its own people, and so learns what the release says of that group about them.",
             count(self.report.verdict.records, "person", "people"),
             count(self.report.verdict.classes, "group", "groups"),
             count(times, "time", "times"),
@@ -202,7 +204,15 @@ impl Facts {
     /// The ledger, where there is a manifest.
     pub(super) fn ledger(&self) -> Option<Vec<super::words::Entry>> {
         let lines = self.manifest("ledger")?.as_array()?;
-        Some(lines.iter().map(super::words::Entry::of).collect())
+        let names: Vec<String> = self.holders().into_iter().map(|(name, _)| name).collect();
+        let entry = |line| super::words::Entry::of(line, &names);
+        Some(lines.iter().map(entry).collect())
+    }
+
+    /// Whether groups have their original quasi-identifiers.
+    pub(super) fn is_restored(&self) -> bool {
+        let shared = self.manifest("shared");
+        shared.is_some_and(|shared| shared["restored"] == true)
     }
 
     /// What the run cost, in words.

@@ -179,7 +179,7 @@ fn requirement(html: &mut Html, facts: &Facts) {
         let rows = required.into_iter().map(|demand| {
             vec![
                 text(demand.name),
-                text(protects(demand.key)),
+                text(protects(demand.key, facts.is_restored())),
                 text(demand.required),
                 text(demand.achieved),
                 badge(demand.holds, demand.is_seen),
@@ -191,7 +191,7 @@ fn requirement(html: &mut Html, facts: &Facts) {
         let rows = measured.into_iter().map(|demand| {
             vec![
                 text(demand.name),
-                text(protects(demand.key)),
+                text(protects(demand.key, facts.is_restored())),
                 text(demand.achieved),
                 text(demand.worst),
             ]
@@ -258,7 +258,11 @@ fn class_sizes(html: &mut Html, facts: &Facts, plot: &str) {
 fn risk(html: &mut Html, facts: &Facts) {
     let risk = &facts.report.risk;
     html.section("risk", "Risk of re-identification", |html| {
-        html.put("p", "How likely it is that somebody who knows a person's quasi-identifiers picks that person's record. Risk 0.1 is one in ten.");
+        let picked = match facts.is_restored() {
+            true => "sensitive values among those of the group",
+            false => "record",
+        };
+        html.put("p", &format!("How likely it is that somebody who knows a person's quasi-identifiers picks that person's {picked}. Risk 0.1 is one in ten."));
         let line = |name: String, meaning: &str, value: String| {
             vec![text(name), text(meaning), number(value)]
         };

@@ -5,7 +5,7 @@ use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::{What, align};
 
 /// What the disclosures among sites that hold the same people are about.
-pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
+pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 26] = [
     (align::SIZES, "How many people each site's table has."),
     (
         align::OVERLAPS,
@@ -29,11 +29,15 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
     ),
     (
         d2pt::CUTS,
-        "Who is in one group with whom: the groups are the release's.",
+        "Who is in one cut with whom: of the groups that the release has, and of cuts that were refused before.",
     ),
     (
         d2pt::GROUPS,
         "To a site that has no quasi-identifiers, the groups of its own people.",
+    ),
+    (
+        d2pt::OWN_GROUPS,
+        "To each site, which of its own people are in which group.",
     ),
     (
         d2pt::HOLDS,

@@ -201,10 +201,14 @@ const REASONS: [(&str, &str); 12] = [
 ];
 
 /// What a theorem is named for, and does not cover in full.
-const BEYOND: [(What, &str); 4] = [
+const BEYOND: [(What, &str); 5] = [
     (
         d2pt::CUTS,
         "Groups are published, but not who is in them: a site learns the group of each of its own people, and of tries that were refused a finer one than the release has.",
+    ),
+    (
+        d2pt::OWN_GROUPS,
+        "Groups are published, but not who is in them: each site learns that of its own people, and of nobody else.",
     ),
     (
         d2pt::GROUPS,
@@ -254,15 +258,15 @@ pub(super) fn papers(lines: &[Entry]) -> Vec<(&'static str, &'static str)> {
 }
 
 impl Entry {
-    /// A line as the manifest has it.
-    pub(super) fn of(line: &Value) -> Self {
+    /// A line as the manifest has it, with the names of sites where they are known.
+    pub(super) fn of(line: &Value, names: &[String]) -> Self {
         let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
         let (what, allowed_by) = (word("what"), word("allowed_by"));
         Self {
             meaning: meaning(&what),
             to: match word("to").as_str() {
                 "all" => String::from("all sites"),
-                to => to.to_owned(),
+                to => named(to, names).unwrap_or(to.to_owned()),
             },
             values: line["values"].as_u64().unwrap_or(0),
             because: reason(&what, &allowed_by),
@@ -271,6 +275,12 @@ impl Entry {
             allowed_by,
         }
     }
+}
+
+/// A site that the ledger has by its place, by its name.
+fn named(to: &str, names: &[String]) -> Option<String> {
+    let place: usize = to.strip_prefix("site ")?.parse().ok()?;
+    Some(format!("site {}", names.get(place)?))
 }
 
 fn meaning(what: &str) -> &'static str {
@@ -293,8 +303,11 @@ fn reason(what: &str, allowed_by: &str) -> &'static str {
 }
 
 /// What a privacy model protects from, for those who do not know its name.
-pub(super) fn protects(key: &str) -> &'static str {
+pub(super) fn protects(key: &str, is_restored: bool) -> &'static str {
     match key {
+        "k" if is_restored => {
+            "Everybody is one of at least this many people of a group, and nothing says whose a sensitive value of the group is."
+        }
         "k" => {
             "Everybody is one of at least this many whom the quasi-identifiers do not tell apart."
         }

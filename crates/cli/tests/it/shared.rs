@@ -187,6 +187,19 @@ fn every_synchronizer_and_anonymizer_and_the_published_level_verify() {
             "{settings}"
         );
         assert_eq!(seen["records"], summary["records"]);
+        // The page does not say of original quasi-identifiers that they tell nobody apart.
+        let page = read(folder, "release/report.html");
+        let tells_apart = "whom the quasi-identifiers do not tell apart";
+        assert_eq!(page.contains(tells_apart), !settings.contains("restore"));
+        let text = hedgerow(folder, &["report", "release", "--study", "study.toml"]).stdout;
+        let compared = ["clinic", "laboratory", "insurer"];
+        let is_named =
+            |site: &&str| text.contains(&format!("overlaps (450 values), to site {site}\n"));
+        assert_eq!(
+            compared.iter().filter(|site| is_named(site)).count(),
+            1,
+            "{text}"
+        );
         let cuts = settings.contains("dpp2ga");
         assert!(!cuts || summary["classes"].as_u64().unwrap() > 1);
     }
@@ -225,6 +238,52 @@ fn the_same_people_are_clustered_into_one_table() {
     assert_eq!(ok(folder, VERIFY)["holds"], true);
     ok(folder, "anonymize --study study.toml people.csv --out one");
     assert_eq!(ok(folder, "verify one --study study.toml")["holds"], true);
+}
+
+#[test]
+fn one_group_for_everybody_comes_with_what_else_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_people(folder, 150);
+    let hint = "hint: everybody is in one group";
+    let said = |by: &'static str| {
+        write_study(folder, algorithm(by));
+        let done = hedgerow(folder, &SIMULATE.split(' ').collect::<Vec<_>>());
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let is_one = done.stdout.contains(" in 1 group\n");
+        assert_eq!(done.stdout.contains(hint), is_one, "{}", done.stdout);
+        is_one
+    };
+    assert!(said("name = \"d2pt\"\nsynchronizer = \"identity\""));
+    assert!(!said("name = \"d2pt\"\nsynchronizer = \"dpp2ga\""));
+}
+
+/// Also where the site that deals sensitive values out is not the one that picks the moves.
+#[test]
+fn one_party_clusters_as_the_sites_do_with_its_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_people(folder, 120);
+    let at_first = algorithm("name = \"clustering\"\nstarts = 2");
+    let elsewhere = |text: &str| {
+        let text = instead(&at_first(text), ", \"diagnosis\"]", "]");
+        instead(&text, "[\"marker\"", "[\"diagnosis\", \"marker\"")
+    };
+    let studies: [&dyn Fn(&str) -> String; 2] = [&at_first, &elsewhere];
+    let mut seen = std::collections::BTreeSet::new();
+    for study in studies {
+        write_study(folder, study);
+        for seed in [1, 8] {
+            ok(folder, &format!("{SIMULATE} --seed {seed}"));
+            let one = "anonymize --study study.toml people.csv --out one --seed";
+            ok(folder, &format!("{one} {seed}"));
+            let release = read(folder, "release/release.csv");
+            assert_eq!(release, read(folder, "one/release.csv"));
+            seen.insert(release);
+        }
+    }
+    // What a site draws makes a difference.
+    assert!(seen.len() > 2);
 }
 
 #[test]
@@ -287,7 +346,7 @@ fn tables_that_cannot_be_linked_are_refused_without_their_values() {
     };
     with("00003-a,30,male,12345,asthma,high,blood,full");
     let repeated =
-        "1 records repeat an identifier that an earlier record has, the first are records ";
+        "1 record repeats an identifier that an earlier record has, the first are records ";
     for line in [SIMULATE, "anonymize --study study.toml people.csv"] {
         let done = hedgerow(folder, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(done.code, 2);
@@ -298,13 +357,19 @@ fn tables_that_cannot_be_linked_are_refused_without_their_values() {
     with("3-A,30,male,12345,asthma,high,blood,full");
     let done = hedgerow(folder, &["study", "check", "study.toml", "people.csv"]);
     assert_eq!(done.code, 2);
-    assert!(done.stderr.starts_with("error: people.csv: 1 records have another identifier than an earlier record, but the same one by the rules of [identity]; the first are records 4 and 41\nhint: "), "{}", done.stderr);
+    assert!(done.stderr.starts_with("error: people.csv: 1 record has another identifier than an earlier record, but the same one by the rules of [identity]; the first are records 4 and 41\nhint: "), "{}", done.stderr);
     with(",30,male,12345,asthma,high,blood,full");
     let done = hedgerow(folder, &SIMULATE.split(' ').collect::<Vec<_>>());
     assert!(
-        done.stderr.contains("1 records have an empty identifier"),
+        done.stderr.contains("1 record has an empty identifier"),
         "{}",
         done.stderr
+    );
+    write_people(folder, 0);
+    refused(
+        folder,
+        SIMULATE,
+        "people.csv: has no records, so there is nobody whom all sites know\nhint: is this the whole table?",
     );
     assert!(!folder.join("release").exists());
     write_people(folder, 4);

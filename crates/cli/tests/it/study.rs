@@ -86,6 +86,34 @@ fn mistakes_name_their_line() {
 }
 
 #[test]
+fn a_study_that_does_not_say_who_holds_what_is_not_signed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    hedgerow(folder, &["study", "new", "--vertical", "s.toml"]);
+    let study = std::fs::read_to_string(folder.join("s.toml")).unwrap();
+    let key = hedgerow(folder, &["keygen", "--out", "clinic.key"]).stdout;
+    let other = hedgerow(folder, &["keygen", "--out", "insurer.key"]).stdout;
+    let study = study
+        .replace("name = \"clinic\"\n", &format!("name = \"clinic\"\n{key}"))
+        .replace(
+            "name = \"insurer\"\n",
+            &format!("name = \"insurer\"\n{other}"),
+        );
+    let without = study.lines().filter(|line| !line.starts_with("columns ="));
+    let without: Vec<&str> = without.collect();
+    std::fs::write(folder.join("s.toml"), without.join("\n")).unwrap();
+    let sign = || hedgerow(folder, &["study", "sign", "--key", "clinic.key", "s.toml"]);
+    assert_refused(
+        &sign(),
+        "s.toml: the study does not say which site holds which column\nhint: write columns = [\"…\"] below each [[site]]",
+    );
+    assert!(!folder.join("s.toml.sig").exists());
+    std::fs::write(folder.join("s.toml"), study).unwrap();
+    let done = sign();
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}
+
+#[test]
 fn a_vertical_study_to_begin_with_and_the_example_are_sound() {
     let folder = tempfile::tempdir().unwrap();
     let made = hedgerow(folder.path(), &["study", "new", "--vertical", "s.toml"]);

@@ -80,7 +80,8 @@ pub enum IdentityError {
     },
     /// Records without an identifier.
     #[error(
-        "{count} records have an empty identifier, the first is record {first}\nhint: give each record one, or leave it out"
+        "{} an empty identifier, the first is record {first}\nhint: give each record one, or leave it out",
+        records(*count, "has", "have")
     )]
     Empty {
         /// How many.
@@ -90,7 +91,8 @@ pub enum IdentityError {
     },
     /// Records of one identifier.
     #[error(
-        "{count} records repeat an identifier that an earlier record has, the first are records {first} and {second}\nhint: a site has one record for each person"
+        "{} an identifier that an earlier record has, the first are records {first} and {second}\nhint: a site has one record for each person",
+        records(*count, "repeats", "repeat")
     )]
     Repeated {
         /// How many records stand behind another of the same identifier.
@@ -102,7 +104,8 @@ pub enum IdentityError {
     },
     /// Records whose identifiers differ as they are written and are the same in the form compared.
     #[error(
-        "{count} records have another identifier than an earlier record, but the same one by the rules of [identity]; the first are records {first} and {second}\nhint: if they are different people, keep what tells them apart (case, spaces, zeros)"
+        "{} another identifier than an earlier record, but the same one by the rules of [identity]; the first are records {first} and {second}\nhint: if they are different people, keep what tells them apart (case, spaces, zeros)",
+        records(*count, "has", "have")
     )]
     Collided {
         /// How many records stand behind another of the same identifier.
@@ -112,6 +115,14 @@ pub enum IdentityError {
         /// The later one.
         second: usize,
     },
+}
+
+/// So many records, and what they do.
+fn records(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 record {one}"),
+        _ => format!("{count} records {many}"),
+    }
 }
 
 impl Identity {

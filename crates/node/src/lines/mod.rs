@@ -329,12 +329,12 @@ impl Shared {
     /// Ends the patience with peers that are gone or stuck while somebody waits for them.
     pub(crate) fn expire(&self) {
         let mut state = self.lock();
-        let giver = state.giver();
+        let missing = state.missing();
         let mut failure = None;
         for peer in self.peers() {
             let link = &state.peers[usize::from(peer)];
             if link.waiting.is_some() {
-                failure = failure.or_else(|| self.lost(peer, link, giver));
+                failure = failure.or_else(|| self.lost(peer, link, missing));
             }
         }
         if let Some(failure) = failure {
@@ -342,13 +342,13 @@ impl Shared {
         }
     }
 
-    fn lost(&self, peer: u16, link: &Peer, giver: Option<u16>) -> Option<LineError> {
+    fn lost(&self, peer: u16, link: &Peer, missing: Option<(u16, End)>) -> Option<LineError> {
         let name = || self.name(peer).to_owned();
         if link.connection.is_none() {
             // One that comes later finds that it waits in vain too. One that is there may have
             // everything that it takes to end well.
-            if let Some(giver) = giver {
-                return Some(self.given_up(giver));
+            if let Some((missing, end)) = missing {
+                return Some(self.ended_error(missing, end));
             }
             let waited = link.since.elapsed();
             return (waited >= self.limits.patience).then(|| LineError::Gone {
@@ -448,6 +448,15 @@ impl State {
         let giver = peers.position(|peer| peer.ended == Some(End::GivenUp));
         // There are at most 250 sites.
         giver.map(|place| place as u16)
+    }
+
+    /// A peer without which the run does not go on, as it says: one that has given it up, or one that
+    /// cannot take its part.
+    fn missing(&self) -> Option<(u16, End)> {
+        let cannot = |peer: &Peer| peer.ended == Some(End::Own);
+        let unable = || self.peers.iter().position(cannot);
+        let given_up = self.giver().map(|giver| (giver, End::GivenUp));
+        given_up.or_else(|| unable().map(|place| (place as u16, End::Own)))
     }
 
     /// Remembers the first failure and wakes whoever waits.

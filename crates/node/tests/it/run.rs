@@ -235,25 +235,48 @@ fn a_site_that_is_cut_off_at_the_very_end_ends_at_once() {
     });
 }
 
+fn door_of(me: u16) -> Door {
+    Door {
+        me,
+        study: StudyHash(Odd::none(1).study),
+        secret: Arc::new(secret(me as u8)),
+        keys: (0..3).map(|site| secret(site).public()).collect(),
+    }
+}
+
+/// A site that begins a little later than another has failed to hears of it all the same, and does not
+/// wait for a third either.
+#[test]
+fn a_site_that_declines_before_a_peer_listens_is_heard() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let started = Instant::now();
+        let address = world.listening[0].clone();
+        let declined = tokio::spawn(async move {
+            door_of(2).decline(0, &address, 1, End::Own).await;
+        });
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        assert!(!declined.is_finished());
+        let error = Arc::clone(&world).live(0).await.unwrap_err();
+        assert!(error.contains("`s2`"), "{error}");
+        declined.await.unwrap();
+        assert!(started.elapsed() < world.limits.patience / 3);
+    });
+}
+
 /// A site that cannot take its part says so, and nobody waits for it.
 #[test]
 fn a_site_that_declines_is_named_at_once() {
     run_test(async {
         let world = Arc::new(World::new(3));
         let others = [0, 2].map(|place| tokio::spawn(Arc::clone(&world).live(place)));
-        let door = Door {
-            me: 1,
-            study: StudyHash(Odd::none(1).study),
-            secret: Arc::new(secret(1)),
-            keys: (0..3).map(|site| secret(site).public()).collect(),
-        };
+        let door = door_of(1);
         let started = Instant::now();
         world.until_said(2, "Connected", 1).await;
         for peer in [0, 2] {
-            // What is said of another run, or to nobody, changes nothing.
+            // What is said of another run changes nothing.
             door.decline(peer, &world.listening[usize::from(peer)], 7, End::Own)
                 .await;
-            door.decline(peer, &world.listening[1], 1, End::Own).await;
         }
         assert!(others.iter().all(|other| !other.is_finished()));
         for peer in [0, 2] {

@@ -42,3 +42,15 @@ pub async fn align(
     }
     Ok(common.into_iter().map(|place| place as u32).collect())
 }
+
+/// Records that all sites hold in the order of their identifiers, which every site knows alike of its
+/// own: so one party with everybody's columns has them in the order that many sites have.
+pub fn by_identifier(
+    identity: &Identity,
+    table: &Table,
+    mut rows: Vec<u32>,
+) -> Result<Vec<u32>, Error> {
+    let keys = identity.keys(table)?;
+    rows.sort_unstable_by(|a, b| keys[*a as usize].cmp(&keys[*b as usize]));
+    Ok(rows)
+}

@@ -27,9 +27,10 @@ enum Question {
     Overlaps,
     Rows,
     Note,
+    NoteOwn,
 }
 
-const QUESTIONS: [Question; 15] = [
+const QUESTIONS: [Question; 16] = [
     Question::Sum,
     Question::SumTo,
     Question::All,
@@ -45,6 +46,7 @@ const QUESTIONS: [Question; 15] = [
     Question::Overlaps,
     Question::Rows,
     Question::Note,
+    Question::NoteOwn,
 ];
 
 impl Question {
@@ -86,6 +88,7 @@ impl Question {
                 party.rows(TEST, &widths, &[2], own).await.map(|_| ())
             }
             Self::Note => party.note(TEST, &[1]),
+            Self::NoteOwn => party.note_own(TEST, &[1]),
         }
     }
 

@@ -308,7 +308,7 @@ fn people_who_cannot_be_linked_end_a_run_without_their_names() {
     change(&format!("{text}{}\n", first.replacen('P', "p", 1)));
     let said = failures(path);
     assert!(
-        said[1].contains("1 records have another identifier than an earlier record"),
+        said[1].contains("1 record has another identifier than an earlier record"),
         "{}",
         said[1]
     );

@@ -125,9 +125,9 @@ pub struct Plan<'a> {
     /// The most that a site adds to or takes off each of its changes, as a share of the loss of a
     /// cell; 0 for none (TG12 section 8.3).
     pub noise: f64,
-    /// What the pivot draws from, and the site with the first sensitive attribute, where it deals
-    /// records; every site has its own.
-    pub seed: Seed,
+    /// What a site draws from: the pivot, and the site with the first sensitive attribute, where it
+    /// deals records. A site asks for its own only; a party of one, which stands for all, for both.
+    pub seeds: &'a (dyn Fn(u32) -> Seed + Sync),
 }
 
 /// How a run goes, for people who wait and for those who look at it afterwards.
@@ -278,6 +278,16 @@ impl<'p> Plan<'p> {
             split: self.split,
             requirement: self.requirement,
         }
+    }
+
+    /// The site with the first sensitive attribute, if there is one.
+    fn dealer(&self) -> Option<usize> {
+        let first = *self.schema.with_role(Role::Sensitive).first()?;
+        let holds = |site: &usize| {
+            let own = self.split.with_role(self.schema, *site, Role::Sensitive);
+            own.contains(&first)
+        };
+        (0..self.split.sites()).find(holds)
     }
 
     /// How the closures of this site's quasi-identifiers look and what they cost. What that depends

@@ -19,16 +19,26 @@ use crate::Error;
 pub(super) struct Draws {
     /// The same at all sites.
     pub(super) common: Generator,
-    /// This site's own.
+    /// This site's own; of a party of one, that of the site which would deal.
     own: Generator,
 }
 
 impl Draws {
     /// The pivot tells what all sites draw from.
     pub(super) async fn agree(party: &mut Party, plan: &Plan<'_>) -> Result<Self, Error> {
-        let mut own = Generator::new(&plan.seed);
-        // Drawn everywhere, so that it makes no difference which site deals records later.
-        let mut words = [0; 4].map(|_: u64| own.next_u64());
+        let me = party.me().index();
+        let dealer = match party.sites() {
+            1 => plan.dealer().unwrap_or(me),
+            _ => me,
+        };
+        // Words are drawn everywhere, so that what is dealt later does not depend on who is the pivot.
+        let drawn = |site: usize| {
+            let mut own = Generator::new(&(plan.seeds)(site as u32));
+            let words = [0; 4].map(|_: u64| own.next_u64());
+            (words, own)
+        };
+        let (mut words, _) = drawn(me);
+        let (_, own) = drawn(dealer);
         if party.me() != PIVOT {
             words.fill(0);
         }

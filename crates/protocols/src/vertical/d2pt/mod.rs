@@ -22,8 +22,10 @@
 //! which classes a site joined later and how many sites could ([`JOINED`]), neither for a person (D2PT Theorem 1); whether
 //! groups hold at every site ([`HOLDS`]), and the sizes of groups that did not ([`REFUSED`]); random
 //! words ([`RANDOM`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
-//! [`Synchronizer::Dpp2ga`], the cuts record by record, which are its groups ([`CUTS`]). To a site
-//! without quasi-identifiers, the groups of its records ([`GROUPS`]).
+//! [`Synchronizer::Dpp2ga`], the cuts person by person: those that are its groups, and before them
+//! those that were refused ([`CUTS`]). To each site, the group of each of its own people, which the
+//! release does not say ([`OWN_GROUPS`]), also in groups that were refused: a site without
+//! quasi-identifiers is told ([`GROUPS`]), the others know from what all know and their own classes.
 
 mod anonymizer;
 mod fragments;
@@ -65,15 +67,20 @@ pub const JOINED: What = What::new(
     "classes that sites join to synchronize again",
     "D2PT Theorem 1: not for a person",
 );
-/// The cuts of classes, record by record.
+/// The cuts of classes, person by person.
 pub const CUTS: What = What::new(
-    "cuts of classes, record by record",
-    "the release: the groups of DPP2GA",
+    "cuts of classes, person by person, also those that are refused",
+    "the study: DPP2GA shows cuts to all sites",
 );
 /// The groups of a site's records, where it has no quasi-identifiers.
 pub const GROUPS: What = What::new(
     "groups of the records of a site without quasi-identifiers",
-    "the release",
+    "the study: every site knows the groups of its own people",
+);
+/// The groups of a site's own people, which nothing but what it has tells it.
+pub const OWN_GROUPS: What = What::new(
+    "groups of a site's own people, also those that are refused",
+    "the study: every site knows the groups of its own people",
 );
 /// Whether groups satisfy the requirement at every site.
 pub const HOLDS: What = What::new(
@@ -165,6 +172,8 @@ pub async fn anonymize(
             Said::Groups(found) => {
                 let tried = common.with(&found);
                 let group_of = own_groups(party, plan, &common, &tried, &classes).await?;
+                let own: Vec<u64> = group_of.iter().map(|group| u64::from(*group)).collect();
+                party.note_own(OWN_GROUPS, &own)?;
                 let records: Vec<u32> = (0..rows.len() as u32).collect();
                 let grouped = Classes::from_assignment(group_of.clone(), tried.sizes.len());
                 let holds = demand.holds(&grouped, &records);

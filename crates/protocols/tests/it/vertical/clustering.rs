@@ -110,7 +110,7 @@ proptest! {
         let split = shared.split(sites, &owners);
         let real = shared.together(&split, &demand, how, Settings::hardened());
         let ideal = shared.ideal(&split, &demand, how);
-        let alone = match shared.alone(&demand, how) {
+        let alone = match shared.in_place_of(&split, &demand, how) {
             Ok(alone) => alone,
             Err(error) => {
                 prop_assert!(error.to_string().contains("cannot be met"), "{}", error);

@@ -130,7 +130,7 @@ impl Shared {
             is_refined: how.is_refined,
             noise: how.noise,
             // The pivot's and the dealing site's count, which may be two.
-            seed: Seed::for_site(9, 0),
+            seeds: &|site| Seed::for_site(9, site as usize),
         };
         // A site has its own columns only.
         let me = party.me().index();
@@ -159,8 +159,18 @@ impl Shared {
 
     pub(super) fn alone(&self, requirement: &Requirement, how: How) -> Result<Part, Error> {
         let split = self.split(1, &[0; SIZES.len()]);
+        self.in_place_of(&split, requirement, how)
+    }
+
+    /// One party with every column, in place of the sites of a split.
+    pub(super) fn in_place_of(
+        &self,
+        split: &Split,
+        requirement: &Requirement,
+        how: How,
+    ) -> Result<Part, Error> {
         let party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
-        pollster::block_on(self.take_part(party, &split, requirement, how))
+        pollster::block_on(self.take_part(party, split, requirement, how))
     }
 
     pub(super) fn together(

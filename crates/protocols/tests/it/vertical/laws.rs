@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hedgerow_privacy::Model;
 use hedgerow_protocols::vertical::align::COMMON;
 use hedgerow_protocols::vertical::d2pt::{
-    Anonymizer, CELLS, CLASSES, CUTS, Datafly, GROUPS, HOLDS, JOINED, Loss, MEETS, Optimal, RANDOM,
-    REFUSED, RESTORED, Synchronizer, VALUES,
+    Anonymizer, CELLS, CLASSES, CUTS, Datafly, GROUPS, HOLDS, JOINED, Loss, MEETS, OWN_GROUPS,
+    Optimal, RANDOM, REFUSED, RESTORED, Synchronizer, VALUES,
 };
 use hedgerow_smc::{Settings, What, align};
 use proptest::prelude::*;
@@ -111,7 +111,7 @@ fn expected(
     let meets = !how.requirement.models.iter().all(is_known);
     // Only MERGE and FORK's and IDENTITY's last synchronization find groups; cuts may be refused.
     assert!(found >= 1 && found <= synchronizations);
-    let list: [(What, usize); 14] = [
+    let list: [(What, usize); 15] = [
         (COMMON, 1),
         (align::SIZES, 1),
         // A trusted third shows no tags to a comparing site.
@@ -121,6 +121,7 @@ fn expected(
         (JOINED, synchronizations - 1),
         (CUTS, if cuts { found } else { 0 }),
         (GROUPS, if cuts { 0 } else { found * without_quasi }),
+        (OWN_GROUPS, found),
         (HOLDS, found),
         (REFUSED, found - 1),
         (RANDOM, 1),

@@ -90,7 +90,7 @@ fn identifiers_that_repeat_or_collide() {
     };
     let people = two_sites(twice, "", ["p", "q", "r", "s"]);
     let error = refusal(&people, "k = 2");
-    assert!(error.starts_with("1 records repeat an identifier that an earlier record has, the first are records 2 and 3"), "{error}");
+    assert!(error.starts_with("1 record repeats an identifier that an earlier record has, the first are records 2 and 3"), "{error}");
     let all = |_| vec![0, 1, 2, 3];
     let people = two_sites(all, "[identity]\ncase = \"fold\"\n", ["p", "P", "q", "Q"]);
     let error = refusal(&people, "k = 2");
@@ -191,7 +191,7 @@ fn free_text_is_refused_by_name() {
                 iterations: 1,
                 is_refined: false,
                 noise: 0.0,
-                seed: Seed::for_site(1, 0),
+                seeds: &|_| Seed::for_site(1, 0),
             };
             let clusters = clustering::cluster(&mut party, &by_clusters, own, &[], |_| {}).await;
             let messages = [groups.err(), clusters.err()];
