@@ -112,7 +112,7 @@ impl Ready {
             starts: settings.starts,
             iterations: MOST_ITERATIONS,
             is_refined: self.is_refined(),
-            noise: 0.0,
+            noise: settings.noise,
             seed,
         }
     }
