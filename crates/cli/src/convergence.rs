@@ -225,7 +225,7 @@ impl Convergence {
 
     /// For a person: a line for each step.
     pub(crate) fn text(&self) -> String {
-        let measure = in_words(self.measure);
+        let measure = name_of(self.measure);
         let end = match self.settled {
             true => "until nothing was left to gain",
             false => "STOPPED AT THE BOUND ON ITERATIONS",
@@ -274,7 +274,7 @@ fn measure(loss: Loss) -> &'static str {
 }
 
 /// A measure by its key, for people.
-pub(crate) fn in_words(measure: &str) -> &'static str {
+pub(crate) fn name_of(measure: &str) -> &'static str {
     match measure {
         "ncp_present" => "NCP, present",
         "lm" => "LM",

@@ -4,7 +4,7 @@ use hedgerow_data::Study;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::convergence::{Step, in_words};
+use crate::convergence::{Step, name_of};
 use crate::output::{count, thousands};
 use crate::study::{algorithm, security};
 use crate::verify::{Report, text};
@@ -227,7 +227,7 @@ impl Facts {
         });
         let iterations = said["iterations"].as_u64()?;
         Some(Fall {
-            measure: in_words(said["measure"].as_str()?),
+            measure: name_of(said["measure"].as_str()?),
             iterations: count(iterations, "iteration", "iterations"),
             is_settled: said["settled"].as_bool()?,
             published_calls: said["published_calls"].as_u64()?,
