@@ -102,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         of_sites,
         ledger: &ledger,
         cost: &cost,
+        convergence: joint.convergence.as_ref(),
         shared: ready.shared(joint.groups, 1),
     };
     manifest::write_unsigned(&ready, &account)?;

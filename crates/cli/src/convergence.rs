@@ -76,8 +76,19 @@ impl std::fmt::Display for Step {
 }
 
 impl Step {
+    /// Clusters and the mean loss of a cell after it, where all sites know that.
+    pub(crate) const fn loss(&self) -> Option<(usize, f64)> {
+        match self {
+            Self::Iteration { clusters, loss, .. }
+            | Self::Grown { clusters, loss }
+            | Self::Refined { clusters, loss }
+            | Self::Rebuilt { clusters, loss } => Some((*clusters, *loss)),
+            Self::Wave { .. } | Self::Synchronization { .. } | Self::Change { .. } => None,
+        }
+    }
+
     /// What it is called.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Wave { wave, .. } => format!("wave {wave}"),
             Self::Iteration { iteration: 0, .. } => String::from("start"),
@@ -161,6 +172,8 @@ pub(crate) struct Convergence {
     /// Whether every start ended because there was nothing left to gain, not at the bound on
     /// iterations.
     settled: bool,
+    /// SMC calls that the published form would have made until its end, at all starts.
+    published_calls: u64,
     /// The mean loss of a cell at the start and after each step.
     steps: Vec<Step>,
 }
@@ -177,6 +190,7 @@ impl Convergence {
             measure: measure(loss),
             iterations: iterations.max().unwrap_or(0),
             settled: found.is_settled,
+            published_calls: found.published_calls,
             steps,
         }
     }
@@ -196,24 +210,27 @@ impl Convergence {
         Self {
             measure: measure(loss),
             iterations: iterations.max().unwrap_or(0),
-            steps,
             settled: found.is_settled,
+            published_calls: found.published_calls,
+            steps,
         }
+    }
+
+    /// This, if every site knows it: then a release may say it too. By how much the loss of people
+    /// whom all hold has changed, only the pivot knows.
+    pub(crate) fn public(&self) -> Option<&Self> {
+        let is_public = self.steps.iter().all(|step| step.loss().is_some());
+        is_public.then_some(self)
     }
 
     /// For a person: a line for each step.
     pub(crate) fn text(&self) -> String {
-        let measure = match self.measure {
-            "ncp_present" => "NCP, present",
-            "lm" => "LM",
-            _ => "EM",
-        };
+        let measure = name_of(self.measure);
         let end = match self.settled {
             true => "until nothing was left to gain",
             false => "STOPPED AT THE BOUND ON ITERATIONS",
         };
         let rows = self.steps.iter().filter_map(|step| match step {
-            Step::Wave { .. } | Step::Synchronization { .. } => None,
             Step::Change {
                 clusters, change, ..
             } => Some(vec![
@@ -224,14 +241,13 @@ impl Convergence {
                     None => String::from("the first site knows"),
                 },
             ]),
-            Step::Iteration { clusters, loss, .. }
-            | Step::Grown { clusters, loss }
-            | Step::Refined { clusters, loss }
-            | Step::Rebuilt { clusters, loss } => Some(vec![
-                format!("  {}", step.name()),
-                format!("{} clusters", thousands(*clusters as u64)),
-                format!("{loss:.4}"),
-            ]),
+            _ => step.loss().map(|(clusters, loss)| {
+                vec![
+                    format!("  {}", step.name()),
+                    format!("{} clusters", thousands(clusters as u64)),
+                    format!("{loss:.4}"),
+                ]
+            }),
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let iterations = count(u64::from(self.iterations), "iteration", "iterations");
@@ -240,8 +256,9 @@ impl Convergence {
             true => "mean loss of a cell since the start",
             false => "mean loss of a cell",
         };
+        let calls = count(self.published_calls, "SMC call", "SMC calls");
         format!(
-            "convergence ({what}: {measure}), {iterations}, {end}\n{}",
+            "convergence ({what}: {measure}), {iterations}, {end}\n{}  the published form would have made {calls}\n",
             aligned(&rows)
         )
     }
@@ -253,6 +270,15 @@ fn measure(loss: Loss) -> &'static str {
         Loss::Ncp => "ncp_present",
         Loss::Lm => "lm",
         Loss::Em => "em",
+    }
+}
+
+/// A measure by its key, for people.
+pub(crate) fn name_of(measure: &str) -> &'static str {
+    match measure {
+        "ncp_present" => "NCP, present",
+        "lm" => "LM",
+        _ => "EM",
     }
 }
 

@@ -1,5 +1,6 @@
 //! `manifest.json` of a release: what all sites signed, their signatures, and the account of the site
-//! that wrote it: achieved privacy, utility, its ledger, what the run cost, and its report.
+//! that wrote it: achieved privacy, utility, its ledger, what the run cost, how the loss fell, and its
+//! report.
 //!
 //! What all sign is the same at every site, byte for byte: names, counts and hashes of files, no
 //! fractions. The account is each site's own; its last line is the seal, that site's signature under
@@ -18,6 +19,7 @@ use hedgerow_node::run::Seals;
 use hedgerow_smc::ledger::Line;
 use serde_json::{Map, Value, json};
 
+use crate::convergence::Convergence;
 use crate::error::CliError;
 use crate::joint::{Published, Ready};
 use crate::opened::Opened;
@@ -36,6 +38,8 @@ pub(crate) struct Account<'a> {
     pub(crate) of_sites: OfSites,
     pub(crate) ledger: &'a [Value],
     pub(crate) cost: &'a Cost,
+    /// How the loss of a clustering fell.
+    pub(crate) convergence: Option<&'a Convergence>,
     /// Of the same people at several sites: who held what, and how groups were found.
     pub(crate) shared: Option<Value>,
 }
@@ -133,6 +137,9 @@ impl Account<'_> {
         manifest["utility"] = json!(self.published.utility);
         manifest["ledger"] = self.ledger.into();
         manifest["cost"] = json!(self.cost);
+        if let Some(convergence) = self.convergence.and_then(Convergence::public) {
+            manifest["convergence"] = json!(convergence);
+        }
         if let Some(shared) = &self.shared {
             manifest["shared"] = shared.clone();
         }

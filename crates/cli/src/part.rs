@@ -289,6 +289,7 @@ impl Part {
             of_sites: OfSites::default(),
             ledger: &ledger,
             cost: &cost,
+            convergence: convergence.as_ref(),
             shared: self.ready.shared(groups, sites),
         };
         let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);

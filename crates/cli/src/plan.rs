@@ -116,7 +116,7 @@ impl Ready {
             starts: settings.starts,
             iterations: MOST_ITERATIONS,
             is_refined: self.is_refined(),
-            noise: 0.0,
+            noise: settings.noise,
             seeds,
         }
     }

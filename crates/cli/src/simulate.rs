@@ -338,6 +338,7 @@ fn publish(
         of_sites,
         ledger: &ledger,
         cost: &cost,
+        convergence: joint.convergence.as_ref(),
         shared: ready.shared(groups, count),
     };
     manifest::write_unsigned(ready, &account)?;

@@ -4,6 +4,7 @@ use hedgerow_data::Study;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::convergence::{Step, name_of};
 use crate::output::{count, thousands};
 use crate::study::{algorithm, security};
 use crate::verify::{Report, text};
@@ -49,6 +50,17 @@ pub(super) struct Bar {
     pub(super) to: u64,
     pub(super) classes: u64,
     pub(super) records: u64,
+}
+
+/// How the loss of a clustering fell.
+pub(super) struct Fall {
+    pub(super) measure: &'static str,
+    pub(super) iterations: String,
+    /// Whether it ended because nothing was left to gain.
+    pub(super) is_settled: bool,
+    pub(super) published_calls: u64,
+    /// Each step, the clusters there were after it, and the mean loss of a cell.
+    pub(super) rows: Vec<(String, String, f64)>,
 }
 
 /// One line of the table of requirements.
@@ -213,6 +225,24 @@ impl Facts {
     pub(super) fn is_restored(&self) -> bool {
         let shared = self.manifest("shared");
         shared.is_some_and(|shared| shared["restored"] == true)
+    }
+
+    /// How the loss of a clustering fell, where the manifest says it.
+    pub(super) fn convergence(&self) -> Option<Fall> {
+        let said = self.manifest("convergence")?;
+        let steps: Vec<Step> = serde_json::from_value(said["steps"].clone()).ok()?;
+        let rows = steps.iter().filter_map(|step| {
+            let (clusters, loss) = step.loss()?;
+            Some((step.name(), thousands(clusters as u64), loss))
+        });
+        let iterations = said["iterations"].as_u64()?;
+        Some(Fall {
+            measure: name_of(said["measure"].as_str()?),
+            iterations: count(iterations, "iteration", "iterations"),
+            is_settled: said["settled"].as_bool()?,
+            published_calls: said["published_calls"].as_u64()?,
+            rows: rows.collect(),
+        })
     }
 
     /// What the run cost, in words.

@@ -44,10 +44,11 @@ pub(super) fn page(facts: &Facts) -> Result<String, CliError> {
                 utility(html, facts, losses.as_deref());
                 ledger(html, facts);
                 cost(html, facts);
+                convergence(html, facts);
                 signatures(html, facts);
                 html.element("footer", &[], |html| {
                     let version = env!("CARGO_PKG_VERSION");
-                    html.put("p", &format!("Written by hedgerow {version}. All numbers about the release were measured on its files; the ledger and the cost are the account of {}.", writer(facts)));
+                    html.put("p", &format!("Written by hedgerow {version}. All numbers about the release were measured on its files; ledger, cost and how the loss fell are the account of {}.", writer(facts)));
                 });
             });
         });
@@ -437,6 +438,40 @@ fn cost(html: &mut Html, facts: &Facts) {
             .into_iter()
             .map(|(name, value)| vec![text(name), number(value)]);
         html.table("Cost of the run", &["what", "how much"], rows.collect());
+    });
+}
+
+fn convergence(html: &mut Html, facts: &Facts) {
+    let Some(fall) = facts.convergence() else {
+        return;
+    };
+    html.section("convergence", "How the loss fell", |html| {
+        let end = match fall.is_settled {
+            true => "nothing was left to gain",
+            false => "the bound on iterations was reached",
+        };
+        let calls = count(fall.published_calls, "SMC call", "SMC calls");
+        html.put(
+            "p",
+            &format!(
+                "The start that was kept took {}; {end}. The published form of the algorithm would have made {calls} at all starts.",
+                fall.iterations
+            ),
+        );
+        // Entropy is in bits, which are no share of anything.
+        let loss = |loss: f64| match fall.measure {
+            "EM" => format!("{loss:.4}"),
+            _ => percent(loss),
+        };
+        let rows = fall.rows.iter().map(|(name, clusters, lost)| {
+            vec![
+                text(name.as_str()),
+                number(clusters.as_str()),
+                number(loss(*lost)),
+            ]
+        });
+        let caption = format!("Mean loss of a cell ({}) after each step", fall.measure);
+        html.table(&caption, &["step", "clusters", "loss"], rows.collect());
     });
 }
 

@@ -1,7 +1,8 @@
 //! `hedgerow report`: a release as a privacy officer reads it, in one HTML file that loads nothing.
 //!
 //! The verdict first, then what it rests on. Everything about the release itself is measured anew;
-//! only the ledger and the cost are taken from the manifest, since a release does not show them.
+//! only the ledger, the cost and how the loss fell are taken from the manifest, since a release does
+//! not show them.
 
 mod facts;
 mod html;

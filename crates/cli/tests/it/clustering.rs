@@ -220,9 +220,54 @@ fn convergence_is_printed() {
             "iterations, until nothing was left to gain\n  start ",
             "\n  iteration 1 ",
             "\n  grown ",
+            "\n  the published form would have made ",
         ] {
             assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
         }
+    }
+    // The release says it too, and its report shows it.
+    let many = ok(folder, MANY);
+    assert!(many["convergence"]["published_calls"].as_u64().unwrap() > 100);
+    let manifest: Value = serde_json::from_str(&read(folder, "many/manifest.json")).unwrap();
+    assert_eq!(manifest["convergence"], many["convergence"]);
+    let page = read(folder, "many/report.html");
+    for words in [
+        "How the loss fell",
+        "would have made",
+        "Mean loss of a cell (NCP, present) after each step",
+        "iteration 1",
+        "grown",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    ok(folder, "verify many --study study.toml");
+}
+
+/// What is asked about a cluster has a bit for each attribute, and a word has 64.
+#[test]
+fn more_attributes_than_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for count in [63, 64, 65, 130] {
+        let names: Vec<String> = (0..count).map(|number| format!("a{number}")).collect();
+        let attribute = |name: &String| {
+            format!("[[attribute]]\nname = \"{name}\"\nrole = \"quasi\"\nvalues = [\"x\", \"y\"]\n")
+        };
+        let attributes: Vec<String> = names.iter().map(attribute).collect();
+        let study = format!(
+            "[study]\nname = \"wide\"\npartition = \"horizontal\"\n{}[require]\nk = 3\n[algorithm]\nname = \"clustering\"\nrecode = \"set\"\n",
+            attributes.concat()
+        );
+        std::fs::write(folder.join("study.toml"), study).unwrap();
+        let mut table = format!("{},site\n", names.join(","));
+        for row in 0..30usize {
+            // Few differ from the others in an attribute, so that what they leave is asked about.
+            let cell = |column: usize| ["x", "y"][usize::from((row * 7 + column).is_multiple_of(11))];
+            let cells: Vec<&str> = (0..count).map(cell).collect();
+            table.push_str(&format!("{},site-{}\n", cells.join(","), row % 2));
+        }
+        std::fs::write(folder.join("pooled.csv"), table).unwrap();
+        same(folder, 1);
     }
 }
 

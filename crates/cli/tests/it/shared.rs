@@ -224,6 +224,11 @@ fn the_same_people_are_clustered_into_one_table() {
             .iter()
             .any(|step| step["step"] == "change" && step["change"].is_number())
     );
+    let calls = summary["convergence"]["published_calls"].as_u64().unwrap();
+    assert!(calls >= 120, "{calls}");
+    // Only the first site knows by how much the loss changed: a release does not say it.
+    let manifest: Value = serde_json::from_str(&read(folder, "release/manifest.json")).unwrap();
+    assert!(manifest.get("convergence").is_none());
     let release = read(folder, "release/release.csv");
     assert_eq!(
         release.lines().next(),

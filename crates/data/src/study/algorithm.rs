@@ -109,6 +109,9 @@ pub struct Clustering {
     pub blur: bool,
     /// Whether clusters are refined beyond the published end.
     pub finish: bool,
+    /// In vertical studies, the most that a site adds to or takes off each change of its loss that it
+    /// sums with the others', as a share of the loss of a cell.
+    pub noise: f64,
 }
 
 impl Default for Clustering {
@@ -120,6 +123,7 @@ impl Default for Clustering {
             loss: Loss::Ncp,
             blur: false,
             finish: true,
+            noise: 0.0,
         }
     }
 }
@@ -237,6 +241,10 @@ pub(super) fn algorithm(
         settings.clustering = clustering(&section)?;
         if partition == Partition::Horizontal {
             settings.top_down = top_down(&section)?;
+            if section.has("noise") {
+                let message = "`algorithm.noise` is for vertical studies: only there are changes of the loss summed\nhint: leave it out; blur = true hides how many records a site has";
+                return Err(section.wrong("noise", message));
+            }
         } else if section.has("blur") {
             let message = "`algorithm.blur` is for horizontal studies: how many people a site has is known where all have the same\nhint: leave it out";
             return Err(section.wrong("blur", message));
@@ -341,6 +349,13 @@ fn clustering(section: &Section<'_>) -> Result<Clustering, DocumentError> {
             format!("`algorithm.starts` is {starts}, expected a number from 1 to {MOST_STARTS}");
         return Err(section.wrong("starts", message));
     }
+    let noise = section.number("noise")?.unwrap_or(defaults.noise);
+    if !(0.0..=1.0).contains(&noise) {
+        let message = format!(
+            "`algorithm.noise` is {noise}, expected a share of the loss of a cell from 0 to 1\nhint: 0 adds none"
+        );
+        return Err(section.wrong("noise", message));
+    }
     let losses = [("ncp", Loss::Ncp), ("lm", Loss::Lm), ("em", Loss::Em)];
     Ok(Clustering {
         start,
@@ -350,6 +365,7 @@ fn clustering(section: &Section<'_>) -> Result<Clustering, DocumentError> {
         loss: section.word("loss", &losses)?.unwrap_or(defaults.loss),
         blur: section.boolean("blur")?.unwrap_or(defaults.blur),
         finish: section.boolean("finish")?.unwrap_or(defaults.finish),
+        noise,
     })
 }
 

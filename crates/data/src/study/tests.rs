@@ -101,6 +101,7 @@ fn how_clusters_are_found() {
         loss: Loss::Em,
         blur: true,
         finish: false,
+        noise: 0.0,
     };
     assert_eq!(said.unwrap().clustering, expected);
     let refused = |line: &str, message: &str| {
@@ -115,6 +116,10 @@ fn how_clusters_are_found() {
     let split = "expected a number of 1 or more";
     refused("split = 0.9", &format!("`algorithm.split` is 0.9, {split}"));
     refused("split = inf", &format!("`algorithm.split` is inf, {split}"));
+    refused(
+        "noise = 0.1",
+        "`algorithm.noise` is for vertical studies: only there are changes of the loss summed",
+    );
     for starts in [0, 101, -1] {
         let message = format!("`algorithm.starts` is {starts}, expected a number from 1 to 100");
         refused(&format!("starts = {starts}"), &message);
@@ -346,6 +351,12 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
             .starts_with("study.toml:25: `algorithm.restore` is for name = \"d2pt\" only")
     );
     assert!(refused("name = \"clustering\"\nblur = true").contains("for horizontal studies"));
+    for share in ["-0.1", "1.5", "nan"] {
+        let line = format!("name = \"clustering\"\nnoise = {share}");
+        assert!(refused(&line).contains("expected a share of the loss of a cell from 0 to 1"));
+    }
+    let noisy = algorithm("name = \"clustering\"\nnoise = 0.5").unwrap();
+    assert_eq!(noisy.clustering.noise, 0.5);
     assert_eq!(
         algorithm("name = \"clustering\"").unwrap().algorithm,
         Algorithm::Clustering

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::values::OwnValues;
+use super::values::{OwnValues, bit};
 use super::work::Work;
 use crate::clustering::search::Growth;
 
@@ -84,8 +84,8 @@ impl Acting {
     /// The attributes in which this site's own closure of a row's cluster would change without it.
     fn narrowed(&self, work: &Work<'_>, row: u32) -> u64 {
         let own = self.own[work.cluster_of(row)].as_ref();
-        let all = (1 << work.shapes.attributes()) - 1;
-        own.map_or(all, |own| own.narrowed(work.shapes, work.record(row)))
+        let all = || (0..work.shapes.attributes()).fold(0, |bits, attribute| bits | bit(attribute));
+        own.map_or_else(all, |own| own.narrowed(work.shapes, work.record(row)))
     }
 
     /// Counts this site's values in some clusters.

@@ -15,6 +15,7 @@ use hedgerow_smc::Party;
 
 use super::super::cover::smallest;
 use super::acting::Acting;
+use super::values::bit;
 use super::work::Work;
 use super::{ASKED, CLOSURES, Phase, SIZES, WITHOUT, start};
 use crate::Error;
@@ -82,7 +83,8 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
             break;
         }
         let asked = |(cluster, mask): (usize, &u64)| {
-            let attributes = (0..work.shapes.attributes()).filter(|bit| mask >> bit & 1 == 1);
+            let attributes =
+                (0..work.shapes.attributes()).filter(|attribute| mask & bit(*attribute) != 0);
             attributes.map(|attribute| (cluster, attribute)).collect()
         };
         let asked: Vec<Vec<(usize, usize)>> = masks.iter().enumerate().map(asked).collect();

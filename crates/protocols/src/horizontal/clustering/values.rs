@@ -54,6 +54,12 @@ impl OwnValues {
             let others = others.filter(|other| other != *code);
             is_last && !shapes.is_within(*attribute, others, **code)
         });
-        changes.fold(0, |bits, (attribute, _)| bits | 1 << attribute)
+        changes.fold(0, |bits, (attribute, _)| bits | bit(attribute))
     }
+}
+
+/// The bit of an attribute in what is asked about a cluster. Those from the 64th on share the last,
+/// and are asked about together.
+pub(super) fn bit(attribute: usize) -> u64 {
+    1 << attribute.min(63)
 }

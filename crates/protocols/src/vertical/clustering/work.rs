@@ -262,11 +262,11 @@ impl<'a> Work<'a> {
         self.clusters.growth(self.shapes, cluster, self.record(row))
     }
 
-    /// By how much it grows when two clusters become one.
+    /// By how much it grows when two clusters become one; entropy may fall.
     pub(super) fn uniting(&self, one: usize, other: usize) -> u64 {
         let apart = self.clusters.loss_of(one) + self.clusters.loss_of(other);
-        // Together the closure only widens.
-        self.clusters.loss_united(self.shapes, one, other) - apart
+        let united = self.clusters.loss_united(self.shapes, one, other);
+        united.wrapping_sub(apart)
     }
 
     /// Adds this site's noise to its changes.

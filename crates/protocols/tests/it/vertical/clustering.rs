@@ -290,6 +290,35 @@ fn fewer_than_two_clusters_and_equal_records() {
     }
 }
 
+/// A wide cell with a frequent value may have less entropy than a narrow one without it, so that two
+/// clusters lose less as one.
+#[test]
+fn entropy_that_falls_where_clusters_are_united() {
+    for turn in 0..10 {
+        let row = |place: u32| {
+            let some = if place % 6 == turn % 6 {
+                place * 7 + turn
+            } else {
+                11
+            };
+            vec![0, 0, some % 12, 0, 0, 0, 0, 0]
+        };
+        let shared = Shared::new(&(0..66).map(row).collect::<Vec<_>>());
+        let demand = requirement("k = 4", &shared.schema);
+        let how = How {
+            loss: Loss::Em,
+            recode: Recode::Range,
+            iterations: turn % 2,
+            ..PLAIN
+        };
+        let alone = shared.alone(&demand, how).unwrap();
+        shared.check(&alone, &demand, how.recode);
+        let split = shared.split(3, &[0, 1, 2, 0, 1, 2, 0, 1]);
+        let parts = shared.together(&split, &demand, how, Settings::hardened());
+        assert_eq!(parts.unwrap()[1].release, alone.release);
+    }
+}
+
 #[test]
 fn an_attribute_with_one_value_is_written_as_it_is() {
     let mut rows = some_rows(60);
