@@ -262,7 +262,8 @@ fn more_attributes_than_bits() {
         let mut table = format!("{},site\n", names.join(","));
         for row in 0..30usize {
             // Few differ from the others in an attribute, so that what they leave is asked about.
-            let cell = |column: usize| ["x", "y"][usize::from((row * 7 + column).is_multiple_of(11))];
+            let cell =
+                |column: usize| ["x", "y"][usize::from((row * 7 + column).is_multiple_of(11))];
             let cells: Vec<&str> = (0..count).map(cell).collect();
             table.push_str(&format!("{},site-{}\n", cells.join(","), row % 2));
         }
