@@ -1,7 +1,7 @@
 //! Clusters as all sites see them: closure, size and cost of each, and, where the requirement speaks
 //! of them, how often each sensitive value occurs.
 
-use super::shape::Shapes;
+use super::shapes::Shapes;
 
 /// The clusters of a clustering, by number. A cluster of size 0 is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,10 @@
 
 pub(crate) mod clusters;
 pub(crate) mod cost;
+pub(crate) mod measure;
 pub(crate) mod search;
 pub(crate) mod shape;
+pub(crate) mod shapes;
 mod tree;
 
 pub use shape::Loss;

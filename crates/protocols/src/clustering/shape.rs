@@ -11,9 +11,6 @@ use super::cost::{Cost, UNIT, codes_of};
 use super::tree::Tree;
 use crate::horizontal::cover::Writing;
 
-/// The most closures of an attribute that tells many clusters apart at once.
-const MOST_VARIETY: u64 = 64;
-
 /// A loss that is a sum over cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
@@ -119,7 +116,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Words of a closure.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         match self.form {
             Form::Node(_) | Form::Range => 1,
             Form::Set => (self.size as usize).div_ceil(64).max(1),
@@ -127,7 +124,7 @@ impl<'a> Shape<'a> {
     }
 
     /// How many closures there may be.
-    fn variety(&self) -> u64 {
+    pub(super) fn variety(&self) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.nodes() as u64,
             Form::Range => u64::from(self.size).pow(2),
@@ -135,7 +132,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn set_record(&self, code: u32, closure: &mut [u64]) {
+    pub(super) fn set_record(&self, code: u32, closure: &mut [u64]) {
         match &self.form {
             Form::Node(tree) => closure[0] = self.node(tree, code),
             Form::Range => {
@@ -164,7 +161,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Together with a value.
-    fn join_value(&self, closure: &mut [u64], code: u32) {
+    pub(super) fn join_value(&self, closure: &mut [u64], code: u32) {
         match &self.form {
             Form::Node(tree) => closure[0] = tree.join(closure[0], self.node(tree, code)),
             Form::Range => {
@@ -178,7 +175,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The cost of the closure together with a value.
-    fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
+    pub(super) fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(tree.join(closure[0], self.node(tree, code))),
             Form::Range => {
@@ -194,8 +191,16 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// What each closure costs together with a value, where that is in a table.
+    pub(super) fn costs_with(&self, code: u32) -> Option<&[u64]> {
+        match &self.form {
+            Form::Node(tree) => tree.costs_with(code),
+            Form::Range | Form::Set => None,
+        }
+    }
+
     /// The cost of two closures together.
-    fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
+    pub(super) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(tree.join(one[0], other[0])),
             Form::Range => {
@@ -209,7 +214,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn cost(&self, closure: &[u64]) -> u64 {
+    pub(super) fn cost(&self, closure: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(closure[0]),
             Form::Range => {
@@ -220,7 +225,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn covers(&self, closure: &[u64], code: u32) -> bool {
+    pub(super) fn covers(&self, closure: &[u64], code: u32) -> bool {
         let (first, last) = self.span(code);
         match &self.form {
             Form::Node(tree) => {
@@ -238,7 +243,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether a value may lie in both.
-    fn meet(&self, one: &[u64], other: &[u64]) -> bool {
+    pub(super) fn meet(&self, one: &[u64], other: &[u64]) -> bool {
         match &self.form {
             Form::Set => one.iter().zip(other).any(|(one, other)| one & other != 0),
             _ => {
@@ -273,7 +278,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The smallest closure of a cell.
-    fn set_cell(&self, cell: &Cell, closure: &mut [u64]) {
+    pub(super) fn set_cell(&self, cell: &Cell, closure: &mut [u64]) {
         let (least, greatest) = cell.bounds();
         match &self.form {
             Form::Node(tree) => closure[0] = tree.above(least, greatest),
@@ -288,7 +293,7 @@ impl<'a> Shape<'a> {
 
     /// How many questions the published search of a closure within another needs: one for each node
     /// that it looks at; one for ranges and sets, which it does not have.
-    fn looks(&self, within: &[u64], closure: &[u64]) -> u64 {
+    pub(super) fn looks(&self, within: &[u64], closure: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.looks(within[0], closure[0]),
             Form::Range | Form::Set => 1,
@@ -296,7 +301,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether a peer's words are a closure.
-    fn is_closure(&self, closure: &[u64]) -> bool {
+    pub(super) fn is_closure(&self, closure: &[u64]) -> bool {
         match &self.form {
             Form::Node(tree) => closure[0] < tree.nodes() as u64,
             Form::Range => {
@@ -311,7 +316,7 @@ impl<'a> Shape<'a> {
 
     /// Closures one step narrower: the children of a node, the halves of a range, a set without one
     /// of its values.
-    fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
+    pub(super) fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
         match &self.form {
             Form::Node(tree) => {
                 let children = tree.children(closure[0]);
@@ -350,272 +355,4 @@ fn packed(least: u32, greatest: u32) -> u64 {
 
 fn ends(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
-}
-
-/// All quasi-identifiers' shapes: closures are rows of words, attribute by attribute.
-pub(crate) struct Shapes<'a> {
-    shapes: Vec<Shape<'a>>,
-    starts: Vec<usize>,
-}
-
-impl<'a> Shapes<'a> {
-    pub(crate) fn new(shapes: Vec<Shape<'a>>) -> Self {
-        let mut starts = vec![0];
-        for shape in &shapes {
-            starts.push(starts[starts.len() - 1] + shape.width());
-        }
-        Self { shapes, starts }
-    }
-
-    /// How many quasi-identifiers.
-    pub(crate) const fn attributes(&self) -> usize {
-        self.shapes.len()
-    }
-
-    /// Words of a closure.
-    pub(crate) fn width(&self) -> usize {
-        self.starts[self.shapes.len()]
-    }
-
-    pub(crate) fn shape(&self, attribute: usize) -> &Shape<'a> {
-        &self.shapes[attribute]
-    }
-
-    /// An attribute's part of a closure.
-    pub(crate) fn part<'c>(&self, attribute: usize, closure: &'c [u64]) -> &'c [u64] {
-        &closure[self.starts[attribute]..self.starts[attribute + 1]]
-    }
-
-    fn part_mut<'c>(&self, attribute: usize, closure: &'c mut [u64]) -> &'c mut [u64] {
-        &mut closure[self.starts[attribute]..self.starts[attribute + 1]]
-    }
-
-    /// The attributes by how well they tell closures apart, with the words of their parts: those with
-    /// many closures first, but not with so many that hardly two are alike.
-    pub(crate) fn by_variety(&self) -> Vec<(usize, usize)> {
-        let mut order: Vec<usize> = (0..self.shapes.len()).collect();
-        order.sort_by_key(|attribute| {
-            let variety = self.shapes[*attribute].variety();
-            let is_large = variety > MOST_VARIETY;
-            (
-                is_large,
-                if is_large {
-                    variety
-                } else {
-                    MOST_VARIETY - variety
-                },
-            )
-        });
-        let widths = order.into_iter();
-        widths
-            .map(|attribute| (attribute, self.shapes[attribute].width()))
-            .collect()
-    }
-
-    pub(crate) fn of_record(&self, record: &[u32]) -> Vec<u64> {
-        let mut closure = vec![0; self.width()];
-        for (attribute, code) in record.iter().enumerate() {
-            self.shapes[attribute].set_record(*code, self.part_mut(attribute, &mut closure));
-        }
-        closure
-    }
-
-    /// The closure of some records; none of no records.
-    pub(crate) fn of_records<'r>(
-        &self,
-        records: impl IntoIterator<Item = &'r [u32]>,
-    ) -> Option<Vec<u64>> {
-        let mut records = records.into_iter();
-        let mut closure = self.of_record(records.next()?);
-        records.for_each(|record| self.join_record(&mut closure, record));
-        Some(closure)
-    }
-
-    pub(crate) fn join_record(&self, closure: &mut [u64], record: &[u32]) {
-        for (attribute, code) in record.iter().enumerate() {
-            let shape = &self.shapes[attribute];
-            let part = self.part_mut(attribute, closure);
-            if !shape.covers(part, *code) {
-                shape.join_value(part, *code);
-            }
-        }
-    }
-
-    /// Together with a value of one attribute.
-    pub(crate) fn join_value(&self, attribute: usize, closure: &mut [u64], code: u32) {
-        self.shapes[attribute].join_value(self.part_mut(attribute, closure), code);
-    }
-
-    pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
-        for (attribute, shape) in self.shapes.iter().enumerate() {
-            shape.join(
-                self.part_mut(attribute, closure),
-                self.part(attribute, other),
-            );
-        }
-    }
-
-    pub(crate) fn cost(&self, closure: &[u64]) -> u64 {
-        let shapes = self.shapes.iter().enumerate();
-        shapes
-            .map(|(attribute, shape)| shape.cost(self.part(attribute, closure)))
-            .sum()
-    }
-
-    /// The cost of one attribute's part.
-    pub(crate) fn part_cost(&self, attribute: usize, part: &[u64]) -> u64 {
-        self.shapes[attribute].cost(part)
-    }
-
-    /// What each part of an attribute costs together with a value, where that is in a table.
-    pub(crate) fn costs_with(&self, attribute: usize, code: u32) -> Option<&[u64]> {
-        match &self.shapes[attribute].form {
-            Form::Node(tree) => tree.costs_with(code),
-            Form::Range | Form::Set => None,
-        }
-    }
-
-    /// The cost of one attribute's part together with a record's value.
-    pub(crate) fn joined_part(&self, attribute: usize, part: &[u64], code: u32) -> u64 {
-        self.shapes[attribute].joined_cost(part, code)
-    }
-
-    /// The cost of two parts of one attribute together.
-    pub(crate) fn common_part(&self, attribute: usize, one: &[u64], other: &[u64]) -> u64 {
-        self.shapes[attribute].common_cost(one, other)
-    }
-
-    /// Whether a value may lie in both parts of one attribute.
-    pub(crate) fn meet_part(&self, attribute: usize, one: &[u64], other: &[u64]) -> bool {
-        self.shapes[attribute].meet(one, other)
-    }
-
-    /// Adds, for each of some clusters, the cost of its part in one attribute together with a value.
-    pub(crate) fn add_joined_costs(
-        &self,
-        attribute: usize,
-        parts: &[u64],
-        code: u32,
-        sums: &mut [u64],
-    ) {
-        let shape = &self.shapes[attribute];
-        let parts = parts.chunks_exact(shape.width());
-        for (sum, part) in sums.iter_mut().zip(parts) {
-            *sum += shape.joined_cost(part, code);
-        }
-    }
-
-    /// The cost of a closure together with a record.
-    pub(crate) fn joined_cost(&self, closure: &[u64], record: &[u32]) -> u64 {
-        let mut cost = 0;
-        for (attribute, shape) in self.shapes.iter().enumerate() {
-            cost += shape.joined_cost(self.part(attribute, closure), record[attribute]);
-        }
-        cost
-    }
-
-    /// The cost of two closures together.
-    pub(crate) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
-        let mut cost = 0;
-        for (attribute, shape) in self.shapes.iter().enumerate() {
-            cost += shape.common_cost(self.part(attribute, one), self.part(attribute, other));
-        }
-        cost
-    }
-
-    pub(crate) fn covers(&self, closure: &[u64], record: &[u32]) -> bool {
-        let mut shapes = self.shapes.iter().enumerate();
-        shapes.all(|(attribute, shape)| {
-            shape.covers(self.part(attribute, closure), record[attribute])
-        })
-    }
-
-    /// Whether a record may lie in both.
-    pub(crate) fn meet(&self, one: &[u64], other: &[u64]) -> bool {
-        let mut shapes = self.shapes.iter().enumerate();
-        shapes.all(|(attribute, shape)| {
-            shape.meet(self.part(attribute, one), self.part(attribute, other))
-        })
-    }
-
-    pub(crate) fn cells(&self, closure: &[u64]) -> Vec<Cell> {
-        let shapes = self.shapes.iter().enumerate();
-        shapes
-            .map(|(attribute, shape)| shape.cell(self.part(attribute, closure)))
-            .collect()
-    }
-
-    /// Puts an attribute's cell into a closure.
-    pub(crate) fn put(&self, attribute: usize, cell: &Cell, closure: &mut [u64]) {
-        self.shapes[attribute].set_cell(cell, self.part_mut(attribute, closure));
-    }
-
-    /// Puts the closure of some values of an attribute into a closure.
-    pub(crate) fn put_values(
-        &self,
-        attribute: usize,
-        values: impl IntoIterator<Item = u32>,
-        closure: &mut [u64],
-    ) {
-        let (shape, part) = (&self.shapes[attribute], self.part_mut(attribute, closure));
-        let mut values = values.into_iter();
-        if let Some(first) = values.next() {
-            shape.set_record(first, part);
-        }
-        for code in values {
-            if !shape.covers(part, code) {
-                shape.join_value(part, code);
-            }
-        }
-    }
-
-    /// How many questions the published search of an attribute's cell within a closure needs.
-    pub(crate) fn looks(&self, attribute: usize, within: &[u64], cell: &Cell) -> u64 {
-        let (shape, within) = (&self.shapes[attribute], self.part(attribute, within));
-        let mut part = within.to_vec();
-        shape.set_cell(cell, &mut part);
-        shape.looks(within, &part)
-    }
-
-    /// Whether a value lies in the closure of some others.
-    pub(crate) fn is_within(
-        &self,
-        attribute: usize,
-        mut values: impl Iterator<Item = u32>,
-        code: u32,
-    ) -> bool {
-        let shape = &self.shapes[attribute];
-        let Some(first) = values.next() else {
-            return false;
-        };
-        let mut part = vec![0; shape.width()];
-        shape.set_record(first, &mut part);
-        shape.covers(&part, code)
-            || values.any(|value| {
-                if !shape.covers(&part, value) {
-                    shape.join_value(&mut part, value);
-                }
-                shape.covers(&part, code)
-            })
-    }
-
-    /// Whether a peer's words are a closure.
-    pub(crate) fn is_closure(&self, words: &[u64]) -> bool {
-        let mut shapes = self.shapes.iter().enumerate();
-        shapes.all(|(attribute, shape)| shape.is_closure(self.part(attribute, words)))
-    }
-
-    /// All closures that are one step narrower in one attribute.
-    pub(crate) fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
-        let shapes = self.shapes.iter().enumerate();
-        let narrower = shapes.flat_map(|(attribute, shape)| {
-            let parts = shape.narrower(self.part(attribute, closure)).into_iter();
-            parts.map(move |part| {
-                let mut narrow = closure.to_vec();
-                self.part_mut(attribute, &mut narrow).copy_from_slice(&part);
-                narrow
-            })
-        });
-        narrower.collect()
-    }
 }

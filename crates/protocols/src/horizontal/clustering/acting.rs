@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::values::{OwnValues, bit};
 use super::work::Work;
-use crate::clustering::search::Growth;
+use crate::clustering::measure::Growth;
 
 /// Records whose best clusters are looked for at the same time.
 const AT_A_TIME: usize = 512;

@@ -46,7 +46,8 @@ use super::rows::OwnRows;
 use crate::Error;
 pub use crate::clustering::Loss;
 use crate::clustering::cost::UNIT;
-use crate::clustering::shape::{Shape, Shapes};
+use crate::clustering::shape::Shape;
+use crate::clustering::shapes::Shapes;
 use support::Lifted;
 use work::Work;
 

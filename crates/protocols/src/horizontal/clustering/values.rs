@@ -1,7 +1,7 @@
 //! How often each value of a site's own records occurs in a cluster: what tells whether its closure
 //! would change without a record.
 
-use crate::clustering::shape::Shapes;
+use crate::clustering::shapes::Shapes;
 
 /// For each attribute, values and how many records have them, by value.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use super::Plan;
 use crate::Error;
 use crate::clustering::clusters::Clusters;
 use crate::clustering::search::Search;
-use crate::clustering::shape::Shapes;
+use crate::clustering::shapes::Shapes;
 
 /// A site whose rows are here.
 pub(super) struct Speaker {

@@ -17,7 +17,8 @@ use super::super::own::OwnColumn;
 use super::{Clustering, Plan};
 use crate::Error;
 use crate::clustering::Loss;
-use crate::clustering::shape::{Shape, Shapes};
+use crate::clustering::shape::Shape;
+use crate::clustering::shapes::Shapes;
 use crate::horizontal::assembly::{Row, released};
 
 /// How clusters are written.

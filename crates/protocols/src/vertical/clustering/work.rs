@@ -14,7 +14,7 @@ use super::{HOLDS, Plan};
 use crate::Error;
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
-use crate::clustering::shape::Shapes;
+use crate::clustering::shapes::Shapes;
 
 /// The site that learns the changes of the loss and picks the moves.
 pub(super) const PIVOT: Site = Site::new(0);
