@@ -1,9 +1,9 @@
 //! The nearest clusters, without looking at all of them.
 //!
 //! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level,
-//! until few are left together. What the parts on the way down cost together with a record or a closure bounds what any cluster
-//! below can come to; most branches are passed over for it. The answer is that of a look at every
-//! cluster, for every loss that only grows as closures widen.
+//! until few are left together. What the parts on the way down cost together with a record or a
+//! closure bounds what any cluster below can come to; most branches are passed over for it. The
+//! answer is that of a look at every cluster, for every loss that only grows as closures widen.
 
 use super::clusters::Clusters;
 use super::measure::{Common, Measure, United};

@@ -1,6 +1,7 @@
 //! From the end of the main loop to clusters that satisfy the requirement, with less loss than by
 //! merging: the size that clusters must have grows step by step; at each step clusters that are too
-//! small are dissolved or united, narrower ones are opened where that saves, and records move on.
+//! small are dissolved or united, narrower ones are opened where that saves, and records move on; at
+//! the last step, those in clusters that may not be smaller change places.
 //!
 //! # Discloses
 //! As `trial`, `boxes` and `turn` say.

@@ -5,7 +5,8 @@
 //! (section 4.2). All other records are looked at first. Then, batch by batch, one record of each
 //! cluster: the closures without them are one question. Moves of a batch come one after the other at
 //! the site itself, each weighed against what the moves before it left, so that the loss falls by
-//! exactly what was found; a record whose cluster changed in between waits for the next batch.
+//! exactly what was found; a record whose cluster changed in between waits for the next batch. A
+//! record that must not leave its cluster may change places with another of the same site.
 //!
 //! # Discloses
 //! Which clusters and attributes a site asks about, their closures without a record, and at the end
