@@ -201,6 +201,11 @@ l = 2
 
     /// What a horizontal study of this kind may disclose.
     pub(crate) fn disclosed(security: &str, algorithm: &str) -> Vec<What> {
+        disclosed_under("site_diversity = 2\nm = 1", security, algorithm)
+    }
+
+    /// The same where the requirement says this too.
+    pub(crate) fn disclosed_under(require: &str, security: &str, algorithm: &str) -> Vec<What> {
         of_study(&format!(
             r#"[study]
 name = "s"
@@ -217,8 +222,7 @@ role = "sensitive"
 values = ["flu", "ulcer"]
 [require]
 k = 2
-site_diversity = 2
-m = 1
+{require}
 [algorithm]
 {algorithm}
 "#
@@ -262,6 +266,21 @@ m = 1
         let clusters = of("name = \"clustering\"");
         assert!(clusters.contains(&shared::COSTS) && !clusters.contains(&shared::KEPT));
         assert!(of("name = \"clustering\"\nstarts = 2").contains(&shared::KEPT));
+    }
+
+    /// By taxonomy, clusters are written so that enough sites support them; cuts ask every class.
+    pub(crate) const BY_TAXONOMY: &str = "site_diversity = { at_least = 2, kind = \"taxonomy\" }";
+
+    #[test]
+    fn site_diversity_by_taxonomy_shows_what_is_supported() {
+        let clusters = disclosed_under(BY_TAXONOMY, "hardened", "name = \"clustering\"");
+        assert!(clusters.contains(&SUPPORT) && !clusters.contains(&SITES));
+        let colluders = format!("{BY_TAXONOMY}\nm = 1");
+        for (require, algorithm) in [(BY_TAXONOMY, "mondrian"), (&colluders, "clustering")] {
+            let algorithm = format!("name = \"{algorithm}\"");
+            let all = disclosed_under(require, "hardened", &algorithm);
+            assert!(!all.contains(&SUPPORT) && all.contains(&SITES));
+        }
     }
 
     #[test]

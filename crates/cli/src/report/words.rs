@@ -2,7 +2,7 @@
 
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, TRIED, VALUE_COUNTS, WITHOUT,
+    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, SUPPORT, TRIED, VALUE_COUNTS, WITHOUT,
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
@@ -27,7 +27,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 27] = [
+const MEANINGS: [(What, &str); 28] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -121,6 +121,10 @@ const MEANINGS: [(What, &str); 27] = [
     (
         WITHOUT,
         "What the generalized record of a cluster would be without one of that site's records.",
+    ),
+    (
+        SUPPORT,
+        "Which values of the attributes that may betray a site, and which combinations of them, at least so many sites have; not which sites.",
     ),
     (
         ENOUGH,
@@ -340,7 +344,9 @@ pub(super) fn protects(key: &str, is_restored: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disclosures::tests::{disclosed, disclosed_vertically};
+    use crate::disclosures::tests::{
+        BY_TAXONOMY, disclosed, disclosed_under, disclosed_vertically,
+    };
 
     /// Everything that a run may disclose is said in plain words, and why it is allowed.
     #[test]
@@ -365,12 +371,12 @@ mod tests {
                 assert!(!reason.is_empty(), "{}", what.allowed_by());
             }
         }
-        for (security, algorithm) in [
-            ("published", "name = \"provider-aware\""),
-            ("published", "name = \"clustering\""),
-            ("hardened", "name = \"clustering\""),
+        for disclosed in [
+            disclosed("published", "name = \"provider-aware\""),
+            disclosed("published", "name = \"clustering\""),
+            disclosed("hardened", "name = \"clustering\""),
+            disclosed_under(BY_TAXONOMY, "hardened", "name = \"clustering\""),
         ] {
-            let disclosed = disclosed(security, algorithm);
             assert!(disclosed.len() > 10, "{}", disclosed.len());
             for what in disclosed {
                 assert!(!meaning(what.name()).is_empty(), "{}", what.name());

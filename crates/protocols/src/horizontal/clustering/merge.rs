@@ -66,6 +66,7 @@ fn nearest_of(
         .nearest(clusters, &united, (1, u64::MAX), may_be);
     near.first().copied()
 }
+
 fn unite_small(work: &mut Work<'_>) {
     let small = |work: &Work<'_>| -> Vec<usize> {
         let living = work.clusters.living();
