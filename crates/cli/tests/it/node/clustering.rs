@@ -40,3 +40,26 @@ fn sites_that_cluster_and_are_killed_end_with_what_a_simulation_publishes() {
         assert_eq!(std::fs::read(release).unwrap(), expected);
     }
 }
+
+#[test]
+fn sites_hold_site_diversity_by_what_they_support() {
+    let folder = prepared(&Shape {
+        require: "k = 5\nsite_diversity = { at_least = 2, kind = \"taxonomy\", attributes = [\"age\"] }",
+        ..SHAPE
+    });
+    let path = folder.path();
+    let summary = simulate(path, &SITES);
+    let learned = summary["ledger"].to_string();
+    assert!(learned.contains("at least l sites support"), "{learned}");
+    let expected = std::fs::read(path.join("simulated/release.csv")).unwrap();
+    for (mut site, name) in start_all(path, &SITES, 0).into_iter().zip(SITES) {
+        site.end();
+        let release = path.join(format!("{name}-data/release-1"));
+        assert_eq!(
+            std::fs::read(release.join("release.csv")).unwrap(),
+            expected
+        );
+        let report = std::fs::read_to_string(release.join("report.html")).unwrap();
+        assert!(report.contains("may betray a site"), "{report}");
+    }
+}
