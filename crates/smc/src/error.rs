@@ -114,11 +114,15 @@ pub enum Misbehaviour {
     /// A key agreement to which the peer contributed nothing.
     #[error("its public key gives a shared secret that anyone knows")]
     WeakKey,
+    /// A first message that is not the one it committed itself to.
+    #[error("its keys are not those that it had committed itself to")]
+    OtherHello,
     /// Other settings than this site's.
     #[error("it runs with other settings than this site")]
     OtherSettings,
-    /// Another question than this site's: other lengths, bounds, domains, trees or names.
-    #[error("it asks another question than this site")]
+    /// Another question than this site's: other lengths, bounds, domains, trees or names; or the same
+    /// after other answers or frames than this site has seen.
+    #[error("it asks another question than this site, or was told other answers")]
     OtherQuestion,
     /// A reply that does not fit what was asked.
     #[error("its reply does not fit the question")]

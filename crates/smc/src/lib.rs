@@ -50,7 +50,7 @@
 //!     Ok::<_, Error>((large, sizes, party.ledger().to_string()))
 //! });
 //!
-//! assert_eq!(run.traffic.rounds, 1 + 3 + 1); // join, comparison, sum
+//! assert_eq!(run.traffic.rounds, 2 + 3 + 1); // join, comparison, sum
 //! println!("{} bytes, {:?} between institutions", run.traffic.bytes(), run.elapsed);
 //! for (large, sizes, ledger) in run.into_values()? {
 //!     assert_eq!(large, [true, false, true]);
@@ -86,9 +86,10 @@ pub mod wire;
 pub use error::{Error, MAXIMUM_SITES};
 pub use lca::Tree;
 pub use ledger::{Allowed, Ledger, Sealed, To, What};
+pub use link::Transcript;
 pub use network::{Network, Site};
 pub use order::Rank;
 pub use party::{Party, Seat};
 pub use random::{Generator, Seed};
-pub use settings::{Security, Settings};
+pub use settings::{RoleChoice, Security, Settings};
 pub use union::Items;

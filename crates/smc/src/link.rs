@@ -5,16 +5,24 @@
 //! peer. Rounds are the length of the longest chain of dependent messages: a message's depth is one
 //! more than the largest depth that its sender had received before.
 //!
+//! A link remembers, as running hashes, the answers that all sites have seen opened and the frames
+//! that went each way between this site and each peer. When a call begins, both ends of a link know
+//! all of that: whatever was sent in earlier calls has been received, since a call ends when its last
+//! frame is in. The streams of the pair ([`Bound`]) and the word in every header follow from it, so
+//! sites that were told different things find out at the next frame, and masks never come twice.
+//!
 //! # Discloses
 //! The depth in a header tells the receiver how many messages its sender had waited for, which
 //! the public protocol tells anyway.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::error::{Error, Misbehaviour, OwnConfig, Step};
 use crate::network::{Network, Site};
+use crate::random::{Bound, Heard};
 use crate::wire::{Header, MAXIMUM_PAYLOAD, Primitive, WireError, exactly};
 
 /// What one link carried in one direction.
@@ -67,48 +75,166 @@ impl Traffic {
     }
 }
 
+/// What a site's frames and the opened answers of a run come to, as hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// Every answer that all sites have seen opened, in order: the same at every site.
+    pub opened: [u8; 32],
+    /// For each peer, every frame that went to it; zeros at the own place.
+    pub sent: Vec<[u8; 32]>,
+    /// For each peer, every frame that came from it; zeros at the own place.
+    pub received: Vec<[u8; 32]>,
+}
+
 /// The links of one site.
 pub(crate) struct Link {
     network: Box<dyn Network>,
     me: Site,
     primitive: Primitive,
     call: u32,
-    question: u64,
+    /// What the run is of: a word of it is in every header.
+    context: [u8; 32],
+    /// For each peer, what the call asks of both, in a word.
+    words: Vec<u64>,
+    /// For each peer, what both have seen when the call began.
+    bounds: Vec<Bound>,
     depth: u32,
     sent: Vec<u16>,
     received: Vec<u16>,
     traffic: Traffic,
+    transcript: Transcript,
+    heard: Arc<Heard>,
 }
 
 impl Link {
-    pub(crate) fn new(network: Box<dyn Network>, me: Site, sites: usize) -> Self {
-        Self {
+    /// The links of a run whose context, the study and what sites said before it, is the same at
+    /// every site.
+    pub(crate) fn new(
+        network: Box<dyn Network>,
+        me: Site,
+        sites: usize,
+        context: [u8; 32],
+    ) -> Self {
+        let mut link = Self {
             network,
             me,
             primitive: Primitive::Join,
             call: 0,
-            question: 0,
+            context,
+            words: vec![0; sites],
+            bounds: vec![Bound([0; 32]); sites],
             depth: 0,
             sent: vec![0; sites],
             received: vec![0; sites],
             traffic: Traffic::new(sites),
+            transcript: Transcript {
+                opened: [0; 32],
+                sent: vec![[0; 32]; sites],
+                received: vec![[0; 32]; sites],
+            },
+            heard: Arc::default(),
+        };
+        link.bind(0);
+        link
+    }
+
+    /// What this site receives, for its own randomness to follow.
+    pub(crate) fn heard(&self) -> Arc<Heard> {
+        Arc::clone(&self.heard)
+    }
+
+    /// Remembers bytes that all sites have seen opened.
+    pub(crate) fn opened(&mut self, bytes: &[u8]) {
+        let mut opening = self.opening();
+        opening.update(bytes);
+        self.transcript.opened = *opening.finalize().as_bytes();
+    }
+
+    /// Remembers numbers that all sites have seen opened.
+    pub(crate) fn opened_words(&mut self, words: &[u64]) {
+        let mut opening = self.opening();
+        let mut bytes = [0; 1024];
+        for chunk in words.chunks(bytes.len() / 8) {
+            for (place, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(chunk) {
+                *place = word.to_le_bytes();
+            }
+            opening.update(&bytes[..chunk.len() * 8]);
+        }
+        self.transcript.opened = *opening.finalize().as_bytes();
+    }
+
+    fn opening(&self) -> blake3::Hasher {
+        let mut opening = blake3::Hasher::new_derive_key("hedgerow opened v1");
+        opening
+            .update(&self.transcript.opened)
+            .update(&self.call.to_le_bytes());
+        opening
+    }
+
+    /// What was sent, received and opened so far.
+    pub(crate) const fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// What this site and a peer have both seen when the call began.
+    pub(crate) fn bound(&self, peer: Site) -> &Bound {
+        &self.bounds[peer.index()]
+    }
+
+    /// Binds the streams and words of a call to what both ends of each link have seen.
+    fn bind(&mut self, question: u64) {
+        for peer in Site::all(self.words.len()) {
+            let bound = self.bound_in(peer, self.call);
+            let mut hasher = blake3::Hasher::new_derive_key("hedgerow word v1");
+            hasher
+                .update(&self.context)
+                .update(&bound.0)
+                .update(&question.to_le_bytes());
+            let mut word = [0; 8];
+            word.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+            self.words[peer.index()] = u64::from_le_bytes(word);
+            self.bounds[peer.index()] = bound;
         }
     }
 
+    fn bound_in(&self, peer: Site, call: u32) -> Bound {
+        let Transcript {
+            opened,
+            sent,
+            received,
+        } = &self.transcript;
+        let (sent, received) = (&sent[peer.index()], &received[peer.index()]);
+        // In the same order at both ends.
+        let (low, high) = if self.me < peer {
+            (sent, received)
+        } else {
+            (received, sent)
+        };
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow bound v1");
+        hasher.update(opened).update(low).update(high);
+        hasher.update(&call.to_le_bytes());
+        Bound(*hasher.finalize().as_bytes())
+    }
+
+    /// What this site and a peer will have seen when the next call begins.
+    #[cfg(test)]
+    pub(crate) fn next_bound(&self, peer: Site) -> Bound {
+        self.bound_in(peer, self.call + 1)
+    }
+
     /// Starts the next call; all sites of a run make the same calls in the same order, with the
-    /// same `question` in the words of [`crate::asked`]. Numbers of calls do not repeat, since
-    /// they are the nonces of streams.
+    /// same `question` in the words of [`crate::asked`]. Numbers of calls do not repeat.
     pub(crate) fn begin(&mut self, primitive: Primitive, question: u64) -> Result<(), Error> {
         let call = self.call.checked_add(1);
         self.call = call.ok_or(Error::OwnConfig(OwnConfig::Calls))?;
         self.primitive = primitive;
-        self.question = question;
         self.sent.fill(0);
         self.received.fill(0);
+        self.bind(question);
         Ok(())
     }
 
-    /// The number of the current call: the nonce of its streams.
+    /// The number of the current call.
     pub(crate) const fn call(&self) -> u32 {
         self.call
     }
@@ -149,9 +275,11 @@ impl Link {
             call: self.call,
             depth,
             length: 0,
-            question: self.question,
+            question: self.words[to.index()],
         };
         *number = number.wrapping_add(1);
+        let sent = &mut self.transcript.sent[to.index()];
+        *sent = chained(sent, &header.digest(hash));
         let frame = header.frame_with(payload, hash);
         self.traffic.record(self.me, to, frame.len(), depth);
         let step = Step {
@@ -189,9 +317,14 @@ impl Link {
                 step,
                 source,
             })?;
-        let (header, payload) = Header::open(frame).map_err(|source| self.invalid(from, source))?;
+        let opened = Header::open_with(frame).map_err(|source| self.invalid(from, source));
+        let (header, payload, hash) = opened?;
         self.check(from, &header)?;
         exactly(&payload, length).map_err(|source| self.invalid(from, source))?;
+        let digest = header.digest(&hash);
+        let received = &mut self.transcript.received[from.index()];
+        *received = chained(received, &digest);
+        self.heard.add(&digest);
         self.depth = self.depth.max(header.depth);
         self.received[from.index()] = step.frame.wrapping_add(1);
         Ok(payload)
@@ -218,7 +351,7 @@ impl Link {
             });
         }
         if (primitive, call, frame) == due {
-            if question != self.question {
+            if question != self.words[from.index()] {
                 return Err(self.misbehaved(from, Misbehaviour::OtherQuestion));
             }
             return Ok(());
@@ -267,6 +400,12 @@ impl Link {
     }
 }
 
+fn chained(before: &[u8; 32], frame: &[u8; 32]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow frames v1");
+    hasher.update(before).update(frame);
+    *hasher.finalize().as_bytes()
+}
+
 fn parts(message: &[u8]) -> impl Iterator<Item = &[u8]> {
     let empty = message.is_empty().then_some(message);
     message.chunks(MAXIMUM_PAYLOAD).chain(empty)
@@ -297,7 +436,7 @@ mod tests {
 
     #[test]
     fn numbers_of_calls_do_not_repeat() {
-        let mut link = Link::new(Box::new(Nowhere), Site::new(0), 2);
+        let mut link = Link::new(Box::new(Nowhere), Site::new(0), 2, [0; 32]);
         link.call = u32::MAX - 1;
         assert_eq!(link.begin(Primitive::Sum, 0), Ok(()));
         let full = Err(Error::OwnConfig(OwnConfig::Calls));

@@ -5,13 +5,14 @@
 //! allocation, no entry in the ledger, since nobody learns anything. [`crate::ideal`] gives
 //! parties that ask a trusted third instead of each other, for tests.
 //!
-//! Joining agrees on a key for each pair of sites, once per run: one round, or two with two
-//! sites, which also prepare their oblivious transfers. The public keys of all sites together
-//! give the run's public randomness, from which three sites with roles are drawn.
+//! Joining agrees on a key for each pair of sites, once per run: first every site sends a hash of
+//! its fresh public keys, then the keys: two rounds, or three with two sites, which also prepare their
+//! oblivious transfers. The public keys of all sites together give the run's public randomness, from
+//! which three sites with roles are drawn; the hashes keep the last to speak from choosing its keys,
+//! and with them the roles, after it has seen the others' (Blum 1983). It can still refuse to go on,
+//! which ends the run for all to see.
 //!
-//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn. A
-//! site that waited for the others' keys before it chose its own could choose who has roles; the
-//! semi-honest model leaves that out.
+//! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn.
 //!
 //! # Discloses
 //! Nothing: fresh public keys.
@@ -20,9 +21,9 @@ use crate::asked::Asking;
 use crate::error::{Error, MAXIMUM_SITES, Misbehaviour, OwnConfig};
 use crate::ideal::Chair;
 use crate::ledger::{Allowed, Begun, Disclosure, Ledger, Origin, Sealed, To, Values, What};
-use crate::link::{Link, Traffic};
+use crate::link::{Link, Traffic, Transcript};
 use crate::network::{Network, Site};
-use crate::random::{Agreement, Generator, PairKey, Seed};
+use crate::random::{Agreement, Generator, Keystream, PairKey, Purpose, Seed};
 use crate::settings::{Probabilistic, Security, Settings};
 use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender, Transfer};
 use crate::wire::Primitive;
@@ -76,6 +77,9 @@ pub struct Seat {
     pub settings: Settings,
     /// From which all own randomness follows.
     pub seed: Seed,
+    /// What the run is of and what sites said before it, as a hash: the same at every site. A word of
+    /// it is in every frame.
+    pub context: [u8; 32],
     /// The lines to the others.
     pub network: Box<dyn Network>,
 }
@@ -133,6 +137,7 @@ impl Party {
             sites,
             settings,
             seed,
+            context,
             network,
         } = seat;
         if sites > MAXIMUM_SITES {
@@ -143,7 +148,8 @@ impl Party {
         }
         let mut party = Self::alone(settings, &seed);
         if sites > 1 {
-            let link = Link::new(network, me, sites);
+            let link = Link::new(network, me, sites, context);
+            party.generator.follow(link.heard());
             let joined = Joined::agree(link, me, sites, &settings, &mut party.generator).await?;
             let origin = Origin {
                 security: settings.security,
@@ -242,6 +248,14 @@ impl Party {
         }
     }
 
+    /// What this site sent, received and saw opened so far, as hashes; `None` where nothing is sent.
+    pub fn transcript(&self) -> Option<&Transcript> {
+        match &self.engine {
+            Engine::Joined(joined) => Some(joined.link.transcript()),
+            Engine::Alone | Engine::Ideal(_) => None,
+        }
+    }
+
     /// The three sites with roles in this run's comparisons: no two of them may collude. `None`
     /// with fewer than three sites, where there are no roles.
     pub fn roles(&self) -> Option<[Site; 3]> {
@@ -310,6 +324,15 @@ impl Joined {
             masking: masking.public(),
             mixing: mixing.public(),
         };
+        link.broadcast(&own.commitment())?;
+        let mut committed = Vec::with_capacity(sites);
+        for peer in Site::all(sites) {
+            committed.push(if peer == me {
+                own.commitment().to_vec()
+            } else {
+                link.receive(peer, blake3::OUT_LEN).await?
+            });
+        }
         link.broadcast(&own.encode())?;
         if let (Some(base), 2) = (&base_sender, sites) {
             link.send(Site::new(0), &base.public())?;
@@ -322,6 +345,9 @@ impl Joined {
             }
             let bytes = link.receive(peer, Hello::BYTES).await?;
             let hello = Hello::decode(&bytes);
+            if committed[peer.index()] != hello.commitment() {
+                return Err(link.misbehaved(peer, Misbehaviour::OtherHello));
+            }
             if hello.agreed != agreed {
                 return Err(link.misbehaved(peer, Misbehaviour::OtherSettings));
             }
@@ -333,6 +359,7 @@ impl Joined {
             hasher.update(&hello.encode());
         }
         let session = *hasher.finalize().as_bytes();
+        link.opened(&session);
         let mut pairs = Vec::with_capacity(sites);
         for (peer, hello) in Site::all(sites).zip(&hellos) {
             pairs.push(if peer == me {
@@ -376,14 +403,43 @@ impl Joined {
 
     /// Three sites for the roles of a comparison, drawn from the run's public randomness.
     pub(crate) fn roles(&self) -> Roles {
+        Roles::of(&self.drawn_order())
+    }
+
+    /// All sites in an order drawn from the run's public randomness.
+    fn drawn_order(&self) -> Vec<Site> {
         let mut public = Generator::new(&Seed::new(self.session));
         let mut order: Vec<Site> = Site::all(self.sites).collect();
         public.shuffle(&mut order);
-        Roles {
-            holder: order[0],
-            keeper: order[1],
-            judge: order[2],
-        }
+        order
+    }
+
+    /// The roles in a comparison of a sum that leaves these sites out, in a run of four sites or more
+    /// that spreads roles; [`crate::compare`] argues for them.
+    pub(crate) fn roles_without(&self, without: &[Site]) -> Roles {
+        let order = self.drawn_order();
+        let sites = order.len();
+        let place = |site: Site| order.iter().position(|other| *other == site).unwrap_or(0);
+        let mut gone: Vec<usize> = without.iter().map(|site| place(*site)).collect();
+        gone.sort_unstable();
+        let places = match gone[..] {
+            [] => [0, 1, 2],
+            [one] if sites == 4 => [one, (one / 2 * 2 + 2) % 4, (one / 2 * 2 + 3) % 4],
+            [one] => [one, (one + 1) % sites, (one + 2) % sites],
+            [one, two] => {
+                let others: Vec<usize> = (0..sites).filter(|place| !gone.contains(place)).collect();
+                // Four sites or more: there are others.
+                [one, two, others[(one + two) % others.len()]]
+            }
+            [one, two, three, ..] => [one, two, three],
+        };
+        Roles::of(&places.map(|place| order[place]))
+    }
+
+    /// The stream that this site shares with a peer for one purpose of the call.
+    pub(crate) fn stream(&self, peer: Site, purpose: Purpose) -> Keystream {
+        let bound = self.link.bound(peer);
+        self.pair(peer).stream(purpose, bound, 0)
     }
 
     /// The other sites.
@@ -414,6 +470,20 @@ pub(crate) struct Roles {
 }
 
 impl Roles {
+    /// The first three of some sites.
+    fn of(order: &[Site]) -> Self {
+        Self {
+            holder: order[0],
+            keeper: order[1],
+            judge: order[2],
+        }
+    }
+
+    /// Whether a site holds a share of the sum: the holder or the keeper.
+    pub(crate) fn hold_shares(self, site: Site) -> bool {
+        site == self.holder || site == self.keeper
+    }
+
     const fn sites(self) -> [Site; 3] {
         [self.holder, self.keeper, self.judge]
     }
@@ -429,6 +499,13 @@ struct Hello {
 
 impl Hello {
     const BYTES: usize = 96;
+
+    /// What is sent before it: the keys are random, so the hash hides them.
+    fn commitment(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow hello commitment v1");
+        hasher.update(&self.encode());
+        *hasher.finalize().as_bytes()
+    }
 
     fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -456,7 +533,7 @@ impl Hello {
 
 /// Names the settings that all sites must share.
 fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v2");
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v3");
     let &Settings {
         security,
         topology,
@@ -469,6 +546,7 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
             },
         fan_out,
         decoys,
+        roles,
     } = settings;
     for word in [
         sites as u64,
@@ -480,6 +558,7 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
         u64::from(laps),
         fan_out as u64,
         decoys as u64,
+        roles as u64,
     ] {
         hasher.update(&word.to_le_bytes());
     }

@@ -1,12 +1,18 @@
 //! Randomness of a site: its own generator, and the streams it shares with one peer each.
 //!
-//! Own randomness is ChaCha20 from a 32-byte seed, so a run is a pure function of own values,
-//! seed and inbound messages. Pair keys come from X25519 and HKDF-SHA256 (RFC 5869) once per
-//! run; a pair's streams are ChaCha20 (RFC 8439) under that key, with the purpose and the number
-//! of the call as nonce, so that no two calls share a stream.
+//! Own randomness is ChaCha20 from a 32-byte seed and every frame received so far, so a run is a
+//! pure function of own values, seed and inbound messages, and a site that forgot what it received
+//! (a journal from an old backup) and is then told something else draws other numbers. Pair keys
+//! come from X25519 and HKDF-SHA256 (RFC 5869) once per run; a pair's streams are ChaCha20 (RFC 8439)
+//! under a key of their own each, a BLAKE3 hash under the pair's key of purpose, part and what both
+//! sites have seen when the call began ([`Bound`]). So no two calls share a stream, nor do two lives of
+//! one call that follow from different answers.
 //!
 //! # Discloses
 //! Nothing. A pair's streams are known to its two sites and pseudorandom to all others.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
@@ -51,24 +57,74 @@ impl Seed {
     }
 }
 
+/// Every frame that a site received, as one running hash. Its link adds to it; its generator follows.
+#[derive(Default)]
+pub(crate) struct Heard {
+    frames: AtomicU64,
+    digest: Mutex<[u8; 32]>,
+}
+
+impl Heard {
+    /// Adds the hash of a frame.
+    pub(crate) fn add(&self, frame: &[u8; 32]) {
+        let mut digest = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
+        *digest = *blake3::Hasher::new_derive_key("hedgerow heard v1")
+            .update(&*digest)
+            .update(frame)
+            .finalize()
+            .as_bytes();
+        self.frames.fetch_add(1, Ordering::Release);
+    }
+}
+
 /// A site's own cryptographic generator.
-#[derive(ZeroizeOnDrop)]
-pub struct Generator(chacha20::ChaCha20Rng);
+pub struct Generator {
+    stream: chacha20::ChaCha20Rng,
+    seed: Seed,
+    /// What the site has received, once it has a link.
+    heard: Option<Arc<Heard>>,
+    /// How many frames the stream follows from.
+    frames: u64,
+}
 
 impl Generator {
     /// The generator that a seed determines.
     pub fn new(seed: &Seed) -> Self {
-        Self(chacha20::ChaCha20Rng::from_seed(seed.0))
+        Self {
+            stream: chacha20::ChaCha20Rng::from_seed(seed.0),
+            seed: seed.clone(),
+            heard: None,
+            frames: 0,
+        }
+    }
+
+    /// From now on, follows from every frame received too.
+    pub(crate) fn follow(&mut self, heard: Arc<Heard>) {
+        self.heard = Some(heard);
+    }
+
+    /// The stream that follows from everything received so far.
+    fn stream(&mut self) -> &mut chacha20::ChaCha20Rng {
+        if let Some(heard) = &self.heard {
+            let frames = heard.frames.load(Ordering::Acquire);
+            if frames != self.frames {
+                let digest = heard.digest.lock().unwrap_or_else(PoisonError::into_inner);
+                let seed = Seed(*blake3::keyed_hash(&self.seed.0, &*digest).as_bytes());
+                self.stream = chacha20::ChaCha20Rng::from_seed(seed.0);
+                self.frames = frames;
+            }
+        }
+        &mut self.stream
     }
 
     /// A uniform word.
     pub fn next_u64(&mut self) -> u64 {
-        self.0.next_u64()
+        self.stream().next_u64()
     }
 
     /// Uniform bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        self.0.fill_bytes(bytes);
+        self.stream().fill_bytes(bytes);
     }
 
     /// A uniform number below `bound`, which must not be 0 (Lemire 2019, without bias).
@@ -91,7 +147,7 @@ impl Generator {
 
     /// As the generator that the curve crates take.
     pub(crate) fn inner(&mut self) -> &mut impl CryptoRng {
-        &mut self.0
+        self.stream()
     }
 }
 
@@ -135,18 +191,34 @@ impl PairKey {
         &self.0
     }
 
-    /// The stream for one purpose in one call.
-    pub(crate) fn stream(&self, purpose: Purpose, call: u32) -> Keystream {
-        self.stream_of_part(purpose, call, 0)
+    /// The stream for one purpose and part of a call that follows from what both sites have seen.
+    pub(crate) fn stream(&self, purpose: Purpose, bound: &Bound, part: u32) -> Keystream {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher
+            .update(&bound.0)
+            .update(&[purpose as u8])
+            .update(&part.to_le_bytes());
+        let mut key = *hasher.finalize().as_bytes();
+        hasher.zeroize();
+        let stream = Keystream::new(&key);
+        key.zeroize();
+        stream
     }
+}
 
-    /// The stream for one part of a call that is done in parts.
-    pub(crate) fn stream_of_part(&self, purpose: Purpose, call: u32, part: u32) -> Keystream {
-        let mut nonce = [0; 12];
-        nonce[0] = purpose as u8;
-        nonce[4..8].copy_from_slice(&call.to_le_bytes());
-        nonce[8..12].copy_from_slice(&part.to_le_bytes());
-        Keystream::new(&self.0, nonce)
+/// What two sites have both seen when a call begins, or on its way: their streams follow from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bound(pub(crate) [u8; 32]);
+
+impl Bound {
+    /// For a key that is used once.
+    pub(crate) const ONCE: Self = Self([0; 32]);
+
+    /// Bound to these bytes too, which both sites have seen.
+    pub(crate) fn and(self, bytes: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow bound too v1");
+        hasher.update(&self.0).update(bytes);
+        Self(*hasher.finalize().as_bytes())
     }
 }
 
@@ -179,9 +251,10 @@ pub(crate) struct Keystream {
 const BUFFER: usize = 1024;
 
 impl Keystream {
-    fn new(key: &[u8; 32], nonce: [u8; 12]) -> Self {
+    /// A key is for one stream, so the nonce says nothing.
+    fn new(key: &[u8; 32]) -> Self {
         Self {
-            cipher: ChaCha20::new(&(*key).into(), &nonce.into()),
+            cipher: ChaCha20::new(&(*key).into(), &[0; 12].into()),
             buffer: [0; BUFFER],
             used: BUFFER,
         }
@@ -261,5 +334,52 @@ mod tests {
         }
         let again = Seed::for_site(1, 0).derive("one", 1);
         assert_eq!(again.as_bytes(), seeds[2].as_bytes());
+    }
+
+    /// What a generator draws after it was told these frames.
+    fn drawn(frames: &[[u8; 32]]) -> (u64, u64) {
+        let mut generator = Generator::new(&Seed::new([3; 32]));
+        let heard = Arc::new(Heard::default());
+        generator.follow(Arc::clone(&heard));
+        let before = generator.next_u64();
+        frames.iter().for_each(|frame| heard.add(frame));
+        (before, generator.next_u64())
+    }
+
+    #[test]
+    fn own_randomness_follows_from_every_frame_received() {
+        let told = [
+            &[[1; 32]][..],
+            &[[2; 32]],
+            &[[1; 32], [2; 32]],
+            &[[2; 32], [1; 32]],
+        ];
+        let draws: Vec<(u64, u64)> = told.iter().map(|frames| drawn(frames)).collect();
+        for (place, draw) in draws.iter().enumerate() {
+            assert_eq!(*draw, drawn(told[place]), "the same again");
+            assert_eq!(draw.0, draws[0].0, "nothing was heard yet");
+            for other in &draws[..place] {
+                assert_ne!(draw.1, other.1, "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn streams_of_a_pair_differ_by_purpose_part_and_what_both_have_seen() {
+        let key = PairKey::new([9; 32]);
+        let word = |purpose, bound: &Bound, part| key.stream(purpose, bound, part).word();
+        let bound = Bound([1; 32]);
+        let words = [
+            word(Purpose::SumMask, &bound, 0),
+            word(Purpose::ApartMask, &bound, 0),
+            word(Purpose::SumMask, &bound, 1),
+            word(Purpose::SumMask, &Bound([2; 32]), 0),
+            word(Purpose::SumMask, &bound.and(&[]), 0),
+            word(Purpose::SumMask, &bound.and(&[7]), 0),
+        ];
+        for (place, word) in words.iter().enumerate() {
+            assert!(!words[..place].contains(word), "{place}");
+        }
+        assert_eq!(words[0], word(Purpose::SumMask, &bound, 0));
     }
 }

@@ -72,6 +72,16 @@ impl Default for Probabilistic {
     }
 }
 
+/// Who has roles in comparisons of sums that leave sites out; see [`crate::compare`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RoleChoice {
+    /// The three sites that have all roles of the run.
+    #[default]
+    Drawn,
+    /// The sites that are left out, with others in turn; of four sites or more.
+    Spread,
+}
+
 /// What the sites of a run agree on beforehand; the same at every site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -88,6 +98,8 @@ pub struct Settings {
     pub fan_out: usize,
     /// Random items that the leader of the published union adds; see [`crate::union::loss`].
     pub decoys: usize,
+    /// Who has roles in comparisons of sums that leave sites out.
+    pub roles: RoleChoice,
 }
 
 impl Default for Settings {
@@ -99,6 +111,7 @@ impl Default for Settings {
             probabilistic: Probabilistic::default(),
             fan_out: 16,
             decoys: 100,
+            roles: RoleChoice::default(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub const MAXIMUM_PAYLOAD: usize = 1 << 24;
 /// Bytes of a header before its checksum.
 const FIELD_BYTES: usize = 28;
 /// The version of this format.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// What stands before each payload: where in the run it belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Header {
     pub depth: u32,
     /// Bytes that follow.
     pub length: u32,
-    /// What the call asks, in one word: the same at every site.
+    /// What the call asks and what both sites have seen before it, in one word.
     pub question: u64,
 }
 
@@ -68,15 +68,39 @@ impl Header {
     }
 
     /// Reads a whole frame and leaves its payload.
-    pub fn open(mut frame: Vec<u8>) -> Result<(Self, Vec<u8>), WireError> {
+    pub fn open(frame: Vec<u8>) -> Result<(Self, Vec<u8>), WireError> {
+        Self::open_with(frame).map(|(header, payload, _)| (header, payload))
+    }
+
+    /// As [`Header::open`], with the hash of the payload.
+    pub(crate) fn open_with(
+        mut frame: Vec<u8>,
+    ) -> Result<(Self, Vec<u8>, blake3::Hash), WireError> {
         let header = Self::decode(&frame)?;
         let (head, payload) = frame.split_at(HEADER_BYTES);
         exactly(payload, header.length as usize)?;
-        if checksum(&head[..FIELD_BYTES], &blake3::hash(payload)) != head[FIELD_BYTES..] {
+        let hash = blake3::hash(payload);
+        if checksum(&head[..FIELD_BYTES], &hash) != head[FIELD_BYTES..] {
             return Err(WireError::Checksum);
         }
         frame.drain(..HEADER_BYTES);
-        Ok((header, frame))
+        Ok((header, frame, hash))
+    }
+
+    /// The hash of a frame by its place in the run and its payload.
+    pub(crate) fn digest(&self, payload: &blake3::Hash) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow frame v1");
+        for number in [
+            self.sender.index() as u64,
+            self.receiver.index() as u64,
+            u64::from(self.primitive.tag()),
+            u64::from(self.call),
+            u64::from(self.frame),
+        ] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(payload.as_bytes());
+        *hasher.finalize().as_bytes()
     }
 
     fn fields(&self) -> [u8; FIELD_BYTES] {

@@ -109,9 +109,14 @@ impl Party {
             }
             Engine::Joined(joined) => {
                 joined.link.begin(Primitive::Align, asked)?;
-                joined
+                let found = joined
                     .tagged(&mut self.generator, published, records, &listing)
-                    .await?
+                    .await?;
+                for class_of in &found {
+                    let classes: Vec<u64> = class_of.iter().map(|&class| class.into()).collect();
+                    joined.link.opened_words(&classes);
+                }
+                found
             }
         };
         let sealed = Sealed::new(listing.overlaps(found));
@@ -370,7 +375,7 @@ mod tests {
         let members = [(0..count as u32).collect::<Vec<u32>>()];
         let keys: Vec<RistrettoKey> = (0..SITES)
             .map(|site| {
-                let mut own = generator(seed, site);
+                let mut own = generator(Settings::hardened(), seed, site);
                 Listing::new(&mut own, &members);
                 RistrettoKey::new(&mut own)
             })

@@ -151,6 +151,7 @@ impl Joined {
         let tags = tags_of(&own, width);
         self.link.broadcast(&sorted(&tags).concat())?;
         let ordered = self.common_tags(To::All, &tags, seen).await?;
+        self.link.opened(&ordered.concat());
         Ok(placed(&order, &places(&tags, &ordered)))
     }
 
@@ -202,6 +203,7 @@ impl Joined {
         };
         seen.overlaps = Some((To::Site(comparer), overlaps));
         let ordered = self.receive_common(comparer, &seen.sizes).await?;
+        self.link.opened(&ordered.concat());
         if shuffles {
             self.tell_places(comparer, &stood, ordered.len()).await?;
         }
@@ -241,6 +243,7 @@ impl Joined {
     /// The comparer's part: it knows its own tags only in its predecessor's order.
     async fn compare_tags(&mut self, tags: &[Tag], seen: &mut Seen) -> Result<Vec<usize>, Error> {
         let ordered = self.common_tags(To::Site(self.me), tags, seen).await?;
+        self.link.opened(&ordered.concat());
         self.link.broadcast(&(ordered.len() as u64).to_le_bytes())?;
         self.link.broadcast(&ordered.concat())?;
         let shuffler = self.previous();
@@ -412,11 +415,11 @@ pub(super) mod tests {
     }
 
     /// A site's own randomness as it is when the alignment begins.
-    pub(in crate::align) fn generator(seed: u64, site: usize) -> Generator {
-        let mut generator = Generator::new(&Seed::for_site(seed, site));
-        Agreement::new(&mut generator);
-        Agreement::new(&mut generator);
-        generator
+    pub(in crate::align) fn generator(settings: Settings, seed: u64, site: usize) -> Generator {
+        let joined = Simulation::new(SITES, seed)
+            .settings(settings)
+            .run(|party| async move { Ok::<_, Error>(party.generator) });
+        joined.into_values().expect("no fault").swap_remove(site)
     }
 
     /// Where each of `before` stands in `after`.
@@ -456,7 +459,7 @@ pub(super) mod tests {
             let (outcome, comparer) = aligned(Settings::hardened(), seed, count);
             let keys: Vec<(RistrettoKey, RistrettoKey)> = (0..SITES)
                 .map(|site| {
-                    let mut own = generator(seed, site);
+                    let mut own = generator(Settings::hardened(), seed, site);
                     (RistrettoKey::new(&mut own), RistrettoKey::new(&mut own))
                 })
                 .collect();
@@ -492,7 +495,7 @@ pub(super) mod tests {
         for site in 0..SITES {
             let own = identifiers(site, count);
             let own: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
-            let key = PohligHellmanKey::new(&mut generator(3, site));
+            let key = PohligHellmanKey::new(&mut generator(Settings::published(), 3, site));
             let sent = sets(&outcome, (site + 1) % SITES, count, width).swap_remove(0);
             let order = moved(&key.encrypt(&own), &sent, width);
             assert_shuffled(&order, &format!("table of site {site}"));

@@ -24,7 +24,7 @@ use crate::draft::Draft;
 use crate::error::Error;
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
-use crate::party::{Engine, Joined, Party};
+use crate::party::{Engine, Joined, Party, Roles};
 use crate::random::{Generator, Purpose};
 use crate::settings::Security;
 use crate::wire::{self, Primitive};
@@ -105,6 +105,7 @@ impl Party {
                     }
                 }
                 oppose(junction, &mut draft);
+                joined.link.opened(&wire::pack_bits(draft.iter().copied()));
                 Ok(draft.seal())
             }
         }
@@ -137,9 +138,12 @@ impl Joined {
     async fn apart_conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
         let (me, roles, count) = (self.me, self.roles(), bits.len());
         let mut share = self.masked_bits(bits);
+        let givers = self.peers().filter(|peer| !roles.hold_shares(*peer));
+        let mut given = Vec::new();
         if me == roles.holder {
-            for peer in self.peers().filter(|&peer| peer != roles.keeper) {
+            for peer in givers {
                 let message = self.link.receive(peer, count).await?;
+                given.extend_from_slice(blake3::hash(&message).as_bytes());
                 let others = field::decode(&message, count);
                 let others = others.map_err(|source| self.link.invalid(peer, source))?;
                 share
@@ -149,11 +153,17 @@ impl Joined {
             }
             let all = Element::from_count(self.sites);
             share.iter_mut().for_each(|sum| *sum = *sum - all);
-            self.send_through_affine_map(roles.keeper, roles.judge, false, &share)?;
+            self.send_through_affine_map(roles, &given, &share)?;
         } else if me == roles.keeper {
-            self.send_through_affine_map(roles.holder, roles.judge, true, &share)?;
+            for peer in givers {
+                given.extend(self.link.receive(peer, blake3::OUT_LEN).await?);
+            }
+            self.send_through_affine_map(roles, &given, &share)?;
         } else {
-            self.link.send(roles.holder, &field::encode(&share))?;
+            let message = field::encode(&share);
+            let hash = blake3::hash(&message);
+            self.link.send(roles.holder, &message)?;
+            self.link.send(roles.keeper, hash.as_bytes())?;
         }
         if me == roles.judge {
             let left = self.receive_elements(roles.holder, count).await?;
@@ -173,7 +183,7 @@ impl Joined {
     fn masked_bits(&self, bits: &[bool]) -> Vec<Element> {
         let mut share: Vec<Element> = bits.iter().map(|&bit| Element::from_bit(bit)).collect();
         for peer in self.peers() {
-            let mut stream = self.pair(peer).stream(Purpose::ApartMask, self.link.call());
+            let mut stream = self.stream(peer, Purpose::ApartMask);
             if self.me < peer {
                 share
                     .iter_mut()
@@ -187,28 +197,36 @@ impl Joined {
         share
     }
 
-    /// Sends a u + b, or b - a u, to the judge: a and b are known to holder and keeper only.
+    /// Sends a u + b, or b - a u, to the judge: a and b are known to holder and keeper only. They
+    /// follow from the hashes of what the others gave, too: a holder that forgot what it was given and
+    /// is given something else must not send a second sum through the same map.
     fn send_through_affine_map(
         &mut self,
-        partner: crate::Site,
-        judge: crate::Site,
-        opposite: bool,
+        roles: Roles,
+        given: &[u8],
         share: &[Element],
     ) -> Result<(), Error> {
-        let mut stream = self.pair(partner).stream(Purpose::Affine, self.link.call());
+        let is_keeper = self.me == roles.keeper;
+        let partner = if is_keeper {
+            roles.holder
+        } else {
+            roles.keeper
+        };
+        let bound = self.link.bound(partner).and(given);
+        let mut stream = self.pair(partner).stream(Purpose::Affine, &bound, 0);
         let mapped: Vec<Element> = share
             .iter()
             .map(|&value| {
                 let slope = Element::draw_nonzero(&mut stream);
                 let offset = Element::draw(&mut stream);
-                if opposite {
+                if is_keeper {
                     offset - slope * value
                 } else {
                     offset + slope * value
                 }
             })
             .collect();
-        self.link.send(judge, &field::encode(&mapped))
+        self.link.send(roles.judge, &field::encode(&mapped))
     }
 
     async fn receive_elements(

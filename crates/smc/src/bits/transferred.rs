@@ -17,17 +17,18 @@ use crate::transfer::{Batch, Sender, Transfer, pads};
 impl Joined {
     pub(super) async fn transferred_conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
         let permutation = Permutation::new(0);
-        let batch = Batch {
-            call: self.link.call(),
-            part: 0,
-        };
         let count = bits.len();
         let (sender, chooser) = (Site::new(0), Site::new(1));
+        let peer = if self.me == sender { chooser } else { sender };
+        let batch = Batch {
+            bound: *self.link.bound(peer),
+            part: 0,
+        };
         match &self.transfer {
             Some(Transfer::Chooser(transfer)) => {
                 let (message, mut rows) = transfer.choose(batch, bits.iter().copied());
                 self.link.send(sender, &message)?;
-                pads(&permutation, batch, &mut rows);
+                pads(&permutation, batch.tweaks(&message), &mut rows);
                 let message = self.link.receive(sender, 2 * count.div_ceil(8)).await?;
                 let (zeros, ones) = message.split_at(count.div_ceil(8));
                 let decode = |bytes| wire::unpack_bits(bytes, count);
@@ -47,8 +48,9 @@ impl Joined {
                 let rows = transfer.rows(batch, &message, count);
                 let mut zeros = rows.map_err(|source| self.link.invalid(chooser, source))?;
                 let mut ones: Vec<u128> = zeros.iter().map(|row| row ^ transfer.offset()).collect();
-                pads(&permutation, batch, &mut zeros);
-                pads(&permutation, batch, &mut ones);
+                let tweaks = batch.tweaks(&message);
+                pads(&permutation, tweaks, &mut zeros);
+                pads(&permutation, tweaks, &mut ones);
                 let mut reply = wire::pack_bits(zeros.iter().map(|pad| pad & 1 == 1));
                 let ones = ones
                     .iter()

@@ -5,73 +5,101 @@
 //! (z < r) on the low bits. Holder and keeper exchange their shares of z = y + r and evaluate: the
 //! sign of y is the sign of z, xor that of r, xor the borrow, which is that function. Before they
 //! send their shares of the bit to all they flip both by a common random bit, so that the dealer,
-//! who knows the keys, learns nothing about z from a share.
+//! who knows the keys, learns nothing about z from a share. That bit follows from z and the dealer's
+//! words, too: for another z or other words it is another.
+//!
+//! Comparisons may have roles of their own ([`Lane`]): all lanes go through the same three rounds.
 //!
 //! After Boyle et al. (EUROCRYPT 2021), section 5; the trust is that of TG12's hash comparison.
 //!
 //! # Discloses
-//! One bit per comparison. To two colluding sites with roles the sums.
+//! One bit per comparison. To two colluding sites with roles the sums of their lane.
+
+use std::ops::Range;
 
 use super::Question;
 use super::function::{Comparison, Secret};
 use crate::error::Error;
 use crate::network::Site;
 use crate::party::{Joined, Roles};
-use crate::random::Purpose;
+use crate::random::{Bound, Keystream, Purpose};
 use crate::sum::add_masks;
 use crate::wire::{self, bytes_for};
 
+/// Comparisons that stand one after the other and have the same roles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lane {
+    /// Who has which role.
+    pub(super) roles: Roles,
+    /// The places of the comparisons.
+    pub(super) places: Range<usize>,
+}
+
+/// Compares; the lanes cover all comparisons, in order.
 pub(super) async fn compare(
     joined: &mut Joined,
     question: &Question<'_>,
+    lanes: &[Lane],
     answers: &mut [bool],
 ) -> Result<(), Error> {
-    let (me, roles) = (joined.me, joined.roles());
     let mut values = question.counts.to_vec();
     add_masks(joined, Purpose::ApartMask, &mut values);
-    let table = Table::new(question, roles);
-    if me == roles.holder {
-        for peer in joined.peers().filter(|&peer| peer != roles.keeper) {
-            let others = table.receive(joined, peer, values.len()).await?;
-            values
-                .iter_mut()
-                .zip(others)
-                .for_each(|(value, other)| *value = value.wrapping_add(other));
-        }
-        for (index, value) in values.iter_mut().enumerate() {
-            *value = value.wrapping_sub(question.threshold(index));
-        }
+    let tables: Vec<Table> = lanes
+        .iter()
+        .enumerate()
+        .map(|(number, lane)| Table::new(question, number, lane))
+        .collect();
+    // Frames of a link come in the order in which they were sent: step by step, lane by lane.
+    for table in &tables {
+        table.give(joined, &values)?;
     }
-    if me != roles.holder && me != roles.keeper {
-        table.send(joined, roles.holder, &values)?;
+    for table in &tables {
+        table.deal(joined)?;
     }
-    if me == roles.judge {
-        table.deal(joined, values.len())?;
+    for table in &tables {
+        table.gather(joined, question, &mut values).await?;
     }
-    if me == roles.holder {
-        let share = table.evaluate(joined, roles.keeper, values).await?;
-        table.open(joined, &share, answers).await
-    } else if me == roles.keeper {
-        let share = table.evaluate(joined, roles.holder, values).await?;
-        table.open(joined, &share, answers).await
-    } else {
-        table.watch(joined, answers).await
+    for table in &tables {
+        table.send_masked(joined, &mut values)?;
     }
+    let mut words = Vec::with_capacity(tables.len());
+    for table in &tables {
+        words.push(table.receive_words(joined).await?);
+    }
+    let mut shares = vec![false; values.len()];
+    for (table, words) in tables.iter().zip(&words) {
+        table
+            .evaluate(joined, words, &mut values, &mut shares)
+            .await?;
+    }
+    for table in &tables {
+        table.send_shares(joined, &shares)?;
+    }
+    for table in &tables {
+        table.open(joined, &shares, answers).await?;
+    }
+    Ok(())
 }
 
-/// What is public about a comparison.
+/// What is public about the comparisons of a lane.
 struct Table {
+    /// Its number: the two of a pair may have several lanes with different roles.
+    number: u32,
     roles: Roles,
+    places: Range<usize>,
     /// Bits of a sum; shares have one more, for the sign.
     bits: u32,
     comparison: Comparison,
 }
 
 impl Table {
-    fn new(question: &Question<'_>, roles: Roles) -> Self {
+    fn new(question: &Question<'_>, number: usize, lane: &Lane) -> Self {
         let bits = question.bits();
         Self {
-            roles,
+            // There are fewer lanes than comparisons of a call.
+            number: number as u32,
+            roles: lane.roles,
+            places: lane.places.clone(),
             bits,
             comparison: Comparison::new(bits),
         }
@@ -79,6 +107,50 @@ impl Table {
 
     const fn mask(&self) -> u64 {
         u64::MAX >> (63 - self.bits)
+    }
+
+    fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The other of holder and keeper, at one of the two.
+    fn partner(&self, joined: &Joined) -> Option<Site> {
+        match joined.me {
+            me if me == self.roles.holder => Some(self.roles.keeper),
+            me if me == self.roles.keeper => Some(self.roles.holder),
+            _ => None,
+        }
+    }
+
+    /// First round: masked summands to the holder.
+    fn give(&self, joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
+        if !self.roles.hold_shares(joined.me) {
+            self.send(joined, self.roles.holder, &values[self.places.clone()])?;
+        }
+        Ok(())
+    }
+
+    /// The holder adds up what it was given, and takes the thresholds off.
+    async fn gather(
+        &self,
+        joined: &mut Joined,
+        question: &Question<'_>,
+        values: &mut [u64],
+    ) -> Result<(), Error> {
+        if joined.me != self.roles.holder {
+            return Ok(());
+        }
+        for peer in joined.peers().filter(|&peer| peer != self.roles.keeper) {
+            let others = self.receive(joined, peer).await?;
+            values[self.places.clone()]
+                .iter_mut()
+                .zip(others)
+                .for_each(|(value, other)| *value = value.wrapping_add(other));
+        }
+        for place in self.places.clone() {
+            values[place] = values[place].wrapping_sub(question.threshold(place));
+        }
+        Ok(())
     }
 
     fn send(&self, joined: &mut Joined, to: Site, values: &[u64]) -> Result<(), Error> {
@@ -92,34 +164,36 @@ impl Table {
         joined.link.send(to, &message)
     }
 
-    async fn receive(
-        &self,
-        joined: &mut Joined,
-        from: Site,
-        count: usize,
-    ) -> Result<Vec<u64>, Error> {
-        let bytes = joined
-            .link
-            .receive(from, count * bytes_for(self.bits + 1))
-            .await?;
-        let values = wire::unpack_below(&bytes, count, self.bits + 1);
+    async fn receive(&self, joined: &mut Joined, from: Site) -> Result<Vec<u64>, Error> {
+        let length = self.count() * bytes_for(self.bits + 1);
+        let bytes = joined.link.receive(from, length).await?;
+        let values = wire::unpack_below(&bytes, self.count(), self.bits + 1);
         values.map_err(|source| joined.link.invalid(from, source))
     }
 
-    /// The judge's part: keys from streams it shares with each of the two, and corrections.
-    fn deal(&self, joined: &mut Joined, count: usize) -> Result<(), Error> {
-        let secrets = self.secrets(joined, joined.link.call(), count);
-        let mut message = Vec::with_capacity(count * self.comparison.words() * 16);
+    /// First round, the judge's part: keys from streams it shares with each of the two, and
+    /// corrections.
+    fn deal(&self, joined: &mut Joined) -> Result<(), Error> {
+        if joined.me != self.roles.judge {
+            return Ok(());
+        }
+        let bounds = [self.roles.holder, self.roles.keeper].map(|site| *joined.link.bound(site));
+        let secrets = self.secrets(joined, bounds);
+        let mut message = Vec::with_capacity(self.count() * self.comparison.words() * 16);
         wire::pack_blocks(self.comparison.deal(&secrets), &mut message);
         joined.link.send(self.roles.holder, &message)?;
         joined.link.send(self.roles.keeper, &message)
     }
 
     /// What the judge shares with holder and keeper for one call, without a message.
-    fn secrets(&self, joined: &Joined, call: u32, count: usize) -> Vec<Secret> {
-        let mut left = joined.pair(self.roles.holder).stream(Purpose::Dealer, call);
-        let mut right = joined.pair(self.roles.keeper).stream(Purpose::Dealer, call);
-        (0..count)
+    fn secrets(&self, joined: &Joined, [holder, keeper]: [Bound; 2]) -> Vec<Secret> {
+        let dealt = |site: Site, bound: &Bound| {
+            let pair = joined.pair(site);
+            pair.stream(Purpose::Dealer, bound, self.number)
+        };
+        let mut left = dealt(self.roles.holder, &holder);
+        let mut right = dealt(self.roles.keeper, &keeper);
+        (0..self.count())
             .map(|_| {
                 let mask = left.word().wrapping_add(right.word()) & self.mask();
                 Secret {
@@ -131,76 +205,115 @@ impl Table {
             .collect()
     }
 
-    /// Holder's and keeper's part: z is opened between them, then evaluated.
+    /// Second round, holder's and keeper's part: z is opened between them.
+    fn send_masked(&self, joined: &mut Joined, values: &mut [u64]) -> Result<(), Error> {
+        let Some(partner) = self.partner(joined) else {
+            return Ok(());
+        };
+        let mut dealt = self.dealt(joined);
+        let values = &mut values[self.places.clone()];
+        for value in values.iter_mut() {
+            *value = value.wrapping_add(dealt.word());
+            dealt.block();
+        }
+        self.send(joined, partner, values)
+    }
+
+    /// What the judge shares with holder or keeper.
+    fn dealt(&self, joined: &Joined) -> Keystream {
+        let bound = joined.link.bound(self.roles.judge);
+        let pair = joined.pair(self.roles.judge);
+        pair.stream(Purpose::Dealer, bound, self.number)
+    }
+
+    /// The judge's corrections, at holder and keeper.
+    async fn receive_words(&self, joined: &mut Joined) -> Result<Vec<u8>, Error> {
+        if self.partner(joined).is_none() {
+            return Ok(Vec::new());
+        }
+        let length = self.count() * self.comparison.words() * 16;
+        joined.link.receive(self.roles.judge, length).await
+    }
+
+    /// Holder and keeper evaluate the function on z.
     async fn evaluate(
         &self,
         joined: &mut Joined,
-        partner: Site,
-        mut values: Vec<u64>,
-    ) -> Result<Vec<bool>, Error> {
-        let call = joined.link.call();
-        let mut dealt = joined.pair(self.roles.judge).stream(Purpose::Dealer, call);
-        let mut roots = Vec::with_capacity(values.len());
-        for value in &mut values {
-            *value = value.wrapping_add(dealt.word());
-            roots.push(dealt.block());
-        }
-        self.send(joined, partner, &values)?;
-        let theirs = self.receive(joined, partner, values.len()).await?;
+        bytes: &[u8],
+        values: &mut [u64],
+        shares: &mut [bool],
+    ) -> Result<(), Error> {
+        let Some(partner) = self.partner(joined) else {
+            return Ok(());
+        };
+        let values = &mut values[self.places.clone()];
+        let theirs = self.receive(joined, partner).await?;
         for (value, other) in values.iter_mut().zip(theirs) {
             *value = value.wrapping_add(other) & self.mask();
         }
         let count = values.len() * self.comparison.words();
-        let bytes = joined.link.receive(self.roles.judge, count * 16).await?;
-        let words = wire::unpack_blocks(&bytes, count).map(Iterator::collect::<Vec<u128>>);
+        let words = wire::unpack_blocks(bytes, count).map(Iterator::collect::<Vec<u128>>);
         let words = words.map_err(|source| joined.link.invalid(self.roles.judge, source))?;
+        let mut dealt = self.dealt(joined);
+        let roots: Vec<u128> = values
+            .iter()
+            .map(|_| {
+                dealt.word();
+                dealt.block()
+            })
+            .collect();
 
         let low: Vec<u64> = values
             .iter()
             .map(|value| value & (self.mask() >> 1))
             .collect();
         let holds = joined.me == self.roles.holder;
-        let mut share = self.comparison.evaluate(!holds, &roots, &words, &low);
-        let mut hide = joined.pair(partner).stream(Purpose::Opening, call);
-        for (share, value) in share.iter_mut().zip(values) {
+        let share = self.comparison.evaluate(!holds, &roots, &words, &low);
+        let mut seen = Vec::with_capacity(values.len() * 8);
+        wire::pack(values.iter().copied(), 8, &mut seen);
+        let bound = joined.link.bound(partner).and(&seen).and(bytes);
+        let mut hide = joined
+            .pair(partner)
+            .stream(Purpose::Opening, &bound, self.number);
+        let places = shares[self.places.clone()].iter_mut();
+        for ((place, share), value) in places.zip(share).zip(values) {
             // The holder adds the sign of z, and 1: at least is the opposite of below.
-            *share ^= (hide.byte() & 1 == 1) ^ (holds && value >> self.bits == 0);
+            *place = share ^ (hide.byte() & 1 == 1) ^ (holds && *value >> self.bits == 0);
         }
-        Ok(share)
+        Ok(())
+    }
+
+    /// Third round: holder and keeper send their shares of the bits to all.
+    fn send_shares(&self, joined: &mut Joined, shares: &[bool]) -> Result<(), Error> {
+        if self.partner(joined).is_none() {
+            return Ok(());
+        }
+        let shares = shares[self.places.clone()].iter().copied();
+        joined.link.broadcast(&wire::pack_bits(shares))
     }
 
     async fn open(
         &self,
         joined: &mut Joined,
-        share: &[bool],
+        shares: &[bool],
         answers: &mut [bool],
     ) -> Result<(), Error> {
-        joined
-            .link
-            .broadcast(&wire::pack_bits(share.iter().copied()))?;
-        let partner = if joined.me == self.roles.holder {
-            self.roles.keeper
-        } else {
-            self.roles.holder
-        };
-        joined.receive_answers(partner, answers).await?;
-        answers
-            .iter_mut()
-            .zip(share)
-            .for_each(|(answer, share)| *answer ^= share);
-        Ok(())
-    }
-
-    async fn watch(&self, joined: &mut Joined, answers: &mut [bool]) -> Result<(), Error> {
-        joined.receive_answers(self.roles.holder, answers).await?;
-        let mut share = vec![false; answers.len()];
-        joined
-            .receive_answers(self.roles.keeper, &mut share)
-            .await?;
-        answers
-            .iter_mut()
-            .zip(share)
-            .for_each(|(answer, share)| *answer ^= share);
+        let answers = &mut answers[self.places.clone()];
+        let mut others = vec![false; answers.len()];
+        match self.partner(joined) {
+            Some(partner) => {
+                joined.receive_answers(partner, answers).await?;
+                others.copy_from_slice(&shares[self.places.clone()]);
+            }
+            None => {
+                joined.receive_answers(self.roles.holder, answers).await?;
+                joined
+                    .receive_answers(self.roles.keeper, &mut others)
+                    .await?;
+            }
+        }
+        let both = answers.iter_mut().zip(others);
+        both.for_each(|(answer, other)| *answer ^= other);
         Ok(())
     }
 }

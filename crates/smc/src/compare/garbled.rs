@@ -17,8 +17,8 @@ use crate::block::Permutation;
 use crate::error::Error;
 use crate::network::Site;
 use crate::party::Joined;
-use crate::random::Generator;
-use crate::transfer::{Batch, Chooser, Sender, Transfer, pads};
+use crate::random::{Bound, Generator};
+use crate::transfer::{Batch, Chooser, Sender, Transfer, Tweaks, pads};
 use crate::wire::{self, WireError};
 
 /// Comparisons that go through the hash together.
@@ -35,8 +35,13 @@ pub(super) async fn compare(
     answers: &mut [bool],
 ) -> Result<(), Error> {
     let (garbler, evaluator) = (Site::new(0), Site::new(1));
-    let call = joined.link.call();
-    let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, call, part);
+    let peer = if joined.me == garbler {
+        evaluator
+    } else {
+        garbler
+    };
+    let bound = *joined.link.bound(peer);
+    let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, bound, part);
     match &joined.transfer {
         Some(Transfer::Sender(transfer)) => {
             for (part, counts) in parts(question.counts).enumerate() {
@@ -58,9 +63,10 @@ pub(super) async fn compare(
                 .collect();
             let mut rows = Vec::with_capacity(needs.len().div_ceil(PART));
             for (part, needs) in parts(&needs).enumerate() {
-                let (message, own) = circuits(part, needs.len()).choose(transfer, needs);
+                let circuit = circuits(part, needs.len());
+                let (message, own) = circuit.choose(transfer, needs);
                 joined.link.send(garbler, &message)?;
-                rows.push(own);
+                rows.push((circuit.batch.tweaks(&message), own));
             }
             let none = answers.is_empty().then(<&mut [bool]>::default);
             let answered = answers.chunks_mut(PART).chain(none);
@@ -96,12 +102,12 @@ struct Circuit {
 }
 
 impl Circuit {
-    fn new(bits: u32, count: usize, call: u32, part: usize) -> Self {
+    fn new(bits: u32, count: usize, bound: Bound, part: usize) -> Self {
         Self {
             count,
             bits: bits as usize,
             batch: Batch {
-                call,
+                bound,
                 part: part as u32,
             },
             gates: Permutation::new(1),
@@ -134,8 +140,9 @@ impl Circuit {
     ) -> Result<Vec<u8>, WireError> {
         let mut zeros = transfer.rows(self.batch, message, self.gates())?;
         let mut ones: Vec<u128> = zeros.iter().map(|row| row ^ transfer.offset()).collect();
-        pads(&self.transfers, self.batch, &mut zeros);
-        pads(&self.transfers, self.batch, &mut ones);
+        let tweaks = self.batch.tweaks(message);
+        pads(&self.transfers, tweaks, &mut zeros);
+        pads(&self.transfers, tweaks, &mut ones);
         let offset = block(generator) | 1;
         let first = block(generator);
 
@@ -164,7 +171,7 @@ impl Circuit {
                     cell.copy_from_slice(&[left, left ^ offset, right, right ^ offset]);
                 }
                 let inputs = blocks;
-                self.hash_gates(&mut blocks[..4 * counts.len()], 4, start, place);
+                self.hash_gates(tweaks, &mut blocks[..4 * counts.len()], 4, start, place);
                 for lane in 0..counts.len() {
                     let [left, right] = [inputs[4 * lane], inputs[4 * lane + 2]];
                     let [h0, h1, h2, h3] = [0, 1, 2, 3].map(|at| blocks[4 * lane + at]);
@@ -189,7 +196,7 @@ impl Circuit {
 
     fn evaluate(
         &self,
-        mut labels: Vec<u128>,
+        (tweaks, mut labels): (Tweaks, Vec<u128>),
         reply: &[u8],
         needs: &[u64],
         answers: &mut [bool],
@@ -199,7 +206,7 @@ impl Circuit {
         let (transfers, rest) = rest.split_at(self.gates() * 16);
         let (tables, decode) = rest.split_at(self.gates() * 32);
         let first = wire::unpack_blocks(first, 1)?.next().unwrap_or_default();
-        pads(&self.transfers, self.batch, &mut labels);
+        pads(&self.transfers, tweaks, &mut labels);
         for (gate, (label, word)) in labels
             .iter_mut()
             .zip(wire::unpack_blocks(transfers, self.gates())?)
@@ -220,7 +227,7 @@ impl Circuit {
                     cell.copy_from_slice(&[carries[lane], right]);
                 }
                 let inputs = blocks;
-                self.hash_gates(&mut blocks[..2 * answers.len()], 2, start, place);
+                self.hash_gates(tweaks, &mut blocks[..2 * answers.len()], 2, start, place);
                 for lane in 0..answers.len() {
                     let [left, right] = [inputs[2 * lane], inputs[2 * lane + 1]];
                     let gate = ((start + lane) * self.bits + place) * 2;
@@ -242,11 +249,18 @@ impl Circuit {
     }
 
     /// Hashes the labels of one gate in each lane; both labels of a wire share a tweak.
-    fn hash_gates(&self, blocks: &mut [u128], per_lane: usize, start: usize, place: usize) {
+    fn hash_gates(
+        &self,
+        tweaks: Tweaks,
+        blocks: &mut [u128],
+        per_lane: usize,
+        start: usize,
+        place: usize,
+    ) {
         let half = per_lane / 2;
         self.gates.tweaked_hash(blocks, |at| {
             let gate = (start + at / per_lane) * self.bits + place;
-            self.batch.tweak(2 * gate + at % per_lane / half)
+            tweaks.at(2 * gate + at % per_lane / half)
         });
     }
 }

@@ -8,6 +8,21 @@
 //! Guarantee: a single site learns one bit per comparison and nothing else. Of three or more
 //! sites, two of the three with roles, colluding, learn the sums but not the summands of others.
 //!
+//! # Sums that leave sites out
+//! m-privacy compares what is left of a class without the sites of a coalition
+//! ([`Party::at_least_without`]). The sums of the whole class are opened anyway, so two sites that have
+//! roles in all such comparisons learn together, from the differences, what *every* site holds: with
+//! five sites a pair recovers the counts of all. With four sites or more a study may spread the roles
+//! instead ([`RoleChoice::Spread`]): in a comparison that leaves sites out, those sites themselves have
+//! as many roles as they can. A site that is left out already knows the whole and its own part, so what
+//! it can learn with a partner it knew. Of a comparison without one site only the two others with roles
+//! learn something, together: that one site's counts. They are neighbours in an order drawn for the
+//! run, so each pair of sites learns, of all comparisons without one site, the counts of at most one
+//! other site; with four sites, where one count gives away the last, the pairs are two halves, and two
+//! pairs of the six learn anything. Of a comparison without two sites the third role goes to another
+//! site for each pair. A construction in which no pair learns anything would need a dealer that three
+//! sites play together, at several times the bytes; rotation costs frames, and no round.
+//!
 //! # Discloses
 //! One bit per comparison, to all sites. With two sites the bit bounds the other's summand, in
 //! any protocol.
@@ -17,18 +32,29 @@ mod function;
 mod garbled;
 mod published;
 
+use std::collections::BTreeMap;
+
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
+use crate::network::Site;
 use crate::party::{Engine, Party};
-use crate::settings::Security;
-use crate::wire::Primitive;
+use crate::settings::{RoleChoice, Security};
+use crate::wire::{self, Primitive};
+use dealt::Lane;
 
 /// In the ledger of every comparison between two sites.
 const TWO_SITES: &str = "with two sites the answer and one's own summand bound the other's";
 /// In the ledger of every hardened one between three sites or more.
 const ROLES: &str = "two of the three sites with roles can learn the sums together";
+/// In the ledger of comparisons that leave sites out, with three sites that have all roles.
+const LEFT_OUT: &str = "two of the three sites with roles can learn the sums together, and from sums \
+                        that leave out one site each the counts of every site";
+/// In the ledger of comparisons that leave sites out, with roles that are spread.
+const SPREAD: &str = "two sites that both have roles in a comparison can learn its sum together: of \
+                      comparisons that leave out one site, the counts of at most one other site \
+                      (with four sites, of both others)";
 /// In the ledger of every published comparison.
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its summand together";
 
@@ -70,12 +96,95 @@ impl Party {
         Ok(())
     }
 
+    /// As [`Party::at_least`], of sums that leave sites out: `without` has for each comparison the
+    /// sites that are left out of it, in order. Where the settings say so, those sites have the roles
+    /// in it.
+    pub async fn at_least_without(
+        &mut self,
+        what: What,
+        bound: u64,
+        counts: &[u64],
+        thresholds: &[u64],
+        without: &[Vec<Site>],
+        answers: &mut [bool],
+    ) -> Result<(), Error> {
+        let lengths = |left: usize, right: usize| {
+            let differ = Error::OwnConfig(OwnConfig::Lengths { left, right });
+            (left == right).then_some(()).ok_or(differ)
+        };
+        lengths(counts.len(), without.len())?;
+        lengths(counts.len(), thresholds.len())?;
+        lengths(counts.len(), answers.len())?;
+        let is_spread = self.sites >= 4
+            && self.settings.security == Security::Hardened
+            && self.settings.roles == RoleChoice::Spread;
+        let mut places: BTreeMap<&[Site], Vec<usize>> = BTreeMap::new();
+        for (place, without) in without.iter().enumerate() {
+            let key: &[Site] = if is_spread { without } else { &[] };
+            places.entry(key).or_default().push(place);
+        }
+        let order: Vec<usize> = places.values().flatten().copied().collect();
+        let counts: Vec<u64> = order.iter().map(|&place| counts[place]).collect();
+        let thresholds: Vec<u64> = order.iter().map(|&place| thresholds[place]).collect();
+        let groups: Vec<(&[Site], usize)> = places
+            .iter()
+            .map(|(without, places)| (*without, places.len()))
+            .collect();
+        let question = Question {
+            bound,
+            counts: &counts,
+            thresholds: &thresholds,
+        };
+        self.calls += 1;
+        question.check(answers.len())?;
+        let mut found = vec![false; order.len()];
+        if self.sites == 1 {
+            question.answer_alone(&mut found);
+        } else {
+            let mut asking = self.asking(what, &[])?.word(bound);
+            asking = asking.words(thresholds.iter().copied());
+            for (without, count) in &groups {
+                let sites = without.iter().map(|site| site.index() as u64);
+                asking = asking.words(sites).word(*count as u64);
+            }
+            let asked = asking.finish();
+            let sealed = self
+                .sealed_in_lanes(Primitive::AtLeast, asked, &question, &groups, &mut found)
+                .await?;
+            let caveat = match self.compare_caveat() {
+                Some(ROLES) if is_spread => Some(SPREAD),
+                Some(ROLES) => Some(LEFT_OUT),
+                other => other,
+            };
+            self.open(what, Primitive::AtLeast, To::All, caveat, sealed);
+        }
+        for (place, answer) in order.into_iter().zip(found) {
+            answers[place] = answer;
+        }
+        Ok(())
+    }
+
     /// The answers, for a primitive that is built on them and opens them under its own name.
     pub(crate) async fn sealed_at_least<'a>(
         &mut self,
         primitive: Primitive,
         asked: u64,
         question: &Question<'_>,
+        answers: &'a mut [bool],
+    ) -> Result<Sealed<&'a mut [bool]>, Error> {
+        let all: [(&[Site], usize); 1] = [(&[], question.counts.len())];
+        self.sealed_in_lanes(primitive, asked, question, &all, answers)
+            .await
+    }
+
+    /// The answers of comparisons in groups, each with the sites whose place it is to have roles and
+    /// the number of its comparisons, which stand one after the other.
+    async fn sealed_in_lanes<'a>(
+        &mut self,
+        primitive: Primitive,
+        asked: u64,
+        question: &Question<'_>,
+        groups: &[(&[Site], usize)],
         answers: &'a mut [bool],
     ) -> Result<Sealed<&'a mut [bool]>, Error> {
         match &mut self.engine {
@@ -102,11 +211,22 @@ impl Party {
                     (2, _) => {
                         garbled::compare(joined, &mut self.generator, question, drafted).await?
                     }
-                    (_, Security::Hardened) => dealt::compare(joined, question, drafted).await?,
+                    (_, Security::Hardened) => {
+                        let mut from = 0;
+                        let lane = |(without, count): &(&[Site], usize)| {
+                            let places = from..from + count;
+                            from = places.end;
+                            let roles = joined.roles_without(without);
+                            Lane { roles, places }
+                        };
+                        let lanes: Vec<Lane> = groups.iter().map(lane).collect();
+                        dealt::compare(joined, question, &lanes, drafted).await?;
+                    }
                     (_, Security::Published) => {
                         published::compare(joined, &mut self.generator, question, drafted).await?;
                     }
                 }
+                joined.link.opened(&wire::pack_bits(draft.iter().copied()));
                 Ok(draft.seal())
             }
         }

@@ -137,6 +137,7 @@ impl Simulation {
                     sites: self.sites,
                     settings: self.settings,
                     seed: Seed::for_site(self.seed, me.index()),
+                    context: [0; 32],
                     network,
                 };
                 async move { site(Party::join(seat).await?).await }

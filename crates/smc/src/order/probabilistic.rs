@@ -63,6 +63,9 @@ impl Party {
                 &mut seen,
             )
             .await;
+            if ended.is_ok() {
+                joined.link.opened_words(&own);
+            }
         }
         // What was seen was seen, however the laps ended.
         self.ledger.finish(begun, Sealed::new(seen));

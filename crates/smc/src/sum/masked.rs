@@ -116,9 +116,8 @@ impl Joined {
 /// Adds this site's masks: with each peer one stream, added by the first of the two and taken off
 /// by the second. Over all sites they cancel.
 pub(crate) fn add_masks(joined: &Joined, purpose: Purpose, values: &mut [u64]) {
-    let call = joined.link.call();
     for peer in joined.peers() {
-        let stream = joined.pair(peer).stream(purpose, call);
+        let stream = joined.stream(peer, purpose);
         if joined.me < peer {
             stream.over(values, u64::wrapping_add);
         } else {

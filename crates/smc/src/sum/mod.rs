@@ -115,6 +115,9 @@ impl Party {
                             .await?;
                     }
                 }
+                if pivot.is_none() {
+                    joined.link.opened_words(&draft);
+                }
                 Ok(draft.seal())
             }
         }

@@ -11,26 +11,41 @@ use zeroize::ZeroizeOnDrop;
 
 use super::base::BASE;
 use crate::block::Permutation;
-use crate::random::{Keystream, PairKey, Purpose};
+use crate::random::{Bound, Keystream, PairKey, Purpose};
 use crate::wire::{self, WireError};
 
 /// Transfers that are done together; no two of a run have the same name.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
-    /// The call.
-    pub(crate) call: u32,
+    /// What both sites have seen when the call began.
+    pub(crate) bound: Bound,
     /// The part of the call.
     pub(crate) part: u32,
 }
 
 impl Batch {
-    /// A tweak that no other hash of the same permutation in the run has.
-    pub(crate) fn tweak(self, place: usize) -> u128 {
-        u128::from(self.call) << 96 | u128::from(self.part) << 64 | place as u128
+    /// Tweaks that no other hash of the same permutation in the run has. They follow from the
+    /// chooser's message: to another message there are other pads.
+    pub(crate) fn tweaks(self, message: &[u8]) -> Tweaks {
+        let mut half = [0; 8];
+        half.copy_from_slice(&self.bound.and(message).0[..8]);
+        let part = u128::from(self.part) << 32;
+        Tweaks(u128::from(u64::from_le_bytes(half)) << 64 ^ part)
     }
 
     fn column(self, key: &PairKey) -> Keystream {
-        key.stream_of_part(Purpose::Column, self.call, self.part)
+        key.stream(Purpose::Column, &self.bound, self.part)
+    }
+}
+
+/// The tweaks of a batch's hashes.
+#[derive(Clone, Copy)]
+pub(crate) struct Tweaks(u128);
+
+impl Tweaks {
+    /// The tweak of one hash; a part has fewer than 2^32.
+    pub(crate) const fn at(self, place: usize) -> u128 {
+        self.0 ^ place as u128
     }
 }
 
@@ -119,8 +134,8 @@ impl Sender {
 }
 
 /// Hashes rows into pads, each with a tweak of its own over the whole run.
-pub(crate) fn pads(permutation: &Permutation, batch: Batch, rows: &mut [u128]) {
-    permutation.tweaked_hash(rows, |place| batch.tweak(place));
+pub(crate) fn pads(permutation: &Permutation, tweaks: Tweaks, rows: &mut [u128]) {
+    permutation.tweaked_hash(rows, |place| tweaks.at(place));
 }
 
 fn pack_words(bits: impl ExactSizeIterator<Item = bool>) -> Vec<u128> {

@@ -15,7 +15,7 @@ mod base;
 mod extension;
 
 pub(crate) use base::{BASE_BYTES, BaseReceiver, BaseSender};
-pub(crate) use extension::{Batch, Chooser, Sender, pads};
+pub(crate) use extension::{Batch, Chooser, Sender, Tweaks, pads};
 
 /// This site's side of the transfers from site 0 to site 1.
 pub(crate) enum Transfer {

@@ -18,7 +18,7 @@ use super::Items;
 use crate::error::{Error, Misbehaviour};
 use crate::network::Site;
 use crate::party::Joined;
-use crate::random::{Agreement, Generator, PairKey, Purpose, Seed};
+use crate::random::{Agreement, Bound, Generator, PairKey, Purpose, Seed};
 use crate::wire::{self, WireError};
 
 /// Bytes that a layer adds: a public key and a tag.
@@ -176,7 +176,8 @@ impl Mixer<'_> {
         let fresh = Agreement::new(generator);
         let public = fresh.public();
         let key = fresh.derive(theirs, self.session, LABEL)?;
-        key.stream(Purpose::Item, self.call).apply(onion);
+        key.stream(Purpose::Item, &Bound::ONCE, self.call)
+            .apply(onion);
         let tag = tag(&key, self.call, &public, onion);
         onion.splice(..0, public);
         onion.extend_from_slice(&tag);
@@ -192,7 +193,8 @@ impl Mixer<'_> {
             return None;
         }
         let mut inner = inner.to_vec();
-        key.stream(Purpose::Item, self.call).apply(&mut inner);
+        key.stream(Purpose::Item, &Bound::ONCE, self.call)
+            .apply(&mut inner);
         Some(inner)
     }
 }

@@ -104,6 +104,9 @@ impl Party {
                 }
             }
         };
+        if let Engine::Joined(joined) = &mut self.engine {
+            joined.link.opened(&united.concat());
+        }
         let caveat = (self.sites == 2).then_some(TWO_SITES);
         *items = self.open(what, Primitive::Union, To::All, caveat, Sealed::new(united));
         Ok(())

@@ -89,7 +89,9 @@ impl Party {
             }
             Engine::Joined(joined) => {
                 joined.link.begin(Primitive::Union, asked)?;
-                joined.mix_rows(&mut self.generator, &shape, own).await?
+                let rows = joined.mix_rows(&mut self.generator, &shape, own).await?;
+                joined.link.opened(&rows.concat());
+                rows
             }
         };
         Ok(self.open(what, Primitive::Union, To::All, None, Sealed::new(rows)))

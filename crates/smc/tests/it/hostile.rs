@@ -14,7 +14,7 @@ use crate::harness::{TEST, levels};
 const LIAR: Site = Site::new(1);
 const VICTIM: Site = Site::new(0);
 /// The frame after the join, on any link of three sites or more.
-const FIRST: u32 = 1;
+const FIRST: u32 = 2;
 
 /// What the victim says of a sum in which one frame was struck.
 fn struck(frame: u32, fault: Fault) -> Error {
@@ -136,27 +136,74 @@ fn a_replayed_frame() {
     assert_eq!(problem, Misbehaviour::Replayed { call: 1, frame: 0 });
 }
 
+/// What the liar says in its first message, and the error when it says this instead and has committed
+/// itself to it.
+fn with_hello(change: impl Fn(&mut [u8])) -> Error {
+    let honest = Simulation::new(3, 1)
+        .recording()
+        .run(|_| async { Ok::<_, Error>(()) });
+    let view = honest.view(VICTIM);
+    let said = view.iter().filter(|frame| frame.from == LIAR).nth(1);
+    let mut hello = said.unwrap().bytes[HEADER_BYTES..].to_vec();
+    change(&mut hello);
+    let commitment = blake3::derive_key("hedgerow hello commitment v1", &hello);
+    let faults = Faults::default()
+        .strike(LIAR, VICTIM, 0, Fault::Replace(commitment.to_vec()))
+        .strike(LIAR, VICTIM, 1, Fault::Replace(hello));
+    let outcome = Simulation::new(3, 1)
+        .faults(faults)
+        .run(|mut party| async move { party.sum(TEST, &mut [1]).await });
+    outcome.results.into_iter().next().unwrap().unwrap_err()
+}
+
 #[test]
 fn other_settings() {
-    let error = struck(0, Fault::Lie([&[1][..], &[0; 95]].concat()));
+    let error = with_hello(|hello| hello[0] ^= 1);
     assert_eq!(misbehaved(error), Misbehaviour::OtherSettings);
+}
+
+/// Whoever speaks last has seen the others' keys, and with other keys of its own would choose who has
+/// roles.
+#[test]
+fn keys_that_were_chosen_after_the_others_spoke() {
+    for byte in [0, 40, 95] {
+        let mut lie = vec![0; 96];
+        lie[byte] = 1;
+        let error = struck(1, Fault::Lie(lie));
+        assert_eq!(misbehaved(error), Misbehaviour::OtherHello);
+    }
+}
+
+/// A site that tells one peer another vector than the rest is found out at the next step: the sums
+/// differ, and with them the words of the next call.
+#[test]
+fn sites_that_were_told_different_things_notice_at_the_next_step() {
+    let faults = Faults::default().strike(LIAR, VICTIM, FIRST, Fault::Lie(vec![1; 8]));
+    let outcome = Simulation::new(4, 1)
+        .faults(faults)
+        .run(|mut party| async move {
+            let mut values = [5];
+            let first = party.sum(TEST, &mut values).await;
+            assert_eq!(first, Ok(()), "nobody can tell yet");
+            party.sum(TEST, &mut values).await
+        });
+    for (site, result) in outcome.results.into_iter().enumerate() {
+        let error = result.unwrap_err();
+        let is_told_apart = matches!(
+            error,
+            Error::PeerMisbehaved { problem: Misbehaviour::OtherQuestion, step, .. } if step.call == 2
+        );
+        let is_alone = matches!(error, Error::Line { .. });
+        assert!(is_told_apart || is_alone, "{site}: {error}");
+        assert!(is_told_apart || site != VICTIM.index(), "{site}: {error}");
+    }
 }
 
 #[test]
 fn a_public_key_that_everyone_can_use() {
-    // What the liar would have said, so that it can say zero instead.
-    let honest = Simulation::new(3, 1)
-        .recording()
-        .run(|_| async { Ok::<_, Error>(()) });
-    let hello = honest.view(VICTIM)[0].bytes[HEADER_BYTES..].to_vec();
     for key in [32..64, 64..96] {
-        let mask: Vec<u8> = (0..96)
-            .map(|at| if key.contains(&at) { hello[at] } else { 0 })
-            .collect();
-        assert_eq!(
-            misbehaved(struck(0, Fault::Lie(mask))),
-            Misbehaviour::WeakKey
-        );
+        let error = with_hello(|hello| hello[key.clone()].fill(0));
+        assert_eq!(misbehaved(error), Misbehaviour::WeakKey);
     }
 }
 
@@ -185,44 +232,44 @@ fn points_that_are_none() {
         hedgerow_smc::commutative::RistrettoKey::new(&mut generator).encrypt(&[b"x"])
     };
     let hardened = Settings::hardened();
-    // Frame 0 is the hello, 1 the number of identifiers, 2 the identifiers.
+    // Frame 0 commits to the hello, 1 is the hello, 2 the number of identifiers, 3 the identifiers.
     let identity = [good.as_slice(), &[0; 32]].concat();
     assert_eq!(
-        align(3, 2, identity, hardened),
+        align(3, 3, identity, hardened),
         WireError::Identity { index: 1 }
     );
     let no_point = [good.as_slice(), &[0xff; 32]].concat();
     assert_eq!(
-        align(3, 2, no_point, hardened),
+        align(3, 3, no_point, hardened),
         WireError::NotAPoint { index: 1 }
     );
     assert_eq!(
-        align(3, 1, u64::MAX.to_le_bytes().to_vec(), hardened),
+        align(3, 2, u64::MAX.to_le_bytes().to_vec(), hardened),
         WireError::Range { index: 0 }
     );
 
     let published = Settings::published();
     assert_eq!(
-        align(3, 2, vec![0; 512], published),
+        align(3, 3, vec![0; 512], published),
         WireError::NotAPoint { index: 0 }
     );
     assert_eq!(
-        align(3, 2, vec![0xff; 512], published),
+        align(3, 3, vec![0xff; 512], published),
         WireError::NotAPoint { index: 0 }
     );
     let one = [&[1][..], &[0; 511]].concat();
     assert_eq!(
-        align(3, 2, one, published),
+        align(3, 3, one, published),
         WireError::Identity { index: 0 }
     );
 
-    // With two sites the second frame is the base transfers' first message.
+    // With two sites the third frame is the base transfers' first message.
     assert_eq!(
-        align(2, 1, vec![0; 32], hardened),
+        align(2, 2, vec![0; 32], hardened),
         WireError::Identity { index: 0 }
     );
     assert_eq!(
-        align(2, 1, vec![0xff; 32], hardened),
+        align(2, 2, vec![0xff; 32], hardened),
         WireError::NotAPoint { index: 0 }
     );
 }

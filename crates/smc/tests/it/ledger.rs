@@ -271,7 +271,7 @@ fn machines_read_json() {
 #[test]
 fn a_search_that_ends_early_is_in_the_ledger() {
     for settings in [Settings::hardened(), Settings::published()] {
-        for frames in 1..4 {
+        for frames in 2..5 {
             let early = Arc::new(Mutex::new(0));
             Simulation::new(3, 1)
                 .settings(settings)
@@ -388,6 +388,7 @@ fn no_answer_without_an_entry_when_a_line_fails() {
                         sites,
                         settings,
                         seed: Seed::for_site(5, me.index()),
+                        context: [0; 32],
                         network: Box::new(Failing { inbound, left }),
                     };
                     let mut site = pin!(async {

@@ -17,3 +17,4 @@ mod questions;
 mod security;
 mod seen;
 mod vectors;
+mod without;

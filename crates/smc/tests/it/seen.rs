@@ -62,7 +62,7 @@ fn overlaps_are_counted_and_kept_where_they_were_seen() {
 fn an_alignment_that_fails_has_its_sizes_in_the_ledger() {
     for settings in [Settings::hardened(), Settings::published()] {
         // Site 1's own set is lost after its size.
-        let faults = Faults::default().strike(Site::new(1), Site::new(2), 2, Fault::Drop);
+        let faults = Faults::default().strike(Site::new(1), Site::new(2), 3, Fault::Drop);
         let values = align(settings, faults, 3).into_values().unwrap();
         for (result, ledger) in &values {
             assert!(result.is_err());
@@ -79,7 +79,7 @@ fn a_union_that_fails_has_what_passed_in_the_ledger() {
         decoy: &|_| vec![9],
     };
     let (mut failed, victim) = (0, Site::new(2));
-    for frame in 1..40 {
+    for frame in 2..41 {
         let faults = Faults::default().strike(Site::new(1), victim, frame, Fault::Drop);
         let outcome = union(Settings::published(), faults, &shape);
         // The list follows its length; a frame out of turn is refused.
@@ -125,7 +125,7 @@ fn no_capacity_overflows() {
         // The largest size that is allowed, from a site that then sends less.
         let size = (MAXIMUM_CAPACITY as u64).to_le_bytes().to_vec();
         let (liar, victim) = (Site::new(1), Site::new(2));
-        let faults = Faults::default().strike(liar, victim, 1, Fault::Replace(size));
+        let faults = Faults::default().strike(liar, victim, 2, Fault::Replace(size));
         let outcome = align(settings, faults, MAXIMUM_CAPACITY);
         let (result, _) = &outcome.into_values().unwrap()[2];
         assert!(matches!(
@@ -164,7 +164,7 @@ fn a_comparing_site_that_lies_about_common_records_is_named() {
         .filter(|frame| frame.from == comparer)
         .map(|frame| &frame.bytes[HEADER_BYTES..])
         .collect();
-    let tags = from_comparer[3];
+    let tags = from_comparer[4];
     assert_eq!(tags.len(), 32);
     let said = |frame: u32, payload: Vec<u8>| {
         let faults = Faults::default().strike(comparer, before, frame, Fault::Replace(payload));
@@ -174,7 +174,7 @@ fn a_comparing_site_that_lies_about_common_records_is_named() {
     };
     let (left, right) = tags.split_at(16);
     for lie in [[right, left].concat(), [left, left].concat()] {
-        let error = said(3, lie);
+        let error = said(4, lie);
         assert!(
             matches!(
                 error,
@@ -183,7 +183,7 @@ fn a_comparing_site_that_lies_about_common_records_is_named() {
             "{error}"
         );
     }
-    let error = said(4, vec![0; 16]);
+    let error = said(5, vec![0; 16]);
     assert!(
         matches!(
             error,
