@@ -14,6 +14,7 @@ mod ledger;
 mod loss;
 mod network;
 mod questions;
+mod rollback;
 mod security;
 mod seen;
 mod vectors;
