@@ -158,6 +158,11 @@ impl Secret {
         self.0.sign(&purpose.text(message)).to_bytes()
     }
 
+    /// A key for one purpose of this site's own: it says nothing of the secret.
+    pub(crate) fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(blake3::derive_key(purpose, self.0.as_bytes()))
+    }
+
     /// The key in the form in which TLS takes it (PKCS #8, RFC 8410).
     pub(crate) fn pkcs8(&self) -> Zeroizing<Vec<u8>> {
         const PREFIX: [u8; 16] = [
@@ -186,6 +191,12 @@ pub enum Purpose {
     Release,
     /// This site stands behind its own account of a run.
     Account,
+    /// This site has committed itself to its rows and seed before a run.
+    Opening,
+    /// This site has sent and received these frames in a run.
+    Transcript,
+    /// An auditor has replayed a site's part in a run.
+    Audit,
 }
 
 impl Purpose {
@@ -194,6 +205,9 @@ impl Purpose {
             Self::Study => b"hedgerow study signature v1\0",
             Self::Release => b"hedgerow release signature v1\0",
             Self::Account => b"hedgerow account signature v1\0",
+            Self::Opening => b"hedgerow opening signature v1\0",
+            Self::Transcript => b"hedgerow transcript signature v1\0",
+            Self::Audit => b"hedgerow audit signature v1\0",
         };
         [name, message].concat()
     }

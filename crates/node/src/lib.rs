@@ -12,13 +12,16 @@
 
 pub mod accept;
 pub mod agreement;
+pub mod audit;
 mod connect;
 pub mod identity;
 pub mod journal;
 pub mod knock;
 mod lines;
 mod message;
+pub mod opening;
 pub mod run;
+mod seal;
 pub mod site;
 pub mod source;
 mod strength;

@@ -1,18 +1,19 @@
 //! A site's part in a run, from the journal's first entry to the signatures of all sites.
 //!
-//! [`Run::start`] opens the lines; [`Run::part`] gives a joined party to the function that knows
-//! the protocol and has all sites sign what came of it; the caller writes the release; and
-//! [`Run::finish`] stays until every peer has what it needs, then wipes the seed. A process that
-//! dies anywhere in between starts over with the same calls and ends with the same release.
+//! [`Run::start`] opens the lines; [`Run::part`] exchanges openings (see [`crate::opening`]), gives a
+//! joined party to the function that knows the protocol and has all sites sign what came of it; the
+//! caller writes the release; and [`Run::finish`] stays until every peer has what it needs, then wipes
+//! the seed. A process that dies anywhere in between starts over with the same calls and ends with the
+//! same release.
 //!
 //! # Discloses
-//! To all sites: a hash of the release with this site's signature.
+//! To all sites: what `opening` and `seal` say.
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site};
+use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site, Transcript};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -22,11 +23,8 @@ use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
-
-/// How a seal begins.
-const SEAL: [u8; 16] = *b"hedgerow seal v1";
-/// Bytes of a seal.
-const SEAL_BYTES: usize = 16 + 32 + 64;
+use crate::opening::{Opening, WHOLE, context};
+use crate::seal::{Sealed, agree};
 
 /// Why a run ended without a release.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +39,12 @@ pub enum RunError<E> {
     /// The protocol.
     #[error(transparent)]
     Part(E),
+    /// A peer's opening is none.
+    #[error("what `{peer}` sent before the run is no commitment of that site to its rows and seed")]
+    NoOpening {
+        /// The peer.
+        peer: String,
+    },
     /// A peer's seal is none.
     #[error("what `{peer}` sent in place of its signature is none")]
     NoSeal {
@@ -52,6 +56,14 @@ pub enum RunError<E> {
         "`{peer}` has another release than this site\nhint: nothing was published; compare versions of hedgerow, and give the run up with hedgerow run --abandon"
     )]
     OtherRelease {
+        /// The peer.
+        peer: String,
+    },
+    /// A peer has seen other answers or frames.
+    #[error(
+        "`{peer}` has seen other answers or frames in this run than this site\nhint: nothing was published; one of the two told something else to different sites, or lost what it was told"
+    )]
+    OtherTranscript {
         /// The peer.
         peer: String,
     },
@@ -78,6 +90,11 @@ pub struct Setup {
     pub settings: Settings,
     /// The ledger entries that this site allows; anything else ends the run before it is sent.
     pub allowed: Vec<String>,
+    /// The largest share of all records that this site lets one site bring, in parts of
+    /// [`WHOLE`].
+    pub maximum_share: u32,
+    /// For how long seed and frames stay after the end, for audits.
+    pub keep: Duration,
     /// For rehearsals and tests; drawn from the operating system where it is `None`.
     pub seed: Option<Seed>,
     /// Told what happens on the lines.
@@ -95,8 +112,35 @@ pub struct Run {
     keys: Vec<PublicKey>,
     settings: Settings,
     allowed: Allowed,
+    maximum_share: u32,
     /// Dropped with the run, and the connections with it.
     _connections: JoinSet<()>,
+}
+
+/// What all sites said before a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Began {
+    /// The openings, in the study's order of sites.
+    pub openings: Vec<Opening>,
+}
+
+impl Began {
+    /// The smallest of the largest shares that sites let one site bring, in parts of [`WHOLE`];
+    /// `None` where nobody minds.
+    pub fn maximum_share(&self) -> Option<u32> {
+        let shares = self.openings.iter().map(|opening| opening.maximum_share);
+        shares.min().filter(|share| *share < WHOLE)
+    }
+}
+
+/// What came of a site's part.
+pub struct Done<T> {
+    /// For the caller.
+    pub value: T,
+    /// What the sites sign: the same at all of them.
+    pub statement: Vec<u8>,
+    /// What the party sent, received and saw opened.
+    pub transcript: Transcript,
 }
 
 /// What all sites signed.
@@ -129,7 +173,8 @@ impl Run {
         listener: TcpListener,
     ) -> Result<Self, RunError<E>> {
         let journal = Arc::new(journal);
-        let begun = journal.begin(&setup.name, setup.seed.as_ref())?;
+        let seed = setup.seed.as_ref();
+        let begun = journal.begin(&setup.name, &setup.secret, seed, setup.keep)?;
         let shared = Arc::new(Shared::new(
             setup.name.site,
             setup.names,
@@ -155,6 +200,7 @@ impl Run {
             secret: setup.secret,
             keys: setup.keys,
             settings: setup.settings,
+            maximum_share: setup.maximum_share,
             allowed: Allowed {
                 rule: "accept.disclosures",
                 names: setup.allowed,
@@ -168,24 +214,57 @@ impl Run {
         self.seed.derive(purpose, 0)
     }
 
-    /// Takes this site's part: joins, runs `part`, and has all sites sign the statement that it
-    /// returns, which must be the same at all of them.
+    /// Takes this site's part: tells the others what it commits itself to and hears what they do,
+    /// joins, runs `part`, and has all sites sign the statement that it returns, which must be the same
+    /// at all of them.
     ///
     /// The protocol computes for long stretches, so it has a thread of its own.
     pub async fn part<T, E, F>(
         &self,
-        part: impl FnOnce(Party) -> F + Send + 'static,
+        part: impl FnOnce(Party, Began) -> F + Send + 'static,
     ) -> Result<(T, Seals), RunError<E>>
     where
         T: Send + 'static,
         E: From<hedgerow_smc::Error> + Send + 'static,
-        F: Future<Output = Result<(T, Vec<u8>), E>>,
+        F: Future<Output = Result<Done<T>, E>>,
     {
+        let outcome = self.opened_part(part).await;
+        outcome.map_err(|error| {
+            // A failed line is told in full, with the peer's name.
+            let failure = self.shared.failure();
+            self.shared.end(match (&failure, &error) {
+                (Some(LineError::Stopped), _) => End::Stopped,
+                (Some(failure), _) => self.culprit(failure),
+                (
+                    None,
+                    RunError::OtherRelease { peer }
+                    | RunError::OtherTranscript { peer }
+                    | RunError::NoOpening { peer }
+                    | RunError::NoSeal { peer },
+                ) => self.blame(peer),
+                (None, _) => End::Own,
+            });
+            failure.map_or(error, RunError::Line)
+        })
+    }
+
+    async fn opened_part<T, E, F>(
+        &self,
+        part: impl FnOnce(Party, Began) -> F + Send + 'static,
+    ) -> Result<(T, Seals), RunError<E>>
+    where
+        T: Send + 'static,
+        E: From<hedgerow_smc::Error> + Send + 'static,
+        F: Future<Output = Result<Done<T>, E>>,
+    {
+        let began = self.open().await?;
+        let context = context(self.name.study, self.name.number, &began.openings);
         let seat = Seat {
             me: Site::new(self.name.site),
             sites: self.keys.len(),
             settings: self.settings,
             seed: self.seed.clone(),
+            context,
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
         let allowed = self.allowed.clone();
@@ -194,66 +273,105 @@ impl Run {
             runtime.block_on(async {
                 let mut party = Party::join(seat).await?;
                 party.allow_only(allowed);
-                part(party).await
+                part(party, began).await
             })
         });
-        let outcome = match done.await {
-            Ok(Ok((value, statement))) => self.seal(&statement).await.map(|seals| (value, seals)),
+        match done.await {
+            Ok(Ok(Done {
+                value,
+                statement,
+                transcript,
+            })) => {
+                let release = statement_digest(self.name.study, self.name.number, &statement);
+                let sealed = Sealed {
+                    study: self.name.study,
+                    run: self.name.number,
+                    context,
+                    release,
+                };
+                let seals = self.seal(&sealed, &transcript).await?;
+                Ok((value, seals))
+            }
             Ok(Err(error)) => Err(RunError::Part(error)),
             Err(_) => Err(RunError::Panicked),
-        };
-        outcome.map_err(|error| {
-            // A failed line is told in full, with the peer's name.
-            let failure = self.shared.failure();
-            self.shared.end(match (&failure, &error) {
-                (Some(LineError::Stopped), _) => End::Stopped,
-                (Some(failure), _) => self.culprit(failure),
-                (None, RunError::OtherRelease { peer } | RunError::NoSeal { peer }) => {
-                    self.blame(peer)
+        }
+    }
+
+    /// Exchanges what sites say before a run.
+    async fn open<E>(&self) -> Result<Began, RunError<E>> {
+        let own = Opening::new(&self.secret, &self.name, &self.seed, self.maximum_share);
+        let said = self.exchange(&own.encode()).await?;
+        let mut openings = Vec::with_capacity(self.keys.len());
+        for (place, (key, said)) in (0u16..).zip(self.keys.iter().zip(said)) {
+            let RunName { study, number, .. } = self.name;
+            openings.push(match said {
+                None => own,
+                Some(said) => {
+                    let opening = Opening::decode(&said, key, study, number, place);
+                    let peer = self.shared.name(place).to_owned();
+                    opening.ok_or(RunError::NoOpening { peer })?
                 }
-                (None, _) => End::Own,
             });
-            failure.map_or(error, RunError::Line)
+        }
+        Ok(Began { openings })
+    }
+
+    /// Sends a frame to all and takes the next of each; `None` at the own place.
+    async fn exchange<E>(&self, own: &[u8]) -> Result<Vec<Option<Vec<u8>>>, RunError<E>> {
+        let failed = || self.shared.failure().unwrap_or(LineError::Stopped);
+        for peer in self.shared.peers() {
+            self.shared.send(peer, own).map_err(|_| failed())?;
+        }
+        let mut all = Vec::with_capacity(self.keys.len());
+        // There are at most 250 sites.
+        for peer in 0..self.keys.len() as u16 {
+            all.push(if peer == self.name.site {
+                None
+            } else {
+                let found = poll_fn(|context| self.shared.poll_receive(peer, context)).await;
+                Some(found.map_err(|_| failed())?)
+            });
+        }
+        Ok(all)
+    }
+
+    /// Exchanges signatures under the statement and under what each site has seen.
+    async fn seal<E>(
+        &self,
+        sealed: &Sealed,
+        transcript: &Transcript,
+    ) -> Result<Seals, RunError<E>> {
+        let (me, sites) = (self.name.site, self.keys.len());
+        let own = sealed.seal(&self.secret, me, transcript);
+        // Once a peer has it, the peer may forget what this site lost in a power cut.
+        self.journal.make_durable()?;
+        let said = self.exchange(&own).await?;
+        let mut signatures = Vec::with_capacity(sites);
+        for (place, (key, said)) in (0u16..).zip(self.keys.iter().zip(said)) {
+            let Some(said) = said else {
+                signatures.push(self.secret.sign(Purpose::Release, &sealed.release));
+                continue;
+            };
+            let peer = self.shared.name(place).to_owned();
+            let Some(seal) = sealed.read(&said, key, place, sites) else {
+                return Err(RunError::NoSeal { peer });
+            };
+            if seal.release != sealed.release {
+                return Err(RunError::OtherRelease { peer });
+            }
+            if !agree((me, transcript), (place, &seal.transcript)) {
+                return Err(RunError::OtherTranscript { peer });
+            }
+            signatures.push(seal.signature);
+        }
+        Ok(Seals {
+            digest: sealed.release,
+            signatures,
         })
     }
 
-    /// Exchanges signatures under the statement.
-    async fn seal<E>(&self, statement: &[u8]) -> Result<Seals, RunError<E>> {
-        let digest = statement_digest(self.name.study, self.name.number, statement);
-        let own = self.secret.sign(Purpose::Release, &digest);
-        let seal = [&SEAL[..], &digest, &own].concat();
-        let failed = || self.shared.failure().unwrap_or(LineError::Stopped);
-        // Once a peer has it, the peer may forget what this site lost in a power cut.
-        self.journal.make_durable()?;
-        for peer in self.shared.peers() {
-            self.shared.send(peer, &seal).map_err(|_| failed())?;
-        }
-        let mut signatures = Vec::with_capacity(self.keys.len());
-        for (place, key) in self.keys.iter().enumerate() {
-            // There are at most 250 sites.
-            let peer = place as u16;
-            if peer == self.name.site {
-                signatures.push(own);
-                continue;
-            }
-            let found = poll_fn(|context| self.shared.poll_receive(peer, context)).await;
-            let found = found.map_err(|_| failed())?;
-            let name = || self.shared.name(peer).to_owned();
-            let (theirs, signature) =
-                read_seal(&found).ok_or_else(|| RunError::NoSeal { peer: name() })?;
-            if theirs != digest {
-                return Err(RunError::OtherRelease { peer: name() });
-            }
-            if !key.verifies(Purpose::Release, &digest, &signature) {
-                return Err(RunError::NoSeal { peer: name() });
-            }
-            signatures.push(signature);
-        }
-        Ok(Seals { digest, signatures })
-    }
-
     /// Stays until every peer has every frame, at most for `limit`, then marks the run as over
-    /// and wipes its seed and frames. Returns the name of a peer that may lack something.
+    /// and wipes its seed and frames, unless they are kept for audits. Returns the name of a peer that may lack something.
     pub async fn finish<E>(
         self,
         seals: &Seals,
@@ -293,32 +411,5 @@ impl Drop for Run {
     fn drop(&mut self) {
         // The protocol's thread must not go on without its lines.
         self.shared.stop();
-    }
-}
-
-/// The digest and signature of a seal.
-fn read_seal(bytes: &[u8]) -> Option<([u8; 32], [u8; 64])> {
-    let bytes: &[u8; SEAL_BYTES] = bytes.try_into().ok()?;
-    let (magic, rest) = bytes.split_first_chunk::<16>()?;
-    let (digest, signature) = rest.split_first_chunk::<32>()?;
-    (*magic == SEAL).then_some(())?;
-    Some((*digest, signature.try_into().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn arbitrary_seals_never_panic(bytes in any::<Vec<u8>>(), body in any::<[u8; 32]>()) {
-            prop_assert!(read_seal(&bytes).is_none());
-            let mut seal = [&SEAL[..], &body, &[7; 64]].concat();
-            prop_assert_eq!(read_seal(&seal), Some((body, [7; 64])));
-            seal.push(0);
-            prop_assert!(read_seal(&seal).is_none());
-        }
     }
 }

@@ -54,6 +54,36 @@ pub enum JournalError {
         /// The last run of the study.
         last: Option<u32>,
     },
+    /// Another version of the journal's tables.
+    #[error(
+        "{file}: is a journal of version {found}, this hedgerow writes version {expected}\nhint: use the hedgerow that wrote it, or name another `data` folder in the site's file"
+    )]
+    Version {
+        /// The file.
+        file: String,
+        /// The version found.
+        found: i64,
+        /// The version of this hedgerow.
+        expected: i64,
+    },
+    /// What is sealed there does not open with this site's key.
+    #[error(
+        "{file}: what is kept of run {run} does not open with this site's key, or was changed\nhint: is the key of the site's file the one that the run began with?"
+    )]
+    Sealed {
+        /// The file.
+        file: String,
+        /// The run.
+        run: u32,
+    },
+    /// Nothing of the run is kept.
+    #[error(
+        "nothing is kept of run {run}\nhint: a study that says audit = \"90 days\" has sites keep their journals for so long"
+    )]
+    NotKept {
+        /// The run.
+        run: u32,
+    },
     /// There is no such run.
     #[error("{folder}: there is no run {run} of this study\nhint: hedgerow status shows the runs")]
     NoRun {

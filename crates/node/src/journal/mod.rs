@@ -11,28 +11,37 @@
 //! the last few, which the peers, who keep theirs until the end, send again, and which follow
 //! again from the seed. A peer comes to its end, and forgets, only after it has this site's seal; so
 //! from that seal on every frame is on disk before it is sent or acknowledged, and with the seal
-//! everything before it. When a run is over, its seed and frames are overwritten and removed.
+//! everything before it. When a run is over, its seed and frames are overwritten and removed; where
+//! the study demands audits, when the time for them is over.
+//!
+//! Seed and frames are sealed under a key that follows from the site's own (`sealing`), while a run
+//! lasts and after. The folder and its files are the owner's only.
 //!
 //! # Discloses
-//! To whoever may read the file, while a run lasts: this site's seed and frames. The folder and
-//! its files are the owner's only.
+//! To whoever may read the file and not the site's key: which runs there were, and how many frames of
+//! which lengths went between which sites.
 
 mod error;
+mod keep;
 mod look;
+mod sealing;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use hedgerow_smc::Seed;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use zeroize::Zeroizing;
 
 use crate::agreement::StudyHash;
+use crate::identity::Secret;
 use crate::identity::random;
 use crate::message::Reason;
 pub use error::JournalError;
+use keep::{forget, seconds};
 pub use look::Entry;
+use sealing::{Of, Sealing};
 
 /// Whoever asks whether the journal is held (see `look`) is done within this time.
 const ASKED: Duration = Duration::from_millis(200);
@@ -47,6 +56,9 @@ PRAGMA secure_delete = ON;
 PRAGMA foreign_keys = ON;
 ";
 
+/// The version of the tables, in the file's `user_version`.
+const VERSION: i64 = 2;
+
 const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY,
@@ -55,7 +67,9 @@ CREATE TABLE IF NOT EXISTS run (
     site INTEGER NOT NULL,      -- this site's place in the study
     sites INTEGER NOT NULL,
     rows BLOB NOT NULL,         -- digest of the rows that take part
-    seed BLOB,                  -- wiped when the run is over
+    seed BLOB,                  -- sealed; wiped when the run is over and no audit can come
+    keep INTEGER NOT NULL,      -- seconds for which seed and frames stay after the end
+    kept_until INTEGER,         -- until when, in seconds since 1970
     state TEXT NOT NULL CHECK (state IN ('running', 'over', 'given up')),
     release BLOB,               -- what all sites signed
     started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -67,7 +81,7 @@ CREATE TABLE IF NOT EXISTS frame (
     peer INTEGER NOT NULL,      -- its place in the study
     sent INTEGER NOT NULL,      -- 1: to the peer, 0: from it
     number INTEGER NOT NULL,    -- from 0 on each link and direction
-    bytes BLOB NOT NULL,
+    bytes BLOB NOT NULL,        -- sealed
     PRIMARY KEY (run, peer, sent, number)
 );
 CREATE TABLE IF NOT EXISTS settled (    -- peers that have everything, and know that this site has
@@ -88,6 +102,8 @@ pub(crate) enum Way {
 pub struct Journal {
     file: PathBuf,
     connection: Mutex<Connection>,
+    /// What seals the run that is under way or looked at.
+    sealing: Mutex<Option<Arc<Sealing>>>,
     /// Held for as long as the journal is.
     _lock: Mutex<Connection>,
 }
@@ -147,22 +163,41 @@ impl Journal {
         let journal = Self {
             file,
             connection: Mutex::new(connection),
+            sealing: Mutex::new(None),
             _lock: Mutex::new(lock),
         };
         {
             let connection = journal.connection();
             let set_up = connection
                 .execute_batch(SETTINGS)
-                .and_then(|()| connection.execute_batch(SCHEMA));
+                .and_then(|()| version(&connection));
+            let found = set_up.map_err(|error| journal.failed("cannot be set up", &error))?;
+            if found != VERSION {
+                return Err(JournalError::Version {
+                    file: journal.file.display().to_string(),
+                    found,
+                    expected: VERSION,
+                });
+            }
+            let set_up = connection.execute_batch(SCHEMA);
             set_up.map_err(|error| journal.failed("cannot be set up", &error))?;
             // What a reader kept from being taken out earlier.
             let _ = checkpoint(&connection);
         }
+        journal.forget_old(SystemTime::now())?;
         Ok(journal)
     }
 
-    /// Begins a run, or finds it again after a restart. `seed` is drawn where none is given.
-    pub(crate) fn begin(&self, name: &RunName, seed: Option<&Seed>) -> Result<Begun, JournalError> {
+    /// Begins a run, or finds it again after a restart. `seed` is drawn where none is given; seed and
+    /// frames stay for so long after the end.
+    pub(crate) fn begin(
+        &self,
+        name: &RunName,
+        secret: &Secret,
+        seed: Option<&Seed>,
+        keep: Duration,
+    ) -> Result<Begun, JournalError> {
+        let sealing = self.seal_with(secret, name)?;
         let connection = self.connection();
         type Found = (i64, Vec<u8>, Option<Vec<u8>>, String);
         let found: Option<Found> = connection
@@ -174,7 +209,6 @@ impl Journal {
             .optional()
             .map_err(|error| self.failed("cannot be read", &error))?;
         if let Some((id, rows, seed, state)) = found {
-            let seed = seed.map(Zeroizing::new);
             if state == "over" {
                 return Err(JournalError::Over { run: name.number });
             }
@@ -184,33 +218,29 @@ impl Journal {
             if rows != name.rows {
                 return Err(JournalError::RowsChanged { run: name.number });
             }
-            let kept = seed.and_then(|seed| <[u8; 32]>::try_from(seed.as_slice()).ok());
-            let kept = kept.ok_or_else(|| JournalError::Failed {
-                file: self.file.display().to_string(),
-                step: "cannot be read",
-                reason: format!("run {} has no seed", name.number),
-            })?;
-            return Ok(Begun {
-                id,
-                seed: Zeroizing::new(kept),
-            });
+            let seed = self.opened_seed(&sealing, name.number, seed)?;
+            return Ok(Begun { id, seed });
         }
         let seed = match seed {
             Some(seed) => Zeroizing::new(*seed.as_bytes()),
             None => random()?,
         };
+        let sealed = sealing
+            .seal(Of::Seed, seed.as_slice())
+            .ok_or_else(|| self.no_seal(name.number))?;
         let insert = || {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             connection.execute(
-                "INSERT INTO run (study, number, site, sites, rows, seed, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'running')",
+                "INSERT INTO run (study, number, site, sites, rows, seed, keep, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')",
                 params![
                     name.study.0,
                     name.number,
                     name.site,
                     name.sites,
                     name.rows,
-                    seed.as_slice()
+                    sealed,
+                    keep.as_secs() as i64
                 ],
             )?;
             let id = connection.last_insert_rowid();
@@ -219,6 +249,39 @@ impl Journal {
         };
         let id = insert().map_err(|error| self.failed("a run cannot be entered", &error))?;
         Ok(Begun { id, seed })
+    }
+
+    /// Seals and opens what is of a run from now on.
+    fn seal_with(&self, secret: &Secret, name: &RunName) -> Result<Arc<Sealing>, JournalError> {
+        let sealing = Sealing::new(secret, name).ok_or_else(|| self.no_seal(name.number))?;
+        let sealing = Arc::new(sealing);
+        let mut held = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(Arc::clone(&sealing));
+        Ok(sealing)
+    }
+
+    fn sealing(&self) -> Option<Arc<Sealing>> {
+        let held = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        held.clone()
+    }
+
+    fn opened_seed(
+        &self,
+        sealing: &Sealing,
+        run: u32,
+        sealed: Option<Vec<u8>>,
+    ) -> Result<Zeroizing<[u8; 32]>, JournalError> {
+        let opened = sealed.and_then(|sealed| sealing.open(Of::Seed, sealed));
+        let opened = opened.map(Zeroizing::new);
+        let seed = opened.and_then(|seed| <[u8; 32]>::try_from(seed.as_slice()).ok());
+        seed.map(Zeroizing::new).ok_or_else(|| self.no_seal(run))
+    }
+
+    fn no_seal(&self, run: u32) -> JournalError {
+        JournalError::Sealed {
+            file: self.file.display().to_string(),
+            run,
+        }
     }
 
     /// Why this site does not take part in a run of a study any more, where it does not. What cannot
@@ -258,12 +321,15 @@ impl Journal {
         number: u64,
         bytes: &[u8],
     ) -> Result<(), JournalError> {
+        let of = Of::Frame { peer, way, number };
+        let sealed = self.sealing().and_then(|sealing| sealing.seal(of, bytes));
+        let sealed = sealed.ok_or_else(|| self.unopened("a frame cannot be sealed"))?;
         let connection = self.connection();
         let put = || {
             let mut statement = connection.prepare_cached(
                 "INSERT INTO frame (run, peer, sent, number, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?;
-            statement.execute(params![run, peer, way as i64, number as i64, bytes])
+            statement.execute(params![run, peer, way as i64, number as i64, sealed])
         };
         put()
             .map(|_| ())
@@ -315,30 +381,41 @@ impl Journal {
                 row.get(0)
             })
         };
-        get().map_err(|error| self.failed("a frame cannot be read", &error))
+        let sealed = get().map_err(|error| self.failed("a frame cannot be read", &error))?;
+        let of = Of::Frame { peer, way, number };
+        let opened = self.sealing().and_then(|sealing| sealing.open(of, sealed));
+        opened.ok_or_else(|| self.unopened("a frame cannot be opened"))
     }
 
-    /// Ends a run: remembers what was signed, wipes the seed and the frames.
+    fn unopened(&self, step: &'static str) -> JournalError {
+        JournalError::Failed {
+            file: self.file.display().to_string(),
+            step,
+            reason: String::from("it is not as this site sealed it"),
+        }
+    }
+
+    /// Ends a run: remembers what was signed, wipes the seed and the frames unless they are kept for
+    /// an audit.
     pub(crate) fn finish(&self, run: i64, release: &[u8; 32]) -> Result<(), JournalError> {
         let mut connection = self.connection();
         let mut finish = || -> rusqlite::Result<()> {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
-            transaction.execute("DELETE FROM frame WHERE run = ?1", params![run])?;
-            transaction.execute("DELETE FROM settled WHERE run = ?1", params![run])?;
             transaction.execute(
-                "UPDATE run SET state = 'over', seed = NULL, release = ?2,
-                 ended = CURRENT_TIMESTAMP WHERE id = ?1",
-                params![run, release],
+                "UPDATE run SET state = 'over', release = ?2, ended = CURRENT_TIMESTAMP,
+                 kept_until = ?3 + keep WHERE id = ?1",
+                params![run, release, seconds(SystemTime::now())],
             )?;
+            forget(&transaction, run)?;
             transaction.commit()?;
             wipe(&connection)
         };
         finish().map_err(|error| self.failed("a run cannot be ended", &error))
     }
 
-    /// Gives a run up: nothing of it remains but its number, which is never used again. Frames made
-    /// with another seed must not meet those that peers have.
+    /// Gives a run up: nothing of it remains but its number, which is never used again, and what an
+    /// audit needs. Frames made with another seed must not meet those that peers have.
     pub fn abandon(&self, study: StudyHash, number: u32) -> Result<(), JournalError> {
         let mut connection = self.connection();
         let state: Option<String> = connection
@@ -357,20 +434,19 @@ impl Journal {
         let mut abandon = || -> rusqlite::Result<usize> {
             connection.execute_batch("PRAGMA synchronous = FULL")?;
             let transaction = connection.transaction()?;
-            for table in ["frame", "settled"] {
-                transaction.execute(
-                    &format!(
-                        "DELETE FROM {table} WHERE run IN
-                         (SELECT id FROM run WHERE study = ?1 AND number = ?2)"
-                    ),
-                    params![study.0, number],
-                )?;
-            }
             let found = transaction.execute(
-                "UPDATE run SET state = 'given up', seed = NULL, ended = CURRENT_TIMESTAMP
-                 WHERE study = ?1 AND number = ?2",
-                params![study.0, number],
+                "UPDATE run SET state = 'given up', ended = CURRENT_TIMESTAMP,
+                 kept_until = ?3 + keep WHERE study = ?1 AND number = ?2",
+                params![study.0, number, seconds(SystemTime::now())],
             )?;
+            if found > 0 {
+                let id = transaction.query_row(
+                    "SELECT id FROM run WHERE study = ?1 AND number = ?2",
+                    params![study.0, number],
+                    |row| row.get(0),
+                )?;
+                forget(&transaction, id)?;
+            }
             transaction.commit()?;
             wipe(&connection)?;
             Ok(found)
@@ -398,6 +474,18 @@ impl Journal {
             reason: error.to_string(),
         }
     }
+}
+
+/// The version of a journal's tables; a new one gets this hedgerow's.
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    let number = |text| connection.query_row(text, [], |row| row.get::<_, i64>(0));
+    let found = number("PRAGMA user_version")?;
+    let tables = number("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")?;
+    if found == 0 && tables == 0 {
+        connection.execute_batch(&format!("PRAGMA user_version = {VERSION}"))?;
+        return Ok(VERSION);
+    }
+    Ok(found)
 }
 
 /// Takes what was deleted out of the write-ahead log too. Somebody who reads the journal meanwhile

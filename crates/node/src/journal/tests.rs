@@ -10,6 +10,15 @@ const NAME: RunName = RunName {
     rows: [2; 32],
 };
 
+fn secret() -> Secret {
+    Secret::from_bytes(&[6; 32])
+}
+
+/// Begins a run of which nothing is kept.
+fn begin(journal: &Journal, name: &RunName, seed: Option<&Seed>) -> Result<Begun, JournalError> {
+    journal.begin(name, &secret(), seed, Duration::ZERO)
+}
+
 /// Every byte that lies in the folder.
 fn contents(folder: &Path) -> Vec<u8> {
     let files = std::fs::read_dir(folder).unwrap();
@@ -27,7 +36,7 @@ fn holds(folder: &Path, needle: &[u8]) -> bool {
 fn frames_and_seed_are_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
-    let begun = journal.begin(&NAME, None).unwrap();
+    let begun = begin(&journal, &NAME, None).unwrap();
     for number in 0..5 {
         journal
             .put(begun.id, 2, Way::Sent, number, &[number as u8; 9])
@@ -38,7 +47,7 @@ fn frames_and_seed_are_found_again() {
     assert!(journal.put(begun.id, 2, Way::Sent, 4, b"other").is_err());
     drop(journal);
     let journal = Journal::open(folder.path()).unwrap();
-    let again = journal.begin(&NAME, None).unwrap();
+    let again = begin(&journal, &NAME, None).unwrap();
     assert_eq!((again.id, *again.seed), (begun.id, *begun.seed));
     assert_eq!(journal.count(again.id, 2, Way::Sent).unwrap(), 5);
     assert_eq!(journal.count(again.id, 1, Way::Sent).unwrap(), 0);
@@ -108,13 +117,13 @@ fn synchronous(journal: &Journal) -> i64 {
 fn what_peers_may_forget_is_on_disk_first() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
-    journal.begin(&NAME, None).unwrap();
+    begin(&journal, &NAME, None).unwrap();
     assert_eq!(synchronous(&journal), 1);
     journal.make_durable().unwrap();
     assert_eq!(synchronous(&journal), 2);
     drop(journal);
     let journal = Journal::open(folder.path()).unwrap();
-    let begun = journal.begin(&NAME, None).unwrap();
+    let begun = begin(&journal, &NAME, None).unwrap();
     assert_eq!(synchronous(&journal), 1);
     journal.make_durable().unwrap();
     journal.put(begun.id, 1, Way::Sent, 0, b"a seal").unwrap();
@@ -125,22 +134,22 @@ fn what_peers_may_forget_is_on_disk_first() {
 fn rows_that_changed_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
-    journal.begin(&NAME, None).unwrap();
+    begin(&journal, &NAME, None).unwrap();
     let rows = [3; 32];
-    let changed = journal.begin(&RunName { rows, ..NAME }, None);
+    let changed = begin(&journal, &RunName { rows, ..NAME }, None);
     assert!(matches!(changed, Err(JournalError::RowsChanged { run: 1 })));
     // Another run of the study has rows of its own.
     let number = 2;
-    journal
-        .begin(
-            &RunName {
-                rows,
-                number,
-                ..NAME
-            },
-            None,
-        )
-        .unwrap();
+    begin(
+        &journal,
+        &RunName {
+            rows,
+            number,
+            ..NAME
+        },
+        None,
+    )
+    .unwrap();
 }
 
 #[test]
@@ -149,21 +158,22 @@ fn nothing_secret_outlives_a_run() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(folder.path()).unwrap();
         let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
-        let begun = journal.begin(&NAME, Some(&Seed::new(seed))).unwrap();
+        let begun = begin(&journal, &NAME, Some(&Seed::new(seed))).unwrap();
         let frame = b"a frame that nobody should find".repeat(300);
         journal.put(begun.id, 1, Way::Sent, 0, &frame).unwrap();
         journal.put(begun.id, 1, Way::Received, 0, &frame).unwrap();
-        assert!(holds(folder.path(), &seed) && holds(folder.path(), b"nobody should"));
+        // Sealed while the run lasts: nobody reads it without the site's key.
+        assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
         if abandon {
             journal.abandon(NAME.study, NAME.number).unwrap();
             // Another seed must not go on where peers have frames of this one.
-            let again = journal.begin(&NAME, None);
+            let again = begin(&journal, &NAME, None);
             assert!(matches!(again, Err(JournalError::GivenUp { run: 1 })));
             let again = journal.abandon(NAME.study, NAME.number);
             assert!(matches!(again, Err(JournalError::GivenUp { run: 1 })));
         } else {
             journal.finish(begun.id, &[9; 32]).unwrap();
-            let over = journal.begin(&NAME, None);
+            let over = begin(&journal, &NAME, None);
             assert!(matches!(over, Err(JournalError::Over { run: 1 })));
             let given_up = journal.abandon(NAME.study, NAME.number);
             assert!(matches!(given_up, Err(JournalError::Over { run: 1 })));
@@ -177,7 +187,7 @@ fn a_reader_in_the_way_of_wiping_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
-    journal.begin(&NAME, Some(&Seed::new(seed))).unwrap();
+    begin(&journal, &NAME, Some(&Seed::new(seed))).unwrap();
     let reader = Connection::open(folder.path().join("journal.sqlite")).unwrap();
     reader.execute_batch("BEGIN").unwrap();
     let seen: i64 = reader
@@ -199,11 +209,76 @@ fn the_files_are_the_owners() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let journal = Journal::open(&data).unwrap();
-    journal.begin(&NAME, None).unwrap();
+    begin(&journal, &NAME, None).unwrap();
     for file in std::fs::read_dir(&data).unwrap() {
         let found = file.unwrap().metadata().unwrap();
         assert_eq!(crate::identity::readable_by_others(&found), None);
     }
     let found = std::fs::metadata(&data).unwrap();
     assert_eq!(crate::identity::readable_by_others(&found), None);
+}
+
+#[test]
+fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let (seed, keep) = (Seed::new([8; 32]), Duration::from_secs(90 * 86_400));
+    let begun = journal.begin(&NAME, &secret(), Some(&seed), keep).unwrap();
+    let put = |number| journal.put(begun.id, 1, Way::Sent, number, b"said");
+    put(0).unwrap();
+    journal.finish(begun.id, &[3; 32]).unwrap();
+    assert!(matches!(
+        begin(&journal, &NAME, None),
+        Err(JournalError::Over { .. })
+    ));
+    let kept = |journal: &Journal, secret: &Secret| journal.kept(NAME.study, 1, secret);
+    let (name, again) = kept(&journal, &secret()).unwrap();
+    assert_eq!((name, *again.seed), (NAME, [8; 32]));
+    assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
+    let other = kept(&journal, &Secret::from_bytes(&[7; 32]));
+    assert!(matches!(other, Err(JournalError::Sealed { .. })));
+    let now = SystemTime::now();
+    journal
+        .forget_old(now + keep - Duration::from_secs(60))
+        .unwrap();
+    assert!(kept(&journal, &secret()).is_ok());
+    journal
+        .forget_old(now + keep + Duration::from_secs(60))
+        .unwrap();
+    let gone = kept(&journal, &secret());
+    assert!(matches!(gone, Err(JournalError::NotKept { run: 1 })));
+    assert_eq!(journal.count(begun.id, 1, Way::Sent).unwrap(), 0);
+    let unknown = journal.kept(NAME.study, 9, &secret());
+    assert!(matches!(unknown, Err(JournalError::NoRun { .. })));
+}
+
+/// A site that gives a run up cannot do away with what shows how it took part.
+#[test]
+fn a_run_that_is_given_up_is_kept_for_audits_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let keep = Duration::from_secs(60);
+    let begun = journal.begin(&NAME, &secret(), None, keep).unwrap();
+    journal.put(begun.id, 1, Way::Sent, 0, b"said").unwrap();
+    journal.abandon(NAME.study, 1).unwrap();
+    let (_, again) = journal.kept(NAME.study, 1, &secret()).unwrap();
+    assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
+}
+
+#[test]
+fn a_journal_of_another_version_is_refused_and_both_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Journal::open(folder.path()).unwrap());
+    for found in [0, 1, 99] {
+        let file = Connection::open(folder.path().join("journal.sqlite")).unwrap();
+        file.execute_batch(&format!("PRAGMA user_version = {found}"))
+            .unwrap();
+        drop(file);
+        let error = Journal::open(folder.path()).err().unwrap().to_string();
+        assert!(error.contains(&format!("of version {found}, ")), "{error}");
+        assert!(
+            error.contains(&format!("writes version {VERSION}")),
+            "{error}"
+        );
+    }
 }

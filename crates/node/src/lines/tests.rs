@@ -4,6 +4,7 @@ use hedgerow_smc::Seed;
 
 use super::*;
 use crate::agreement::StudyHash;
+use crate::identity::Secret;
 use crate::journal::RunName;
 
 /// The lines of the first of three sites.
@@ -16,7 +17,14 @@ fn lines_in(folder: &std::path::Path) -> Shared {
         rows: [2; 32],
     };
     let journal = Arc::new(Journal::open(folder).unwrap());
-    let begun = journal.begin(&name, Some(&Seed::new([3; 32]))).unwrap();
+    let begun = journal
+        .begin(
+            &name,
+            &Secret::from_bytes(&[1; 32]),
+            Some(&Seed::new([3; 32])),
+            Duration::ZERO,
+        )
+        .unwrap();
     let names = ["a", "b", "c"].map(String::from).to_vec();
     let limits = Limits::with_patience(Duration::from_secs(30));
     Shared::new(0, names, journal, begun.id, limits).unwrap()

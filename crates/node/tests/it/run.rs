@@ -14,7 +14,7 @@ use rand_core::Rng as _;
 use tokio::net::TcpListener;
 
 use super::secret;
-use super::world::{Learned, Odd, World, run_test};
+use super::world::{Learned, Lie, Odd, World, run_test};
 
 /// Lets every site live once; all must end well.
 async fn all_live(world: &Arc<World>) -> Vec<Learned> {
@@ -162,7 +162,11 @@ fn a_run_that_goes_on_with_other_values_is_stopped() {
             () = in_the_middle => {}
         }
         let odd = Odd {
-            shift: 1,
+            lie: Lie {
+                by: 1,
+                from_turn: 0,
+                to_turn: 400,
+            },
             ..Odd::none(0)
         };
         let peer = tokio::spawn(Arc::clone(&world).live(1));
@@ -174,6 +178,82 @@ fn a_run_that_goes_on_with_other_values_is_stopped() {
         assert!(error.contains("`s1`"), "{error}");
         let error = peer.await.unwrap().unwrap_err();
         assert!(error.contains("`s0` has ended its part"), "{error}");
+    });
+}
+
+/// Copies a site's data folder as it is at the moment: a backup, or a snapshot of its machine.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+/// Two of three sites come back from an old backup, and one of the two now says something else. The
+/// third has seen what was said before, and nobody signs anything.
+#[test]
+fn an_old_backup_and_a_lie_are_noticed_at_the_next_step() {
+    run_test(async {
+        let mut world = World::new(3);
+        world.turns = 400;
+        let world = Arc::new(world);
+        let backup = tempfile::tempdir().unwrap();
+        let until = |frames: u64| {
+            let world = Arc::clone(&world);
+            async move {
+                let all = async {
+                    let life = |place| Arc::clone(&world).live(place);
+                    let ends = tokio::join!(life(0), life(1), life(2));
+                    drop(ends);
+                };
+                let there = async {
+                    while Journal::look(&world.data(0)).is_ok_and(|entries| {
+                        entries
+                            .first()
+                            .is_none_or(|entry| entry.frames[0].1 < frames)
+                    }) {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                };
+                tokio::select! {
+                    () = all => panic!("the run ended before it could be cut off"),
+                    () = there => {}
+                }
+                // The lives that were cut off let go of their journals.
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+        };
+        until(40).await;
+        for place in 0..2 {
+            copy(&world.data(place), &backup.path().join(place.to_string()));
+        }
+        until(120).await;
+        for place in 0..2 {
+            copy(&backup.path().join(place.to_string()), &world.data(place));
+        }
+        let odd = Odd {
+            lie: Lie {
+                by: 5,
+                from_turn: 8,
+                to_turn: 400,
+            },
+            ..Odd::none(1)
+        };
+        let (victim, liar, third) = tokio::join!(
+            Arc::clone(&world).live(0),
+            Arc::clone(&world).live_oddly(1, odd),
+            Arc::clone(&world).live(2),
+        );
+        for (place, life) in [victim, liar, third].into_iter().enumerate() {
+            let error = life.err();
+            assert!(error.is_some(), "site {place} came to its end");
+        }
+        for place in 0..3 {
+            let entries = Journal::look(&world.data(place)).unwrap();
+            assert!(!entries[0].is_over, "site {place}");
+        }
     });
 }
 

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Journal, JournalError, RunName};
-use hedgerow_node::run::{Run, RunError, Seals, Setup};
+use hedgerow_node::opening::WHOLE;
+use hedgerow_node::run::{Done, Run, RunError, Seals, Setup};
 use hedgerow_node::{Event, Limits};
 use hedgerow_smc::{Error, Party, Rank, Seed, Settings, What};
 use tokio::net::TcpListener;
@@ -30,13 +31,28 @@ pub(crate) struct Learned {
     pub(crate) rounds: u32,
 }
 
+/// What a site adds to one of its numbers, and in which turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lie {
+    pub(crate) by: u64,
+    pub(crate) from_turn: u64,
+    pub(crate) to_turn: u64,
+}
+
+impl Lie {
+    fn in_turn(self, turn: u64) -> u64 {
+        let is_told = (self.from_turn..self.to_turn).contains(&turn);
+        if is_told { self.by } else { 0 }
+    }
+}
+
 /// A protocol with every kind of step: sums, comparisons, a search.
-pub(crate) async fn protocol(mut party: Party, turns: u64, shift: u64) -> Result<Learned, Error> {
+pub(crate) async fn protocol(party: &mut Party, turns: u64, lie: Lie) -> Result<Learned, Error> {
     let me = party.me().index() as u64;
     let mut sums = Vec::new();
     let mut kth = Vec::new();
     for turn in 0..turns {
-        let mut values = [me + 1, turn * 7 + me, 40 + shift];
+        let mut values = [me + 1, turn * 7 + me, 40u64.wrapping_add(lie.in_turn(turn))];
         party.sum(TEST, &mut values).await?;
         sums.extend(values);
         let mut large = [false; 2];
@@ -66,6 +82,16 @@ pub(crate) async fn protocol(mut party: Party, turns: u64, shift: u64) -> Result
     })
 }
 
+/// What sites sign of what they learned.
+pub(crate) fn done(learned: Learned, party: &Party, says: &str) -> Done<Learned> {
+    let statement = format!("{:?} {:?}{says}", learned.sums, learned.kth);
+    Done {
+        value: learned,
+        statement: statement.into_bytes(),
+        transcript: party.transcript().unwrap().clone(),
+    }
+}
+
 /// The sites of a test.
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -85,10 +111,12 @@ pub(crate) struct Odd {
     pub(crate) key: u8,
     pub(crate) study: [u8; 32],
     pub(crate) number: u32,
-    pub(crate) shift: u64,
+    pub(crate) lie: Lie,
     pub(crate) says: &'static str,
     /// Whether it is cut off when all have signed, and the others are about to end.
     pub(crate) is_cut_off: bool,
+    /// For how long it keeps its journal.
+    pub(crate) keep: Duration,
     /// The disclosures that it allows.
     pub(crate) allowed: &'static [&'static str],
 }
@@ -100,9 +128,10 @@ impl Odd {
             key: place as u8,
             study: [9; 32],
             number: 1,
-            shift: 0,
+            lie: Lie::default(),
             says: "",
             is_cut_off: false,
+            keep: Duration::ZERO,
             allowed: &["answers"],
         }
     }
@@ -143,7 +172,7 @@ impl World {
         let turns = self.turns;
         let simulation = hedgerow_smc::memory::Simulation::new(self.sites(), 7);
         simulation
-            .run(|party| protocol(party, turns, 0))
+            .run(|mut party| async move { protocol(&mut party, turns, Lie::default()).await })
             .into_values()
             .unwrap()
     }
@@ -194,17 +223,18 @@ impl World {
             limits: self.limits,
             settings: Settings::default(),
             allowed: odd.allowed.iter().map(ToString::to_string).collect(),
+            maximum_share: WHOLE,
+            keep: odd.keep,
             seed: Some(Seed::for_site(7, place)),
             watcher: Arc::new(move |event| watched.events.lock().unwrap().push((place, event))),
         };
         let told = |error: RunError<Error>| error.to_string();
         let run = Run::start(setup, journal, listener).map_err(told)?;
-        let (turns, shift) = (self.turns, odd.shift);
+        let (turns, lie) = (self.turns, odd.lie);
         let part = run
-            .part(move |party| async move {
-                let learned = protocol(party, turns, shift).await?;
-                let statement = format!("{:?} {:?}{}", learned.sums, learned.kth, odd.says);
-                Ok((learned, statement.into_bytes()))
+            .part(move |mut party, _| async move {
+                let learned = protocol(&mut party, turns, lie).await?;
+                Ok(done(learned, &party, odd.says))
             })
             .await;
         match part {

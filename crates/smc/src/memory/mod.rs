@@ -70,6 +70,7 @@ pub struct Simulation {
     sites: usize,
     seed: u64,
     settings: Settings,
+    context: [u8; 32],
     model: LinkModel,
     patience: Duration,
     faults: Faults,
@@ -83,6 +84,7 @@ impl Simulation {
             sites,
             seed,
             settings: Settings::default(),
+            context: [0; 32],
             model: LinkModel::INSTANT,
             patience: Duration::from_secs(30),
             faults: Faults::default(),
@@ -114,6 +116,12 @@ impl Simulation {
         self
     }
 
+    /// In this context, as a node runs a study.
+    pub const fn context(mut self, context: [u8; 32]) -> Self {
+        self.context = context;
+        self
+    }
+
     /// Keeps every frame that is delivered.
     pub const fn recording(mut self) -> Self {
         self.recording = true;
@@ -137,7 +145,7 @@ impl Simulation {
                     sites: self.sites,
                     settings: self.settings,
                     seed: Seed::for_site(self.seed, me.index()),
-                    context: [0; 32],
+                    context: self.context,
                     network,
                 };
                 async move { site(Party::join(seat).await?).await }

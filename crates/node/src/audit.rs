@@ -1,0 +1,434 @@
+//! An audit: a site's part in a run, done again from its journal, its rows and its seed, and held
+//! against what it committed itself to and what its peers signed.
+//!
+//! A site's part follows from its rows, its seed and the frames it received, so whoever has those can
+//! say of every frame whether it is the one that the protocol sends. Frames received are the journal's:
+//! that a site did not invent them is shown by its peers' seals, which sign every frame that went
+//! between them and it. What an audit cannot see is a site that invented records before the commitment.
+//!
+//! # Discloses
+//! To whoever audits: rows, seed and frames of this site. To the peers nothing.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use hedgerow_smc::network::NetworkError;
+use hedgerow_smc::wire::Header;
+use hedgerow_smc::{Allowed, Network, Party, Seat, Seed, Settings, Site};
+
+use crate::agreement::StudyHash;
+use crate::identity::{PublicKey, Secret};
+use crate::journal::{Journal, JournalError, RunName, Way};
+use crate::opening::{Opening, commitment, context};
+use crate::run::{Began, Done, statement_digest};
+use crate::seal::{Sealed, agree};
+
+/// What is audited.
+pub struct Audited<'a> {
+    /// The study.
+    pub study: StudyHash,
+    /// Which run of it.
+    pub number: u32,
+    /// The site's key.
+    pub secret: &'a Secret,
+    /// Digest of the rows as they are now.
+    pub rows: [u8; 32],
+    /// Names of all sites, in the study's order.
+    pub names: Vec<String>,
+    /// Keys of all sites, in the study's order.
+    pub keys: Vec<PublicKey>,
+    /// What the sites agreed on.
+    pub settings: Settings,
+    /// The ledger entries that this site allowed.
+    pub allowed: Vec<String>,
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Frames of this site that are as they should be.
+    pub frames: u64,
+    /// What all sites signed of the release; `None` if the run came to no release.
+    pub release: Option<[u8; 32]>,
+    /// The first thing that is not as it should be.
+    pub finding: Option<Finding>,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// The rows are not those that the site committed itself to.
+    Rows,
+    /// The site committed itself to something else than its rows and its seed.
+    Commitment {
+        /// Whom it told so.
+        peer: String,
+    },
+    /// A frame is not the one that the protocol sends.
+    Frame {
+        /// To whom.
+        peer: String,
+        /// Its number on the link.
+        number: u64,
+        /// Where in the run.
+        step: String,
+    },
+    /// A frame that the protocol sends was not sent.
+    Missing {
+        /// To whom.
+        peer: String,
+        /// Its number on the link.
+        number: u64,
+    },
+    /// Frames were sent that the protocol does not send.
+    Surplus {
+        /// To whom.
+        peer: String,
+        /// How many.
+        frames: u64,
+    },
+    /// A frame in the journal is not one that an honest peer sends: the journal is not what the peer
+    /// said, or the peer lied.
+    Received {
+        /// What the protocol said of it.
+        why: String,
+    },
+    /// What a peer signed of the frames between the two is not what is here.
+    Signed {
+        /// The peer.
+        peer: String,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => write!(
+                formatter,
+                "the rows are not those that the site committed itself to before the run"
+            ),
+            Self::Commitment { peer } => write!(
+                formatter,
+                "the commitment that went to `{peer}` is not one to this site's rows and seed"
+            ),
+            Self::Frame { peer, number, step } => write!(
+                formatter,
+                "frame {number} to `{peer}`, {step}, is not the one that follows from rows, seed and what was received"
+            ),
+            Self::Missing { peer, number } => {
+                write!(formatter, "frame {number} to `{peer}` was never sent")
+            }
+            Self::Surplus { peer, frames } => write!(
+                formatter,
+                "{frames} frames to `{peer}` do not follow from rows, seed and what was received"
+            ),
+            Self::Received { why } => write!(
+                formatter,
+                "what the journal has as received does not fit: {why}"
+            ),
+            Self::Signed { peer } => write!(
+                formatter,
+                "what `{peer}` signed of the frames between the two sites is not what is here"
+            ),
+        }
+    }
+}
+
+/// Why there can be no audit.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError<E> {
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The protocol failed for a reason of this site's own.
+    #[error(transparent)]
+    Part(E),
+}
+
+/// Does a site's part again. `part` is the function that knows the protocol, as in a run.
+pub async fn audit<T, E, F>(
+    journal: &Journal,
+    audited: &Audited<'_>,
+    part: impl FnOnce(Party, Began) -> F,
+) -> Result<Outcome, AuditError<E>>
+where
+    E: From<hedgerow_smc::Error>,
+    F: Future<Output = Result<Done<T>, E>>,
+{
+    let (name, begun) = journal.kept(audited.study, audited.number, audited.secret)?;
+    let seed = Seed::new(*begun.seed);
+    let log = Arc::new(Log::read(journal, &name, begun.id)?);
+    let mut outcome = Outcome {
+        frames: 0,
+        release: None,
+        finding: None,
+    };
+    if name.rows != audited.rows {
+        outcome.finding = Some(Finding::Rows);
+        return Ok(outcome);
+    }
+    let began = match opened(audited, &name, &seed, &log) {
+        Ok(began) => began,
+        Err(finding) => {
+            outcome.finding = Some(finding);
+            return Ok(outcome);
+        }
+    };
+    let context = context(name.study, name.number, &began.openings);
+    let seat = Seat {
+        me: Site::new(name.site),
+        sites: audited.keys.len(),
+        settings: audited.settings,
+        seed,
+        context,
+        network: Box::new(Replay(Arc::clone(&log))),
+    };
+    let allowed = Allowed {
+        rule: "accept.disclosures",
+        names: audited.allowed.clone(),
+    };
+    let joined = Party::join(seat).await.map_err(E::from);
+    let done = match joined {
+        Ok(mut party) => {
+            party.allow_only(allowed);
+            part(party, began).await
+        }
+        Err(error) => Err(error),
+    };
+    let name_of = |peer: u16| audited.names[usize::from(peer)].clone();
+    let (same, first) = log.compared();
+    outcome.frames = same;
+    outcome.finding = first.map(|first| first.named(&name_of));
+    if outcome.finding.is_some() {
+        return Ok(outcome);
+    }
+    let Done {
+        statement,
+        transcript,
+        ..
+    } = match done {
+        Ok(done) => done,
+        // The journal of a run that came to no release ends somewhere.
+        Err(_) if log.is_at_its_end() => return Ok(outcome),
+        Err(error) => return Err(AuditError::Part(error)),
+    };
+    let sealed = Sealed {
+        study: name.study,
+        run: name.number,
+        context,
+        release: statement_digest(name.study, name.number, &statement),
+    };
+    let own = sealed.seal(audited.secret, name.site, &transcript);
+    for (peer, key) in (0u16..).zip(&audited.keys) {
+        if peer == name.site {
+            continue;
+        }
+        if let Some(first) = log.see(peer, &own) {
+            outcome.finding = Some(first.named(&name_of));
+            return Ok(outcome);
+        }
+        outcome.frames += 1;
+        let surplus = log.surplus(peer);
+        if surplus > 0 {
+            let peer = name_of(peer);
+            outcome.finding = Some(Finding::Surplus {
+                peer,
+                frames: surplus,
+            });
+            return Ok(outcome);
+        }
+        let Some(said) = log.next(peer) else {
+            return Ok(outcome);
+        };
+        let seal = sealed.read(&said, key, peer, audited.keys.len());
+        let agrees = seal.is_some_and(|seal| {
+            seal.release == sealed.release
+                && agree((name.site, &transcript), (peer, &seal.transcript))
+        });
+        if !agrees {
+            let peer = name_of(peer);
+            outcome.finding = Some(Finding::Signed { peer });
+            return Ok(outcome);
+        }
+    }
+    outcome.release = Some(sealed.release);
+    Ok(outcome)
+}
+
+/// What all said before the run, if this site committed itself to its rows and seed.
+fn opened(audited: &Audited<'_>, name: &RunName, seed: &Seed, log: &Log) -> Result<Began, Finding> {
+    let committed = commitment(name, seed);
+    let mut own = None;
+    let mut openings = Vec::with_capacity(audited.keys.len());
+    for (place, key) in (0u16..).zip(&audited.keys) {
+        if place == name.site {
+            openings.push(None);
+            continue;
+        }
+        let peer = || audited.names[usize::from(place)].clone();
+        let own_key = &audited.keys[usize::from(name.site)];
+        let read = |bytes: Vec<u8>, key: &PublicKey, site: u16| {
+            Opening::decode(&bytes, key, name.study, name.number, site)
+        };
+        let told = log.take_sent(place);
+        let told = told.and_then(|bytes| read(bytes, own_key, name.site));
+        match told {
+            Some(told) if told.commitment == committed && own.is_none_or(|own| own == told) => {
+                own = Some(told);
+            }
+            _ => return Err(Finding::Commitment { peer: peer() }),
+        }
+        let said = log.next(place);
+        let said = said.and_then(|bytes| read(bytes, key, place));
+        let why = || format!("`{}` sent no commitment of its own", peer());
+        openings.push(Some(said.ok_or_else(|| Finding::Received { why: why() })?));
+    }
+    let openings = openings
+        .into_iter()
+        .map(|opening| opening.or(own))
+        .collect();
+    let openings: Option<Vec<Opening>> = openings;
+    let why = String::from("there are no other sites");
+    let openings = openings.ok_or(Finding::Received { why })?;
+    Ok(Began { openings })
+}
+
+/// The frames of a journal, and how far a replay has come.
+struct Log(Mutex<Links>);
+
+#[derive(Default)]
+struct Links {
+    /// For each site: what went to it and what came from it, in order.
+    sent: Vec<VecDeque<Vec<u8>>>,
+    received: Vec<VecDeque<Vec<u8>>>,
+    /// For each site: the number of the next frame to it.
+    numbers: Vec<u64>,
+    /// Frames that were the same.
+    same: u64,
+    /// The first that was not.
+    first: Option<First>,
+    /// Whether the replay wanted more than the journal has.
+    is_at_its_end: bool,
+}
+
+/// The first frame that is not as it should be.
+#[derive(Clone)]
+struct First {
+    peer: u16,
+    number: u64,
+    /// Where in the run, or `None` if the frame is not there.
+    step: Option<String>,
+}
+
+impl First {
+    fn named(self, name_of: &impl Fn(u16) -> String) -> Finding {
+        let (peer, number) = (name_of(self.peer), self.number);
+        match self.step {
+            Some(step) => Finding::Frame { peer, number, step },
+            None => Finding::Missing { peer, number },
+        }
+    }
+}
+
+impl Log {
+    fn read(journal: &Journal, name: &RunName, run: i64) -> Result<Self, JournalError> {
+        let mut links = Links::default();
+        for peer in 0..name.sites {
+            let read = |way: Way| -> Result<VecDeque<Vec<u8>>, JournalError> {
+                let count = journal.count(run, peer, way)?;
+                (0..count)
+                    .map(|number| journal.get(run, peer, way, number))
+                    .collect()
+            };
+            links.sent.push(read(Way::Sent)?);
+            links.received.push(read(Way::Received)?);
+            links.numbers.push(0);
+        }
+        Ok(Self(Mutex::new(links)))
+    }
+
+    fn links(&self) -> std::sync::MutexGuard<'_, Links> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next frame that went to a peer.
+    fn take_sent(&self, peer: u16) -> Option<Vec<u8>> {
+        let mut links = self.links();
+        links.numbers[usize::from(peer)] += 1;
+        links.sent[usize::from(peer)].pop_front()
+    }
+
+    /// The next frame that came from a peer.
+    fn next(&self, peer: u16) -> Option<Vec<u8>> {
+        let mut links = self.links();
+        let next = links.received[usize::from(peer)].pop_front();
+        links.is_at_its_end |= next.is_none();
+        next
+    }
+
+    /// Sees that the next frame to a peer is this one.
+    fn see(&self, peer: u16, frame: &[u8]) -> Option<First> {
+        let number = self.links().numbers[usize::from(peer)];
+        let found = self.take_sent(peer);
+        let mut links = self.links();
+        let is_same = found.as_deref() == Some(frame);
+        if is_same {
+            links.same += 1;
+            return None;
+        }
+        let step = |found: &Vec<u8>| match Header::decode(found).or_else(|_| Header::decode(frame))
+        {
+            Ok(header) => format!("call {} ({})", header.call, header.primitive.name()),
+            Err(_) => String::from("the seal"),
+        };
+        let first = First {
+            peer,
+            number,
+            step: found.as_ref().map(step),
+        };
+        Some(links.first.get_or_insert(first).clone())
+    }
+
+    fn surplus(&self, peer: u16) -> u64 {
+        self.links().sent[usize::from(peer)].len() as u64
+    }
+
+    fn compared(&self) -> (u64, Option<First>) {
+        let links = self.links();
+        (links.same, links.first.clone())
+    }
+
+    fn is_at_its_end(&self) -> bool {
+        self.links().is_at_its_end
+    }
+}
+
+/// The network of a replay.
+struct Replay(Arc<Log>);
+
+impl Network for Replay {
+    fn send(&mut self, to: Site, frame: Vec<u8>) -> Result<(), NetworkError> {
+        // A run has at most 250 sites.
+        match self.0.see(to.index() as u16, &frame) {
+            None => Ok(()),
+            Some(_) => Err(NetworkError::Closed),
+        }
+    }
+
+    fn poll_receive(
+        &mut self,
+        from: Site,
+        _: &mut Context<'_>,
+    ) -> Poll<Result<Vec<u8>, NetworkError>> {
+        let next = self.0.next(from.index() as u16);
+        Poll::Ready(next.ok_or(NetworkError::Closed))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

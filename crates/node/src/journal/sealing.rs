@@ -1,0 +1,152 @@
+//! The journal's secrets at rest: seed and frames of a run, each sealed with ChaCha20-Poly1305
+//! (RFC 8439) under a key that follows from the site's own.
+//!
+//! Every box has a random nonce, so that a journal that comes from an old backup and goes on another
+//! way never seals two texts under one. What a box is of (the run, the peer, the way, the number) is
+//! authenticated with it: boxes cannot change places.
+
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use zeroize::Zeroizing;
+
+use super::{RunName, Way};
+use crate::identity::Secret;
+
+/// What opens and closes the boxes of one run.
+pub(crate) struct Sealing {
+    key: LessSafeKey,
+}
+
+/// What a box is of.
+#[derive(Clone, Copy)]
+pub(crate) enum Of {
+    /// The run's seed.
+    Seed,
+    /// A frame of a link.
+    Frame { peer: u16, way: Way, number: u64 },
+}
+
+impl Of {
+    fn bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        if let Self::Frame { peer, way, number } = self {
+            bytes[0] = 1;
+            bytes[1] = way as u8;
+            bytes[2..4].copy_from_slice(&peer.to_le_bytes());
+            bytes[4..].copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+impl Sealing {
+    /// For a run of the site whose key this is. `None` if the cipher refuses the key, which it does
+    /// not: it has the cipher's length.
+    pub(crate) fn new(secret: &Secret, name: &RunName) -> Option<Self> {
+        let site = secret.derive("hedgerow journal at rest v1");
+        let mut hasher = blake3::Hasher::new_keyed(&site);
+        hasher
+            .update(&name.study.0)
+            .update(&name.number.to_le_bytes());
+        let key = Zeroizing::new(*hasher.finalize().as_bytes());
+        let key = UnboundKey::new(&CHACHA20_POLY1305, key.as_slice()).ok()?;
+        Some(Self {
+            key: LessSafeKey::new(key),
+        })
+    }
+
+    /// A box with these bytes in it; `None` without randomness for its nonce.
+    pub(crate) fn seal(&self, of: Of, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce).ok()?;
+        let room = NONCE_LEN + bytes.len() + CHACHA20_POLY1305.tag_len();
+        let mut sealed = Vec::with_capacity(room);
+        sealed.extend_from_slice(&nonce);
+        sealed.extend_from_slice(bytes);
+        let tag = self
+            .key
+            .seal_in_place_separate_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(of.bytes()),
+                &mut sealed[NONCE_LEN..],
+            )
+            .ok()?;
+        sealed.extend_from_slice(tag.as_ref());
+        Some(sealed)
+    }
+
+    /// What is in a box; `None` if it was closed with another key, for another place, or changed.
+    pub(crate) fn open(&self, of: Of, mut sealed: Vec<u8>) -> Option<Vec<u8>> {
+        let nonce = *sealed.first_chunk::<NONCE_LEN>()?;
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        let aad = Aad::from(of.bytes());
+        let opened = self.key.open_within(nonce, aad, &mut sealed, NONCE_LEN..);
+        let length = opened.ok()?.len();
+        sealed.truncate(length);
+        Some(sealed)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::agreement::StudyHash;
+
+    fn sealing(key: u8, number: u32) -> Sealing {
+        let name = RunName {
+            study: StudyHash([1; 32]),
+            number,
+            site: 0,
+            sites: 3,
+            rows: [2; 32],
+        };
+        Sealing::new(&Secret::from_bytes(&[key; 32]), &name).unwrap()
+    }
+
+    #[test]
+    fn a_box_opens_for_its_site_run_and_place_only() {
+        let of = Of::Frame {
+            peer: 2,
+            way: Way::Sent,
+            number: 7,
+        };
+        let sealed = sealing(1, 1).seal(of, b"what was said").unwrap();
+        assert!(!sealed.windows(4).any(|window| window == b"what"));
+        let opened = sealing(1, 1).open(of, sealed.clone());
+        assert_eq!(opened.unwrap(), b"what was said");
+        assert!(sealing(2, 1).open(of, sealed.clone()).is_none());
+        assert!(sealing(1, 2).open(of, sealed.clone()).is_none());
+        for other in [
+            Of::Seed,
+            Of::Frame {
+                peer: 1,
+                way: Way::Sent,
+                number: 7,
+            },
+            Of::Frame {
+                peer: 2,
+                way: Way::Received,
+                number: 7,
+            },
+            Of::Frame {
+                peer: 2,
+                way: Way::Sent,
+                number: 8,
+            },
+        ] {
+            assert!(sealing(1, 1).open(other, sealed.clone()).is_none());
+        }
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1;
+            assert!(sealing(1, 1).open(of, changed).is_none(), "{at}");
+        }
+        for length in 0..sealed.len() {
+            assert!(sealing(1, 1).open(of, sealed[..length].to_vec()).is_none());
+        }
+        assert_eq!(
+            sealing(1, 1).seal(Of::Seed, b"").map(|sealed| sealed.len()),
+            Some(28)
+        );
+    }
+}

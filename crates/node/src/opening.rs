@@ -1,0 +1,205 @@
+//! What a site says before a run, signed: a commitment to its rows and its seed, and the largest share
+//! of all records that it lets one site bring.
+//!
+//! The commitment hides (it is a hash with the run's seed in it, 256 bits that nobody else knows, under
+//! a salt that follows from the seed) and binds: whoever sees the seed and the rows later can tell
+//! whether they are those that the site began with. All sites' openings together are the run's context:
+//! a word of it is in every frame, so a site that told two peers different things is found out at the
+//! first frame after.
+//!
+//! # Discloses
+//! To all sites: a random-looking number, and a rule of this site.
+
+use hedgerow_smc::Seed;
+
+use crate::agreement::StudyHash;
+use crate::identity::{PublicKey, Purpose, Secret};
+use crate::journal::RunName;
+
+/// How an opening begins; the number is the version.
+const MAGIC: [u8; 16] = *b"hedgerow open v1";
+/// Parts of the whole that shares are counted in.
+pub const WHOLE: u32 = 1_000_000;
+
+/// What a site says before a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opening {
+    /// The commitment to its rows and its seed.
+    pub commitment: [u8; 32],
+    /// The largest share of all records that one site may bring, in parts of a million.
+    pub maximum_share: u32,
+    signature: [u8; 64],
+}
+
+impl Opening {
+    /// Bytes of it.
+    pub(crate) const BYTES: usize = 16 + 32 + 4 + 64;
+
+    /// This site's, for a run with this seed.
+    pub(crate) fn new(secret: &Secret, name: &RunName, seed: &Seed, maximum_share: u32) -> Self {
+        let commitment = commitment(name, seed);
+        let digest = digest(
+            name.study,
+            name.number,
+            name.site,
+            &commitment,
+            maximum_share,
+        );
+        Self {
+            commitment,
+            maximum_share,
+            signature: secret.sign(Purpose::Opening, &digest),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(Self::BYTES);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&self.commitment);
+        bytes.extend_from_slice(&self.maximum_share.to_le_bytes());
+        bytes.extend_from_slice(&self.signature);
+        bytes
+    }
+
+    /// Reads what a site said; `None` if it is no opening of that site in this run.
+    pub(crate) fn decode(
+        bytes: &[u8],
+        key: &PublicKey,
+        study: StudyHash,
+        number: u32,
+        site: u16,
+    ) -> Option<Self> {
+        let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;
+        let (magic, rest) = bytes.split_first_chunk::<16>()?;
+        let (commitment, rest) = rest.split_first_chunk::<32>()?;
+        let (share, signature) = rest.split_first_chunk::<4>()?;
+        let opening = Self {
+            commitment: *commitment,
+            maximum_share: u32::from_le_bytes(*share),
+            signature: signature.try_into().ok()?,
+        };
+        let digest = digest(study, number, site, commitment, opening.maximum_share);
+        let is_whole = *magic == MAGIC
+            && (1..=WHOLE).contains(&opening.maximum_share)
+            && key.verifies(Purpose::Opening, &digest, &opening.signature);
+        is_whole.then_some(opening)
+    }
+}
+
+/// What names a site's rows and seed in a run, and hides them.
+pub(crate) fn commitment(name: &RunName, seed: &Seed) -> [u8; 32] {
+    let salt = seed.derive("hedgerow commitment salt v1", 0);
+    let mut hasher = blake3::Hasher::new_keyed(salt.as_bytes());
+    hasher
+        .update(b"hedgerow commitment v1")
+        .update(&name.study.0)
+        .update(&name.number.to_le_bytes())
+        .update(&name.site.to_le_bytes())
+        .update(&name.rows)
+        .update(seed.as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+fn digest(
+    study: StudyHash,
+    number: u32,
+    site: u16,
+    commitment: &[u8; 32],
+    maximum_share: u32,
+) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow opening v1");
+    hasher
+        .update(&study.0)
+        .update(&number.to_le_bytes())
+        .update(&site.to_le_bytes())
+        .update(commitment)
+        .update(&maximum_share.to_le_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+/// What a run is of: the study, its number and what all sites said before it, in the study's order.
+pub(crate) fn context(study: StudyHash, number: u32, openings: &[Opening]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("hedgerow context v1");
+    hasher.update(&study.0).update(&number.to_le_bytes());
+    for opening in openings {
+        hasher
+            .update(&opening.commitment)
+            .update(&opening.maximum_share.to_le_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NAME: RunName = RunName {
+        study: StudyHash([1; 32]),
+        number: 3,
+        site: 2,
+        sites: 4,
+        rows: [5; 32],
+    };
+
+    fn opening() -> (Secret, Opening) {
+        let secret = Secret::from_bytes(&[8; 32]);
+        let opening = Opening::new(&secret, &NAME, &Seed::new([6; 32]), 400_000);
+        (secret, opening)
+    }
+
+    #[test]
+    fn a_commitment_is_to_the_rows_the_seed_and_the_run() {
+        let seed = Seed::new([6; 32]);
+        let own = commitment(&NAME, &seed);
+        let others = [
+            commitment(
+                &RunName {
+                    rows: [4; 32],
+                    ..NAME
+                },
+                &seed,
+            ),
+            commitment(&RunName { number: 4, ..NAME }, &seed),
+            commitment(&RunName { site: 1, ..NAME }, &seed),
+            commitment(
+                &RunName {
+                    study: StudyHash([2; 32]),
+                    ..NAME
+                },
+                &seed,
+            ),
+            commitment(&NAME, &Seed::new([7; 32])),
+        ];
+        assert!(!others.contains(&own));
+        assert_eq!(own, commitment(&NAME, &seed));
+    }
+
+    #[test]
+    fn an_opening_is_of_one_site_in_one_run() {
+        let (secret, opening) = opening();
+        let bytes = opening.encode();
+        let read = |key: &Secret, study, number, site| {
+            Opening::decode(&bytes, &key.public(), StudyHash(study), number, site)
+        };
+        assert_eq!(read(&secret, [1; 32], 3, 2), Some(opening));
+        assert_eq!(read(&secret, [2; 32], 3, 2), None);
+        assert_eq!(read(&secret, [1; 32], 4, 2), None);
+        assert_eq!(read(&secret, [1; 32], 3, 1), None);
+        assert_eq!(read(&Secret::from_bytes(&[9; 32]), [1; 32], 3, 2), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_no_opening_is_refused(bytes in any::<Vec<u8>>(), at in 0..Opening::BYTES) {
+            let (secret, opening) = opening();
+            let key = secret.public();
+            prop_assert!(Opening::decode(&bytes, &key, NAME.study, 3, 2).is_none());
+            let mut changed = opening.encode();
+            changed[at] ^= 1;
+            prop_assert!(Opening::decode(&changed, &key, NAME.study, 3, 2).is_none());
+        }
+    }
+}
