@@ -6,6 +6,7 @@
 mod accept;
 mod agreement;
 mod attacks;
+mod flood;
 mod impostor;
 mod postgres;
 mod proxy;
