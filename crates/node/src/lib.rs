@@ -18,6 +18,7 @@ pub mod journal;
 pub mod knock;
 mod lines;
 mod message;
+mod reception;
 pub mod run;
 pub mod site;
 pub mod source;
@@ -26,5 +27,5 @@ mod tls;
 
 pub use connect::{Event, Watcher};
 pub use lines::{Limits, LineError};
-pub use message::{End, MessageError, Reason};
+pub use message::{End, MessageError, Reason, Version};
 pub use tls::TlsError;

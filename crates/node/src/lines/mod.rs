@@ -33,6 +33,13 @@ use peer::Peer;
 /// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
 
+/// What a frame takes in the journal beside its bytes, at most.
+const OF_A_FRAME: u64 = 64;
+
+/// A peer that comes and goes, and sends nothing that it is waited for, has this many times the time
+/// of one that stays.
+const LONGEST_WAIT: u32 = 3;
+
 /// What the run and its connections share.
 pub(crate) struct Shared {
     me: u16,
@@ -154,10 +161,12 @@ impl Shared {
             match self.journal.get(self.run, from, Way::Received, peer.taken) {
                 Ok(frame) => {
                     if peer.taken >= peer.replayed {
-                        peer.ahead = peer.ahead.saturating_sub(frame.len() as u64);
+                        let taken = frame.len() as u64 + OF_A_FRAME;
+                        peer.ahead = peer.ahead.saturating_sub(taken);
                     }
                     peer.taken += 1;
                     peer.waiting = None;
+                    peer.awaited = None;
                     return Poll::Ready(Ok(frame));
                 }
                 Err(error) => state.fail(LineError::Journal(error.to_string())),
@@ -175,6 +184,7 @@ impl Shared {
                 .take()
                 .map_or_else(Instant::now, |(_, since)| since);
             peer.waiting = Some((context.waker().clone(), since));
+            peer.awaited.get_or_insert(since);
             return Poll::Pending;
         }
         match &state.failure {
@@ -199,7 +209,7 @@ impl Shared {
             {
                 Ok(()) => {
                     peer.received += 1;
-                    peer.ahead += frame.len() as u64;
+                    peer.ahead += frame.len() as u64 + OF_A_FRAME;
                     if let Some((waker, _)) = peer.waiting.take() {
                         waker.wake();
                     }
@@ -211,17 +221,26 @@ impl Shared {
         true
     }
 
-    /// Whether a peer is so far ahead that its connection should not be read for now.
+    /// Whether a peer is so far ahead that its connection should not be read for now. After a restart
+    /// every one is until the run has taken what was here: else it could be ahead once more with each.
     pub(crate) fn is_far_ahead(&self, peer: u16) -> bool {
-        self.lock().peers[usize::from(peer)].ahead >= MOST_AHEAD
+        let state = self.lock();
+        let peer = &state.peers[usize::from(peer)];
+        peer.ahead >= MOST_AHEAD || peer.taken < peer.replayed
     }
 
-    /// A peer says that it has all frames below a number.
-    pub(crate) fn seen(&self, by: u16, next: u64) {
+    /// A peer says that it has all frames below a number; `false` where there are not so many.
+    pub(crate) fn seen(&self, by: u16, next: u64) -> bool {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(by)];
+        // What it greeted with may be more than is here, where a power cut took this site's last
+        // frames; they follow again.
+        if next > peer.sent.max(peer.seen) {
+            return false;
+        }
         peer.seen = peer.seen.max(next);
         self.changed.notify_waiters();
+        true
     }
 
     /// A peer says that its part has ended without a release.
@@ -255,11 +274,19 @@ impl Shared {
         self.journal.ended(study, number)
     }
 
-    /// A connection to a peer is ready; an older one is ended. Returns its number and what tells
-    /// it to end.
-    pub(crate) fn connected(&self, to: u16, seen: u64) -> (u64, oneshot::Receiver<()>) {
+    /// A connection to a peer is ready. One that takes over ends an older one; another is of no use
+    /// where there is one. Returns its number and what tells it to end.
+    pub(crate) fn connected(
+        &self,
+        to: u16,
+        seen: u64,
+        takes_over: bool,
+    ) -> Option<(u64, oneshot::Receiver<()>)> {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(to)];
+        if peer.connection.is_some() && !takes_over {
+            return None;
+        }
         let (end, ended) = oneshot::channel();
         peer.connections += 1;
         peer.connection = Some((peer.connections, end));
@@ -270,7 +297,7 @@ impl Shared {
         if let Some((_, since)) = &mut peer.waiting {
             *since = Instant::now();
         }
-        (peer.connections, ended)
+        Some((peer.connections, ended))
     }
 
     /// A connection has ended.
@@ -344,6 +371,15 @@ impl Shared {
 
     fn lost(&self, peer: u16, link: &Peer, missing: Option<(u16, End)>) -> Option<LineError> {
         let name = || self.name(peer).to_owned();
+        // Each time that it comes back it has its time again, but not without end.
+        if let Some(awaited) = link.awaited.map(|since| since.elapsed())
+            && awaited >= self.limits.silence.saturating_mul(LONGEST_WAIT)
+        {
+            return Some(LineError::Stuck {
+                peer: name(),
+                waited: awaited,
+            });
+        }
         if link.connection.is_none() {
             // One that comes later finds that it waits in vain too. One that is there may have
             // everything that it takes to end well.
