@@ -102,8 +102,11 @@ mod tests {
 
     use super::*;
 
-    fn tally() -> (Tally, Arc<Mutex<Vec<(String, String)>>>) {
-        let said = Arc::new(Mutex::new(Vec::new()));
+    /// Address and reason of each that was said.
+    type Said = Arc<Mutex<Vec<(String, String)>>>;
+
+    fn tally() -> (Tally, Said) {
+        let said = Said::default();
         let noted = Arc::clone(&said);
         let watcher: Watcher = Arc::new(move |event| {
             if let Event::TurnedAway { address, why } = event {

@@ -50,6 +50,32 @@ fn a_stranger_is_told_nothing() {
     });
 }
 
+/// First words of 16 MB are not gathered until they are whole.
+#[test]
+fn a_stranger_cannot_fill_the_memory() {
+    run_test(async {
+        let mut world = World::new(2);
+        world.limits.handshake = Duration::from_secs(100);
+        let world = Arc::new(world);
+        let site = tokio::spawn(Arc::clone(&world).live(1));
+        let mut socket = connect(&world.listening[1]).await;
+        let mut record = vec![22, 3, 1, 0x40, 0];
+        record.resize(5 + 0x4000, 7);
+        let mut first = record.clone();
+        // A ClientHello that says how long it is.
+        first[5..9].copy_from_slice(&[1, 255, 255, 255]);
+        let mut written = 0;
+        let mut next = &first;
+        while written < 16 << 20 && socket.write_all(next).await.is_ok() {
+            written += next.len();
+            next = &record;
+        }
+        assert!(written < 16 << 20, "{written}");
+        world.until_said(1, "TurnedAway", 1).await;
+        site.abort();
+    });
+}
+
 /// What a site whose clock is wrong shows: dates long gone, or yet to come.
 fn of_another_day(is_early: bool) -> impl Fn(&mut rcgen::CertificateParams) {
     move |parameters| {

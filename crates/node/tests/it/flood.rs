@@ -59,11 +59,13 @@ fn need_files(files: usize) {
     );
 }
 
+type Held = Arc<Mutex<Vec<TcpStream>>>;
+
 /// A flood that goes on until it is dropped.
 struct Flood {
     opened: Arc<AtomicUsize>,
     /// What each worker holds.
-    held: Vec<Arc<Mutex<Vec<TcpStream>>>>,
+    held: Vec<Held>,
     _workers: JoinSet<()>,
 }
 
@@ -77,9 +79,10 @@ impl Flood {
         let hello = Arc::new(client_hello());
         let target = target.parse().unwrap();
         let opened = Arc::new(AtomicUsize::new(0));
-        let held: Vec<Arc<Mutex<Vec<TcpStream>>>> = (0..WORKERS).map(|_| Arc::default()).collect();
+        let held: Vec<Held> = (0..WORKERS).map(|_| Arc::default()).collect();
         let mut workers = JoinSet::new();
-        for held in held.iter().cloned() {
+        for held in &held {
+            let held = Arc::clone(held);
             let (opened, hello) = (Arc::clone(&opened), Arc::clone(&hello));
             workers.spawn(async move {
                 while opened.load(Ordering::Relaxed) < MOST {
@@ -144,8 +147,7 @@ impl Flood {
                 Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
             }
         };
-        let open =
-            |held: &Arc<Mutex<Vec<TcpStream>>>| held.lock().unwrap().iter().filter(is_open).count();
+        let open = |held: &Held| held.lock().unwrap().iter().filter(is_open).count();
         self.held.iter().map(open).sum()
     }
 }
@@ -158,7 +160,7 @@ fn client_hello() -> Vec<u8> {
         .unwrap()
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth();
-    let name = rustls::pki_types::ServerName::try_from("hedgerow").unwrap();
+    let name = ServerName::try_from("hedgerow").unwrap();
     let mut client = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
     let mut bytes = Vec::new();
     client.write_tls(&mut bytes).unwrap();
