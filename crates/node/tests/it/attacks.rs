@@ -377,6 +377,36 @@ fn a_peer_that_comes_and_goes_and_says_nothing_is_named_in_time() {
     });
 }
 
+/// It greets well and hangs up, each time: it is called, and spoken of, less and less often.
+#[test]
+fn a_peer_that_hangs_up_after_each_greeting_is_called_less_and_less() {
+    run_test(async {
+        let mut world = World::new(2);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        world.ways[0][1] = listener.local_addr().unwrap().to_string();
+        world.limits.longest_pause = Duration::from_secs(60);
+        let world = Arc::new(world);
+        let called = acceptor(1, |_| {}, false);
+        tokio::spawn(async move {
+            loop {
+                let (socket, _) = listener.accept().await.unwrap();
+                let mut stream = called.accept(socket).await.unwrap();
+                let _ = stream.read(&mut [0; 1024]).await;
+                let greeting = hello_to(0, 1, [9; 32], 0);
+                stream.write_all(&greeting).await.unwrap();
+                let _ = stream.shutdown().await;
+            }
+        });
+        let site = tokio::spawn(Arc::clone(&world).live(0));
+        world.until_said(0, "Connected", 3).await;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        // Pauses of 20 ms, 40 ms and so on: ten in 20 s.
+        let times = world.said(0).matches("Connected").count();
+        assert!((3..=16).contains(&times), "{times}");
+        site.abort();
+    });
+}
+
 /// Of a pair the second dials where the first cannot.
 #[test]
 fn a_run_completes_where_only_the_second_of_a_pair_can_call() {
