@@ -1,9 +1,8 @@
 //! How a run begins where nodes wait: a site of the study knocks.
 //!
 //! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose
-//! key the study pins, so a site that dials its peers for a run knocks by that alone; one that
-//! would wait to be dialed knocks here, and so does a site at its own node. What a knock asks for
-//! is a run number; the node says which it takes. A peer whose knock is heard is told that the node
+//! key the study pins, so a site that dials its peers for a run knocks by that alone; a site knocks
+//! at its own node too. What a knock asks for is a run number; the node says which it takes. A peer whose knock is heard is told that the node
 //! begins; only to its own site does a node greet back, since to a peer a greeting is this site's part
 //! in the run. A site that cannot take its part says so at the peers' doors.
 //!

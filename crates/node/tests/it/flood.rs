@@ -1,7 +1,6 @@
 //! Strangers by the thousand: connections that are held, that are opened again and again, that say
 //! nothing or half of something. A run completes beside them, whatever address they come from.
 
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -77,19 +76,15 @@ impl Flood {
         const WORKERS: usize = 4;
         let pause = Duration::from_secs(WORKERS as u64) / RATE;
         let hello = Arc::new(client_hello());
-        let target = target.parse().unwrap();
         let opened = Arc::new(AtomicUsize::new(0));
         let held: Vec<Held> = (0..WORKERS).map(|_| Arc::default()).collect();
         let mut workers = JoinSet::new();
         for held in &held {
-            let held = Arc::clone(held);
+            let (held, target) = (Arc::clone(held), target.to_owned());
             let (opened, hello) = (Arc::clone(&opened), Arc::clone(&hello));
             workers.spawn(async move {
                 while opened.load(Ordering::Relaxed) < MOST {
-                    let socket = TcpSocket::new_v4().unwrap();
-                    socket.set_zero_linger().unwrap();
-                    socket.bind((IpAddr::from(source), 0).into()).unwrap();
-                    let called = timeout(Duration::from_secs(1), socket.connect(target)).await;
+                    let called = timeout(Duration::from_secs(1), call(source, &target)).await;
                     let Ok(Ok(mut stream)) = called else {
                         tokio::time::sleep(pause).await;
                         continue;
@@ -152,6 +147,16 @@ impl Flood {
     }
 }
 
+/// Connects from an address. Each test has one of its own: ports that other tests draw on 127.0.0.1
+/// stay free.
+async fn call(source: [u8; 4], target: &str) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    // It leaves nothing behind when it is dropped.
+    socket.set_zero_linger()?;
+    socket.bind((source, 0).into())?;
+    socket.connect(target.parse().unwrap()).await
+}
+
 /// The first words of a TLS client.
 fn client_hello() -> Vec<u8> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -169,12 +174,12 @@ fn client_hello() -> Vec<u8> {
 
 /// Lives a world whose last site, which both others call, is flooded before and while it runs; all
 /// sites end with what they would have learned in peace.
-fn completes_under(source: [u8; 4], words: Words) {
+fn completes_under(peers: [u8; 4], source: [u8; 4], words: Words) {
     need_files(2 * HELD + 1_000);
     run_test(async {
         let mut world = World::new(3);
         for from in 0..2 {
-            world.ways[from][2] = distant(&world.listening[2]).await;
+            world.ways[from][2] = distant(peers, &world.listening[2]).await;
             // Neither does the flooded site call.
             world.ways[2][from] = nowhere();
         }
@@ -213,8 +218,8 @@ fn nowhere() -> String {
 }
 
 /// A way to an address that is as long as one between cities: what is said takes a while to arrive,
-/// each time, and a handshake is several words.
-async fn distant(target: &str) -> String {
+/// each time, and a handshake is several words. Whoever takes it comes from `source`.
+async fn distant(source: [u8; 4], target: &str) -> String {
     const DELAY: Duration = Duration::from_millis(40);
     async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
         let mut buffer = [0; 1 << 16];
@@ -236,7 +241,7 @@ async fn distant(target: &str) -> String {
                 // A caller's first words are on the heels of its connection.
                 caller.readable().await.unwrap();
                 tokio::time::sleep(DELAY).await;
-                let Ok(called) = TcpStream::connect(&target).await else {
+                let Ok(called) = call(source, &target).await else {
                     return;
                 };
                 let (mut from_caller, to_caller) = caller.into_split();
@@ -258,22 +263,19 @@ async fn distant(target: &str) -> String {
     address
 }
 
-/// Peers come from 127.0.0.1, as everybody over loopback does who asks for nothing else.
-const OF_THE_PEERS: [u8; 4] = [127, 0, 0, 1];
-
 #[test]
 fn a_run_completes_while_silent_strangers_flood_from_the_address_of_the_peers() {
-    completes_under(OF_THE_PEERS, Words::Nothing);
+    completes_under([127, 1, 0, 1], [127, 1, 0, 1], Words::Nothing);
 }
 
 #[test]
 fn a_run_completes_while_strangers_flood_with_handshakes_from_the_address_of_the_peers() {
-    completes_under(OF_THE_PEERS, Words::Hello);
+    completes_under([127, 1, 0, 2], [127, 1, 0, 2], Words::Hello);
 }
 
 #[test]
 fn a_run_completes_while_slow_strangers_flood_from_another_address() {
-    completes_under([127, 0, 0, 77], Words::Begins);
+    completes_under([127, 1, 0, 3], [127, 1, 0, 4], Words::Begins);
 }
 
 /// Its key is proven, its greeting is not there yet, and thousands come after it.
@@ -287,11 +289,14 @@ fn a_peer_that_proved_its_key_is_never_evicted_by_strangers() {
         let site = tokio::spawn(Arc::clone(&world).live(1));
         let peer = connector(Some(0), |_| {});
         let name = ServerName::try_from("hedgerow").unwrap();
-        let socket = connect(&world.listening[1]).await;
+        let source = [127, 1, 0, 5];
+        // Once somebody listens there.
+        drop(connect(&world.listening[1]).await);
+        let socket = call(source, &world.listening[1]).await.unwrap();
         let mut stream = peer.connect(name, socket).await.unwrap();
         // The client is done a moment before the server knows its key.
         tokio::time::sleep(Duration::from_millis(500)).await;
-        let flood = Flood::start(OF_THE_PEERS, &world.listening[1], Words::Nothing).await;
+        let flood = Flood::start(source, &world.listening[1], Words::Nothing).await;
         let opened = flood.opened();
         assert!(opened >= HELD);
         stream.write_all(&hello(0, [9; 32])).await.unwrap();
@@ -315,7 +320,8 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let way = distant(&address).await;
+        let source = [127, 1, 0, 6];
+        let way = distant(source, &address).await;
         let turned_away = Arc::new(AtomicUsize::new(0));
         let noted = Arc::clone(&turned_away);
         let waiting = tokio::spawn(async move {
@@ -325,7 +331,7 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
             let takes = |run| (run == 4).then_some(()).ok_or(Reason::OtherRun);
             door(1).wait(&listener, takes, &watcher).await.unwrap()
         });
-        let flood = Flood::start(OF_THE_PEERS, &address, Words::Nothing).await;
+        let flood = Flood::start(source, &address, Words::Nothing).await;
         let started = Instant::now();
         let mut knocks = 0;
         // A site that knocks does so again; of ten knocks nearly all are heard.

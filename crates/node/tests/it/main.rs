@@ -12,6 +12,7 @@ mod postgres;
 mod proxy;
 mod run;
 mod server;
+mod versions;
 mod world;
 
 use std::path::Path;
