@@ -163,6 +163,14 @@ impl Secret {
         Zeroizing::new(blake3::derive_key(purpose, self.0.as_bytes()))
     }
 
+    /// The secret that this key and another's share, whichever of the two computes it: Diffie-Hellman
+    /// on the Montgomery form of the curve (RFC 7748). Signing keys serve it too (Thormarker, "On using
+    /// the same key pair for Ed25519 and an X25519 based KEM", 2021).
+    pub(crate) fn agree(&self, with: &PublicKey) -> Zeroizing<[u8; 32]> {
+        let shared = with.0.to_montgomery() * self.0.to_scalar();
+        Zeroizing::new(shared.to_bytes())
+    }
+
     /// The key in the form in which TLS takes it (PKCS #8, RFC 8410).
     pub(crate) fn pkcs8(&self) -> Zeroizing<Vec<u8>> {
         const PREFIX: [u8; 16] = [

@@ -1,9 +1,8 @@
 //! How a run begins where nodes wait: a site of the study knocks.
 //!
 //! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose
-//! key the study pins, so a site that dials its peers for a run knocks by that alone; one that
-//! would wait to be dialed knocks here, and so does a site at its own node. What a knock asks for
-//! is a run number; the node says which it takes. A peer whose knock is heard is told that the node
+//! key the study pins, so a site that dials its peers for a run knocks by that alone; a site knocks
+//! at its own node too. What a knock asks for is a run number; the node says which it takes. A peer whose knock is heard is told that the node
 //! begins; only to its own site does a node greet back, since to a peer a greeting is this site's part
 //! in the run. A site that cannot take its part says so at the peers' doors.
 //!
@@ -11,23 +10,22 @@
 //! To sites of the study: that a node is here, whether it has this study and takes this run, has
 //! ended it or cannot take part in it, and not why. To strangers what `tls` says.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
-use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+use tokio_rustls::TlsConnector;
 
 use crate::agreement::StudyHash;
-use crate::connect::{Event, Watcher};
+use crate::connect::Watcher;
 use crate::identity::{PublicKey, Secret};
 use crate::message::{
-    self, End, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+    self, End, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason,
 };
-use crate::tls::{self, TlsError};
+use crate::reception::{Reception, Refusal, Rules, STRANGERS, Stream, introduce};
+use crate::tls::{self, Papers, TlsError};
 
 /// A knock takes at most this long.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -35,8 +33,6 @@ const LIMIT: Duration = Duration::from_secs(10);
 const DECLINING: Duration = Duration::from_secs(3);
 /// How long until a site that did not listen is told again.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Knocks that are listened to at once; the oldest makes room for the newest.
-const PENDING: usize = 64;
 
 /// Why a knock was not heard.
 #[derive(Debug, thiserror::Error)]
@@ -77,45 +73,23 @@ impl Door {
         takes: impl Fn(u32) -> Result<(), Reason> + Send + Sync + 'static,
         watcher: &Watcher,
     ) -> Result<(u16, u32), TlsError> {
-        // What would fail for every caller fails here.
-        tls::listening(&self.secret, &self.keys)?;
         let porter = Arc::new(Porter {
             me: self.me,
             study: self.study,
-            keys: self.keys.clone(),
-            secret: Arc::clone(&self.secret),
             takes: Box::new(takes),
         });
-        let mut greeting: JoinSet<Option<(u16, u32)>> = JoinSet::new();
-        let mut pending: VecDeque<AbortHandle> = VecDeque::new();
-        loop {
-            tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((socket, address)) => {
-                        pending.retain(|task| !task.is_finished());
-                        if pending.len() >= PENDING && let Some(oldest) = pending.pop_front() {
-                            oldest.abort();
-                        }
-                        let (porter, watcher) = (Arc::clone(&porter), Arc::clone(watcher));
-                        pending.push_back(greeting.spawn(async move {
-                            let late = || Err(String::from("did not greet in time"));
-                            let heard = timeout(LIMIT, porter.hear(socket)).await;
-                            heard.unwrap_or_else(|_| late()).map_err(|why| {
-                                let address = address.to_string();
-                                watcher(Event::TurnedAway { address, why });
-                            }).ok()
-                        }));
-                    }
-                    // Too many open files, or a connection that ended before it began.
-                    Err(_) => sleep(Duration::from_millis(50)).await,
-                },
-                Some(heard) = greeting.join_next() => {
-                    if let Ok(Some(knock)) = heard {
-                        return Ok(knock);
-                    }
-                }
-            }
-        }
+        // This site itself may knock too. A study has at most 250 sites that can run.
+        let guests: Vec<u16> = (0..self.keys.len() as u16).collect();
+        let rules = Rules {
+            keys: &self.keys,
+            guests: &guests,
+            limit: LIMIT,
+            strangers: STRANGERS,
+        };
+        let papers = Arc::new(Papers::new(Arc::clone(&self.secret)));
+        let mut reception = Reception::new(&self.secret, papers, &rules, Arc::clone(watcher))?;
+        let hear = move |site, stream| Arc::clone(&porter).hear(site, stream);
+        Ok(reception.next(listener, hear).await)
     }
 
     /// Knocks at a site, or at this site's own node, and asks for a run. A peer's node that takes it
@@ -148,7 +122,10 @@ impl Door {
     /// Says one thing at a door and hears the answer.
     async fn say(&self, at: u16, address: &str, message: &Message) -> Result<Message, KnockError> {
         let none = |error: &dyn std::fmt::Display| KnockError::NoNode(error.to_string());
-        let connector = tls::dialing(&self.secret, self.keys[usize::from(at)])?;
+        let key = self.keys[usize::from(at)];
+        let papers = Papers::new(Arc::clone(&self.secret));
+        let word = introduce(&self.secret, self.me, &key);
+        let connector = tls::dialing(&papers, key, word)?;
         let knock = async {
             let socket = TcpStream::connect(address).await;
             let socket = socket.map_err(KnockError::Unreachable)?;
@@ -160,8 +137,12 @@ impl Door {
                 stream.flush().await
             };
             said.await.map_err(|error| none(&error))?;
-            let answer = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
-            answer.map_err(|error| none(&error))
+            match message::read(&mut stream, LONGEST_GREETING, LIMIT).await {
+                Err(ReadError::Message(MessageError::OtherVersion(theirs))) => {
+                    Err(KnockError::Refused(Reason::OtherVersion(theirs)))
+                }
+                answer => answer.map_err(|error| none(&error)),
+            }
         };
         let late = |_| Err(KnockError::NoNode(String::from("it says nothing")));
         timeout(LIMIT, knock).await.unwrap_or_else(late)
@@ -170,7 +151,6 @@ impl Door {
 
 fn greeting(study: StudyHash, run: u32, from: u16, to: u16) -> Message {
     Message::Hello(Hello {
-        version: VERSION,
         study,
         run,
         from,
@@ -183,23 +163,11 @@ fn greeting(study: StudyHash, run: u32, from: u16, to: u16) -> Message {
 struct Porter {
     me: u16,
     study: StudyHash,
-    keys: Vec<PublicKey>,
-    secret: Arc<Secret>,
     takes: Box<dyn Fn(u32) -> Result<(), Reason> + Send + Sync>,
 }
 
 impl Porter {
-    async fn hear(&self, socket: TcpStream) -> Result<(u16, u32), String> {
-        // A certificate is of its day, and a node may wait for months.
-        let settings =
-            tls::listening(&self.secret, &self.keys).map_err(|error| error.to_string())?;
-        let stream = TlsAcceptor::from(Arc::new(settings)).accept(socket).await;
-        let stream = stream.map_err(|error| format!("no secure connection: {error}"))?;
-        let mut stream = TlsStream::from(stream);
-        // The verifier has let in nobody else.
-        let site = self
-            .site_of(&stream)
-            .ok_or("its key is of no site of the study")?;
+    async fn hear(self: Arc<Self>, site: u16, mut stream: Stream) -> Result<(u16, u32), Refusal> {
         let found = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
         let answer = self.check(&found, site);
         let message = match &answer {
@@ -216,19 +184,19 @@ impl Porter {
         let _ = tell.await;
         match (answer, found) {
             (Ok(hello), _) => Ok((site, hello.run)),
-            (Err(_), Ok(Message::Declined { run, end, .. })) => Err(match end {
+            (Err(_), Ok(Message::Declined { run, end, .. })) => Err(Some(match end {
                 End::GivenUp => format!("it has given run {run} up"),
                 _ => format!("it cannot take its part in run {run}"),
-            }),
-            (Err(reason), _) => Err(format!("refused: {reason}")),
+            })),
+            (Err(reason), _) => Err(Some(format!("refused: {reason}"))),
         }
     }
 
     fn check(&self, found: &Result<Message, ReadError>, site: u16) -> Result<Hello, Reason> {
         let hello = match found {
             Ok(Message::Hello(hello)) => *hello,
-            Err(ReadError::Message(MessageError::OtherVersion(_))) => {
-                return Err(Reason::OtherVersion);
+            Err(ReadError::Message(MessageError::OtherVersion(theirs))) => {
+                return Err(Reason::OtherVersion(*theirs));
             }
             _ => return Err(Reason::NoGreeting),
         };
@@ -240,14 +208,6 @@ impl Porter {
             (self.takes)(hello.run).map(|()| hello)
         }
     }
-
-    fn site_of(&self, stream: &TlsStream<TcpStream>) -> Option<u16> {
-        let certificates = stream.get_ref().1.peer_certificates()?;
-        let key = tls::key_of(certificates.first()?)?;
-        let place = self.keys.iter().position(|known| *known.as_bytes() == key);
-        // A study has at most 250 sites that can run.
-        place.map(|place| place as u16)
-    }
 }
 
 #[cfg(test)]
@@ -255,7 +215,11 @@ impl Porter {
 mod tests {
     use std::sync::Mutex;
 
+    use tokio::io::AsyncReadExt as _;
+
     use super::*;
+    use crate::connect::Event;
+    use crate::message::Version;
 
     fn doors() -> Vec<Door> {
         let secrets: Vec<Arc<Secret>> = (0..3)
@@ -339,5 +303,68 @@ mod tests {
         assert_eq!(turned_away.lock().unwrap().len(), 6);
         let gone = doors[1].knock(1, &address, 4).await;
         assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
+    }
+
+    /// A node that waits, and one that knocks, name both versions.
+    #[tokio::test]
+    async fn versions_that_differ_are_named_at_the_door() {
+        let mut doors = doors();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let turned_away = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&turned_away);
+        let watcher: Watcher = Arc::new(move |event| {
+            if let Event::TurnedAway { why, .. } = event {
+                noted.lock().unwrap().push(why);
+            }
+        });
+        let node = doors.remove(1);
+        let takes = |run| (run == 4).then_some(()).ok_or(Reason::OtherRun);
+        let waiting = tokio::spawn(async move { node.wait(&listener, takes, &watcher).await });
+        let later = b"\x0dhedgerow\x09\x04 and more than this version knows";
+        let connect = async |door: &Door, address: &str| {
+            let papers = Papers::new(Arc::clone(&door.secret));
+            let word = introduce(&door.secret, door.me, &door.keys[1]);
+            let settings = tls::dialing(&papers, door.keys[1], word).unwrap();
+            let socket = TcpStream::connect(address).await.unwrap();
+            let connector = TlsConnector::from(Arc::new(settings));
+            connector.connect(tls::no_name(), socket).await.unwrap()
+        };
+        let mut stream = connect(&doors[0], &address).await;
+        stream.write_u32_le(later.len() as u32).await.unwrap();
+        stream.write_all(later).await.unwrap();
+        stream.flush().await.unwrap();
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard).await.unwrap();
+        let own = [message::VERSION.language, message::VERSION.frames];
+        assert_eq!(heard[4..], [&b"\0hedgerow"[..], &own].concat());
+        doors[1].knock(1, &address, 4).await.unwrap();
+        waiting.await.unwrap().unwrap();
+        let said = turned_away.lock().unwrap().clone();
+        let words = Reason::OtherVersion(Version {
+            language: 9,
+            frames: 4,
+        });
+        assert_eq!(said, [format!("refused: {words}")]);
+        assert!(words.to_string().contains(&message::VERSION.to_string()));
+
+        // The one that knocks, at a node of that version.
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (secret, keys) = (Arc::clone(&doors[0].secret), doors[0].keys.clone());
+        let answering = tokio::spawn(async move {
+            let papers = Arc::new(Papers::new(secret));
+            let listening = tls::Listening::new(papers, keys).unwrap();
+            let acceptor = tokio_rustls::TlsAcceptor::from(listening.settings().unwrap());
+            let (socket, _) = listener.accept().await.unwrap();
+            let mut stream = acceptor.accept(socket).await.unwrap();
+            stream.write_u32_le(later.len() as u32).await.unwrap();
+            stream.write_all(later).await.unwrap();
+            stream.shutdown().await.unwrap();
+        });
+        let refused = doors[1].knock(0, &address, 4).await;
+        let is_named = matches!(refused, Err(KnockError::Refused(reason)) if reason == words);
+        assert!(is_named, "{refused:?}");
+        answering.await.unwrap();
     }
 }

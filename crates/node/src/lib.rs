@@ -20,6 +20,7 @@ pub mod knock;
 mod lines;
 mod message;
 pub mod opening;
+mod reception;
 pub mod run;
 mod seal;
 pub mod site;
@@ -29,5 +30,5 @@ mod tls;
 
 pub use connect::{Event, Watcher};
 pub use lines::{Limits, LineError};
-pub use message::{End, MessageError, Reason};
+pub use message::{End, MessageError, Reason, Version};
 pub use tls::TlsError;

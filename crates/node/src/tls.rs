@@ -1,17 +1,17 @@
 //! TLS 1.3 between sites, each known by its key alone.
 //!
-//! A site's certificate is made anew for each connection from its ed25519 key and says nothing but
-//! the key and the day: no name, no authority. A peer is who the study says because it holds the
+//! A site's certificate is made from its ed25519 key and says nothing but the key and the day: no
+//! name, no authority. It serves for a few hours and is then made anew, since a node may run for
+//! months; so what a caller costs does not include it. A peer is who the study says because it holds the
 //! secret half of the key that the study pins. A certificate must be signed by its own key and of
-//! now, so that one that was taken from somewhere is of no use for long and a wrong clock is named;
-//! a node that runs for months has one of today all the same. There is no resumption and no early
-//! data: every connection proves both keys afresh.
+//! now, so that one that was taken from somewhere is of no use for long and a wrong clock is named.
+//! There is no resumption and no early data: every connection proves both keys afresh.
 //!
 //! # Discloses
 //! Whoever connects sees this site's public key, and is then refused unless its own is pinned.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -21,14 +21,18 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, Serve
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, ParsedCertificate};
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
-    ServerConfig, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName,
+    Error, RootCertStore, ServerConfig, SignatureScheme,
 };
 
 use crate::identity::{PublicKey, Secret};
 
 /// How far a certificate reaches before and after the moment it is made: clocks differ by less.
 const REACH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How old a certificate may be before there is a new one. What is made from it may be as old again,
+/// and is far within its reach then.
+const RENEWAL: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// Why this site cannot speak TLS.
 #[derive(Debug, thiserror::Error)]
@@ -41,23 +45,78 @@ pub enum TlsError {
     Settings(#[from] Error),
 }
 
-/// The settings for a connection that others open: any of `peers` may.
-pub(crate) fn listening(secret: &Secret, peers: &[PublicKey]) -> Result<ServerConfig, TlsError> {
-    let (certificate, key) = certificate(secret, SystemTime::now())?;
-    let pinned = Pinned::new(peers);
-    let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
-        .with_protocol_versions(&[&rustls::version::TLS13])?
-        .with_client_cert_verifier(Arc::new(pinned))
-        .with_single_cert(vec![certificate], key)?;
-    config.session_storage = Arc::new(NoServerSessionStorage {});
-    config.send_tls13_tickets = 0;
-    config.max_early_data_size = 0;
-    Ok(config)
+/// This site's certificate, of today.
+pub(crate) struct Papers {
+    secret: Arc<Secret>,
+    certificate: Fresh<CertificateDer<'static>>,
 }
 
-/// The settings for a connection to one peer.
-pub(crate) fn dialing(secret: &Secret, peer: PublicKey) -> Result<ClientConfig, TlsError> {
-    let (certificate, key) = certificate(secret, SystemTime::now())?;
+impl Papers {
+    pub(crate) fn new(secret: Arc<Secret>) -> Self {
+        Self {
+            secret,
+            certificate: Fresh::default(),
+        }
+    }
+
+    fn get(
+        &self,
+        now: SystemTime,
+    ) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
+        let make = || certificate(&self.secret, now);
+        let der = PrivatePkcs8KeyDer::from(self.secret.pkcs8().to_vec());
+        Ok((self.certificate.get(now, make)?, PrivateKeyDer::Pkcs8(der)))
+    }
+}
+
+/// The settings for connections that others open: any of some peers may.
+pub(crate) struct Listening {
+    papers: Arc<Papers>,
+    peers: Vec<PublicKey>,
+    settings: Fresh<Arc<ServerConfig>>,
+}
+
+impl Listening {
+    /// What would fail for every caller fails here.
+    pub(crate) fn new(papers: Arc<Papers>, peers: Vec<PublicKey>) -> Result<Self, TlsError> {
+        let listening = Self {
+            papers,
+            peers,
+            settings: Fresh::default(),
+        };
+        listening.settings()?;
+        Ok(listening)
+    }
+
+    /// The settings for a connection of now.
+    pub(crate) fn settings(&self) -> Result<Arc<ServerConfig>, TlsError> {
+        self.settings_at(SystemTime::now())
+    }
+
+    fn settings_at(&self, now: SystemTime) -> Result<Arc<ServerConfig>, TlsError> {
+        self.settings.get(now, || {
+            let (certificate, key) = self.papers.get(now)?;
+            let pinned = Pinned::new(&self.peers);
+            let mut config = ServerConfig::builder_with_provider(pinned.provider.clone())
+                .with_protocol_versions(&[&rustls::version::TLS13])?
+                .with_client_cert_verifier(Arc::new(pinned))
+                .with_single_cert(vec![certificate], key)?;
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+            config.max_early_data_size = 0;
+            Ok(Arc::new(config))
+        })
+    }
+}
+
+/// The settings for a connection to one peer, with the word by which it knows this site (see
+/// `reception`).
+pub(crate) fn dialing(
+    papers: &Papers,
+    peer: PublicKey,
+    introduction: Vec<u8>,
+) -> Result<ClientConfig, TlsError> {
+    let (certificate, key) = papers.get(SystemTime::now())?;
     let pinned = Pinned::new(&[peer]);
     let mut config = ClientConfig::builder_with_provider(pinned.provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])?
@@ -68,7 +127,35 @@ pub(crate) fn dialing(secret: &Secret, peer: PublicKey) -> Result<ClientConfig, 
     config.enable_early_data = false;
     // Peers are known by key, not by name: the study's names stay inside.
     config.enable_sni = false;
+    config.alpn_protocols = vec![introduction];
     Ok(config)
+}
+
+/// What a line's error means to a person.
+pub(crate) fn in_words(error: &std::io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match inner {
+        Some(Error::InvalidCertificate(
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. },
+        )) => String::from(
+            "its certificate is of another day: its clock is wrong, or this machine's is",
+        ),
+        Some(Error::InvalidCertificate(_)) => {
+            String::from("its key is not the one that the study has")
+        }
+        Some(Error::AlertReceived(AlertDescription::CertificateExpired)) => String::from(
+            "it takes this site's certificate for one of another day: its clock is wrong, or this machine's is",
+        ),
+        Some(Error::AlertReceived(_)) => String::from(
+            "it does not take this site's key; its study may have another one for this site",
+        ),
+        Some(Error::InvalidMessage(_)) => String::from("what it says is not TLS"),
+        _ if error.kind() == std::io::ErrorKind::UnexpectedEof => String::from("it hung up"),
+        _ => error.to_string(),
+    }
 }
 
 /// A name that the library wants and nobody sees.
@@ -88,18 +175,39 @@ pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<[u8; 32]> {
 }
 
 /// A certificate of a moment.
-fn certificate(
-    secret: &Secret,
-    now: SystemTime,
-) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
+fn certificate(secret: &Secret, now: SystemTime) -> Result<CertificateDer<'static>, TlsError> {
     let der = PrivatePkcs8KeyDer::from(secret.pkcs8().to_vec());
     let pair = rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_ED25519)?;
     let mut parameters = rcgen::CertificateParams::default();
     parameters.distinguished_name = rcgen::DistinguishedName::new();
     parameters.not_before = (now - REACH).into();
     parameters.not_after = (now + REACH).into();
-    let certificate = parameters.self_signed(&pair)?;
-    Ok((certificate.der().clone(), PrivateKeyDer::Pkcs8(der)))
+    Ok(parameters.self_signed(&pair)?.der().clone())
+}
+
+/// Something that is made again when it is old, or when the clock was set.
+struct Fresh<T>(Mutex<Option<(SystemTime, T)>>);
+
+impl<T> Default for Fresh<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Fresh<T> {
+    fn get<E>(&self, now: SystemTime, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        // It is put there in one step.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((made, value)) = &*kept {
+            let age = now.duration_since(*made);
+            if age.unwrap_or_else(|early| early.duration()) < RENEWAL {
+                return Ok(value.clone());
+            }
+        }
+        let value = make()?;
+        *kept = Some((now, value.clone()));
+        Ok(value)
+    }
 }
 
 /// Knows peers by their keys.
@@ -230,7 +338,7 @@ mod tests {
     #[test]
     fn a_certificate_says_the_key_and_nothing_else() {
         let secret = Secret::from_bytes(&[5; 32]);
-        let (certificate, _) = certificate(&secret, SystemTime::now()).unwrap();
+        let certificate = certificate(&secret, SystemTime::now()).unwrap();
         assert_eq!(key_of(&certificate), Some(*secret.public().as_bytes()));
         assert!(!String::from_utf8_lossy(&certificate).contains("rcgen"));
     }
@@ -240,7 +348,7 @@ mod tests {
         let secret = Secret::from_bytes(&[5; 32]);
         let pinned = Pinned::new(&[secret.public()]);
         let made = SystemTime::now();
-        let (certificate, _) = certificate(&secret, made).unwrap();
+        let certificate = certificate(&secret, made).unwrap();
         let at = |moment: SystemTime| {
             let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap();
             pinned.check(&certificate, UnixTime::since_unix_epoch(since))
@@ -268,6 +376,34 @@ mod tests {
         assert_eq!(found, CertificateError::ApplicationVerificationFailure);
     }
 
+    /// A node waits for months: what it shows is of the day, and made a few times a day only.
+    #[test]
+    fn a_certificate_serves_for_hours_and_is_always_of_now() {
+        let secret = Arc::new(Secret::from_bytes(&[5; 32]));
+        let pinned = Pinned::new(&[secret.public()]);
+        let papers = Arc::new(Papers::new(Arc::clone(&secret)));
+        let listening = Listening::new(Arc::clone(&papers), vec![secret.public()]).unwrap();
+        let (start, minute) = (SystemTime::now(), Duration::from_secs(60));
+        let mut shown: Vec<(Arc<ServerConfig>, CertificateDer<'static>)> = Vec::new();
+        // Forward through ten days, then the clock is set back by as many.
+        let forward = (0..10 * 24 * 60).map(|passed| start + passed * minute);
+        for now in forward.chain([start, start + minute]) {
+            let settings = listening.settings_at(now).unwrap();
+            let (certificate, _) = papers.get(now).unwrap();
+            let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            let now = UnixTime::since_unix_epoch(since);
+            assert_eq!(pinned.check(&certificate, now), Ok(()));
+            match shown.last() {
+                Some((last, kept)) if Arc::ptr_eq(last, &settings) => {
+                    assert_eq!(pinned.check(kept, now), Ok(()));
+                }
+                // What is newly made is from the certificate of now.
+                _ => shown.push((settings, certificate)),
+            }
+        }
+        assert!((40..=44).contains(&shown.len()), "{}", shown.len());
+    }
+
     #[test]
     fn a_key_of_another_kind_is_no_key() {
         let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
@@ -285,7 +421,7 @@ mod tests {
             byte in any::<u8>(),
         ) {
             key_of(&CertificateDer::from(bytes));
-            let (whole, _) = certificate(&Secret::from_bytes(&[5; 32]), SystemTime::now()).unwrap();
+            let whole = certificate(&Secret::from_bytes(&[5; 32]), SystemTime::now()).unwrap();
             let mut changed = whole.to_vec();
             let place = place.index(changed.len());
             changed[place] = byte;

@@ -1,9 +1,7 @@
 //! Why a connection came to an end, in words for both stewards.
 
-use rustls::{AlertDescription, CertificateError};
-
 use crate::message::{End, MessageError, ReadError, Reason};
-use crate::tls::TlsError;
+use crate::tls::{TlsError, in_words};
 
 /// Why a connection came to an end.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +9,7 @@ use crate::tls::TlsError;
 pub(super) enum ConnectError {
     #[error("cannot be reached: {0}")]
     Unreachable(std::io::Error),
-    #[error("no secure connection: {}", plain(.0))]
+    #[error("no secure connection: {}", in_words(.0))]
     Handshake(std::io::Error),
     #[error("{0}")]
     Tls(#[from] TlsError),
@@ -21,20 +19,20 @@ pub(super) enum ConnectError {
     RefusedUs(Reason),
     #[error("{}", declined(*.0))]
     Declined(End),
-    #[error("it was heard, and that is all it came for")]
-    Heard,
     #[error("refused: {0}")]
     Refused(Reason),
-    #[error("its key is of no site of the study")]
-    Stranger,
     #[error("{0}")]
     Message(#[from] MessageError),
-    #[error("the line broke: {}", plain(.0))]
+    #[error("the line broke: {}", in_words(.0))]
     Line(#[from] std::io::Error),
     #[error("it left out frames")]
     Gap,
     #[error("it said something out of place")]
     OutOfPlace,
+    #[error("it says that it has frames that were not sent")]
+    Unsent,
+    #[error("it sent a frame that is shorter than any")]
+    TooShort,
     #[error("a newer connection took its place")]
     Replaced,
 }
@@ -52,7 +50,7 @@ impl From<ReadError> for ConnectError {
 fn refused_us(reason: Reason) -> String {
     match reason {
         // No reproach: it does what it should.
-        Reason::Over | Reason::Begins | Reason::GivenUp => reason.to_string(),
+        Reason::Over | Reason::Begins | Reason::GivenUp | Reason::Connected => reason.to_string(),
         _ => format!("refused this site: {reason}"),
     }
 }
@@ -61,32 +59,5 @@ fn declined(end: End) -> &'static str {
     match end {
         End::GivenUp => "it has given the run up",
         _ => "it cannot take its part in the run; its steward knows why",
-    }
-}
-
-/// What a line's error means to a person.
-fn plain(error: &std::io::Error) -> String {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
-    match inner {
-        Some(rustls::Error::InvalidCertificate(
-            CertificateError::Expired
-            | CertificateError::ExpiredContext { .. }
-            | CertificateError::NotValidYet
-            | CertificateError::NotValidYetContext { .. },
-        )) => String::from(
-            "its certificate is of another day: its clock is wrong, or this machine's is",
-        ),
-        Some(rustls::Error::InvalidCertificate(_)) => {
-            String::from("its key is not the one that the study has")
-        }
-        Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => String::from(
-            "it takes this site's certificate for one of another day: its clock is wrong, or this machine's is",
-        ),
-        Some(rustls::Error::AlertReceived(_)) => String::from(
-            "it does not take this site's key; its study may have another one for this site",
-        ),
-        Some(rustls::Error::InvalidMessage(_)) => String::from("what it says is not TLS"),
-        _ if error.kind() == std::io::ErrorKind::UnexpectedEof => String::from("it hung up"),
-        _ => error.to_string(),
     }
 }

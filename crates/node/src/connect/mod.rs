@@ -1,46 +1,51 @@
 //! Connections between sites: who dials, who listens, how both ends know each other, and what is
 //! said while a connection lasts.
 //!
-//! Of two sites, the one that stands first in the study dials; the other knocks (see `knock`) while
-//! there is no connection, since the first may not know of the run yet. Both prove their keys (see `tls`),
-//! then greet: version, study, run, places, and the number of the next frame each expects. A
-//! greeting that does not fit is answered with the reason and the connection is closed; it is tried
-//! again, later and later, since the other side may be putting things right. One connection
-//! serves a pair; a new one takes the place of the old.
+//! Of two sites, the one that stands first in the study dials. The other dials too, a little
+//! later, while there is no connection: the first may not know of the run yet (see `knock`), or the
+//! way to the other may be blocked or flooded. A connection that the first dialed takes the place
+//! of any; one that the second dialed takes the place of none. So two that call each other at the
+//! same moment end with one connection. Both prove their keys (see `tls`), then greet: version,
+//! study, run, places, and the number of the next frame each expects. A greeting that does not fit
+//! is answered with the reason and the connection is closed; it is tried again, later and later,
+//! since the other side may be putting things right.
 //!
-//! A stranger gets as far as the TLS handshake. Connections that have not greeted are few: the
-//! oldest makes room for the newest, so that idle ones cannot keep a peer out.
+//! Strangers get as far as the TLS handshake and keep no peer out (see `reception`). A peer's line
+//! holds what the run has no use for yet, so that a peer cannot fill this site's disk.
 //!
 //! # Discloses
 //! See `tls` and `message`.
 
 mod error;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use hedgerow_smc::wire::HEADER_BYTES;
 use tokio::io::{AsyncWriteExt as _, BufReader, BufWriter};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+use tokio_rustls::{TlsConnector, TlsStream};
 
 use crate::agreement::StudyHash;
 use crate::identity::{PublicKey, Secret};
-use crate::knock::{Door, KnockError};
 use crate::lines::{Saying, Shared};
 use crate::message::{
-    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason,
 };
-use crate::tls;
+use crate::reception::{Reception, Refusal, Rules, Stream, introduce};
+use crate::tls::{self, Papers};
 use error::ConnectError;
 
 /// Bytes that are gathered before they go on the line.
 const BUFFER: usize = 1 << 16;
 
-/// The first pause before a knock at a peer that is not connected: most dial by themselves.
-const FIRST_KNOCK: Duration = Duration::from_secs(1);
+/// The pause before a site dials one that stands before it: most of those dial by themselves.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether there is a connection.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What happens on the lines, for whoever watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +83,7 @@ pub(crate) struct Connections {
     keys: Vec<PublicKey>,
     addresses: Vec<String>,
     secret: Arc<Secret>,
+    papers: Arc<Papers>,
     watcher: Watcher,
 }
 
@@ -97,6 +103,7 @@ impl Connections {
             run,
             keys,
             addresses,
+            papers: Arc::new(Papers::new(Arc::clone(&secret))),
             secret,
             watcher,
         }
@@ -108,11 +115,7 @@ impl Connections {
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&this).listen(listener));
         for peer in this.shared.peers() {
-            if peer > this.shared.me() {
-                tasks.spawn(Arc::clone(&this).dial(peer));
-            } else {
-                tasks.spawn(Arc::clone(&this).knock(peer));
-            }
+            tasks.spawn(Arc::clone(&this).dial(peer));
         }
         let shared = Arc::clone(&this.shared);
         tasks.spawn(async move {
@@ -125,39 +128,36 @@ impl Connections {
     }
 
     async fn listen(self: Arc<Self>, listener: TcpListener) {
-        let mut greeting: JoinSet<Option<(u16, Stream, u64)>> = JoinSet::new();
-        let mut pending: VecDeque<AbortHandle> = VecDeque::new();
+        let limits = self.shared.limits();
+        let guests: Vec<u16> = self.shared.peers().collect();
+        let rules = Rules {
+            keys: &self.keys,
+            guests: &guests,
+            limit: limits.handshake,
+            strangers: limits.strangers,
+        };
+        let papers = Arc::clone(&self.papers);
+        let watcher = Arc::clone(&self.watcher);
+        let mut reception = match Reception::new(&self.secret, papers, &rules, watcher) {
+            Ok(reception) => reception,
+            // Nobody can call, and calls of this site fail in the same way.
+            Err(error) => {
+                let error = ConnectError::Tls(error);
+                for peer in guests {
+                    self.shared.attempt_failed(peer, error.to_string());
+                    self.say_disconnected(peer, &error);
+                }
+                return;
+            }
+        };
+        let this = Arc::clone(&self);
+        let greet = move |peer, stream| Arc::clone(&this).greet(peer, stream);
         let mut serving = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((socket, address)) => {
-                        pending.retain(|task| !task.is_finished());
-                        if pending.len() >= self.shared.limits().pending
-                            && let Some(oldest) = pending.pop_front()
-                        {
-                            oldest.abort();
-                        }
-                        let this = Arc::clone(&self);
-                        pending.push_back(greeting.spawn(async move {
-                            match this.greet(socket).await {
-                                Ok(greeted) => Some(greeted),
-                                Err(ConnectError::Heard) => None,
-                                Err(error) => {
-                                    this.turned_away(address.to_string(), &error);
-                                    None
-                                }
-                            }
-                        }));
-                    }
-                    // Too many open files, or a connection that ended before it began.
-                    Err(_) => sleep(Duration::from_millis(50)).await,
-                },
-                Some(greeted) = greeting.join_next() => {
-                    if let Ok(Some((peer, stream, next))) = greeted {
-                        let this = Arc::clone(&self);
-                        serving.spawn(async move { this.serve(peer, stream, next).await });
-                    }
+                (peer, stream, next) = reception.next(&listener, greet.clone()) => {
+                    let this = Arc::clone(&self);
+                    serving.spawn(async move { this.serve(peer, stream, next, peer).await });
                 }
                 Some(_) = serving.join_next() => {}
             }
@@ -165,92 +165,80 @@ impl Connections {
     }
 
     /// The listener's side of a greeting.
-    async fn greet(&self, socket: TcpStream) -> Result<(u16, Stream, u64), ConnectError> {
-        let limits = self.shared.limits();
-        let greet = async {
-            socket.set_nodelay(true)?;
-            let peers = self.shared.peers().map(|peer| self.keys[usize::from(peer)]);
-            let config = tls::listening(&self.secret, &peers.collect::<Vec<_>>())?;
-            let stream = TlsAcceptor::from(Arc::new(config)).accept(socket).await;
-            let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
-            // The verifier has let in nobody else.
-            let peer = self.peer_of(&stream).ok_or(ConnectError::Stranger)?;
-            let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
-            match self.check(found, peer) {
-                // A knock: it is dialed as it is.
-                Ok(_) if peer > self.shared.me() => {
-                    let refused = ConnectError::Refused(Reason::Begins);
-                    refuse(&mut stream, refused, limits.handshake).await;
-                    Err(ConnectError::Heard)
-                }
-                Ok(hello) => {
-                    let own = self.hello(peer);
-                    message::write(&mut stream, &Message::Hello(own)).await?;
-                    stream.flush().await?;
-                    Ok((peer, stream, hello.next))
-                }
-                Err(error @ ConnectError::Declined(end)) => {
-                    self.shared.ended(peer, end);
-                    self.say_disconnected(peer, &error);
-                    Err(ConnectError::Heard)
-                }
-                Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
+    async fn greet(
+        self: Arc<Self>,
+        peer: u16,
+        mut stream: Stream,
+    ) -> Result<(u16, Stream, u64), Refusal> {
+        let limit = self.shared.limits().handshake;
+        let found = message::read(&mut stream, LONGEST_GREETING, limit).await;
+        let error = match self.check(found, peer) {
+            Ok(_) if peer > self.shared.me() && self.shared.is_connected(peer) => {
+                let refused = ConnectError::Refused(Reason::Connected);
+                refuse(&mut stream, refused, limit).await;
+                return Err(None);
             }
+            Ok(hello) => {
+                let own = Message::Hello(self.hello(peer));
+                let said = async {
+                    message::write(&mut stream, &own).await?;
+                    stream.flush().await
+                };
+                match said.await {
+                    Ok(()) => return Ok((peer, stream, hello.next)),
+                    Err(error) => ConnectError::Line(error),
+                }
+            }
+            Err(error @ ConnectError::Declined(end)) => {
+                self.shared.ended(peer, end);
+                self.say_disconnected(peer, &error);
+                return Err(None);
+            }
+            Err(error) => refuse(&mut stream, error, limit).await,
         };
-        timeout(limits.handshake, greet)
-            .await
-            .unwrap_or(Err(ConnectError::Slow))
+        Err(Some(error.to_string()))
     }
 
     async fn dial(self: Arc<Self>, peer: u16) {
         let limits = *self.shared.limits();
-        let mut pause = limits.first_pause;
+        let is_first = self.shared.me() < peer;
+        let first_pause = if is_first {
+            limits.first_pause
+        } else {
+            sleep(SECOND.min(limits.longest_pause)).await;
+            SECOND.min(limits.longest_pause)
+        };
+        let mut pause = first_pause;
         loop {
+            if self.shared.is_connected(peer) {
+                pause = first_pause;
+                sleep(LOOK).await;
+                continue;
+            }
             let attempt = timeout(limits.handshake, self.call(peer)).await;
             match attempt.unwrap_or(Err(ConnectError::Slow)) {
                 Ok((stream, next)) => {
-                    self.serve(peer, stream, next).await;
-                    pause = limits.first_pause;
-                    sleep(pause).await;
+                    let since = Instant::now();
+                    self.serve(peer, stream, next, self.shared.me()).await;
+                    // One that hangs up after each greeting is called as seldom as one that is gone.
+                    if since.elapsed() >= pause * 10 {
+                        pause = first_pause;
+                    }
                 }
+                Err(ConnectError::RefusedUs(Reason::Connected)) => {}
                 Err(error) => {
                     if let ConnectError::RefusedUs(reason) = error {
                         self.refused(peer, reason);
                     }
                     self.shared.attempt_failed(peer, error.to_string());
-                    self.say_disconnected(peer, &error);
-                    sleep(pause).await;
-                    pause = (pause * 2).min(limits.longest_pause);
+                    // Of the second's attempts nobody hears: it is for the first to call.
+                    if is_first {
+                        self.say_disconnected(peer, &error);
+                    }
                 }
             }
-        }
-    }
-
-    /// Knocks at a peer that should dial, for as long as it is not connected.
-    async fn knock(self: Arc<Self>, peer: u16) {
-        let door = Door {
-            me: self.shared.me(),
-            study: self.study,
-            secret: Arc::clone(&self.secret),
-            keys: self.keys.clone(),
-        };
-        let address = &self.addresses[usize::from(peer)];
-        let longest = self.shared.limits().longest_pause;
-        let mut pause = FIRST_KNOCK.min(longest);
-        loop {
             sleep(pause).await;
-            pause = (pause * 2).min(longest);
-            if self.shared.is_connected(peer) {
-                continue;
-            }
-            // Where nobody answers, the next knock may be heard.
-            let answer = door.knock(peer, address, self.run).await;
-            if let Err(KnockError::Refused(reason)) = answer {
-                self.refused(peer, reason);
-            }
-            if let Err(error) = answer {
-                self.shared.attempt_failed(peer, error.to_string());
-            }
+            pause = (pause * 2).min(limits.longest_pause);
         }
     }
 
@@ -271,7 +259,8 @@ impl Connections {
             .await
             .map_err(ConnectError::Unreachable)?;
         socket.set_nodelay(true)?;
-        let config = tls::dialing(&self.secret, self.keys[place])?;
+        let word = introduce(&self.secret, self.shared.me(), &self.keys[place]);
+        let config = tls::dialing(&self.papers, self.keys[place], word)?;
         let connector = TlsConnector::from(Arc::new(config));
         let stream = connector.connect(tls::no_name(), socket).await;
         let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
@@ -291,7 +280,6 @@ impl Connections {
 
     fn hello(&self, to: u16) -> Hello {
         Hello {
-            version: VERSION,
             study: self.study,
             run: self.run,
             from: self.shared.me(),
@@ -308,8 +296,8 @@ impl Connections {
             Ok(Message::Declined { study, run, end }) if (study, run) == (self.study, self.run) => {
                 return Err(ConnectError::Declined(end));
             }
-            Err(ReadError::Message(MessageError::OtherVersion(_))) => {
-                return Err(ConnectError::Refused(Reason::OtherVersion));
+            Err(ReadError::Message(MessageError::OtherVersion(theirs))) => {
+                return Err(ConnectError::Refused(Reason::OtherVersion(theirs)));
             }
             Ok(_) | Err(ReadError::Message(_)) => {
                 return Err(ConnectError::Refused(Reason::NoGreeting));
@@ -330,16 +318,12 @@ impl Connections {
         Err(ConnectError::Refused(reason))
     }
 
-    fn peer_of(&self, stream: &Stream) -> Option<u16> {
-        let certificates = stream.get_ref().1.peer_certificates()?;
-        let key = tls::key_of(certificates.first()?)?;
-        let has_key = |peer: &u16| *self.keys[usize::from(*peer)].as_bytes() == key;
-        self.shared.peers().find(has_key)
-    }
-
-    /// Both directions of a connection, until it ends.
-    async fn serve(&self, peer: u16, stream: Stream, next: u64) {
-        let (number, replaced) = self.shared.connected(peer, next);
+    /// Both directions of a connection that one of the two dialed, until it ends.
+    async fn serve(&self, peer: u16, stream: Stream, next: u64, dialer: u16) {
+        let takes_over = dialer == peer.min(self.shared.me());
+        let Some((number, replaced)) = self.shared.connected(peer, next, takes_over) else {
+            return;
+        };
         (self.watcher)(Event::Connected {
             peer: self.shared.name(peer).to_owned(),
         });
@@ -362,12 +346,19 @@ impl Connections {
                 sleep(Duration::from_millis(10)).await;
             }
             match message::read(&mut reader, LONGEST, idle).await {
+                Ok(Message::Frame { bytes, .. }) if bytes.len() < HEADER_BYTES => {
+                    return ConnectError::TooShort;
+                }
                 Ok(Message::Frame { number, bytes }) => {
                     if !self.shared.deliver(peer, number, &bytes) {
                         return ConnectError::Gap;
                     }
                 }
-                Ok(Message::Seen { next }) => self.shared.seen(peer, next),
+                Ok(Message::Seen { next }) => {
+                    if !self.shared.seen(peer, next) {
+                        return ConnectError::Unsent;
+                    }
+                }
                 Ok(Message::Alive) => {}
                 Ok(Message::Ended(end)) => self.shared.ended(peer, end),
                 Ok(Message::Hello(_) | Message::Refused(_) | Message::Declined { .. }) => {
@@ -435,14 +426,7 @@ impl Connections {
             why: error.to_string(),
         });
     }
-
-    fn turned_away(&self, address: String, error: &ConnectError) {
-        let why = error.to_string();
-        (self.watcher)(Event::TurnedAway { address, why });
-    }
 }
-
-type Stream = TlsStream<TcpStream>;
 
 /// Tells the other end why, and gives the reason back. A peer that was refused itself knows.
 async fn refuse(stream: &mut Stream, error: ConnectError, limit: Duration) -> ConnectError {

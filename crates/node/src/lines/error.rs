@@ -18,8 +18,8 @@ pub enum LineError {
         /// What the last attempt to connect came to.
         last: Option<String>,
     },
-    /// A peer is there but says nothing.
-    #[error("`{peer}` is connected but has sent nothing for {} s", waited.as_secs())]
+    /// A peer is there, or comes and goes, but says nothing.
+    #[error("`{peer}` connects but has sent nothing for {} s", waited.as_secs())]
     Stuck {
         /// The peer.
         peer: String,

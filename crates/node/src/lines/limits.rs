@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::reception::STRANGERS;
+
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -19,8 +21,8 @@ pub struct Limits {
     pub first_pause: Duration,
     /// Longest pause between attempts to connect.
     pub longest_pause: Duration,
-    /// Connections that have not greeted yet; the oldest makes room for the newest.
-    pub pending: usize,
+    /// Connections of strangers, who have not proven a key, at a time.
+    pub strangers: usize,
 }
 
 impl Limits {
@@ -34,7 +36,7 @@ impl Limits {
             idle: Duration::from_secs(20),
             first_pause: Duration::from_millis(20),
             longest_pause: Duration::from_secs(5),
-            pending: 64,
+            strangers: STRANGERS,
         }
     }
 }

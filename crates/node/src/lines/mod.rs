@@ -11,6 +11,7 @@
 
 mod error;
 mod limits;
+mod patience;
 mod peer;
 
 use std::pin::pin;
@@ -32,6 +33,9 @@ use peer::Peer;
 
 /// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
+
+/// What a frame takes in the journal beside its bytes, at most.
+const OF_A_FRAME: u64 = 64;
 
 /// What the run and its connections share.
 pub(crate) struct Shared {
@@ -154,10 +158,12 @@ impl Shared {
             match self.journal.get(self.run, from, Way::Received, peer.taken) {
                 Ok(frame) => {
                     if peer.taken >= peer.replayed {
-                        peer.ahead = peer.ahead.saturating_sub(frame.len() as u64);
+                        let taken = frame.len() as u64 + OF_A_FRAME;
+                        peer.ahead = peer.ahead.saturating_sub(taken);
                     }
                     peer.taken += 1;
                     peer.waiting = None;
+                    peer.awaited = None;
                     return Poll::Ready(Ok(frame));
                 }
                 Err(error) => state.fail(LineError::Journal(error.to_string())),
@@ -175,6 +181,7 @@ impl Shared {
                 .take()
                 .map_or_else(Instant::now, |(_, since)| since);
             peer.waiting = Some((context.waker().clone(), since));
+            peer.awaited.get_or_insert(since);
             return Poll::Pending;
         }
         match &state.failure {
@@ -199,7 +206,7 @@ impl Shared {
             {
                 Ok(()) => {
                     peer.received += 1;
-                    peer.ahead += frame.len() as u64;
+                    peer.ahead += frame.len() as u64 + OF_A_FRAME;
                     if let Some((waker, _)) = peer.waiting.take() {
                         waker.wake();
                     }
@@ -211,17 +218,26 @@ impl Shared {
         true
     }
 
-    /// Whether a peer is so far ahead that its connection should not be read for now.
+    /// Whether a peer is so far ahead that its connection should not be read for now. After a restart
+    /// every one is until the run has taken what was here: else it could be ahead once more with each.
     pub(crate) fn is_far_ahead(&self, peer: u16) -> bool {
-        self.lock().peers[usize::from(peer)].ahead >= MOST_AHEAD
+        let state = self.lock();
+        let peer = &state.peers[usize::from(peer)];
+        peer.ahead >= MOST_AHEAD || peer.taken < peer.replayed
     }
 
-    /// A peer says that it has all frames below a number.
-    pub(crate) fn seen(&self, by: u16, next: u64) {
+    /// A peer says that it has all frames below a number; `false` where there are not so many.
+    pub(crate) fn seen(&self, by: u16, next: u64) -> bool {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(by)];
+        // What it greeted with may be more than is here, where a power cut took this site's last
+        // frames; they follow again.
+        if next > peer.sent.max(peer.seen) {
+            return false;
+        }
         peer.seen = peer.seen.max(next);
         self.changed.notify_waiters();
+        true
     }
 
     /// A peer says that its part has ended without a release.
@@ -255,11 +271,19 @@ impl Shared {
         self.journal.ended(study, number)
     }
 
-    /// A connection to a peer is ready; an older one is ended. Returns its number and what tells
-    /// it to end.
-    pub(crate) fn connected(&self, to: u16, seen: u64) -> (u64, oneshot::Receiver<()>) {
+    /// A connection to a peer is ready. One that takes over ends an older one; another is of no use
+    /// where there is one. Returns its number and what tells it to end.
+    pub(crate) fn connected(
+        &self,
+        to: u16,
+        seen: u64,
+        takes_over: bool,
+    ) -> Option<(u64, oneshot::Receiver<()>)> {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(to)];
+        if peer.connection.is_some() && !takes_over {
+            return None;
+        }
         let (end, ended) = oneshot::channel();
         peer.connections += 1;
         peer.connection = Some((peer.connections, end));
@@ -270,7 +294,7 @@ impl Shared {
         if let Some((_, since)) = &mut peer.waiting {
             *since = Instant::now();
         }
-        (peer.connections, ended)
+        Some((peer.connections, ended))
     }
 
     /// A connection has ended.
@@ -324,68 +348,6 @@ impl Shared {
 
     pub(crate) fn outgoing(&self, to: u16) -> &Notify {
         &self.outgoing[usize::from(to)]
-    }
-
-    /// Ends the patience with peers that are gone or stuck while somebody waits for them.
-    pub(crate) fn expire(&self) {
-        let mut state = self.lock();
-        let missing = state.missing();
-        let mut failure = None;
-        for peer in self.peers() {
-            let link = &state.peers[usize::from(peer)];
-            if link.waiting.is_some() {
-                failure = failure.or_else(|| self.lost(peer, link, missing));
-            }
-        }
-        if let Some(failure) = failure {
-            state.fail(failure);
-        }
-    }
-
-    fn lost(&self, peer: u16, link: &Peer, missing: Option<(u16, End)>) -> Option<LineError> {
-        let name = || self.name(peer).to_owned();
-        if link.connection.is_none() {
-            // One that comes later finds that it waits in vain too. One that is there may have
-            // everything that it takes to end well.
-            if let Some((missing, end)) = missing {
-                return Some(self.ended_error(missing, end));
-            }
-            let waited = link.since.elapsed();
-            return (waited >= self.limits.patience).then(|| LineError::Gone {
-                peer: name(),
-                waited,
-                last: link.last.clone(),
-            });
-        }
-        let waited = link.waiting.as_ref()?.1.elapsed();
-        (waited >= self.limits.silence).then(|| LineError::Stuck {
-            peer: name(),
-            waited,
-        })
-    }
-
-    fn given_up(&self, by: u16) -> LineError {
-        let peer = self.name(by).to_owned();
-        LineError::GivenUp { peer }
-    }
-
-    fn ended_error(&self, peer: u16, end: End) -> LineError {
-        let why = match end {
-            End::Own => String::from("a fault of its own; its steward knows more"),
-            End::Stopped => String::from("somebody stopped it"),
-            End::GivenUp => return self.given_up(peer),
-            End::Peer(culprit) if culprit == self.me => {
-                String::from("this site was gone, silent or wrong")
-            }
-            End::Peer(culprit) => match self.names.get(usize::from(culprit)) {
-                Some(name) => format!("`{name}` was gone, silent or wrong"),
-                None => String::from("a site that the study does not have was gone"),
-            },
-        };
-        LineError::Ended {
-            peer: self.name(peer).to_owned(),
-            why,
-        }
     }
 
     /// Why the lines failed, if they did.

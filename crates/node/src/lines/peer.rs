@@ -27,6 +27,8 @@ pub(super) struct Peer {
     /// Frames from it of which it knows that they are in the journal here.
     pub(super) told: u64,
     pub(super) waiting: Option<(Waker, Instant)>,
+    /// Since when the run waits for its next frame, however often it came and went.
+    pub(super) awaited: Option<Instant>,
     /// The present connection's number, and what ends it.
     pub(super) connection: Option<(u64, oneshot::Sender<()>)>,
     pub(super) connections: u64,
@@ -53,6 +55,7 @@ impl Peer {
             seen: 0,
             told: 0,
             waiting: None,
+            awaited: None,
             connection: None,
             connections: 0,
             since: Instant::now(),

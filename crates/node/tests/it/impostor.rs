@@ -183,20 +183,27 @@ pub(super) async fn connect(address: &str) -> TcpStream {
     }
 }
 
-/// A greeting as a peer at place `from` would send it to site 1.
-pub(super) fn hello(from: u16, study: [u8; 32], version: u16) -> Vec<u8> {
-    hello_to(1, from, study, version)
+/// How a site's first words begin in this version.
+pub(super) fn opening(kind: u8) -> Vec<u8> {
+    let mut body = vec![kind];
+    body.extend(b"hedgerow");
+    body.extend([2, hedgerow_smc::wire::VERSION]);
+    body
 }
 
-pub(super) fn hello_to(to: u16, from: u16, study: [u8; 32], version: u16) -> Vec<u8> {
-    let mut body = vec![0];
-    body.extend(b"hedgerow");
-    body.extend(version.to_le_bytes());
+/// A greeting as a peer at place `from` would send it to site 1.
+pub(super) fn hello(from: u16, study: [u8; 32]) -> Vec<u8> {
+    hello_to(1, from, study, 0)
+}
+
+/// A greeting of somebody who expects this frame next.
+pub(super) fn hello_to(to: u16, from: u16, study: [u8; 32], next: u64) -> Vec<u8> {
+    let mut body = opening(0);
     body.extend(study);
     body.extend(1u32.to_le_bytes());
     body.extend(from.to_le_bytes());
     body.extend(to.to_le_bytes());
-    body.extend(0u64.to_le_bytes());
+    body.extend(next.to_le_bytes());
     framed(&body)
 }
 

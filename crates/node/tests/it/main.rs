@@ -7,11 +7,13 @@ mod accept;
 mod agreement;
 mod attacks;
 mod audit;
+mod flood;
 mod impostor;
 mod postgres;
 mod proxy;
 mod run;
 mod server;
+mod versions;
 mod world;
 
 use std::path::Path;

@@ -410,9 +410,9 @@ fn what_a_site_does_not_allow_is_not_sent() {
             let error = other.await.unwrap().unwrap_err();
             assert!(error.contains("has ended its part in the run"), "{error}");
         }
-        // Keys were agreed on, one frame to each, and nothing followed.
+        // Openings were exchanged and keys agreed on, in two frames, and nothing followed.
         let entries = Journal::look(&world.data(1)).unwrap();
         let sent: Vec<u64> = entries[0].frames.iter().map(|frames| frames.1).collect();
-        assert_eq!(sent, [1, 1]);
+        assert_eq!(sent, [3, 3]);
     });
 }

@@ -5,6 +5,10 @@
 //! promised. Frames carry the number they have on their link, so that a line may break and be
 //! taken up again anywhere: duplicates are known, gaps are seen.
 //!
+//! Whatever a site says first begins, behind its kind, with eight letters and a version, in every
+//! version; what follows is the version's own. A site that hears another version answers with no
+//! more than that beginning, so both ends can say which two versions met.
+//!
 //! # Discloses
 //! To peers of the study: which study and run this site is at, and how far it has come. Why a run
 //! ended is told as a word out of a few, never as text that could hold a value.
@@ -12,20 +16,43 @@
 use std::fmt;
 use std::time::Duration;
 
-use hedgerow_smc::wire::{HEADER_BYTES, MAXIMUM_PAYLOAD};
+use hedgerow_smc::wire::{self, HEADER_BYTES, MAXIMUM_PAYLOAD};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use crate::agreement::StudyHash;
 
-/// The version of this language.
-pub(crate) const VERSION: u16 = 1;
+/// The version of what this site says.
+pub(crate) const VERSION: Version = Version {
+    language: 2,
+    frames: wire::VERSION,
+};
 /// How every greeting begins, whatever its version.
 const MAGIC: [u8; 8] = *b"hedgerow";
 /// The longest message: a frame with its number.
 pub(crate) const LONGEST: usize = 1 + 8 + HEADER_BYTES + MAXIMUM_PAYLOAD;
-/// The longest message of a greeting.
-pub(crate) const LONGEST_GREETING: usize = 128;
+/// The longest message of a greeting. This version's are shorter; another's have room.
+pub(crate) const LONGEST_GREETING: usize = 1 << 12;
+/// The version that refused another without a word about its own.
+const FIRST: Version = Version {
+    language: 1,
+    frames: 0,
+};
+
+/// A version of what sites say to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    /// Of greetings and of what is said between frames.
+    pub language: u8,
+    /// Of the frames of a run.
+    pub frames: u8,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.language, self.frames)
+    }
+}
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +80,6 @@ pub(crate) enum Message {
 /// The greeting of both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hello {
-    pub(crate) version: u16,
     pub(crate) study: StudyHash,
     pub(crate) run: u32,
     pub(crate) from: u16,
@@ -66,8 +92,8 @@ pub(crate) struct Hello {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It speaks another version of this language.
-    OtherVersion,
+    /// It speaks another version of what sites say to each other, this one.
+    OtherVersion(Version),
     /// It has another study, or another version of it.
     OtherStudy,
     /// It is at another run of the study.
@@ -82,12 +108,19 @@ pub enum Reason {
     Begins,
     /// The run was given up there, and keeps nothing of it: it cannot go on anywhere.
     GivenUp,
+    /// The two sites have a connection already.
+    Connected,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::OtherVersion => "the two sites run versions of hedgerow that do not fit",
+            Self::OtherVersion(theirs) => {
+                return write!(
+                    formatter,
+                    "this site speaks version {VERSION} of what hedgerow says between sites, the other {theirs}; the one with the lower number needs the hedgerow of the other"
+                );
+            }
             Self::OtherStudy => {
                 "the two sites have different studies; compare the hashes of hedgerow study show"
             }
@@ -97,6 +130,7 @@ impl fmt::Display for Reason {
             Self::Over => "the run is over at the other site",
             Self::Begins => "the other site has just heard of the run and begins",
             Self::GivenUp => "one of the two sites has given the run up",
+            Self::Connected => "the two sites are connected already",
         })
     }
 }
@@ -156,9 +190,9 @@ pub enum MessageError {
     /// A body that does not fit its kind.
     #[error("it sent a message that does not decode")]
     Malformed,
-    /// A greeting of another version.
-    #[error("it speaks version {0} of the language, this site {VERSION}")]
-    OtherVersion(u16),
+    /// First words of another version.
+    #[error("{}", Reason::OtherVersion(*.0))]
+    OtherVersion(Version),
 }
 
 /// Why no message could be read.
@@ -176,9 +210,7 @@ impl Message {
     pub(crate) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Hello(hello) => {
-                let mut bytes = vec![0];
-                bytes.extend_from_slice(&MAGIC);
-                bytes.extend_from_slice(&hello.version.to_le_bytes());
+                let mut bytes = opening(0);
                 bytes.extend_from_slice(&hello.study.0);
                 bytes.extend_from_slice(&hello.run.to_le_bytes());
                 bytes.extend_from_slice(&hello.from.to_le_bytes());
@@ -186,7 +218,16 @@ impl Message {
                 bytes.extend_from_slice(&hello.next.to_le_bytes());
                 bytes
             }
-            Self::Refused(reason) => vec![1, *reason as u8],
+            // The other end hears which version this is, in whatever version it speaks.
+            Self::Refused(Reason::OtherVersion(_)) => opening(0),
+            Self::Refused(Reason::OtherStudy) => vec![1, 1],
+            Self::Refused(Reason::OtherRun) => vec![1, 2],
+            Self::Refused(Reason::OtherSite) => vec![1, 3],
+            Self::Refused(Reason::NoGreeting) => vec![1, 4],
+            Self::Refused(Reason::Over) => vec![1, 5],
+            Self::Refused(Reason::Begins) => vec![1, 6],
+            Self::Refused(Reason::GivenUp) => vec![1, 7],
+            Self::Refused(Reason::Connected) => vec![1, 8],
             Self::Frame { number, bytes } => {
                 let mut message = Vec::with_capacity(9 + bytes.len());
                 message.push(2);
@@ -206,7 +247,7 @@ impl Message {
                 bytes
             }
             Self::Declined { study, run, end } => {
-                let mut bytes = vec![6];
+                let mut bytes = opening(6);
                 bytes.extend_from_slice(&study.0);
                 bytes.extend_from_slice(&run.to_le_bytes());
                 bytes.extend_from_slice(&end.encode());
@@ -219,10 +260,17 @@ impl Message {
     pub(crate) fn decode(mut bytes: Vec<u8>) -> Result<Self, MessageError> {
         let malformed = MessageError::Malformed;
         let (kind, body) = bytes.split_first().ok_or(malformed)?;
+        // A frame's own bytes begin elsewhere, behind its number.
+        if let Some(version) = version_of(body)
+            && version != VERSION
+            && *kind != 2
+        {
+            return Err(MessageError::OtherVersion(version));
+        }
         match kind {
             0 => Hello::decode(body).map(Self::Hello),
             1 => match body {
-                [0] => Ok(Self::Refused(Reason::OtherVersion)),
+                [0] => Err(MessageError::OtherVersion(FIRST)),
                 [1] => Ok(Self::Refused(Reason::OtherStudy)),
                 [2] => Ok(Self::Refused(Reason::OtherRun)),
                 [3] => Ok(Self::Refused(Reason::OtherSite)),
@@ -230,6 +278,7 @@ impl Message {
                 [5] => Ok(Self::Refused(Reason::Over)),
                 [6] => Ok(Self::Refused(Reason::Begins)),
                 [7] => Ok(Self::Refused(Reason::GivenUp)),
+                [8] => Ok(Self::Refused(Reason::Connected)),
                 _ => Err(malformed),
             },
             2 => {
@@ -250,7 +299,7 @@ impl Message {
                 End::decode(end).map(Self::Ended)
             }
             6 => {
-                let mut rest = body;
+                let mut rest = opened(body)?;
                 let study = StudyHash(take(&mut rest)?);
                 let run = u32::from_le_bytes(take(&mut rest)?);
                 let end = End::decode(take(&mut rest)?)?;
@@ -267,17 +316,8 @@ impl Message {
 
 impl Hello {
     fn decode(body: &[u8]) -> Result<Self, MessageError> {
-        let mut rest = body;
-        let magic: [u8; 8] = take(&mut rest)?;
-        if magic != MAGIC {
-            return Err(MessageError::Malformed);
-        }
-        let version = u16::from_le_bytes(take(&mut rest)?);
-        if version != VERSION {
-            return Err(MessageError::OtherVersion(version));
-        }
+        let mut rest = opened(body)?;
         let hello = Self {
-            version,
             study: StudyHash(take(&mut rest)?),
             run: u32::from_le_bytes(take(&mut rest)?),
             from: u16::from_le_bytes(take(&mut rest)?),
@@ -290,6 +330,27 @@ impl Hello {
             Err(MessageError::Malformed)
         }
     }
+}
+
+/// How a site's first words begin.
+fn opening(kind: u8) -> Vec<u8> {
+    let mut bytes = vec![kind];
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&[VERSION.language, VERSION.frames]);
+    bytes
+}
+
+/// The version of first words.
+fn version_of(body: &[u8]) -> Option<Version> {
+    let [language, frames] = *body.strip_prefix(&MAGIC)?.first_chunk()?;
+    Some(Version { language, frames })
+}
+
+/// What follows the beginning of first words of this version.
+fn opened(body: &[u8]) -> Result<&[u8], MessageError> {
+    let is_ours = version_of(body) == Some(VERSION);
+    let rest = body.get(MAGIC.len() + 2..).filter(|_| is_ours);
+    rest.ok_or(MessageError::Malformed)
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], MessageError> {
@@ -337,109 +398,4 @@ pub(crate) async fn write(
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const IDLE: Duration = Duration::from_secs(5);
-
-    fn message() -> impl Strategy<Value = Message> {
-        let hello = (any::<[u8; 32]>(), any::<(u32, u16, u16, u64)>()).prop_map(
-            |(study, (run, from, to, next))| {
-                Message::Hello(Hello {
-                    version: VERSION,
-                    study: StudyHash(study),
-                    run,
-                    from,
-                    to,
-                    next,
-                })
-            },
-        );
-        let reason = prop::sample::select(vec![
-            Reason::OtherVersion,
-            Reason::OtherStudy,
-            Reason::OtherRun,
-            Reason::OtherSite,
-            Reason::NoGreeting,
-            Reason::Over,
-            Reason::Begins,
-            Reason::GivenUp,
-        ]);
-        let end = prop_oneof![
-            any::<u16>().prop_map(End::Peer),
-            Just(End::Own),
-            Just(End::Stopped),
-            Just(End::GivenUp),
-        ];
-        prop_oneof![
-            hello,
-            reason.prop_map(Message::Refused),
-            any::<(u64, Vec<u8>)>().prop_map(|(number, bytes)| Message::Frame { number, bytes }),
-            any::<u64>().prop_map(|next| Message::Seen { next }),
-            Just(Message::Alive),
-            end.clone().prop_map(Message::Ended),
-            (any::<([u8; 32], u32)>(), end).prop_map(|((study, run), end)| Message::Declined {
-                study: StudyHash(study),
-                run,
-                end
-            }),
-        ]
-    }
-
-    fn block_on<F: Future>(future: F) -> F::Output {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .unwrap();
-        runtime.block_on(future)
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_read(message in message()) {
-            prop_assert_eq!(Message::decode(message.encode()).unwrap(), message.clone());
-            let mut bytes = Vec::new();
-            block_on(write(&mut bytes, &message)).unwrap();
-            let found = block_on(read(&mut bytes.as_slice(), LONGEST, IDLE)).unwrap();
-            prop_assert_eq!(found, message);
-        }
-
-        /// There is one way to write a message, and nothing panics.
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes in any::<Vec<u8>>()) {
-            if let Ok(message) = Message::decode(bytes.clone()) {
-                prop_assert_eq!(message.encode(), bytes.clone());
-            }
-            let _ = block_on(read(&mut bytes.as_slice(), LONGEST_GREETING, IDLE));
-        }
-
-        #[test]
-        fn a_cut_message_is_no_message(message in message(), cut in any::<prop::sample::Index>()) {
-            let mut bytes = Vec::new();
-            block_on(write(&mut bytes, &message)).unwrap();
-            bytes.truncate(cut.index(bytes.len()));
-            prop_assert!(block_on(read(&mut bytes.as_slice(), LONGEST, IDLE)).is_err());
-        }
-    }
-
-    #[test]
-    fn a_length_of_4_gb_is_refused_before_anything_is_allocated() {
-        let bytes = u32::MAX.to_le_bytes();
-        let error = block_on(read(&mut bytes.as_slice(), LONGEST, IDLE)).unwrap_err();
-        assert!(
-            matches!(error, ReadError::Message(MessageError::TooLong { .. })),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn another_version_is_told_apart_from_nonsense() {
-        let mut bytes = vec![0];
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&9u16.to_le_bytes());
-        bytes.extend_from_slice(b"whatever the future holds");
-        assert_eq!(Message::decode(bytes), Err(MessageError::OtherVersion(9)));
-    }
-}
+mod tests;
