@@ -5,7 +5,8 @@
 //! would wait to be dialed knocks here, and so does a site at its own node. What a knock asks for
 //! is a run number; the node says which it takes. A peer whose knock is heard is told that the node
 //! begins; only to its own site does a node greet back, since to a peer a greeting is this site's part
-//! in the run. A site that cannot take its part says so at the peers' doors.
+//! in the run. A site that cannot take its part says so at the peers' doors. A site that does not know
+//! any more which run is due asks: run 0, which there is not, is answered with the number.
 //!
 //! # Discloses
 //! To sites of the study: that a node is here, whether it has this study and takes this run, has
@@ -25,7 +26,7 @@ use crate::agreement::StudyHash;
 use crate::connect::{Event, Watcher};
 use crate::identity::{PublicKey, Secret};
 use crate::message::{
-    self, End, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+    self, End, Hello, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason, VERSION,
 };
 use crate::tls::{self, TlsError};
 
@@ -56,6 +57,15 @@ pub enum KnockError {
     Tls(#[from] TlsError),
 }
 
+/// The run that is due at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// Its number.
+    pub number: u32,
+    /// Whether it has begun there.
+    pub is_under_way: bool,
+}
+
 /// What a site needs to knock and to be knocked at.
 pub struct Door {
     /// This site's place in the study.
@@ -70,11 +80,13 @@ pub struct Door {
 
 impl Door {
     /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to;
-    /// what it does not agree to is refused with its reason. Returns the site's place and the run.
+    /// what it does not agree to is refused with its reason. Who asks which run is due is told `due`.
+    /// Returns the site's place and the run.
     pub async fn wait(
         &self,
         listener: &TcpListener,
         takes: impl Fn(u32) -> Result<(), Reason> + Send + Sync + 'static,
+        due: impl Fn() -> Due + Send + Sync + 'static,
         watcher: &Watcher,
     ) -> Result<(u16, u32), TlsError> {
         // What would fail for every caller fails here.
@@ -85,6 +97,7 @@ impl Door {
             keys: self.keys.clone(),
             secret: Arc::clone(&self.secret),
             takes: Box::new(takes),
+            due: Box::new(due),
         });
         let mut greeting: JoinSet<Option<(u16, u32)>> = JoinSet::new();
         let mut pending: VecDeque<AbortHandle> = VecDeque::new();
@@ -127,6 +140,21 @@ impl Door {
             Message::Refused(reason) => Err(KnockError::Refused(reason)),
             _ => Err(KnockError::NoNode(String::from(
                 "what it says is no greeting",
+            ))),
+        }
+    }
+
+    /// Asks a site which run is due there.
+    pub async fn ask(&self, at: u16, address: &str) -> Result<Due, KnockError> {
+        let question = greeting(self.study, NO_RUN, self.me, at);
+        match self.say(at, address, &question).await? {
+            Message::Hello(hello) if hello.study == self.study && hello.run != NO_RUN => Ok(Due {
+                number: hello.run,
+                is_under_way: hello.next > 0,
+            }),
+            Message::Refused(reason) => Err(KnockError::Refused(reason)),
+            _ => Err(KnockError::NoNode(String::from(
+                "what it says is no answer",
             ))),
         }
     }
@@ -179,6 +207,23 @@ fn greeting(study: StudyHash, run: u32, from: u16, to: u16) -> Message {
     })
 }
 
+/// What a site that asks which run is due is told: in place of a frame's number, whether the run has
+/// begun.
+pub(crate) fn answer_to(study: StudyHash, due: Due, from: u16, to: u16) -> Message {
+    Message::Hello(Hello {
+        version: VERSION,
+        study,
+        run: due.number,
+        from,
+        to,
+        next: u64::from(due.is_under_way),
+    })
+}
+
+fn is_question(found: &Result<Message, ReadError>) -> bool {
+    matches!(found, Ok(Message::Hello(hello)) if hello.run == NO_RUN)
+}
+
 /// Who listens at the door.
 struct Porter {
     me: u16,
@@ -186,6 +231,7 @@ struct Porter {
     keys: Vec<PublicKey>,
     secret: Arc<Secret>,
     takes: Box<dyn Fn(u32) -> Result<(), Reason> + Send + Sync>,
+    due: Box<dyn Fn() -> Due + Send + Sync>,
 }
 
 impl Porter {
@@ -206,6 +252,9 @@ impl Porter {
             // A node that fails at once, again and again, must not look like one in the run.
             Ok(_) if site != self.me => Message::Refused(Reason::Begins),
             Ok(hello) => greeting(self.study, hello.run, self.me, site),
+            Err(Reason::OtherRun) if is_question(&found) => {
+                answer_to(self.study, (self.due)(), self.me, site)
+            }
             Err(reason) => Message::Refused(*reason),
         };
         let tell = async {
@@ -220,6 +269,9 @@ impl Porter {
                 End::GivenUp => format!("it has given run {run} up"),
                 _ => format!("it cannot take its part in run {run}"),
             }),
+            (Err(Reason::OtherRun), found) if is_question(&found) => {
+                Err(String::from("it asked which run is due, and was told"))
+            }
             (Err(reason), _) => Err(format!("refused: {reason}")),
         }
     }
@@ -236,6 +288,8 @@ impl Porter {
             Err(Reason::OtherStudy)
         } else if (hello.from, hello.to) != (site, self.me) {
             Err(Reason::OtherSite)
+        } else if hello.run == NO_RUN {
+            Err(Reason::OtherRun)
         } else {
             (self.takes)(hello.run).map(|()| hello)
         }
@@ -289,7 +343,11 @@ mod tests {
             2 => Err(Reason::Over),
             _ => Err(Reason::OtherRun),
         };
-        let waiting = tokio::spawn(async move { node.wait(&listener, takes, &watcher).await });
+        let due = || Due {
+            number: 4,
+            is_under_way: true,
+        };
+        let waiting = tokio::spawn(async move { node.wait(&listener, takes, due, &watcher).await });
 
         // One that says nothing keeps nobody out.
         let _silent = TcpStream::connect(&address).await.unwrap();
@@ -300,7 +358,9 @@ mod tests {
         ));
         let refused = doors[0].knock(1, &address, 2).await;
         assert!(matches!(refused, Err(KnockError::Refused(Reason::Over))));
-        // Nothing begins because somebody cannot take its part.
+        // Nothing begins because somebody asks, or cannot take its part.
+        let told = doors[0].ask(1, &address).await.unwrap();
+        assert_eq!((told.number, told.is_under_way), (4, true));
         doors[0].decline(1, &address, 4, End::Own).await;
         let study = StudyHash([8; 32]);
         let stranger = Door {
@@ -336,7 +396,7 @@ mod tests {
 
         doors[1].knock(1, &address, 4).await.unwrap();
         assert_eq!(waiting.await.unwrap().unwrap(), (2, 4));
-        assert_eq!(turned_away.lock().unwrap().len(), 6);
+        assert_eq!(turned_away.lock().unwrap().len(), 7);
         let gone = doors[1].knock(1, &address, 4).await;
         assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
     }

@@ -24,6 +24,8 @@ pub(crate) const VERSION: u16 = 1;
 const MAGIC: [u8; 8] = *b"hedgerow";
 /// The longest message: a frame with its number.
 pub(crate) const LONGEST: usize = 1 + 8 + HEADER_BYTES + MAXIMUM_PAYLOAD;
+/// The run of a greeting that only asks which run is due.
+pub(crate) const NO_RUN: u32 = 0;
 /// The longest message of a greeting.
 pub(crate) const LONGEST_GREETING: usize = 128;
 

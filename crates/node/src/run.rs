@@ -9,9 +9,10 @@
 //! To all sites: a hash of the release with this site's signature.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hedgerow_smc::ledger::Watcher as LedgerWatcher;
 use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -19,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::agreement::StudyHash;
 use crate::connect::{Connections, Watcher};
 use crate::identity::{PublicKey, Purpose, Secret};
-use crate::journal::{Journal, JournalError, RunName};
+use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
 
@@ -189,11 +190,13 @@ impl Run {
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
         let allowed = self.allowed.clone();
+        let account = self.account()?;
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
                 let mut party = Party::join(seat).await?;
                 party.allow_only(allowed);
+                party.watch_ledger(account);
                 part(party).await
             })
         });
@@ -215,6 +218,19 @@ impl Run {
             });
             failure.map_or(error, RunError::Line)
         })
+    }
+
+    /// Writes the ledger down as it grows. What cannot be written down ends the run.
+    fn account(&self) -> Result<Arc<LedgerWatcher>, JournalError> {
+        let names = (0..self.keys.len() as u16).map(|place| self.shared.name(place).to_owned());
+        let account = Account::open(Arc::clone(&self.journal), self.id, names.collect())?;
+        let (account, shared) = (Mutex::new(account), Arc::clone(&self.shared));
+        Ok(Arc::new(move |before, entry| {
+            let mut account = account.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = account.note(before, entry) {
+                shared.journal_failed(&error);
+            }
+        }))
     }
 
     /// Exchanges signatures under the statement.

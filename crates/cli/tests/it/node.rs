@@ -6,6 +6,7 @@ mod disclosures;
 mod faults;
 mod four;
 mod leaks;
+mod reruns;
 #[path = "../../../node/tests/it/server.rs"]
 mod server;
 mod setup;

@@ -23,6 +23,8 @@ pub(super) enum ConnectError {
     Declined(End),
     #[error("it was heard, and that is all it came for")]
     Heard,
+    #[error("it asks which run is due")]
+    Asked,
     #[error("refused: {0}")]
     Refused(Reason),
     #[error("its key is of no site of the study")]

@@ -28,10 +28,11 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 use crate::agreement::StudyHash;
 use crate::identity::{PublicKey, Secret};
-use crate::knock::{Door, KnockError};
+use crate::knock::{Door, Due, KnockError, answer_to};
 use crate::lines::{Saying, Shared};
 use crate::message::{
-    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason, VERSION,
+    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason,
+    VERSION,
 };
 use crate::tls;
 use error::ConnectError;
@@ -194,6 +195,16 @@ impl Connections {
                     self.say_disconnected(peer, &error);
                     Err(ConnectError::Heard)
                 }
+                Err(ConnectError::Asked) => {
+                    let due = Due {
+                        number: self.run,
+                        is_under_way: true,
+                    };
+                    let answer = answer_to(self.study, due, self.shared.me(), peer);
+                    message::write(&mut stream, &answer).await?;
+                    stream.shutdown().await?;
+                    Err(ConnectError::Heard)
+                }
                 Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
             }
         };
@@ -319,6 +330,8 @@ impl Connections {
         };
         let reason = if hello.study != self.study {
             Reason::OtherStudy
+        } else if hello.run == NO_RUN && (hello.from, hello.to) == (peer, self.shared.me()) {
+            return Err(ConnectError::Asked);
         } else if hello.run != self.run {
             let ended = self.shared.run_ended(self.study, hello.run);
             ended.unwrap_or(Reason::OtherRun)

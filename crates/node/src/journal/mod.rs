@@ -18,6 +18,7 @@
 //! its files are the owner's only.
 
 mod error;
+mod history;
 mod look;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ use crate::agreement::StudyHash;
 use crate::identity::random;
 use crate::message::Reason;
 pub use error::JournalError;
+pub(crate) use history::Account;
+pub use history::Learned;
 pub use look::Entry;
 
 /// Whoever asks whether the journal is held (see `look`) is done within this time.
@@ -153,7 +156,8 @@ impl Journal {
             let connection = journal.connection();
             let set_up = connection
                 .execute_batch(SETTINGS)
-                .and_then(|()| connection.execute_batch(SCHEMA));
+                .and_then(|()| connection.execute_batch(SCHEMA))
+                .and_then(|()| connection.execute_batch(history::SCHEMA));
             set_up.map_err(|error| journal.failed("cannot be set up", &error))?;
             // What a reader kept from being taken out earlier.
             let _ = checkpoint(&connection);
@@ -433,7 +437,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// Opens an SQLite file that only its owner may read; its companions take its mode.
-fn open_private(path: &Path) -> Result<Connection, JournalError> {
+pub(crate) fn open_private(path: &Path) -> Result<Connection, JournalError> {
     let failed = |reason: &dyn std::fmt::Display| JournalError::Failed {
         file: path.display().to_string(),
         step: "cannot be opened",
