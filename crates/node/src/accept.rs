@@ -122,6 +122,13 @@ impl Accept {
             let why = format!("is {}; the study has only m = {m}", self.minimum_m());
             refuse("minimum_m", why);
         }
+        if has_coalitions
+            && study.security == Security::Published
+            && let Some(share) = self.maximum_share
+        {
+            let why = format!("is {share}, which sites cannot ask about at the published level");
+            refuse("maximum_share", why);
+        }
         let required = models(&agreement.requirement);
         match &self.models {
             None => refuse(

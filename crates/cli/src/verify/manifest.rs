@@ -15,7 +15,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
-use crate::manifest::{FILE, OWN_FILE, account_digest, hash, statement, strangers, tail};
+use crate::manifest::{
+    FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail,
+};
 use crate::opened::Opened;
 use crate::summary::{OfSites, achieved};
 
@@ -100,6 +102,16 @@ impl Check {
                 check.find(format!("{FILE}: is no manifest: {error}"));
                 return Some(check);
             }
+        }
+        let version = &check.manifest["version"];
+        if *version != VERSION {
+            check.find(match version.is_null() {
+                true => format!("{FILE}: has no version, expected {VERSION}"),
+                false => format!(
+                    "{FILE}: is of version {version}, this hedgerow reads version {VERSION}: look at it with the hedgerow that wrote it"
+                ),
+            });
+            return Some(check);
         }
         check.release(folder, opened, Some(&bytes));
         check.account(folder, opened, &bytes);
