@@ -75,6 +75,7 @@ values = ["asthma", "flu", "ulcer"]
 [require]
 k = 10
 l = 2
+# m = 1                             # for three sites or more: it holds if one turns on the others
 "#;
 
 /// The same for sites that hold different columns.

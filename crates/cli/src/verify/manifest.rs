@@ -433,12 +433,13 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Whether a statement stands at the head of the file as it was written: JSON has many ways to
+/// Whether a statement stands at the head of the file, after the version, as it was written: JSON has many ways to
 /// write the same.
 fn is_as_written(bytes: &[u8], name: &str, said: &Value) -> bool {
     // No text in JSON has a line break of its own.
     let indented = format!("{said:#}").replace('\n', "\n  ");
-    bytes.starts_with(format!("{{\n  \"{name}\": {indented},\n").as_bytes())
+    let head = format!("{{\n  \"version\": {VERSION},\n  \"{name}\": {indented},\n");
+    bytes.starts_with(head.as_bytes())
 }
 
 /// Whole numbers are the same or not; fractions lose their last digit on the way through text.
