@@ -196,6 +196,10 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
     );
     text.push_str(&crate::study::holders(&agreement.study));
     let mut shown = value(&agreement, &standings);
+    if let Some(parent) = agreement.parent() {
+        text.push_str(&format!("a new version of {parent}\n"));
+        shown["parent"] = json!(parent.to_string());
+    }
     let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)
         .iter()

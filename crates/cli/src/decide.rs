@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use hedgerow_node::journal::{Journal, JournalError};
+use hedgerow_node::rerun::Rerun;
 use serde_json::json;
 
 use crate::due::require_due;
@@ -29,6 +30,11 @@ pub(crate) struct Arguments {
 pub(crate) fn approve(arguments: &Arguments) -> Result<Answer, CliError> {
     let (part, number) = (Part::open(&arguments.site)?, arguments.number);
     require_due(&part.site.data, &part.versions()?, number)?;
+    if part.site.accept.rerun != Rerun::Ask {
+        return Err(CliError::Usage(String::from(
+            "accept.rerun: is \"same rows\", so no word lets a run through\nhint: write rerun = \"ask\", and start the node again",
+        )));
+    }
     part.memory.decide(&part.mark(number), true)?;
     let text = match Journal::is_held(&part.site.data)? {
         true => format!("run {number} is approved; this site's process goes on with it\n"),

@@ -10,7 +10,7 @@
 //!
 //! # Discloses
 //! To sites of the study: that a node is here, whether it has this study and takes this run, has
-//! ended it or cannot take part in it, and not why. To strangers what `tls` says.
+//! ended it or cannot take part in it, and not why; and which run is due. To strangers what `tls` says.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -35,7 +35,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::agreement::StudyHash;
 use crate::identity::random;
-use crate::journal::open_private;
+use crate::journal::{JournalError, open_private};
 use crate::source::Source;
 
 /// The name that the file has beside a site's key.
@@ -406,8 +406,11 @@ impl Memory {
         step: &'static str,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, MemoryError> {
-        let mut connection =
-            open_private(&self.file).map_err(|error| self.failed("cannot be opened", &error))?;
+        let opened = open_private(&self.file).map_err(|error| match error {
+            JournalError::Failed { reason, .. } => self.failed("cannot be opened", &reason),
+            other => self.failed("cannot be opened", &other),
+        });
+        let mut connection = opened?;
         let work = || -> rusqlite::Result<T> {
             connection.busy_timeout(ASKED)?;
             let transaction =

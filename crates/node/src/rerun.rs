@@ -107,6 +107,12 @@ mod tests {
 
     use super::*;
 
+    fn allowing(runs: u64, rerun: Rerun) -> Accept {
+        let mut accept = Accept::default();
+        (accept.runs, accept.rerun) = (Some(runs), rerun);
+        accept
+    }
+
     fn before() -> impl Strategy<Value = Vec<Earlier>> {
         let one = (any::<bool>(), any::<bool>(), 0u64..9).prop_map(
             |(is_same_rows, is_released, records)| Earlier {
@@ -126,11 +132,7 @@ mod tests {
         /// held up.
         #[test]
         fn only_what_was_allowed_goes(before in before(), runs in 1u64..4, ask in any::<bool>()) {
-            let accept = Accept {
-                runs: Some(runs),
-                rerun: if ask { Rerun::Ask } else { Rerun::SameRows },
-                ..Accept::default()
-            };
+            let accept = allowing(runs, if ask { Rerun::Ask } else { Rerun::SameRows });
             let print = Print { source: String::from("p"), bytes: None, rows: [0; 32], records: 1 };
             let found = accept.rerun(7, &print, &before);
             let many = before.len() as u64 >= runs;

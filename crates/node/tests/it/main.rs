@@ -7,6 +7,7 @@ mod accept;
 mod agreement;
 mod attacks;
 mod impostor;
+mod memory;
 mod postgres;
 mod proxy;
 mod run;
