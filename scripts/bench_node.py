@@ -77,7 +77,7 @@ def sign(folder, study):
         site.write_text(
             f'site = "{name}"\nstudy = "{study.name}"\nkey = "{name}.key"\ndata = "{name}-data"\n'
             f'patience = 60\n[source]\nfile = "{name}.csv"\n'
-            f'[accept]\nminimum_k = 10\nmodels = ["k"]\nalgorithms = ["mondrian"]\n'
+            f'[accept]\nruns = {TURNS}\nminimum_m = 0\nminimum_k = 10\nmodels = ["k"]\nalgorithms = ["mondrian"]\n'
             f'security = ["hardened"]\ncolumns = {columns}\ndisclosures = {disclosures}\n'
         )
         site.chmod(0o600)
@@ -117,7 +117,7 @@ def main():
         sys.exit("no real tables here; set HEDGEROW_DATA to their folder")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        study, data = tables.adult_study(folder, "k = 10", "range", "median")
+        study, data = tables.adult_study(folder, "k = 10\nm = 0", "range", "median")
         pooled = deal(folder, data)
         sign(folder, study)
         wrong, tls, memory = [], [], []

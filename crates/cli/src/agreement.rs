@@ -75,6 +75,7 @@ values = ["asthma", "flu", "ulcer"]
 [require]
 k = 10
 l = 2
+# m = 1                             # for three sites or more: it holds if one turns on the others
 "#;
 
 /// The same for sites that hold different columns.
@@ -195,6 +196,10 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
     );
     text.push_str(&crate::study::holders(&agreement.study));
     let mut shown = value(&agreement, &standings);
+    if let Some(parent) = agreement.parent() {
+        text.push_str(&format!("a new version of {parent}\n"));
+        shown["parent"] = json!(parent.to_string());
+    }
     let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)
         .iter()

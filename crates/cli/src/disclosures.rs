@@ -13,6 +13,7 @@ use hedgerow_protocols::horizontal::mondrian::{
     MEDIANS, MEDIANS_IN_NODES, Medians, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
     SENSITIVE, SITES, Widths,
 };
+use hedgerow_protocols::horizontal::share::SHARES;
 use hedgerow_protocols::vertical::align::COMMON;
 use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::order::{self, RUNNING};
@@ -30,6 +31,9 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     let models = &ready.requirement.models;
     let has = |wanted: fn(&Model) -> bool| models.iter().any(wanted);
     let mut all = vec![RECORDS];
+    if may_ask_shares(ready) {
+        all.push(SHARES);
+    }
     if has(|model| {
         !matches!(
             model,
@@ -48,7 +52,7 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     } else if has(|model| matches!(model, Model::SiteDiversity { .. })) {
         all.push(SITES);
     }
-    if ready.requirement.m.is_some() {
+    if ready.requirement.m.is_some_and(|m| m > 0) {
         all.push(COALITIONS);
     }
     if !is_clustering {
@@ -63,6 +67,13 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
         }
     }
     all
+}
+
+/// Whether a site's `accept.maximum_share` may be asked about: any site may have one, which the others
+/// learn when the run begins.
+fn may_ask_shares(ready: &Ready) -> bool {
+    let sites = ready.study.sites.len();
+    sites == 2 || (sites > 2 && ready.study.security == Security::Hardened)
 }
 
 /// What a run of sites that hold the same people shows.

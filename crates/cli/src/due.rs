@@ -1,21 +1,37 @@
-//! Which runs may begin or go on at this site: numbers increase by one, what is over is over, and
-//! a run does not share its files with one of another study.
+//! Which runs may begin or go on at this site: numbers increase by one, through all versions of a
+//! study, what is over is over, and a run does not share its files with one of another study.
 
 use std::path::Path;
 
 use hedgerow_node::Reason;
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Entry, Journal, JournalError};
+use hedgerow_node::knock::Due;
 
 use crate::error::CliError;
 use crate::part::release_folder;
 
-/// Refuses a run that may not begin or go on here, before anything of it is sent.
-pub(crate) fn require_due(data: &Path, study: StudyHash, number: u32) -> Result<(), CliError> {
+/// Refuses a run that may not begin or go on here, before anything of it is sent. The versions of the
+/// study have its own hash first.
+pub(crate) fn require_due(
+    data: &Path,
+    versions: &[StudyHash],
+    number: u32,
+) -> Result<(), CliError> {
     let entries = Journal::look(data)?;
-    let (own, others): (Vec<&Entry>, Vec<&Entry>) =
-        entries.iter().partition(|entry| entry.study == study);
+    let (own, others): (Vec<&Entry>, Vec<&Entry>) = entries
+        .iter()
+        .partition(|entry| versions.contains(&entry.study));
     let refuse = |why: String| Err(CliError::Usage(why));
+    let is_left = |entry: &&&Entry| Some(&entry.study) != versions.first() && !entry.is_over;
+    if let Some(left) = own.iter().find(is_left) {
+        return refuse(format!(
+            "{}: run {1} of an earlier version of the study, {2}, is not over here\nhint: it cannot go on under this one; hedgerow run --abandon --number {1} gives it up",
+            data.display(),
+            left.number,
+            left.study
+        ));
+    }
     if let Some(entry) = own.iter().find(|entry| entry.number == number) {
         return match entry {
             Entry {
@@ -31,7 +47,7 @@ pub(crate) fn require_due(data: &Path, study: StudyHash, number: u32) -> Result<
             last: own.iter().map(|entry| entry.number).max(),
         }));
     }
-    let own_folder = "hint: a study that was changed is another one: give it a folder of its own, with another `data` in the site's file";
+    let own_folder = "hint: a study that was changed is another one: give it a folder of its own, with another `data` in the site's file, or name the other's hash as its `parent`";
     let is_under_way = |entry: &&&Entry| entry.number == number && !entry.is_over;
     if let Some(other) = others.iter().find(is_under_way) {
         return refuse(format!(
@@ -51,15 +67,36 @@ pub(crate) fn require_due(data: &Path, study: StudyHash, number: u32) -> Result<
 }
 
 /// What this site's node says to a site that asks for a run.
-pub(crate) fn answer(data: &Path, study: StudyHash, number: u32) -> Result<(), Reason> {
+pub(crate) fn answer(data: &Path, versions: &[StudyHash], number: u32) -> Result<(), Reason> {
     let entries = Journal::look(data).unwrap_or_default();
-    let own = entries.iter().filter(|entry| entry.study == study);
-    let own: Vec<&Entry> = own.collect();
+    let own = of_versions(&entries, versions);
     match own.iter().find(|entry| entry.number == number) {
         Some(entry) if entry.is_given_up => Err(Reason::GivenUp),
         Some(entry) if entry.is_over => Err(Reason::Over),
         _ => is_due(&own, number).then_some(()).ok_or(Reason::OtherRun),
     }
+}
+
+/// The run that is due at this site: the last, unless it is over, or the one after it.
+pub(crate) fn due(data: &Path, versions: &[StudyHash]) -> Due {
+    let entries = Journal::look(data).unwrap_or_default();
+    let own = of_versions(&entries, versions);
+    match own.iter().max_by_key(|entry| entry.number) {
+        Some(last) if !last.is_over => Due {
+            number: last.number,
+            is_under_way: true,
+        },
+        last => Due {
+            number: last.map_or(1, |last| last.number.saturating_add(1)),
+            is_under_way: false,
+        },
+    }
+}
+
+fn of_versions<'e>(entries: &'e [Entry], versions: &[StudyHash]) -> Vec<&'e Entry> {
+    let own = entries.iter();
+    own.filter(|entry| versions.contains(&entry.study))
+        .collect()
 }
 
 /// Whether a run of a study with these runs may begin or go on, by its number.

@@ -9,6 +9,7 @@ use hedgerow_data::taxonomy::{MakeError, TaxonomyError};
 use hedgerow_node::agreement::AgreementError;
 use hedgerow_node::identity::IdentityError;
 use hedgerow_node::journal::JournalError;
+use hedgerow_node::memory::MemoryError;
 use hedgerow_node::run::RunError;
 use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
@@ -45,7 +46,15 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
     Source(#[from] SourceError),
+    /// The officer's word.
+    #[error("run {run} was refused here by the privacy officer, and its number is not used again\nhint: have the others give it up; --number {} starts another", run.saturating_add(1))]
+    Refused {
+        /// The run.
+        run: u32,
+    },
     /// A run that ended without a release.
     #[error(transparent)]
     Run(#[from] Box<RunError<CliError>>),

@@ -8,6 +8,7 @@ mod anonymize;
 mod baselines;
 mod colluders;
 mod convergence;
+mod decide;
 mod demo;
 mod disclosures;
 mod due;
@@ -15,6 +16,7 @@ mod error;
 mod generate;
 mod joint;
 mod keygen;
+mod ledger;
 mod log;
 mod manifest;
 mod node;
@@ -23,6 +25,7 @@ mod output;
 mod part;
 mod plan;
 mod progress;
+mod rejoin;
 mod report;
 mod run;
 mod shared;
@@ -85,6 +88,8 @@ enum Command {
     Node(node::Arguments),
     /// Show the runs of a site and how far they are.
     Status(status::Arguments),
+    /// Add up what each other site has learned in all runs of a site.
+    Ledger(ledger::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -135,5 +140,6 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Run(arguments) => run::run(arguments),
         Command::Node(arguments) => node::run(arguments),
         Command::Status(arguments) => status::run(arguments),
+        Command::Ledger(arguments) => ledger::run(arguments),
     }
 }

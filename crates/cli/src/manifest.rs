@@ -2,7 +2,7 @@
 //! that wrote it: achieved privacy, utility, its ledger, what the run cost, how the loss fell, and its
 //! report.
 //!
-//! What all sign is the same at every site, byte for byte: names, counts and hashes of files, no
+//! It begins with its version. What all sign is the same at every site, byte for byte: names, counts and hashes of files, no
 //! fractions. The account is each site's own; its last line is the seal, that site's signature under
 //! every byte before it. With the hashes in it, no byte of the folder can change unseen. A release
 //! that no sites made, of `simulate` or `anonymize`, has the same statement under the name
@@ -28,6 +28,8 @@ use crate::summary::{Cost, OfSites, achieved};
 
 /// Its name in the folder of a release.
 pub(crate) const FILE: &str = "manifest.json";
+/// The version of what it says and how: a reader of another one does not guess.
+pub(crate) const VERSION: u64 = 1;
 /// The file that is of the site's own account.
 pub(crate) const OWN_FILE: &str = report::FILE;
 
@@ -131,7 +133,7 @@ pub(crate) fn write_unsigned(ready: &Ready, account: &Account<'_>) -> Result<(),
 
 impl Account<'_> {
     fn under(&self, name: &str, statement: Value, signatures: Vec<Value>) -> Value {
-        let mut manifest = json!({ name: statement, "signatures": signatures });
+        let mut manifest = json!({ "version": VERSION, name: statement, "signatures": signatures });
         manifest["sites"] = self.sites.into();
         manifest["achieved"] = achieved(&self.published.verdict, self.of_sites).into();
         manifest["utility"] = json!(self.published.utility);

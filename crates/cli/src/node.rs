@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_node::Watcher;
-use hedgerow_node::journal::{Entry, Journal};
+use hedgerow_node::journal::Entry;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::due::answer;
+use crate::due::{answer, due};
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::part::Part;
@@ -80,12 +80,16 @@ async fn gone(until: Option<oneshot::Receiver<()>>) {
 
 async fn serve(part: &Part) -> Result<Answer, CliError> {
     // Makes the data folder, and sees that nobody else is at work in it.
-    drop(Journal::open(&part.site.data)?);
+    drop(part.journal()?);
     // What was under way goes on by itself; its peers may be waiting. What a later run came after,
     // they have left behind.
     let last: Option<Entry> = part.runs()?.into_iter().max_by_key(|entry| entry.number);
-    let under_way = last.filter(|entry| !entry.is_over);
+    let is_own = |entry: &Entry| entry.study == part.agreement.hash;
+    let under_way = last.filter(|entry| !entry.is_over && is_own(entry));
     let mut next = under_way.map(|entry| entry.number);
+    if next.is_none() {
+        next = asked(part)?;
+    }
     // Held from run to run, so that nobody else gets the address in between.
     let cannot = |error| CliError::Usage(format!("the node cannot listen: {error}"));
     let listener = part.listen().await?.into_std().map_err(cannot)?;
@@ -122,14 +126,28 @@ async fn serve(part: &Part) -> Result<Answer, CliError> {
     }
 }
 
+/// A run that waited for the privacy officer when the node last stopped: it waits again, or goes on if
+/// there has been a word.
+fn asked(part: &Part) -> Result<Option<u32>, CliError> {
+    let versions = part.versions()?;
+    let questions = part
+        .memory
+        .questions(&part.site.name, part.agreement.hash)?;
+    let is_due = |number: &u32| answer(&part.site.data, &versions, *number).is_ok();
+    let mut numbers = questions.iter().map(|question| question.number);
+    Ok(numbers.find(is_due))
+}
+
 /// Waits for a knock: for a run that is under way, or the one after the last.
 async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, CliError> {
     talk("waiting for a run");
-    let (data, study) = (part.site.data.clone(), part.agreement.hash);
-    let takes = move |number: u32| answer(&data, study, number);
+    let (data, versions) = (part.site.data.clone(), part.versions()?);
+    let (asked, known) = (data.clone(), versions.clone());
+    let takes = move |number: u32| answer(&data, &versions, number);
+    let due = move || due(&asked, &known);
     let log = Arc::clone(&part.log);
     let watcher: Watcher = Arc::new(move |event| log.say(event));
-    let heard = part.door().wait(listener, takes, &watcher).await;
+    let heard = part.door().wait(listener, takes, due, &watcher).await;
     let (site, number) =
         heard.map_err(|error| CliError::Usage(format!("the node cannot listen: {error}")))?;
     talk(&format!("`{}` asks for run {number}", part.name_of(site)));

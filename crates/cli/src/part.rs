@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hedgerow_data::study::Security;
-use hedgerow_node::agreement::Agreement;
+use hedgerow_node::agreement::{Agreement, StudyHash};
 use hedgerow_node::identity::{PublicKey, Secret};
 use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
+use hedgerow_node::memory::{How, Mark, Memory};
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
@@ -34,9 +35,11 @@ use crate::standing::Board;
 use crate::summary::{Cost, OfSites, Summary};
 
 mod folder;
+mod gate;
 mod ways;
 
 pub(crate) use folder::release_folder;
+pub(crate) use gate::what_to_type;
 
 use folder::{clear, publish, settle};
 
@@ -48,6 +51,7 @@ pub(crate) struct Part {
     secret: Arc<Secret>,
     place: u16,
     ready: Arc<Ready>,
+    pub(crate) memory: Memory,
     pub(crate) log: Arc<Log>,
 }
 
@@ -106,6 +110,7 @@ impl Part {
         Ok(Self {
             // A study has at most 250 sites that can run.
             place: place as u16,
+            memory: Memory::at(&site.memory),
             site,
             agreement,
             keys,
@@ -123,7 +128,18 @@ impl Part {
             )),
             other => other.into(),
         })?;
-        journal.abandon(self.agreement.hash, number)?;
+        // It may be one of an earlier version, which this study cannot go on with.
+        let runs = self.runs()?;
+        let entry = runs.iter().find(|entry| entry.number == number);
+        let study = entry.map_or(self.agreement.hash, |entry| entry.study);
+        journal.abandon(study, number)?;
+        self.memory.ends(
+            &Mark {
+                study,
+                ..self.mark(number)
+            },
+            How::GivenUp,
+        )?;
         for left in [
             self.unfinished(number),
             self.unfinished(number).with_extension("old"),
@@ -151,11 +167,36 @@ impl Part {
         self.site.data.join(format!(".release-{number}.tmp"))
     }
 
-    /// The runs of this study in the journal.
+    /// The runs of this study, in all its versions, in the journal.
     pub(crate) fn runs(&self) -> Result<Vec<Entry>, CliError> {
+        let versions = self.versions()?;
         let mut entries = Journal::look(&self.site.data)?;
-        entries.retain(|entry| entry.study == self.agreement.hash);
+        entries.retain(|entry| versions.contains(&entry.study));
         Ok(entries)
+    }
+
+    /// This study and those that it is a new version of, as far as this site knows them.
+    pub(crate) fn versions(&self) -> Result<Vec<StudyHash>, CliError> {
+        let (study, parent) = (self.agreement.hash, self.agreement.parent());
+        Ok(Journal::versions(&self.site.data, study, parent)?)
+    }
+
+    /// Opens the journal, for this process alone.
+    pub(crate) fn journal(&self) -> Result<Journal, CliError> {
+        let journal = Journal::open(&self.site.data)?;
+        if let Some(parent) = self.agreement.parent() {
+            journal.descends(self.agreement.hash, parent)?;
+        }
+        Ok(journal)
+    }
+
+    /// A run of this study in the memory.
+    pub(crate) fn mark(&self, number: u32) -> Mark {
+        Mark {
+            site: self.site.name.clone(),
+            study: self.agreement.hash,
+            number,
+        }
     }
 
     /// Takes this site's part in a run, begun or found again, and shows on a board how it stands.
@@ -197,21 +238,21 @@ impl Part {
         listener: TcpListener,
         board: &Arc<Board>,
     ) -> Result<(Run, Brought), CliError> {
-        require_due(&self.site.data, self.agreement.hash, number)?;
+        require_due(&self.site.data, &self.versions()?, number)?;
         // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
         // that is not there yet is made when the rows fit.
         let is_there = self.site.data.exists();
-        let held = is_there.then(|| Journal::open(&self.site.data));
+        let held = is_there.then(|| self.journal());
         let held = held.transpose()?;
         let schema = self.ready.study.schema_at(usize::from(self.place));
         let table = self.site.source.table(&schema, &()).await?;
         let rows = digest(&table);
+        let print = self.memory.print(&self.site.source, &table)?;
         let brought = self.ready.bring(table, &self.site.source.name())?;
-        let journal = match held {
-            Some(journal) => journal,
-            None => Journal::open(&self.site.data)?,
-        };
+        let journal = self.permit(number, &print, held, board).await?;
         let run = self.start(number, seed, journal, rows, listener, board)?;
+        let study = &self.agreement.study.name;
+        self.memory.enter(&self.mark(number), study, &print)?;
         Ok((run, brought))
     }
 
@@ -229,8 +270,11 @@ impl Part {
         let (accept, place) = (self.site.accept.clone(), u32::from(self.place));
         let (study, shown) = (self.agreement.hash, Arc::clone(board));
         let draws = Draws::Own(run.derive_seed(LABELS));
+        let (memory, mark) = (self.memory.clone(), self.mark(number));
         let part = run
             .part(move |mut party| async move {
+                // All have joined: what is sent from here on carries this site's rows.
+                memory.sends(&mark)?;
                 let bar = Bar::steps();
                 let each_step = |step| {
                     bar.step(step);
@@ -310,6 +354,7 @@ impl Part {
             .finish::<CliError>(&seals, patience)
             .await
             .map_err(CliError::from)?;
+        self.memory.ends(&self.mark(number), How::Released)?;
         if let Some(peer) = behind {
             talk(&format!(
                 "warning: `{peer}` may lack this site's last messages and has not been heard of since"
@@ -372,12 +417,14 @@ impl Part {
 fn is_own_fault(error: &CliError) -> bool {
     !matches!(
         error,
-        CliError::Journal(
-            JournalError::Busy { .. }
-                | JournalError::Over { .. }
-                | JournalError::GivenUp { .. }
-                | JournalError::NotDue { .. }
-        )
+        // The peers have heard of it.
+        CliError::Refused { .. }
+            | CliError::Journal(
+                JournalError::Busy { .. }
+                    | JournalError::Over { .. }
+                    | JournalError::GivenUp { .. }
+                    | JournalError::NotDue { .. }
+            )
     )
 }
 

@@ -1,4 +1,5 @@
-//! `hedgerow run`: starts a run of a signed study from this site, or goes on with one.
+//! `hedgerow run`: starts a run of a signed study from this site, or goes on with one; `run approve`,
+//! `run refuse` and `run rejoin` decide about runs, see `decide` and `rejoin`.
 //!
 //! Where this site's node waits, it takes the part and this command watches; where there is none,
 //! this command takes it. The others' nodes are knocked at either way.
@@ -10,9 +11,11 @@ use hedgerow_node::journal::{Journal, JournalError};
 use hedgerow_node::knock::KnockError;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::decide;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::part::Part;
+use crate::rejoin;
 use crate::standing::{Board, Standing, State};
 
 /// A process that has begun with a run, or ended it, shows it within this time.
@@ -21,12 +24,16 @@ const SHOWN: Duration = Duration::from_secs(5);
 /// Start a run of a study, or go on with one.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Killed or cut off at any moment, the same command goes on where the run stands.\nExit codes: 0 the release lies in the data folder, 1 it does not hold, 2 there is none.\nExample: hedgerow run --site north.toml"
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Killed or cut off at any moment, the same command goes on where the run stands.\nExit codes: 0 the release lies in the data folder, 1 it does not hold, 2 there is none.\nExamples:\n  hedgerow run --site north.toml\n  hedgerow run approve 2 --site north.toml"
 )]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// This site's file.
-    #[arg(long, value_name = "FILE")]
-    site: PathBuf,
+    #[arg(long, value_name = "FILE", required = true)]
+    site: Option<PathBuf>,
     /// Which run of the study.
     #[arg(long, default_value_t = 1)]
     number: u32,
@@ -38,8 +45,26 @@ pub(crate) struct Arguments {
     seed: Option<u64>,
 }
 
+/// What the privacy officer and the steward say of runs.
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Let this site's rows be in a run that waits for the privacy officer's word.
+    Approve(decide::Arguments),
+    /// Keep this site out of a run; its number is not used again.
+    Refuse(decide::Arguments),
+    /// Find the next run after the data folder was lost, or for a site that is new in a study.
+    Rejoin(rejoin::Arguments),
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let part = Part::open(&arguments.site)?;
+    match &arguments.command {
+        Some(Command::Approve(arguments)) => return decide::approve(arguments),
+        Some(Command::Refuse(arguments)) => return decide::refuse(arguments),
+        Some(Command::Rejoin(arguments)) => return rejoin::run(arguments),
+        None => {}
+    }
+    let none = || CliError::Usage(String::from("--site is missing"));
+    let part = Part::open(arguments.site.as_ref().ok_or_else(none)?)?;
     if arguments.abandon {
         let told = || {
             Err(CliError::Usage(String::from(
@@ -138,11 +163,11 @@ async fn watch(part: &Part, number: u32) -> Result<Answer, CliError> {
                 return standing.into_answer().ok_or_else(lost);
             }
             State::Failed => return Err(CliError::Usage(words)),
-            State::Running | State::Settling if words != said => {
+            State::Asking | State::Running | State::Settling if words != said => {
                 talk(&words);
                 said = words;
             }
-            State::Running | State::Settling => {}
+            State::Asking | State::Running | State::Settling => {}
         }
     }
 }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::convergence::Step;
 use crate::output::Answer;
+use crate::part::what_to_type;
 
 /// The file is touched at least this often while somebody is at work: of several runs that were
 /// never ended, the one touched last is the present one.
@@ -26,6 +27,8 @@ const TOUCHED: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
+    /// The privacy officer is to decide.
+    Asking,
     /// Rows are read, peers are waited for, classes are cut.
     Running,
     /// The release lies there; peers may still lack something.
@@ -45,7 +48,7 @@ pub(crate) struct Standing {
     /// The last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step: Option<Step>,
-    /// Why it failed.
+    /// Why it failed, or waits for the officer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     /// What `run` says of it, as text and JSON, and whether it holds.
@@ -83,7 +86,7 @@ impl Standing {
 
     /// Whether it has not come to an end.
     pub(crate) const fn is_open(&self) -> bool {
-        matches!(self.state, State::Running | State::Settling)
+        matches!(self.state, State::Asking | State::Running | State::Settling)
     }
 
     /// Whether both speak of the same run.
@@ -97,6 +100,11 @@ impl Standing {
             (State::Failed, _) => {
                 format!("failed: {}", self.reason.as_deref().unwrap_or("unknown"))
             }
+            (State::Asking, _) => format!(
+                "waits for the privacy officer: {}\nhint: {}",
+                self.reason.as_deref().unwrap_or("unknown"),
+                what_to_type(self.run)
+            ),
             (State::Done, _) => String::from("done"),
             (State::Settling, _) => {
                 String::from("released; waiting until every site has what it needs")
@@ -199,6 +207,23 @@ impl Board {
 
     pub(crate) fn step(&self, step: Step) {
         self.change(|standing| standing.step = Some(step));
+    }
+
+    /// The officer is asked.
+    pub(crate) fn asking(&self, why: &str) {
+        self.change(|standing| {
+            standing.state = State::Asking;
+            standing.reason = Some(why.to_owned());
+        });
+        self.write();
+    }
+
+    /// The officer has approved.
+    pub(crate) fn going_on(&self) {
+        self.change(|standing| {
+            standing.state = State::Running;
+            standing.reason = None;
+        });
     }
 
     pub(crate) fn settling(&self) {

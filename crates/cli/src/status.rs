@@ -1,16 +1,18 @@
-//! `hedgerow status`: the runs of a site, from its journal, whoever is at work on them.
+//! `hedgerow status`: the runs of a site, from its journal, whoever is at work on them, and those that
+//! wait for its privacy officer, from its memory.
 
 use std::path::PathBuf;
 
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::journal::{Entry, Journal};
+use hedgerow_node::memory::{Mark, Memory, Question};
 use hedgerow_node::site::SiteFile;
 use serde_json::{Value, json};
 
 use crate::convergence::Step;
 use crate::error::CliError;
 use crate::output::{Answer, aligned};
-use crate::part::warn;
+use crate::part::{warn, what_to_type};
 use crate::standing::Standing;
 
 /// Show the runs of a site and how far they are.
@@ -28,7 +30,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let agreement = Agreement::open(&site.study)?;
     let entries = Journal::look(&site.data)?;
     let mut text = String::new();
-    if entries.is_empty() {
+    let questions = Memory::at(&site.memory).questions(&site.name, agreement.hash)?;
+    if entries.is_empty() && questions.is_empty() {
         text.push_str("no runs\n");
     }
     let present = Standing::present(&site.data)?;
@@ -50,7 +53,35 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         text.push_str(&lines(entry, is_present, shown.as_ref(), &name));
         runs.push(value(entry, shown.as_ref(), &name));
     }
+    for question in &questions {
+        let decision = Memory::at(&site.memory).decision(&Mark {
+            site: site.name.clone(),
+            study: agreement.hash,
+            number: question.number,
+        })?;
+        text.push_str(&asked(question, decision));
+        runs.push(json!({
+            "run": question.number,
+            "study_hash": agreement.hash.to_string(),
+            "over": false,
+            "state": "asking",
+            "asked": question.asked,
+            "reason": question.why,
+            "approved": decision,
+        }));
+    }
     Ok(Answer::new(text, &json!({ "runs": runs }), true))
+}
+
+/// A run that waits for the privacy officer, or for a process to hear the word.
+fn asked(question: &Question, decision: Option<bool>) -> String {
+    let Question { number, why, asked } = question;
+    let next = match decision {
+        None => format!("hint: {}", what_to_type(*number)),
+        Some(true) => String::from("approved; a node, or hedgerow run, goes on with it"),
+        Some(false) => String::from("refused; a node, or hedgerow run, tells the peers"),
+    };
+    format!("run {number}: waits for the privacy officer since {asked} UTC\n  {why}\n  {next}\n")
 }
 
 /// How a run that is not over stands, in a few words.

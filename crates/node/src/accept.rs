@@ -7,11 +7,12 @@
 use std::fmt;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::study::{Algorithm, Security};
-use hedgerow_privacy::{Model, Requirement};
+use hedgerow_data::study::{Algorithm, Partition, Security};
+use hedgerow_privacy::{Model, Ratio, Requirement};
 use hedgerow_smc::What;
 
 use crate::agreement::Agreement;
+use crate::rerun::{self, Rerun};
 use crate::strength::{self, Strengths};
 
 /// The rules of a site; what is `None` refuses every study.
@@ -31,6 +32,14 @@ pub struct Accept {
     pub disclosures: Option<Vec<String>>,
     /// Columns that may be used.
     pub columns: Option<Vec<String>>,
+    /// How many sites a horizontal study must be safe from, where three or more take part.
+    pub minimum_m: Option<u64>,
+    /// The most that one site may bring, as a share of the records of all.
+    pub maximum_share: Option<Ratio>,
+    /// How many runs the rows may be in.
+    pub runs: Option<u64>,
+    /// What happens to one more, or with other rows.
+    pub rerun: Rerun,
 }
 
 /// The keys of `[require]` that name a model.
@@ -63,13 +72,7 @@ impl fmt::Display for Refusal {
 impl Accept {
     /// Reads the `[accept]` table.
     pub(crate) fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
-        let minimum_k = match section.integer("minimum_k")? {
-            None => None,
-            Some(k) => Some(u64::try_from(k).ok().filter(|k| *k > 0).ok_or_else(|| {
-                let message = format!("`accept.minimum_k` is {k}, expected 1 or more");
-                section.wrong("minimum_k", message)
-            })?),
-        };
+        let minimum_k = whole(section, "minimum_k", 1)?;
         let models = words(section, "models", &MODELS)?;
         let accept = Self {
             minimum_k,
@@ -79,6 +82,10 @@ impl Accept {
             security: words(section, "security", &LEVELS.map(|(name, _)| name))?,
             disclosures: section.strings("disclosures")?,
             columns: section.strings("columns")?,
+            minimum_m: whole(section, "minimum_m", 0)?,
+            maximum_share: share(section)?,
+            runs: whole(section, "runs", 1)?,
+            rerun: section.word("rerun", &rerun::WORDS)?.unwrap_or_default(),
         };
         section.finish()?;
         Ok(accept)
@@ -106,6 +113,21 @@ impl Accept {
                 );
             }
             Some(_) => {}
+        }
+        // Of two sites the other one is all there is; and who holds the same people as everybody hides
+        // nobody.
+        let m = agreement.requirement.m.unwrap_or(0);
+        let has_coalitions = study.partition == Partition::Horizontal && study.sites.len() > 2;
+        if has_coalitions && m < self.minimum_m() {
+            let why = format!("is {}; the study has only m = {m}", self.minimum_m());
+            refuse("minimum_m", why);
+        }
+        if has_coalitions
+            && study.security == Security::Published
+            && let Some(share) = self.maximum_share
+        {
+            let why = format!("is {share}, which sites cannot ask about at the published level");
+            refuse("maximum_share", why);
         }
         let required = models(&agreement.requirement);
         match &self.models {
@@ -165,6 +187,17 @@ impl Accept {
         refusals
     }
 
+    /// How many sites a horizontal study of three or more must be safe from: one, where nothing is
+    /// written.
+    pub fn minimum_m(&self) -> u64 {
+        self.minimum_m.unwrap_or(1)
+    }
+
+    /// How many runs the rows may be in: one, where nothing is written.
+    pub fn runs(&self) -> u64 {
+        self.runs.unwrap_or(1)
+    }
+
     /// Whether a ledger entry of this name is allowed.
     pub fn allows_disclosure(&self, name: &str) -> bool {
         let allowed = self.disclosures.as_ref();
@@ -218,13 +251,46 @@ fn models(requirement: &Requirement) -> Vec<&'static str> {
         // A model that this list does not know satisfies no rule.
         _ => "unknown",
     };
-    let collusion = requirement.m.map(|_| "m");
+    let collusion = requirement.m.filter(|m| *m > 0).map(|_| "m");
     requirement
         .models
         .iter()
         .map(name)
         .chain(collusion)
         .collect()
+}
+
+/// A whole number that is not below a least one.
+fn whole(
+    section: &Section<'_>,
+    key: &'static str,
+    least: u64,
+) -> Result<Option<u64>, DocumentError> {
+    let Some(number) = section.integer(key)? else {
+        return Ok(None);
+    };
+    let found = u64::try_from(number).ok().filter(|found| *found >= least);
+    let message = || format!("`accept.{key}` is {number}, expected {least} or more");
+    let found = found.ok_or_else(|| section.wrong(key, message()))?;
+    Ok(Some(found))
+}
+
+/// The most that one site may bring.
+fn share(section: &Section<'_>) -> Result<Option<Ratio>, DocumentError> {
+    let Some(number) = section.number("maximum_share")? else {
+        return Ok(None);
+    };
+    // Finer shares would not fit the numbers that sites compare.
+    let is_share = |share: &Ratio| {
+        let (_, denominator) = share.parts();
+        Ratio::ZERO < *share && *share <= Ratio::whole(1) && denominator <= 1_000_000
+    };
+    let found = Ratio::from_decimal(number).filter(is_share);
+    let message = format!(
+        "`accept.maximum_share` is {number}, expected above 0 and at most 1, with six digits or fewer"
+    );
+    let found = found.ok_or_else(|| section.wrong("maximum_share", message))?;
+    Ok(Some(found))
 }
 
 /// A list of words out of a few.

@@ -4,11 +4,12 @@
 //! key the study pins, so a site that dials its peers for a run knocks by that alone; a site knocks
 //! at its own node too. What a knock asks for is a run number; the node says which it takes. A peer whose knock is heard is told that the node
 //! begins; only to its own site does a node greet back, since to a peer a greeting is this site's part
-//! in the run. A site that cannot take its part says so at the peers' doors.
+//! in the run. A site that cannot take its part says so at the peers' doors. A site that does not know
+//! any more which run is due asks: run 0, which there is not, is answered with the number.
 //!
 //! # Discloses
 //! To sites of the study: that a node is here, whether it has this study and takes this run, has
-//! ended it or cannot take part in it, and not why. To strangers what `tls` says.
+//! ended it or cannot take part in it, and not why; and which run is due. To strangers what `tls` says.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,7 @@ use crate::agreement::StudyHash;
 use crate::connect::Watcher;
 use crate::identity::{PublicKey, Secret};
 use crate::message::{
-    self, End, Hello, LONGEST_GREETING, Message, MessageError, ReadError, Reason,
+    self, End, Hello, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason,
 };
 use crate::reception::{Reception, Refusal, Rules, STRANGERS, Stream, introduce};
 use crate::tls::{self, Papers, TlsError};
@@ -52,6 +53,15 @@ pub enum KnockError {
     Tls(#[from] TlsError),
 }
 
+/// The run that is due at a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// Its number.
+    pub number: u32,
+    /// Whether it has begun there.
+    pub is_under_way: bool,
+}
+
 /// What a site needs to knock and to be knocked at.
 pub struct Door {
     /// This site's place in the study.
@@ -66,17 +76,20 @@ pub struct Door {
 
 impl Door {
     /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to;
-    /// what it does not agree to is refused with its reason. Returns the site's place and the run.
+    /// what it does not agree to is refused with its reason. Who asks which run is due is told `due`.
+    /// Returns the site's place and the run.
     pub async fn wait(
         &self,
         listener: &TcpListener,
         takes: impl Fn(u32) -> Result<(), Reason> + Send + Sync + 'static,
+        due: impl Fn() -> Due + Send + Sync + 'static,
         watcher: &Watcher,
     ) -> Result<(u16, u32), TlsError> {
         let porter = Arc::new(Porter {
             me: self.me,
             study: self.study,
             takes: Box::new(takes),
+            due: Box::new(due),
         });
         // This site itself may knock too. A study has at most 250 sites that can run.
         let guests: Vec<u16> = (0..self.keys.len() as u16).collect();
@@ -101,6 +114,21 @@ impl Door {
             Message::Refused(reason) => Err(KnockError::Refused(reason)),
             _ => Err(KnockError::NoNode(String::from(
                 "what it says is no greeting",
+            ))),
+        }
+    }
+
+    /// Asks a site which run is due there.
+    pub async fn ask(&self, at: u16, address: &str) -> Result<Due, KnockError> {
+        let question = greeting(self.study, NO_RUN, self.me, at);
+        match self.say(at, address, &question).await? {
+            Message::Hello(hello) if hello.study == self.study && hello.run != NO_RUN => Ok(Due {
+                number: hello.run,
+                is_under_way: hello.next > 0,
+            }),
+            Message::Refused(reason) => Err(KnockError::Refused(reason)),
+            _ => Err(KnockError::NoNode(String::from(
+                "what it says is no answer",
             ))),
         }
     }
@@ -159,11 +187,28 @@ fn greeting(study: StudyHash, run: u32, from: u16, to: u16) -> Message {
     })
 }
 
+/// What a site that asks which run is due is told: in place of a frame's number, whether the run has
+/// begun.
+pub(crate) fn answer_to(study: StudyHash, due: Due, from: u16, to: u16) -> Message {
+    Message::Hello(Hello {
+        study,
+        run: due.number,
+        from,
+        to,
+        next: u64::from(due.is_under_way),
+    })
+}
+
+fn is_question(found: &Result<Message, ReadError>) -> bool {
+    matches!(found, Ok(Message::Hello(hello)) if hello.run == NO_RUN)
+}
+
 /// Who listens at the door.
 struct Porter {
     me: u16,
     study: StudyHash,
     takes: Box<dyn Fn(u32) -> Result<(), Reason> + Send + Sync>,
+    due: Box<dyn Fn() -> Due + Send + Sync>,
 }
 
 impl Porter {
@@ -174,6 +219,9 @@ impl Porter {
             // A node that fails at once, again and again, must not look like one in the run.
             Ok(_) if site != self.me => Message::Refused(Reason::Begins),
             Ok(hello) => greeting(self.study, hello.run, self.me, site),
+            Err(Reason::OtherRun) if is_question(&found) => {
+                answer_to(self.study, (self.due)(), self.me, site)
+            }
             Err(reason) => Message::Refused(*reason),
         };
         let tell = async {
@@ -188,6 +236,9 @@ impl Porter {
                 End::GivenUp => format!("it has given run {run} up"),
                 _ => format!("it cannot take its part in run {run}"),
             })),
+            (Err(Reason::OtherRun), found) if is_question(&found) => Err(Some(String::from(
+                "it asked which run is due, and was told",
+            ))),
             (Err(reason), _) => Err(Some(format!("refused: {reason}"))),
         }
     }
@@ -204,6 +255,8 @@ impl Porter {
             Err(Reason::OtherStudy)
         } else if (hello.from, hello.to) != (site, self.me) {
             Err(Reason::OtherSite)
+        } else if hello.run == NO_RUN {
+            Err(Reason::OtherRun)
         } else {
             (self.takes)(hello.run).map(|()| hello)
         }
@@ -253,7 +306,11 @@ mod tests {
             2 => Err(Reason::Over),
             _ => Err(Reason::OtherRun),
         };
-        let waiting = tokio::spawn(async move { node.wait(&listener, takes, &watcher).await });
+        let due = || Due {
+            number: 4,
+            is_under_way: true,
+        };
+        let waiting = tokio::spawn(async move { node.wait(&listener, takes, due, &watcher).await });
 
         // One that says nothing keeps nobody out.
         let _silent = TcpStream::connect(&address).await.unwrap();
@@ -264,7 +321,9 @@ mod tests {
         ));
         let refused = doors[0].knock(1, &address, 2).await;
         assert!(matches!(refused, Err(KnockError::Refused(Reason::Over))));
-        // Nothing begins because somebody cannot take its part.
+        // Nothing begins because somebody asks, or cannot take its part.
+        let told = doors[0].ask(1, &address).await.unwrap();
+        assert_eq!((told.number, told.is_under_way), (4, true));
         doors[0].decline(1, &address, 4, End::Own).await;
         let study = StudyHash([8; 32]);
         let stranger = Door {
@@ -300,7 +359,7 @@ mod tests {
 
         doors[1].knock(1, &address, 4).await.unwrap();
         assert_eq!(waiting.await.unwrap().unwrap(), (2, 4));
-        assert_eq!(turned_away.lock().unwrap().len(), 6);
+        assert_eq!(turned_away.lock().unwrap().len(), 7);
         let gone = doors[1].knock(1, &address, 4).await;
         assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
     }
@@ -320,7 +379,11 @@ mod tests {
         });
         let node = doors.remove(1);
         let takes = |run| (run == 4).then_some(()).ok_or(Reason::OtherRun);
-        let waiting = tokio::spawn(async move { node.wait(&listener, takes, &watcher).await });
+        let due = || Due {
+            number: 4,
+            is_under_way: false,
+        };
+        let waiting = tokio::spawn(async move { node.wait(&listener, takes, due, &watcher).await });
         let later = b"\x0dhedgerow\x09\x04 and more than this version knows";
         let connect = async |door: &Door, address: &str| {
             let papers = Papers::new(Arc::clone(&door.secret));

@@ -3,7 +3,8 @@
 //!
 //! A run goes through these modules in this order. [`agreement`] reads the study and its
 //! signatures; [`site`] reads this site's own file, and [`accept`] says whether the study may run
-//! here at all; [`source`] reads the rows. [`run`] then takes the site's seat: frames go through
+//! here at all; [`source`] reads the rows, and [`rerun`] decides by the [`memory`] of earlier runs
+//! whether they may be in one more. [`run`] then takes the site's seat: frames go through
 //! the [`journal`] before they go anywhere else, and travel over TLS connections whose other end
 //! is known by the key that the study pins.
 //!
@@ -18,9 +19,11 @@ pub mod identity;
 pub mod journal;
 pub mod knock;
 mod lines;
+pub mod memory;
 mod message;
 pub mod opening;
 mod reception;
+pub mod rerun;
 pub mod run;
 mod seal;
 pub mod site;

@@ -10,9 +10,10 @@
 //! To all sites: what `opening` and `seal` say.
 
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hedgerow_smc::ledger::Watcher as LedgerWatcher;
 use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site, Transcript};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -20,7 +21,7 @@ use tokio::task::JoinSet;
 use crate::agreement::StudyHash;
 use crate::connect::{Connections, Watcher};
 use crate::identity::{PublicKey, Purpose, Secret};
-use crate::journal::{Journal, JournalError, RunName};
+use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
 use crate::opening::{Opening, WHOLE, context};
@@ -268,11 +269,13 @@ impl Run {
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
         let allowed = self.allowed.clone();
+        let account = self.account()?;
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
                 let mut party = Party::join(seat).await?;
                 party.allow_only(allowed);
+                party.watch_ledger(account);
                 part(party, began).await
             })
         });
@@ -368,6 +371,19 @@ impl Run {
             digest: sealed.release,
             signatures,
         })
+    }
+
+    /// Writes the ledger down as it grows. What cannot be written down ends the run.
+    fn account(&self) -> Result<Arc<LedgerWatcher>, JournalError> {
+        let names = (0..self.keys.len() as u16).map(|place| self.shared.name(place).to_owned());
+        let account = Account::open(Arc::clone(&self.journal), self.id, names.collect())?;
+        let (account, shared) = (Mutex::new(account), Arc::clone(&self.shared));
+        Ok(Arc::new(move |before, entry| {
+            let mut account = account.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = account.note(before, entry) {
+                shared.journal_failed(&error);
+            }
+        }))
     }
 
     /// Stays until every peer has every frame, at most for `limit`, then marks the run as over

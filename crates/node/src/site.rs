@@ -5,6 +5,7 @@
 //! study = "study.toml"
 //! key = "north.key"
 //! data = "north-data"             # the journal and releases lie here
+//! memory = "runs.memory"          # what the site remembers of its runs; beside the key if not set
 //! listen = "0.0.0.0:7401"         # the study's address where it is not set
 //! patience = 600                  # seconds that a peer may be gone
 //!
@@ -24,6 +25,10 @@
 //! security = ["hardened"]
 //! disclosures = ["class sizes"]
 //! columns = ["age", "zip", "disease"]
+//! minimum_m = 1                   # the default; for horizontal studies of three sites or more
+//! maximum_share = 0.5             # the most that one site may bring of all records; any if not set
+//! runs = 1                        # the default: how many runs the rows may be in
+//! rerun = "same rows"             # the default; or "ask": the officer decides by hedgerow run approve
 //! ```
 //!
 //! File names are relative to the file.
@@ -35,6 +40,7 @@ use hedgerow_data::document::{Document, DocumentError, Section};
 
 use crate::accept::Accept;
 use crate::identity::readable_by_others;
+use crate::memory;
 use crate::source::Source;
 
 /// How long a peer may be gone where the file does not say.
@@ -51,6 +57,8 @@ pub struct SiteFile {
     pub key: PathBuf,
     /// Where the journal and the releases lie.
     pub data: PathBuf,
+    /// Where the site remembers its runs, whatever the study: see `memory`.
+    pub memory: PathBuf,
     /// Where to listen, if not where the study says.
     pub listen: Option<String>,
     /// How long a peer may be gone.
@@ -89,6 +97,13 @@ impl SiteFile {
             "data",
             "data = \"data\" says which folder the journal and the releases go to",
         )?;
+        let memory = match root.string("memory")? {
+            None => key.with_file_name(memory::FILE),
+            Some(name) if name.is_empty() => {
+                return Err(root.wrong("memory", "`memory` is empty, expected a file name"));
+            }
+            Some(name) => folder.join(name),
+        };
         let name = root.string("site")?.ok_or_else(|| {
             missing(
                 "site",
@@ -142,6 +157,7 @@ impl SiteFile {
             study,
             key,
             data,
+            memory,
             listen,
             patience,
             source,

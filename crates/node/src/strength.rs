@@ -16,14 +16,13 @@ enum Way {
 }
 
 /// The model by its key in `[require]`, and the rule that bounds it.
-const BOUNDS: [(&str, &str, Way); 7] = [
+const BOUNDS: [(&str, &str, Way); 6] = [
     ("alpha", "maximum_alpha", Way::AtMost),
     ("l", "minimum_l", Way::AtLeast),
     ("t", "maximum_t", Way::AtMost),
     ("beta", "maximum_beta", Way::AtMost),
     ("delta", "maximum_delta", Way::AtMost),
     ("site_diversity", "minimum_site_diversity", Way::AtLeast),
-    ("m", "minimum_m", Way::AtLeast),
 ];
 
 /// The kinds of l that a site may demand, the weakest first: each implies those before it.
@@ -104,8 +103,7 @@ pub(crate) fn refusals(
     for (model, rule, way) in BOUNDS {
         let models = requirement.models.iter();
         let stated = models.filter_map(|model| strength(model, strengths.kind));
-        let collusion = requirement.m.map(|m| ("m", Ratio::whole(m)));
-        let stated = stated.chain(collusion).filter(|(key, _)| *key == model);
+        let stated = stated.filter(|(key, _)| *key == model);
         let stated = stated.map(|(_, strength)| strength);
         let strongest = match way {
             Way::AtLeast => stated.max(),
@@ -158,7 +156,7 @@ fn strength(model: &Model, kind: Kind) -> Option<(&'static str, Ratio)> {
         Model::Likeness { beta, .. } => ("beta", *beta),
         Model::DeltaDisclosure { delta } => ("delta", Ratio::from_decimal(*delta)?),
         Model::SiteDiversity { l, .. } => ("site_diversity", Ratio::whole(*l)),
-        // k has its own rule.
+        // k has its own rule, and so has m.
         _ => return None,
     })
 }

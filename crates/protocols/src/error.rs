@@ -89,6 +89,24 @@ pub enum Error {
     /// A threshold that does not fit the numbers it is asked in, which are made to fit.
     #[error("this is a mistake in hedgerow, not in your input: a threshold is out of range")]
     Threshold,
+    /// A share of all records that cannot be asked about.
+    #[error(
+        "whether a site holds at most {numerator}/{denominator} of all records cannot be asked of {records} records\nhint: expected a share above 0 and at most 1 with six digits or fewer, and at most {} records",
+        crate::horizontal::share::MOST_RECORDS
+    )]
+    Share {
+        /// The share.
+        numerator: u64,
+        /// Of what.
+        denominator: u64,
+        /// This site's records.
+        records: u64,
+    },
+    /// A share that the level of security has no way to ask about.
+    #[error(
+        "what share of all records a site holds cannot be asked of three sites or more at the published level\nhint: take security = \"hardened\", or leave accept.maximum_share out"
+    )]
+    ShareUnasked,
     /// A search among coalitions that cannot be made.
     #[error(transparent)]
     Coalitions(#[from] hedgerow_privacy::m_privacy::Error),

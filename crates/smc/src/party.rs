@@ -17,10 +17,14 @@
 //! # Discloses
 //! Nothing: fresh public keys.
 
+use std::sync::Arc;
+
 use crate::asked::Asking;
 use crate::error::{Error, MAXIMUM_SITES, Misbehaviour, OwnConfig};
 use crate::ideal::Chair;
-use crate::ledger::{Allowed, Begun, Disclosure, Ledger, Origin, Sealed, To, Values, What};
+use crate::ledger::{
+    Allowed, Begun, Disclosure, Ledger, Origin, Sealed, To, Values, Watcher, What,
+};
 use crate::link::{Link, Traffic, Transcript};
 use crate::network::{Network, Site};
 use crate::random::{Agreement, Generator, Keystream, PairKey, Purpose, Seed};
@@ -193,6 +197,11 @@ impl Party {
     /// house must not hold them.
     pub const fn keep_values(&mut self) {
         self.ledger.keep_values();
+    }
+
+    /// Tells of every entry of the ledger from now on, as it is made and as it changes.
+    pub fn watch_ledger(&mut self, watcher: Arc<Watcher>) {
+        self.ledger.watch(watcher);
     }
 
     /// Refuses, from now on, every call that discloses something else: before anything of the call

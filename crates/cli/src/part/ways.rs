@@ -13,7 +13,7 @@ use crate::error::CliError;
 
 impl Part {
     /// Tells the peers that this site does not take its part, so that they do not wait for it.
-    pub(super) async fn decline(&self, number: u32, end: End) {
+    pub(crate) async fn decline(&self, number: u32, end: End) {
         let door = Arc::new(self.door());
         let mut telling = JoinSet::new();
         for (peer, _) in self.peers() {
@@ -26,7 +26,7 @@ impl Part {
     }
 
     /// The other sites, by place and name.
-    pub(super) fn peers(&self) -> impl Iterator<Item = (u16, &str)> {
+    pub(crate) fn peers(&self) -> impl Iterator<Item = (u16, &str)> {
         let sites = self.agreement.study.sites.iter().enumerate();
         // A study has at most 250 sites that can run.
         sites
@@ -45,7 +45,7 @@ impl Part {
     }
 
     /// The way to a site.
-    pub(super) fn address(&self, place: u16) -> Result<String, CliError> {
+    pub(crate) fn address(&self, place: u16) -> Result<String, CliError> {
         let site = &self.agreement.study.sites[usize::from(place)];
         let way = self.site.peers.iter().find(|(name, _)| *name == site.name);
         let way = way.map(|(_, address)| address).or(site.address.as_ref());

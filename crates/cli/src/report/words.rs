@@ -9,6 +9,7 @@ use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
     MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
+use hedgerow_protocols::horizontal::share::SHARES;
 use hedgerow_protocols::vertical::d2pt;
 use hedgerow_smc::What;
 use serde_json::Value;
@@ -27,7 +28,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 28] = [
+const MEANINGS: [(What, &str); 29] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -81,6 +82,10 @@ const MEANINGS: [(What, &str); 28] = [
     (
         ENTROPIES,
         "How evenly the records of a part are spread over sites; not over which.",
+    ),
+    (
+        SHARES,
+        "For each site, whether it holds more of all records than a site accepts; not how many it has.",
     ),
     (
         COALITIONS,
@@ -153,7 +158,11 @@ const BY_NAME: [(&str, &str); 3] = [
 ];
 
 /// What it means that something allows a disclosure.
-const REASONS: [(&str, &str); 12] = [
+const REASONS: [(&str, &str); 13] = [
+    (
+        "accept.maximum_share",
+        "A rule of a site before it takes part; it goes beyond the release.",
+    ),
     (
         "D2PT Theorem 1",
         "Proven: it says nothing about a person; it goes beyond the release.",

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
-use crate::manifest::{FILE, OWN_FILE, account_digest, hash, statement, strangers, tail};
+use crate::manifest::{FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail};
 use crate::opened::Opened;
 use crate::summary::{OfSites, achieved};
 
@@ -100,6 +100,16 @@ impl Check {
                 check.find(format!("{FILE}: is no manifest: {error}"));
                 return Some(check);
             }
+        }
+        let version = &check.manifest["version"];
+        if *version != VERSION {
+            check.find(match version.is_null() {
+                true => format!("{FILE}: has no version, expected {VERSION}"),
+                false => format!(
+                    "{FILE}: is of version {version}, this hedgerow reads version {VERSION}: look at it with the hedgerow that wrote it"
+                ),
+            });
+            return Some(check);
         }
         check.release(folder, opened, Some(&bytes));
         check.account(folder, opened, &bytes);
@@ -421,12 +431,13 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Whether a statement stands at the head of the file as it was written: JSON has many ways to
+/// Whether a statement stands at the head of the file, after the version, as it was written: JSON has many ways to
 /// write the same.
 fn is_as_written(bytes: &[u8], name: &str, said: &Value) -> bool {
     // No text in JSON has a line break of its own.
     let indented = format!("{said:#}").replace('\n', "\n  ");
-    bytes.starts_with(format!("{{\n  \"{name}\": {indented},\n").as_bytes())
+    let head = format!("{{\n  \"version\": {VERSION},\n  \"{name}\": {indented},\n");
+    bytes.starts_with(head.as_bytes())
 }
 
 /// Whole numbers are the same or not; fractions lose their last digit on the way through text.

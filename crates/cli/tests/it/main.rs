@@ -9,6 +9,7 @@ mod demo;
 mod generate;
 mod joint;
 mod node;
+mod phantoms;
 mod report;
 mod shared;
 mod sites;

@@ -6,10 +6,13 @@ mod disclosures;
 mod faults;
 mod four;
 mod leaks;
+mod ledgers;
+mod reruns;
 #[path = "../../../node/tests/it/server.rs"]
 mod server;
 mod setup;
 mod shared;
+mod versions;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -175,6 +178,7 @@ fn sites_that_are_killed_end_with_the_same_release() {
         for name in SITES {
             let _ = std::fs::remove_dir_all(path.join(format!("{name}-data")));
         }
+        let _ = std::fs::remove_file(path.join("hedgerow-memory.sqlite"));
         let mut running = start_all(path, &SITES, 0);
         let draw = |life: u8| {
             let hash = blake3::hash(&[turn as u8, life]);

@@ -615,6 +615,23 @@ fn a_signed_release_holds_and_its_sites_attest_to_what_it_does_not_show() {
 }
 
 #[test]
+fn a_manifest_of_another_version_is_not_guessed_at() {
+    let folder = signed();
+    let version = |to: &str| {
+        changed(folder.path(), "release/manifest.json", |bytes| {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            assert!(text.starts_with("{\n  \"version\": 1,\n"), "{text}");
+            *bytes = text.replacen("  \"version\": 1,\n", to, 1).into_bytes();
+        })
+    };
+    assert_found(
+        &version("  \"version\": 2,\n"),
+        "manifest.json: is of version 2, this hedgerow reads version 1: look at it with the hedgerow that wrote it",
+    );
+    assert_found(&version(""), "manifest.json: has no version, expected 1");
+}
+
+#[test]
 fn a_changed_byte_is_found_wherever_it_is() {
     let folder = signed();
     let path = folder.path();

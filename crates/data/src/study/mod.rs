@@ -31,6 +31,8 @@ pub use split::{Split, SplitError};
 pub struct Study {
     /// What the sites call it.
     pub name: String,
+    /// The hash of the study that this one is a new version of, in hexadecimal digits.
+    pub parent: Option<String>,
     /// Who holds what.
     pub partition: Partition,
     /// Which form of each protocol runs.
@@ -139,6 +141,7 @@ impl Study {
                 ],
             )?
             .unwrap_or(Security::Hardened);
+        let parent = parent(&head)?;
         head.finish()?;
 
         let (sites, columns) = sites(&root, partition)?;
@@ -162,6 +165,7 @@ impl Study {
         }
         Ok(Self {
             name,
+            parent,
             partition,
             security,
             sites,
@@ -193,6 +197,20 @@ impl Study {
     /// The file, for the parts that other crates read.
     pub fn document(&self) -> &Document {
         &self.document
+    }
+}
+
+/// The study that this one is a new version of.
+fn parent(head: &Section<'_>) -> Result<Option<String>, DocumentError> {
+    let parent = head.string("parent")?;
+    let is_hash =
+        |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match parent {
+        Some(text) if !is_hash(&text) => {
+            let message = "`study.parent` must be the 64 digits of a study's hash\nhint: hedgerow study show prints it for the study that this one is a new version of";
+            Err(head.wrong("parent", message))
+        }
+        other => Ok(other.map(|text| text.to_ascii_lowercase())),
     }
 }
 

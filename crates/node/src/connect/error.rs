@@ -19,6 +19,8 @@ pub(super) enum ConnectError {
     RefusedUs(Reason),
     #[error("{}", declined(*.0))]
     Declined(End),
+    #[error("it asks which run is due")]
+    Asked,
     #[error("refused: {0}")]
     Refused(Reason),
     #[error("{0}")]

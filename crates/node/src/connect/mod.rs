@@ -30,9 +30,10 @@ use tokio_rustls::{TlsConnector, TlsStream};
 
 use crate::agreement::StudyHash;
 use crate::identity::{PublicKey, Secret};
+use crate::knock::{Due, answer_to};
 use crate::lines::{Saying, Shared};
 use crate::message::{
-    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, ReadError, Reason,
+    self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason,
 };
 use crate::reception::{Reception, Refusal, Rules, Stream, introduce};
 use crate::tls::{self, Papers};
@@ -194,6 +195,20 @@ impl Connections {
                 self.say_disconnected(peer, &error);
                 return Err(None);
             }
+            Err(ConnectError::Asked) => {
+                let due = Due {
+                    number: self.run,
+                    is_under_way: true,
+                };
+                let answer = answer_to(self.study, due, self.shared.me(), peer);
+                let tell = async {
+                    message::write(&mut stream, &answer).await?;
+                    stream.shutdown().await
+                };
+                // Whoever asked may have hung up already.
+                let _ = timeout(limit, tell).await;
+                return Err(None);
+            }
             Err(error) => refuse(&mut stream, error, limit).await,
         };
         Err(Some(error.to_string()))
@@ -307,6 +322,8 @@ impl Connections {
         };
         let reason = if hello.study != self.study {
             Reason::OtherStudy
+        } else if hello.run == NO_RUN && (hello.from, hello.to) == (peer, self.shared.me()) {
+            return Err(ConnectError::Asked);
         } else if hello.run != self.run {
             let ended = self.shared.run_ended(self.study, hello.run);
             ended.unwrap_or(Reason::OtherRun)

@@ -22,6 +22,7 @@
 //! which lengths went between which sites.
 
 mod error;
+mod history;
 mod keep;
 mod look;
 mod sealing;
@@ -39,6 +40,8 @@ use crate::identity::Secret;
 use crate::identity::random;
 use crate::message::Reason;
 pub use error::JournalError;
+pub(crate) use history::Account;
+pub use history::Learned;
 use keep::{forget, seconds};
 pub use look::Entry;
 use sealing::{Of, Sealing};
@@ -179,7 +182,9 @@ impl Journal {
                     expected: VERSION,
                 });
             }
-            let set_up = connection.execute_batch(SCHEMA);
+            let set_up = connection
+                .execute_batch(SCHEMA)
+                .and_then(|()| connection.execute_batch(history::SCHEMA));
             set_up.map_err(|error| journal.failed("cannot be set up", &error))?;
             // What a reader kept from being taken out earlier.
             let _ = checkpoint(&connection);
@@ -521,7 +526,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// Opens an SQLite file that only its owner may read; its companions take its mode.
-fn open_private(path: &Path) -> Result<Connection, JournalError> {
+pub(crate) fn open_private(path: &Path) -> Result<Connection, JournalError> {
     let failed = |reason: &dyn std::fmt::Display| JournalError::Failed {
         file: path.display().to_string(),
         step: "cannot be opened",

@@ -282,3 +282,89 @@ fn a_journal_of_another_version_is_refused_and_both_are_named() {
         );
     }
 }
+/// A line of a ledger.
+fn disclosed(values: usize, complete: bool) -> hedgerow_smc::ledger::Entry {
+    use hedgerow_smc::ledger::{Disclosure, Entry};
+    use hedgerow_smc::wire::Primitive;
+    use hedgerow_smc::{Site, To, What};
+    Entry {
+        disclosure: Disclosure {
+            what: What::new("sizes", "a theorem"),
+            by: Primitive::Sum,
+            to: To::Site(Site::new(1)),
+            caveat: None,
+        },
+        values,
+        complete,
+        recorded: None,
+        hash: [0; 32],
+    }
+}
+
+#[test]
+fn what_was_learned_is_kept_and_never_less_than_an_earlier_life_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = |calls, ended_early, values| {
+        let learned = Journal::learned(folder.path(), NAME.study, 1).unwrap();
+        assert_eq!(learned.len(), 1);
+        assert_eq!(learned[0].site.as_deref(), Some("south"));
+        let counts = (learned[0].calls, learned[0].ended_early, learned[0].values);
+        assert_eq!(counts, (calls, ended_early, values));
+    };
+    assert_eq!(Journal::learned(folder.path(), NAME.study, 1).unwrap(), []);
+    let names = || ["north", "south", "east"].map(String::from).to_vec();
+    for life in 0..3 {
+        let journal = Arc::new(Journal::open(folder.path()).unwrap());
+        let begun = begin(&journal, &NAME, None).unwrap();
+        let mut account =
+            Account::open(Arc::clone(&journal), begun.id, names()).unwrap();
+        account.note(None, &disclosed(9, false)).unwrap();
+        match life {
+            0 => found(1, 1, 9),
+            // What is not done again is not forgotten.
+            _ => found(2, 1, 7),
+        }
+        account
+            .note(Some(&disclosed(9, false)), &disclosed(3, true))
+            .unwrap();
+        if life < 2 {
+            account.note(None, &disclosed(4, false)).unwrap();
+            found(2, 1, 7);
+        }
+    }
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.abandon(NAME.study, 1).unwrap();
+    found(2, 1, 7);
+    let members = Journal::members(folder.path(), NAME.study, 1).unwrap();
+    assert_eq!(members, names());
+}
+
+#[test]
+fn versions_are_followed_to_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let hash = |number: u8| StudyHash([number; 32]);
+    let versions = |study, parent| Journal::versions(folder.path(), study, parent).unwrap();
+    assert_eq!(versions(hash(3), Some(hash(2))), [hash(3), hash(2)]);
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.descends(hash(2), hash(1)).unwrap();
+    journal.descends(hash(3), hash(2)).unwrap();
+    assert_eq!(versions(hash(3), None), [hash(3), hash(2), hash(1)]);
+    assert_eq!(versions(hash(4), Some(hash(3))).len(), 4);
+    assert_eq!(versions(hash(5), None), [hash(5)]);
+    // One that was edited into a circle ends.
+    journal.descends(hash(1), hash(3)).unwrap();
+    assert_eq!(versions(hash(3), None).len(), 3);
+}
+
+#[test]
+fn a_run_that_is_renounced_has_its_number_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    journal.renounce(NAME.study, 1, (0, 3)).unwrap();
+    journal.lose(NAME.study, 1).unwrap();
+    let entries = Journal::look(folder.path()).unwrap();
+    assert!(entries[0].is_given_up && entries[0].number == 1);
+    let begun = begin(&journal, &NAME, None);
+    assert!(matches!(begun, Err(JournalError::GivenUp { run: 1 })));
+    assert_eq!(Journal::lost(folder.path(), NAME.study).unwrap()[0].0, 1);
+}

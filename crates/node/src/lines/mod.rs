@@ -361,6 +361,11 @@ impl Shared {
         self.outgoing.iter().for_each(Notify::notify_one);
     }
 
+    /// Ends the run at this site because its journal cannot be written.
+    pub(crate) fn journal_failed(&self, error: &JournalError) {
+        self.lock().fail(LineError::Journal(error.to_string()));
+    }
+
     /// Ends the run at this site: nothing is sent or received any more.
     pub(crate) fn stop(&self) {
         self.lock().fail(LineError::Stopped);

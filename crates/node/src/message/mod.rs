@@ -31,6 +31,8 @@ pub(crate) const VERSION: Version = Version {
 const MAGIC: [u8; 8] = *b"hedgerow";
 /// The longest message: a frame with its number.
 pub(crate) const LONGEST: usize = 1 + 8 + HEADER_BYTES + MAXIMUM_PAYLOAD;
+/// The run of a greeting that only asks which run is due.
+pub(crate) const NO_RUN: u32 = 0;
 /// The longest message of a greeting. This version's are shorter; another's have room.
 pub(crate) const LONGEST_GREETING: usize = 1 << 12;
 /// The version that refused another without a word about its own.

@@ -73,6 +73,21 @@ impl Source {
         }
     }
 
+    /// What it is known by in every study: the file, wherever it is called from; the database, whatever
+    /// is read from it.
+    pub fn identity(&self) -> String {
+        match self {
+            Self::File(path) => {
+                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+                real.display().to_string()
+            }
+            Self::Postgres(database) => format!(
+                "the database `{}` at {}:{}",
+                database.database, database.host, database.port
+            ),
+        }
+    }
+
     /// Reads all rows, in an order that is the same each time.
     pub async fn table(
         &self,

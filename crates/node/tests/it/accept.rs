@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use hedgerow_node::agreement::Agreement;
+use hedgerow_node::rerun::Rerun;
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::{Password, Rows, Source};
+use hedgerow_privacy::Ratio;
 use hedgerow_smc::What;
 
 use super::write_study;
@@ -154,6 +156,95 @@ fn mistakes_are_named_with_their_line() {
         "`peer.address` is `x`",
     );
     refused("[source.postgres]\n", "site.toml:");
+}
+
+/// What has a default is held to it where nothing is written.
+#[test]
+fn three_sites_must_be_safe_from_one_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write_study(path, &["north", "south", "east"]);
+    let study = path.join("study.toml");
+    let text = std::fs::read_to_string(&study).unwrap();
+    let with = |study_m: &str, rule: &str| {
+        std::fs::write(&study, text.replace("m = 0\n", study_m)).unwrap();
+        let mut rules = RULES.to_vec();
+        rules.push(rule);
+        refusals_of_study(path, &rules).join("; ")
+    };
+    assert_eq!(
+        with("m = 0\n", ""),
+        "accept.minimum_m: is 1; the study has only m = 0"
+    );
+    assert_eq!(with("m = 0\n", "minimum_m = 0"), "");
+    assert_eq!(with("m = 1\n", ""), "");
+    assert_eq!(
+        with("m = 1\n", "minimum_m = 2"),
+        "accept.minimum_m: is 2; the study has only m = 1"
+    );
+    // Of two sites the other one is all there is.
+    assert_eq!(refusals(path, &RULES), [""; 0]);
+    // A study with m = 0 requires no m.
+    write_study(path, &["north", "south", "east"]);
+    let mut rules = RULES.to_vec();
+    rules[1] = "models = [\"k\", \"l\", \"m\"]";
+    rules.push("minimum_m = 0");
+    assert_eq!(
+        refusals_of_study(path, &rules),
+        ["accept.models: demands `m`, which the study does not require"]
+    );
+}
+
+#[test]
+fn how_often_and_how_much_are_read_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let read = |line: &str| site(path, &format!("[accept]\n{line}\n")).map(|site| site.accept);
+    let none = read("").unwrap();
+    assert_eq!((none.runs(), none.minimum_m()), (1, 1));
+    assert_eq!(none.rerun, Rerun::SameRows);
+    assert_eq!(none.maximum_share, None);
+    let some = read("runs = 3\nrerun = \"ask\"\nminimum_m = 0\nmaximum_share = 0.5").unwrap();
+    assert_eq!((some.runs(), some.minimum_m()), (3, 0));
+    assert_eq!(some.rerun, Rerun::Ask);
+    assert_eq!(some.maximum_share, Some(Ratio::new(1, 2)));
+    for (line, expected) in [
+        (
+            "runs = 0",
+            "site.toml:8: `accept.runs` is 0, expected 1 or more",
+        ),
+        (
+            "minimum_m = -1",
+            "`accept.minimum_m` is -1, expected 0 or more",
+        ),
+        ("rerun = \"never\"", "`accept.rerun` is `never`"),
+        (
+            "maximum_share = 0",
+            "`accept.maximum_share` is 0, expected above 0",
+        ),
+        ("maximum_share = 1.5", "expected above 0 and at most 1"),
+        ("maximum_share = 0.1234567", "six digits or fewer"),
+    ] {
+        let error = read(line).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    // What sites cannot ask is refused, not passed over.
+    write_study(path, &["north", "south", "east"]);
+    let study = path.join("study.toml");
+    let text = std::fs::read_to_string(&study).unwrap();
+    let published = "partition = \"horizontal\"\nsecurity = \"published\"";
+    std::fs::write(
+        &study,
+        text.replace("partition = \"horizontal\"", published),
+    )
+    .unwrap();
+    let mut rules = RULES.to_vec();
+    rules[4] = "security = [\"published\"]";
+    rules.extend(["minimum_m = 0", "maximum_share = 0.5"]);
+    assert_eq!(
+        refusals_of_study(path, &rules),
+        ["accept.maximum_share: is 0.5, which sites cannot ask about at the published level"]
+    );
 }
 
 /// What is closer or rarer is stronger, and the same is enough.

@@ -329,7 +329,11 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
                 noted.fetch_add(1, Ordering::Relaxed);
             });
             let takes = |run| (run == 4).then_some(()).ok_or(Reason::OtherRun);
-            door(1).wait(&listener, takes, &watcher).await.unwrap()
+            let due = || Due {
+                number: 4,
+                is_under_way: false,
+            };
+            door(1).wait(&listener, takes, due, &watcher).await.unwrap()
         });
         let flood = Flood::start(source, &address, Words::Nothing).await;
         let started = Instant::now();

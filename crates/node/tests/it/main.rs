@@ -9,6 +9,7 @@ mod attacks;
 mod audit;
 mod flood;
 mod impostor;
+mod memory;
 mod postgres;
 mod proxy;
 mod run;
@@ -54,6 +55,9 @@ k = 3
 l = 2
 "#,
     );
+    if sites.len() > 2 {
+        text.push_str("m = 0\n");
+    }
     std::fs::write(folder.join("study.toml"), text).unwrap();
     std::fs::write(folder.join("zip.csv"), "101;1**;*\n102;1**;*\n201;2**;*\n").unwrap();
 }

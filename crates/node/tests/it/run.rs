@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::Purpose;
 use hedgerow_node::journal::Journal;
-use hedgerow_node::knock::Door;
+use hedgerow_node::knock::{Door, Due};
 use hedgerow_node::{End, Reason, Watcher};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand_core::Rng as _;
@@ -305,7 +305,12 @@ fn a_site_that_is_cut_off_at_the_very_end_ends_at_once() {
             waiting.spawn(async move {
                 let listener = TcpListener::bind(address).await.unwrap();
                 let watcher: Watcher = Arc::new(|_| {});
-                let _ = door.wait(&listener, |_| Err(Reason::Over), &watcher).await;
+                let due = || Due {
+                    number: 2,
+                    is_under_way: false,
+                };
+                let takes = |_| Err(Reason::Over);
+                let _ = door.wait(&listener, takes, due, &watcher).await;
             });
         }
         let started = Instant::now();

@@ -122,9 +122,21 @@ impl Scope {
 }
 
 impl Requirement {
-    /// The `[require]` table of a study.
+    /// The `[require]` table of a study. Among three sites or more, one that puts records of its own
+    /// around somebody else's may read what is left of a class without them: whether that may be is
+    /// for those who sign to say, and not to be left out.
     pub fn of_study(study: &Study) -> Result<Self, RequirementError> {
-        Self::of_document(study.document(), &Scope::of_study(study))
+        let scope = Scope::of_study(study);
+        let requirement = Self::of_document(study.document(), &scope)?;
+        let has_coalitions = !scope.is_vertical && scope.sites.is_some_and(|sites| sites > 2);
+        let section = study.document().root().section("require")?;
+        match section {
+            Some(section) if has_coalitions && requirement.m.is_none() => {
+                let message = "`require.m` is missing: three sites or more say from how many of them, who put what they know together, the others are safe\nhint: write m = 1, or m = 0 if no site has to be safe from another";
+                Err(section.wrong_section(message).into())
+            }
+            _ => Ok(requirement),
+        }
     }
 
     /// The `[require]` table of a file.

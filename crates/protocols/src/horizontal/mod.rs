@@ -6,5 +6,6 @@ pub mod cover;
 pub mod mondrian;
 pub mod requirement;
 mod rows;
+pub mod share;
 
 pub use rows::{OwnRows, Owner, SensitiveCodes};

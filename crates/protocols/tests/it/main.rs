@@ -11,6 +11,7 @@ mod figures;
 mod mondrian;
 mod runs;
 mod shapes;
+mod shares;
 mod tables;
 mod theorem;
 mod vertical;

@@ -26,8 +26,10 @@
 mod disclosure;
 mod summary;
 mod values;
+mod watch;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -37,6 +39,8 @@ use crate::settings::Security;
 pub use disclosure::{Allowed, Disclosure, To, What};
 pub use summary::Line;
 pub use values::{Values, Word};
+pub use watch::Watcher;
+use watch::Watching;
 
 /// An answer that no site has read yet.
 #[must_use = "an answer is read by opening it in the ledger"]
@@ -120,6 +124,7 @@ pub struct Ledger {
     roles: Option<[Site; 3]>,
     entries: Vec<Entry>,
     keeps_values: bool,
+    watching: Watching,
 }
 
 impl Ledger {
@@ -129,7 +134,13 @@ impl Ledger {
             roles,
             entries: Vec::new(),
             keeps_values: false,
+            watching: Watching(None),
         }
+    }
+
+    /// Tells of every entry from now on.
+    pub(crate) fn watch(&mut self, watcher: Arc<Watcher>) {
+        self.watching = Watching(Some(watcher));
     }
 
     /// Writes down the values too, from now on. For tests: a ledger that leaves the house must
@@ -156,6 +167,7 @@ impl Ledger {
             hash: [0; 32],
         });
         self.chain_from(place);
+        self.watching.tell(None, &self.entries[place]);
         Begun(place)
     }
 
@@ -163,10 +175,12 @@ impl Ledger {
     pub(crate) fn finish<T: Values>(&mut self, Begun(place): Begun, answer: Sealed<T>) -> T {
         // Entries are never taken out, so the place is still there.
         let entry = &mut self.entries[place];
+        let before = entry.clone();
         entry.values = answer.0.count();
         entry.recorded = self.keeps_values.then(|| answer.0.words());
         entry.complete = true;
         self.chain_from(place);
+        self.watching.tell(Some(&before), &self.entries[place]);
         answer.0
     }
 

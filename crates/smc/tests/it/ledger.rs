@@ -414,3 +414,37 @@ fn no_answer_without_an_entry_when_a_line_fails() {
     }
     assert!(wiped > 100, "{wiped} calls failed");
 }
+
+/// Whoever watches knows every entry, with what became of it, and the ledger is the same.
+#[test]
+fn a_ledger_that_is_watched_is_told_entry_by_entry() {
+    let run = |watched: bool| {
+        Simulation::new(3, 5)
+            .run(|mut party| async move {
+                let told: Arc<Mutex<Vec<Entry>>> = Arc::default();
+                let told_to = Arc::clone(&told);
+                if watched {
+                    party.watch_ledger(Arc::new(move |before, entry: &Entry| {
+                        let mut told = told_to.lock().unwrap();
+                        if let Some(before) = before {
+                            assert_eq!(told.pop().as_ref(), Some(before));
+                        }
+                        told.push(entry.clone());
+                    }));
+                }
+                party.sum(SIZES, &mut [1, 2]).await?;
+                party.sum(SIZES, &mut [3]).await?;
+                let told = told.lock().unwrap().clone();
+                Ok::<_, Error>((party.ledger().clone(), told))
+            })
+            .into_values()
+            .unwrap()
+    };
+    for ((watched, told), (alone, none)) in run(true).iter().zip(&run(false)) {
+        assert_eq!(watched.entries(), told);
+        assert_eq!(told.len(), 2);
+        assert!(none.is_empty());
+        assert_eq!(watched, alone);
+        assert_eq!(watched.head(), alone.head());
+    }
+}

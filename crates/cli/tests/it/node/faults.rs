@@ -89,6 +89,23 @@ fn a_folder_that_may_not_be_written_is_named() {
     let path = folder.path();
     let (code, said) = run_without_leave(path);
     assert_eq!(code, Some(2), "{said}");
+    let expected = "hedgerow-memory.sqlite: what this site remembers of its runs cannot be opened: Permission denied";
+    assert!(said.contains(expected), "{said}");
+    assert!(
+        said.contains("hint: see that this user may read and write there"),
+        "{said}"
+    );
+
+    // What it remembers is elsewhere.
+    let elsewhere = path.join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(&elsewhere, open).unwrap();
+    let file = path.join("north.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("memory = \"elsewhere/memory\"\n{text}")).unwrap();
+    let (code, said) = run_without_leave(path);
+    assert_eq!(code, Some(2), "{said}");
     assert!(
         said.contains("north-data: cannot be made: Permission denied"),
         "{said}"

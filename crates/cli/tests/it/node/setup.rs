@@ -55,7 +55,7 @@ pub(super) fn prepared(shape: &Shape) -> tempfile::TempDir {
             give_names(&path.join(format!("c/{name}.csv")), name);
         }
         let accept = format!(
-            "[accept]\nminimum_k = 5\nmodels = [\"k\"]\nalgorithms = [{algorithm:?}]\nsecurity = [{:?}]\ncolumns = [\"sex\", \"age\", \"race\", \"marital-status\", \"education\", \"native-country\", \"workclass\", \"occupation\", \"salary-class\", \"person\"]\ndisclosures = {disclosures:?}\n",
+            "[accept]\nminimum_k = 5\nminimum_m = 0\nmodels = [\"k\"]\nalgorithms = [{algorithm:?}]\nsecurity = [{:?}]\ncolumns = [\"sex\", \"age\", \"race\", \"marital-status\", \"education\", \"native-country\", \"workclass\", \"occupation\", \"salary-class\", \"person\"]\ndisclosures = {disclosures:?}\n",
             shape.security
         );
         let text = format!(
@@ -80,6 +80,10 @@ pub(super) fn write_study(folder: &Path, shape: &Shape) {
     } else {
         let (before, _) = text.split_once("[algorithm]\n").unwrap();
         text = before.to_owned();
+    }
+    // What a study of three sites says of colluders, where a test has nothing to say of them.
+    if !shape.require.contains("m =") {
+        text.push_str("m = 0\n");
     }
     text.push_str(&format!("\n[algorithm]\n{}\n", shape.algorithm));
     if shape.has_names {

@@ -287,6 +287,7 @@ fn people_who_cannot_be_linked_end_a_run_without_their_names() {
         for name in INSTITUTIONS {
             let _ = std::fs::remove_dir_all(path.join(format!("{name}-data")));
         }
+        let _ = std::fs::remove_file(path.join("hedgerow-memory.sqlite"));
         std::fs::write(&lab, line).unwrap();
     };
     // Nobody whom all know.

@@ -1,0 +1,95 @@
+//! The gate before a run: whether this site's rows may be in it, by the site's rules and its memory of
+//! earlier runs, or by the word of its privacy officer.
+
+use std::time::Duration;
+
+use hedgerow_node::End;
+use hedgerow_node::journal::Journal;
+use hedgerow_node::memory::Print;
+use hedgerow_node::rerun::Verdict;
+
+use super::Part;
+use crate::error::CliError;
+use crate::output::talk;
+use crate::standing::Board;
+
+/// How often a run that waits for the officer asks whether there is a word.
+const ASKED: Duration = Duration::from_millis(250);
+
+impl Part {
+    /// The journal, if the run may begin or go on with these rows. Where the officer is to decide it
+    /// waits, however long that takes.
+    pub(super) async fn permit(
+        &self,
+        number: u32,
+        print: &Print,
+        held: Option<Journal>,
+        board: &Board,
+    ) -> Result<Journal, CliError> {
+        let journal = |held: Option<Journal>| held.map_or_else(|| self.journal(), Ok);
+        // What has begun was let through then.
+        if self.runs()?.iter().any(|entry| entry.number == number) {
+            return journal(held);
+        }
+        let mark = self.mark(number);
+        if self.memory.has_begun(&mark)? {
+            return Err(CliError::Usage(format!(
+                "{}: this site has begun run {number} before, but its journal does not know of it\nhint: if the data folder was lost, hedgerow run rejoin --site … finds the next run; otherwise bring the folder back",
+                self.site.data.display()
+            )));
+        }
+        let earlier = self.memory.earlier(&mark, print)?;
+        let verdict = self.site.accept.rerun(number, print, &earlier);
+        match (self.memory.decision(&mark)?, verdict) {
+            (Some(false), _) => Err(self.turn_down(number, journal(held)?).await),
+            (_, Verdict::Goes) | (Some(true), Verdict::Asks(_)) => journal(held),
+            (_, Verdict::Refused(refusal)) => Err(CliError::Usage(refusal.to_string())),
+            (None, Verdict::Asks(why)) => {
+                let journal = journal(held)?;
+                self.memory.asks(&mark, &why)?;
+                board.asking(&why);
+                talk(&format!(
+                    "run {number} waits for the privacy officer: {why}\nhint: {}",
+                    what_to_type(number)
+                ));
+                loop {
+                    tokio::time::sleep(ASKED).await;
+                    match self.memory.decision(&mark)? {
+                        None => {}
+                        Some(true) => break,
+                        Some(false) => return Err(self.turn_down(number, journal).await),
+                    }
+                }
+                talk(&format!("run {number} was approved"));
+                board.going_on();
+                Ok(journal)
+            }
+        }
+    }
+
+    /// Takes no part in a run, now or later, and tells the peers.
+    pub(crate) async fn turn_down(&self, number: u32, journal: Journal) -> CliError {
+        let renounced = self.renounce(&journal, number);
+        drop(journal);
+        if let Err(error) = renounced {
+            return error;
+        }
+        self.decline(number, End::GivenUp).await;
+        CliError::Refused { run: number }
+    }
+
+    /// Enters a run in which this site never has a part.
+    pub(crate) fn renounce(&self, journal: &Journal, number: u32) -> Result<(), CliError> {
+        // A study has at most 250 sites that can run.
+        let place = (self.place, self.keys.len() as u16);
+        journal.renounce(self.agreement.hash, number, place)?;
+        Ok(self.memory.answered(&self.mark(number))?)
+    }
+}
+
+/// How the officer decides.
+pub(crate) fn what_to_type(number: u32) -> String {
+    format!(
+        "hedgerow run approve {number} --site …, or hedgerow run refuse {number} --site …, decides"
+    )
+}

@@ -1,0 +1,498 @@
+//! What a site remembers of its rows whatever the study: which runs they were in, and what its officer
+//! said of runs.
+//!
+//! Two releases of the same people are one release that says more, however the studies are called and
+//! whatever k they have. So a run is remembered by the **source** of its rows and not by its study, in a
+//! file that every study of the site finds: beside the site's key, which all of them are signed with, or
+//! where `memory` in the site's file says. (A data folder is of one study, so the memory is not there.)
+//!
+//! What is the same source? Columns, domains and k are a study's, so codes cannot tell. A source is known
+//! again by any of three things:
+//!
+//! - its name: the file by its canonical path; a database by host, port and name, and not by its table or
+//!   query, since a query can read any of its tables;
+//! - its bytes, where it is a file: a copy under another name is the same people;
+//! - its coded rows, in any order: the same people from elsewhere, under a study with the same columns.
+//!
+//! This is closed on the wrong side only: two tables of one database that have nobody in common count as
+//! one source, and the officer, who knows better, may allow it. What it cannot see is a copy with one
+//! record changed; that is between a site and itself.
+//!
+//! A run counts from the moment that all its sites have joined, because what is sent from then on carries
+//! this site's rows, and peers keep what they learn from a run that fails. One that ended before uses
+//! nothing up.
+//!
+//! # Discloses
+//! To whoever may read the file, which is its owner's only: names of sources, studies and runs, numbers
+//! of records, and digests under a key that lies in the same file, so that no two memories can be
+//! compared.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hedgerow_data::{Column, Table};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::agreement::StudyHash;
+use crate::identity::random;
+use crate::journal::{JournalError, open_private};
+use crate::source::Source;
+
+/// The name that the file has beside a site's key.
+pub const FILE: &str = "hedgerow-memory.sqlite";
+
+/// Others of this site are done within this time: each has the file for a moment.
+const ASKED: Duration = Duration::from_secs(20);
+
+const SCHEMA: &str = "
+PRAGMA secure_delete = ON;
+CREATE TABLE IF NOT EXISTS digest_key (bytes BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS run (
+    site TEXT NOT NULL,
+    study BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,         -- what the study is called
+    source TEXT NOT NULL,
+    bytes BLOB,                 -- digest of a file
+    rows BLOB,                  -- digest of the coded rows; none where they are not known any more
+    records INTEGER NOT NULL,
+    begun TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    has_sent INTEGER NOT NULL DEFAULT 0,
+    ended TEXT,
+    how TEXT,
+    PRIMARY KEY (site, study, number)
+);
+CREATE TABLE IF NOT EXISTS question (   -- runs that wait for the officer
+    site TEXT NOT NULL,
+    study BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    why TEXT NOT NULL,
+    asked TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    PRIMARY KEY (site, study, number)
+);
+CREATE TABLE IF NOT EXISTS decision (
+    site TEXT NOT NULL,
+    study BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    is_approved INTEGER NOT NULL,
+    decided TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    PRIMARY KEY (site, study, number)
+);
+";
+
+/// What can go wrong with a memory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The file system or SQLite refuses.
+    #[error(
+        "{file}: what this site remembers of its runs {step}: {reason}\nhint: see that this user may read and write there, or say another place with memory = \"…\" in the site's file"
+    )]
+    Failed {
+        /// The file.
+        file: String,
+        /// What was tried.
+        step: &'static str,
+        /// What was said.
+        reason: String,
+    },
+}
+
+/// A run of a study at a site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// The site's name.
+    pub site: String,
+    /// The study.
+    pub study: StudyHash,
+    /// Which run of it.
+    pub number: u32,
+}
+
+/// Rows as the memory knows them again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Print {
+    /// What their source is called.
+    pub source: String,
+    /// Digest of the file.
+    pub bytes: Option<[u8; 32]>,
+    /// Digest of the coded rows, in any order.
+    pub rows: [u8; 32],
+    /// How many they are.
+    pub records: u64,
+}
+
+/// A run that the rows, or others of their source, were in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// What its study is called.
+    pub study: String,
+    /// Which run of it.
+    pub number: u32,
+    /// When it began.
+    pub begun: String,
+    /// How it ended, if it did.
+    pub how: Option<String>,
+    /// How many records it had.
+    pub records: u64,
+    /// Whether the rows were the same; not where nobody knows any more which they were.
+    pub is_same_rows: bool,
+}
+
+/// A run that waits for the officer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Which run.
+    pub number: u32,
+    /// Why it waits.
+    pub why: String,
+    /// Since when.
+    pub asked: String,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// With a release.
+    Released,
+    /// Its steward gave it up.
+    GivenUp,
+}
+
+/// A site's memory: where it lies. Every call opens the file for a moment, so that a node and whoever
+/// types a command both come to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    file: PathBuf,
+}
+
+impl Memory {
+    /// The memory in a file, which is made when there is something to remember.
+    pub fn at(file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+        }
+    }
+
+    /// What rows and their source are known by.
+    pub fn print(&self, source: &Source, table: &Table) -> Result<Print, MemoryError> {
+        let key = self.key()?;
+        let bytes = match source {
+            Source::File(path) => Some(self.digest_of(path, &key)?),
+            Source::Postgres(_) => None,
+        };
+        Ok(Print {
+            source: source.identity(),
+            bytes,
+            rows: rows_digest(table, &key),
+            records: table.rows() as u64,
+        })
+    }
+
+    /// Enters a run that has begun; one that is there stays as it is. It waits for nobody any more.
+    pub fn enter(&self, mark: &Mark, name: &str, print: &Print) -> Result<(), MemoryError> {
+        self.put(|connection| {
+            connection.execute(
+                "INSERT OR IGNORE INTO run (site, study, number, name, source, bytes, rows, records)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    mark.site,
+                    mark.study.0,
+                    mark.number,
+                    name,
+                    print.source,
+                    print.bytes,
+                    print.rows,
+                    print.records as i64
+                ],
+            )?;
+            forget_question(connection, mark)
+        })
+    }
+
+    /// Remembers, before it happens, that this site's rows go into what is sent. From here on the run
+    /// counts.
+    pub fn sends(&self, mark: &Mark) -> Result<(), MemoryError> {
+        self.put(|connection| {
+            connection.execute(
+                "UPDATE run SET has_sent = 1 WHERE site = ?1 AND study = ?2 AND number = ?3",
+                params![mark.site, mark.study.0, mark.number],
+            )
+        })
+    }
+
+    /// Remembers how a run ended.
+    pub fn ends(&self, mark: &Mark, how: How) -> Result<(), MemoryError> {
+        let how = match how {
+            How::Released => "released",
+            How::GivenUp => "given up",
+        };
+        self.put(|connection| {
+            connection.execute(
+                "UPDATE run SET how = ?4, ended = CURRENT_TIMESTAMP
+                 WHERE site = ?1 AND study = ?2 AND number = ?3",
+                params![mark.site, mark.study.0, mark.number, how],
+            )?;
+            forget_question(connection, mark)
+        })
+    }
+
+    /// Remembers that this source may have been in runs of a study of which nothing is known.
+    pub fn loses(
+        &self,
+        site: &str,
+        study: StudyHash,
+        name: &str,
+        source: &str,
+    ) -> Result<(), MemoryError> {
+        self.put(|connection| {
+            connection.execute(
+                "INSERT OR IGNORE INTO run
+                 (site, study, number, name, source, records, has_sent, ended, how)
+                 VALUES (?1, ?2, 0, ?3, ?4, 0, 1, CURRENT_TIMESTAMP, 'lost')",
+                params![site, study.0, name, source],
+            )
+        })
+    }
+
+    /// How many runs of a study this site has entered, lost ones apart.
+    pub fn entered(&self, site: &str, study: StudyHash) -> Result<u32, MemoryError> {
+        let count = self.look(|connection| {
+            connection.query_row(
+                "SELECT COUNT(*) FROM run WHERE site = ?1 AND study = ?2 AND how IS NOT 'lost'",
+                params![site, study.0],
+                |row| row.get(0),
+            )
+        })?;
+        Ok(count.unwrap_or(0))
+    }
+
+    /// Whether this site has begun a run.
+    pub fn has_begun(&self, mark: &Mark) -> Result<bool, MemoryError> {
+        let found = self.look(|connection| {
+            connection.query_row(
+                "SELECT EXISTS (SELECT 1 FROM run WHERE site = ?1 AND study = ?2 AND number = ?3)",
+                params![mark.site, mark.study.0, mark.number],
+                |row| row.get(0),
+            )
+        })?;
+        Ok(found.unwrap_or(false))
+    }
+
+    /// The runs that count and that these rows, or others of their source, were in, oldest first; `mark`
+    /// apart.
+    pub fn earlier(&self, mark: &Mark, print: &Print) -> Result<Vec<Earlier>, MemoryError> {
+        let found = self.look(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT name, number, begun, how, records, source, bytes, rows FROM run
+                 WHERE has_sent = 1 AND NOT (site = ?1 AND study = ?2 AND number = ?3)
+                 ORDER BY begun, rowid",
+            )?;
+            let rows = statement
+                .query_map(params![mark.site, mark.study.0, mark.number], |row| {
+                    earlier(row, print)
+                })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        Ok(found.unwrap_or_default().into_iter().flatten().collect())
+    }
+
+    /// Remembers that a run waits for the officer.
+    pub fn asks(&self, mark: &Mark, why: &str) -> Result<(), MemoryError> {
+        self.put(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO question (site, study, number, why) VALUES (?1, ?2, ?3, ?4)",
+                params![mark.site, mark.study.0, mark.number, why],
+            )
+        })
+    }
+
+    /// The runs of a study that wait for the officer, or wait to be taken up after the officer's word.
+    pub fn questions(&self, site: &str, study: StudyHash) -> Result<Vec<Question>, MemoryError> {
+        let found = self.look(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT number, why, asked FROM question WHERE site = ?1 AND study = ?2
+                 ORDER BY number",
+            )?;
+            let rows = statement.query_map(params![site, study.0], |row| {
+                Ok(Question {
+                    number: row.get(0)?,
+                    why: row.get(1)?,
+                    asked: row.get(2)?,
+                })
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    /// A run waits for nobody any more.
+    pub fn answered(&self, mark: &Mark) -> Result<(), MemoryError> {
+        self.put(|connection| forget_question(connection, mark))
+    }
+
+    /// Keeps the officer's word about a run; the last one counts.
+    pub fn decide(&self, mark: &Mark, is_approved: bool) -> Result<(), MemoryError> {
+        self.put(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO decision (site, study, number, is_approved)
+                 VALUES (?1, ?2, ?3, ?4)",
+                params![mark.site, mark.study.0, mark.number, is_approved],
+            )
+        })
+    }
+
+    /// The officer's word about a run.
+    pub fn decision(&self, mark: &Mark) -> Result<Option<bool>, MemoryError> {
+        let found = self.look(|connection| {
+            connection
+                .query_row(
+                    "SELECT is_approved FROM decision
+                     WHERE site = ?1 AND study = ?2 AND number = ?3",
+                    params![mark.site, mark.study.0, mark.number],
+                    |row| row.get(0),
+                )
+                .optional()
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// The key of this memory's digests, drawn when it is first asked for.
+    fn key(&self) -> Result<[u8; 32], MemoryError> {
+        let fresh = random().map_err(|error| self.failed("has no key", &error))?;
+        self.change("cannot be set up", |connection| {
+            connection.execute(
+                "INSERT INTO digest_key (bytes)
+                 SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM digest_key)",
+                params![fresh.as_slice()],
+            )?;
+            connection.query_row("SELECT bytes FROM digest_key", [], |row| row.get(0))
+        })
+    }
+
+    fn digest_of(&self, path: &Path, key: &[u8; 32]) -> Result<[u8; 32], MemoryError> {
+        let mut hasher = blake3::Hasher::new_keyed(key);
+        let file = std::fs::File::open(path);
+        let read = file.and_then(|file| hasher.update_reader(file).map(|_| ()));
+        read.map_err(|error| MemoryError::Failed {
+            file: path.display().to_string(),
+            step: "needs the rows once more, which cannot be read",
+            reason: error.to_string(),
+        })?;
+        Ok(*hasher.finalize().as_bytes())
+    }
+
+    /// Asks the file, where there is one.
+    fn look<T>(
+        &self,
+        look: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, MemoryError> {
+        if !self.file.exists() {
+            return Ok(None);
+        }
+        self.change("cannot be read", look).map(Some)
+    }
+
+    /// Adds to the file.
+    fn put(
+        &self,
+        put: impl FnOnce(&Connection) -> rusqlite::Result<usize>,
+    ) -> Result<(), MemoryError> {
+        self.change("cannot be added to", put).map(|_| ())
+    }
+
+    /// One transaction, on disk when this returns.
+    fn change<T>(
+        &self,
+        step: &'static str,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, MemoryError> {
+        let opened = open_private(&self.file).map_err(|error| match error {
+            JournalError::Failed { reason, .. } => self.failed("cannot be opened", &reason),
+            other => self.failed("cannot be opened", &other),
+        });
+        let mut connection = opened?;
+        let work = || -> rusqlite::Result<T> {
+            connection.busy_timeout(ASKED)?;
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            transaction.execute_batch(SCHEMA)?;
+            let done = change(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        work().map_err(|error| self.failed(step, &error))
+    }
+
+    fn failed(&self, step: &'static str, reason: &dyn std::fmt::Display) -> MemoryError {
+        MemoryError::Failed {
+            file: self.file.display().to_string(),
+            step,
+            reason: reason.to_string(),
+        }
+    }
+}
+
+fn forget_question(connection: &Connection, mark: &Mark) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM question WHERE site = ?1 AND study = ?2 AND number = ?3",
+        params![mark.site, mark.study.0, mark.number],
+    )
+}
+
+/// A run of the memory, if these rows or their source were in it.
+fn earlier(row: &Row<'_>, print: &Print) -> rusqlite::Result<Option<Earlier>> {
+    let (source, bytes): (String, Option<[u8; 32]>) = (row.get(5)?, row.get(6)?);
+    let rows: Option<[u8; 32]> = row.get(7)?;
+    let records: i64 = row.get(4)?;
+    let is_same_file = bytes.is_some() && bytes == print.bytes;
+    let is_same_rows = is_same_file || rows == Some(print.rows);
+    // Two empty tables have nobody in common.
+    if source != print.source && !(is_same_rows && print.records > 0) {
+        return Ok(None);
+    }
+    Ok(Some(Earlier {
+        study: row.get(0)?,
+        number: row.get(1)?,
+        begun: row.get(2)?,
+        how: row.get(3)?,
+        records: records.unsigned_abs(),
+        is_same_rows,
+    }))
+}
+
+/// The coded rows in any order: the sum of a keyed digest of each. Nobody who does not have the key can
+/// find rows with a given sum.
+fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
+    let attributes = table.schema().attributes();
+    let mut head = blake3::Hasher::new_keyed(key);
+    head.update(&(table.rows() as u64).to_le_bytes());
+    for attribute in attributes {
+        head.update(&(attribute.name.len() as u64).to_le_bytes());
+        head.update(attribute.name.as_bytes());
+    }
+    let mut sum = [0u64; 4];
+    let mut line = Vec::new();
+    for row in 0..table.rows() {
+        line.clear();
+        for position in 0..attributes.len() {
+            match table.column(position) {
+                Column::Text(texts) => {
+                    let text = texts.get(row);
+                    line.extend_from_slice(&(text.len() as u64).to_le_bytes());
+                    line.extend_from_slice(text.as_bytes());
+                }
+                Column::Coded(codes) => line.extend_from_slice(&codes.get(row).to_le_bytes()),
+            }
+        }
+        let digest = blake3::keyed_hash(key, &line);
+        for (sum, word) in sum.iter_mut().zip(digest.as_bytes().chunks_exact(8)) {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            *sum = sum.wrapping_add(word);
+        }
+    }
+    for word in sum {
+        head.update(&word.to_le_bytes());
+    }
+    *head.finalize().as_bytes()
+}

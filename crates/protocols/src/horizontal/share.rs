@@ -1,0 +1,81 @@
+//! Whether no site brings too much of all records, asked before a run goes on.
+//!
+//! A site that brings most of the table decides most of its classes, and whom it surrounds with records
+//! of its own it may read out of them. `accept.maximum_share` bounds that: each site is asked whether its
+//! records are at most p/q of all, that is whether p times the records of all sites less q times its own
+//! are at least 0. Every site adds what it knows of that sum; the site that is asked about adds q - p
+//! times the most records that a site may have, known to all, so that no summand is negative. All sites'
+//! questions go in one call.
+//!
+//! At the published level a comparison of three sites or more sends a hash for every number below its
+//! bound, which is far too many here, so there it is not asked.
+//!
+//! # Discloses
+//! To all sites: for each site one bit, whether it holds at most that share; no site's number of
+//! records.
+
+use hedgerow_smc::{Party, Security, What};
+
+use crate::error::Error;
+
+/// Whether each site holds at most the share of all records that the sites agreed on.
+pub const SHARES: What = What::new(
+    "which sites hold more than the agreed share of all records",
+    "accept.maximum_share of a site",
+);
+
+/// The most records that a site may have.
+pub const MOST_RECORDS: u64 = u32::MAX as u64;
+/// The largest denominator of a share: with it, the sums of 250 sites still fit a comparison.
+pub const LARGEST_DENOMINATOR: u64 = 1_000_000;
+
+/// For each site, whether it holds at most this share of all records: a fraction above 0 and at most 1,
+/// the same at all sites.
+///
+/// # Discloses
+/// To all sites: these bits.
+pub async fn within_share(
+    party: &mut Party,
+    own_records: u64,
+    (numerator, denominator): (u64, u64),
+) -> Result<Vec<bool>, Error> {
+    let sites = party.sites();
+    if party.settings().security == Security::Published && sites > 2 {
+        return Err(Error::ShareUnasked);
+    }
+    let is_share = 0 < numerator && numerator <= denominator;
+    if !is_share || denominator > LARGEST_DENOMINATOR || own_records > MOST_RECORDS {
+        return Err(Error::Share {
+            numerator,
+            denominator,
+            records: own_records,
+        });
+    }
+    // Small bounds are cheap.
+    let factor = common_factor(numerator, denominator);
+    let (numerator, denominator) = (numerator / factor, denominator / factor);
+    let rest = denominator - numerator;
+    let me = party.me().index();
+    let own = |site: usize| match site == me {
+        true => rest * (MOST_RECORDS - own_records),
+        false => numerator * own_records,
+    };
+    let counts: Vec<u64> = (0..sites).map(own).collect();
+    let thresholds = vec![rest * MOST_RECORDS; sites];
+    // A sum is at most this; a run has at most 250 sites, so that it stays below 2^60.
+    let bound = MOST_RECORDS * (rest + numerator * (sites as u64 - 1));
+    let mut answers = vec![false; sites];
+    party
+        .at_least(SHARES, bound, &counts, &thresholds, &mut answers)
+        .await?;
+    Ok(answers)
+}
+
+/// Euclid's; neither is 0.
+const fn common_factor(first: u64, second: u64) -> u64 {
+    let (mut first, mut second) = (first, second);
+    while second > 0 {
+        (first, second) = (second, first % second);
+    }
+    first
+}
