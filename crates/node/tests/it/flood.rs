@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::StudyHash;
-use hedgerow_node::knock::{Door, KnockError};
+use hedgerow_node::knock::{Door, Due, KnockError};
 use hedgerow_node::{Reason, Watcher};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
