@@ -6,7 +6,7 @@ use hedgerow_protocols::horizontal::clustering::{
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
-    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES, EVENER,
     MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
 use hedgerow_protocols::vertical::d2pt;
@@ -81,6 +81,10 @@ const MEANINGS: [(What, &str); 28] = [
     (
         ENTROPIES,
         "How evenly the records of a part are spread over sites; not over which.",
+    ),
+    (
+        EVENER,
+        "Of two ways to cut a class, which is spread over sites more evenly, and which is the better; not how evenly.",
     ),
     (
         COALITIONS,

@@ -82,7 +82,11 @@ fn skewed(numbers: &[u64], sites: u32) -> Vec<Raw> {
             sensitive: [
                 if is_odd { 2 } else { part(4) % 3 },
                 // Falling, and risen where the disease is another.
-                if is_odd { 3 } else { part(5).trailing_zeros().min(3) },
+                if is_odd {
+                    3
+                } else {
+                    part(5).trailing_zeros().min(3)
+                },
                 (part(6) % 4).max(site % 2),
             ],
         }
@@ -156,7 +160,10 @@ const DEMANDS: [Demand; 14] = {
             "k = 2, l = { at_least = 3, kind = \"recursive\", c = 9 }",
             &[Records(2), Recursive { c: 9, l: 3 }],
         ),
-        exact("k = 2, t = 0.5", &[Records(2), Close(5, 10, Distance::Equal)]),
+        exact(
+            "k = 2, t = 0.5",
+            &[Records(2), Close(5, 10, Distance::Equal)],
+        ),
         exact(
             "k = 2, t = 0.35",
             &[Records(2), Close(35, 100, Distance::Ordered)],
@@ -248,9 +255,7 @@ impl Asked {
                 let (moved, scale) = moved(place, &more, whole, distance);
                 moved * d <= n * scale * size * total
             }
-            Self::Gain(n, d) => {
-                gains.all(|(own, whole)| own * total * d <= (d + n) * whole * size)
-            }
+            Self::Gain(n, d) => gains.all(|(own, whole)| own * total * d <= (d + n) * whole * size),
             Self::CappedGain => gains.all(|(own, whole)| {
                 let (q, p) = (*own as f64 / size as f64, *whole as f64 / total as f64);
                 (q - p) / p <= -p.ln() + 1e-9
@@ -337,7 +342,8 @@ impl ByHand<'_> {
 
     fn holds(&self, class: &[usize]) -> bool {
         let class: Vec<&Raw> = class.iter().map(|row| &self.rows[*row]).collect();
-        self.demand.withstands(&class, self.rows, self.sites, self.m)
+        self.demand
+            .withstands(&class, self.rows, self.sites, self.m)
     }
 
     #[allow(clippy::type_complexity)]

@@ -9,6 +9,8 @@ mod adversary;
 mod clustering;
 mod colluders;
 mod figures;
+mod inverter;
+mod liars;
 mod mondrian;
 mod runs;
 mod shapes;
