@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         (Some(sites), Some(partition), Brought::People(columns)) => {
             let classes = partition.classes.iter();
             let classes = classes.map(|class| partition.rows(class));
-            ready.of_sites(columns, sites, classes)
+            ready.of_sites(columns, sites, &joint.release, classes)
         }
         _ => OfSites::default(),
     };

@@ -10,7 +10,7 @@ use hedgerow_protocols::horizontal::clustering::{
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, DATA_RANGES, ENTROPIES,
-    MEDIANS, MEDIANS_IN_NODES, Medians, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
+    EVENER, MEDIANS, MEDIANS_IN_NODES, Medians, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
     SENSITIVE, SITES, Widths,
 };
 use hedgerow_protocols::horizontal::share::SHARES;
@@ -145,7 +145,14 @@ fn of_cuts(ready: &Ready, all: &mut Vec<What>) {
     match plan.choice {
         Choice::Width if is_coarsened => all.extend([MEDIANS_IN_NODES, PARTS]),
         Choice::Width => all.extend([MEDIANS, PARTS]),
-        Choice::Diversity { .. } => all.extend([ALL_MEDIANS, CANDIDATES, ENTROPIES]),
+        Choice::Diversity { .. } => all.extend([
+            ALL_MEDIANS,
+            CANDIDATES,
+            match ready.study.security {
+                Security::Published => ENTROPIES,
+                Security::Hardened => EVENER,
+            },
+        ]),
         Choice::Fitness { .. } => all.extend([ALL_MEDIANS, CANDIDATES]),
     }
     if plan.cuts_sites {

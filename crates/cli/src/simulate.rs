@@ -254,7 +254,11 @@ fn horizontal(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError>
         }
     }
     let columns = ready.columns(&table, 0..table.rows());
-    let of_sites = ready.of_sites(&columns, &sites, classes.iter().map(Vec::as_slice));
+    let classes = classes.iter().map(Vec::as_slice);
+    let released = ran.joints.first().map(|joint| &joint.release);
+    let of_sites = released.map_or_else(OfSites::default, |release| {
+        ready.of_sites(&columns, &sites, release, classes)
+    });
     let baselines = |joint: &Joint| match arguments.independent {
         true => Baselines::run(&ready, &table, &sites, &joint.release, arguments.seed).map(Some),
         false => Ok(None),

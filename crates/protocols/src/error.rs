@@ -65,15 +65,6 @@ pub enum Error {
         "no site has a quasi-identifier, so there is nothing to generalize\nhint: quasi-identifiers are what others may know about a person, such as age or zip"
     )]
     NoQuasi,
-    /// A united record that is none: a site sent what is no row of this study.
-    #[error("a site sent a record that is no row of this study")]
-    NoRow,
-    /// A closure that is none: a site sent what no cluster of this study has.
-    #[error("a site sent a closure that no cluster of this study can have")]
-    NoClosure,
-    /// Moves that are none: a site sent what no step of this clustering can be.
-    #[error("a site sent moves of records that no step of this study's clustering can make")]
-    NoMove,
     /// More coalitions than can be asked about.
     #[error(
         "m = {m} among {sites} sites makes more coalitions than can be asked about\nhint: the largest m that can be asked about is {largest}"

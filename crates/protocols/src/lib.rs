@@ -3,6 +3,7 @@
 
 pub mod clustering;
 mod error;
+mod fit;
 pub mod horizontal;
 pub mod vertical;
 

@@ -65,6 +65,18 @@ pub enum Error {
         /// What it did.
         problem: Misbehaviour,
     },
+    /// Numbers that the sites opened together and that no tables could give. Who lied cannot be told.
+    #[error(
+        "the sites' numbers do not fit together in question {question}, `{what}`: {problem}\nhint: some site sent what its records cannot be; nothing of this run can be relied on"
+    )]
+    Misfit {
+        /// The how manieth question of the run it was.
+        question: u64,
+        /// The name of what was opened.
+        what: &'static str,
+        /// What does not fit.
+        problem: &'static str,
+    },
     /// This site's own values cannot be used.
     #[error("own data: {0}")]
     OwnData(OwnData),
@@ -127,6 +139,15 @@ pub enum Misbehaviour {
     /// A reply that does not fit what was asked.
     #[error("its reply does not fit the question")]
     Inconsistent,
+    /// Two items of a mix with one key or one ciphertext: a copy, by which the first could be followed.
+    #[error("item {index} is a copy of another")]
+    Copied {
+        /// Its place among the items.
+        index: usize,
+    },
+    /// A united list without this site's own items.
+    #[error("what it says all sites have together lacks items of this site")]
+    Lacking,
 }
 
 /// What is wrong with this site's own values.

@@ -21,7 +21,8 @@
 //! entry. A party of one ([`Party::alone`]) is the centralized run and costs nothing. The trust
 //! is that of the papers: sites follow the protocol and are curious about what they see
 //! (semi-honest); each module says what colluding sites learn. A peer's bytes are not trusted:
-//! whatever it sends, a run ends with an answer or with an error that names the peer.
+//! whatever it sends, a run ends with an answer or with an error that names the peer, or, where a sum
+//! hides who lied, the question whose numbers [do not fit](Party::fit).
 //!
 //! # Discloses
 //! What each primitive's module says, and the ledger writes down.
@@ -68,6 +69,7 @@ pub mod commutative;
 pub mod compare;
 mod draft;
 pub mod error;
+mod fit;
 pub mod ideal;
 pub mod lca;
 pub mod ledger;

@@ -6,7 +6,7 @@ use hedgerow_protocols::horizontal::clustering::{
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
-    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES,
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES, EVENER,
     MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
 use hedgerow_protocols::horizontal::share::SHARES;
@@ -28,7 +28,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 29] = [
+const MEANINGS: [(What, &str); 30] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -86,6 +86,10 @@ const MEANINGS: [(What, &str); 29] = [
     (
         SHARES,
         "For each site, whether it holds more of all records than a site accepts; not how many it has.",
+    ),
+    (
+        EVENER,
+        "Of two ways to cut a class, which is spread over sites more evenly, and which is the better; not how evenly.",
     ),
     (
         COALITIONS,

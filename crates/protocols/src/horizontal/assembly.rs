@@ -14,6 +14,7 @@ use hedgerow_smc::{Generator, Items, Party, What};
 
 use super::mondrian::Partition;
 use crate::Error;
+use crate::fit::{adds_up, holds_own};
 
 /// What was opened of classes that the release does not tell apart: named a second time.
 pub const ALIKE: What = What::new(
@@ -26,6 +27,13 @@ pub const VALUES: What = What::new("sensitive and other values of classes", "the
 /// The most counters for a record that are summed rather than mixed: a counter is a word, a mixed
 /// record some hundred bytes and a curve operation at every site.
 const MOST_COUNTERS: u64 = 200;
+/// The most counters at all: 2 GiB, however many records there are said to be.
+const MOST_COUNTERS_IN_ALL: u64 = 1 << 28;
+
+/// Values that are not as many as records.
+const UNEQUAL: &str = "the values of a class are not as many as its records";
+/// Values that are not there.
+const LACKING: &str = "values of this site are missing";
 
 /// Puts the release together from each class's cells and this site's verbatim columns (by the
 /// attribute's position; identifiers have none).
@@ -42,14 +50,17 @@ pub async fn assemble(
         party.note(ALIKE, &alike)?;
     }
     let shape = Shape {
-        classes: written.cells.len() as u64,
+        records: written.records(partition),
         sizes: verbatim
             .iter()
             .map(|(attribute, _)| u64::from(schema.attributes()[*attribute].domain.size()))
             .collect(),
     };
     let records: u64 = partition.classes.iter().map(|class| class.size).sum();
-    let rows = if shape.counters() <= MOST_COUNTERS.saturating_mul(records) {
+    let most = MOST_COUNTERS
+        .saturating_mul(records)
+        .min(MOST_COUNTERS_IN_ALL);
+    let rows = if shape.counters() <= most {
         summed(party, partition, &written, verbatim, &shape).await?
     } else {
         mixed(party, partition, &written, verbatim, &shape, records).await?
@@ -84,6 +95,15 @@ impl<'a> Written<'a> {
         }
     }
 
+    /// The records of each class of the release.
+    fn records(&self, partition: &Partition) -> Vec<u64> {
+        let mut records = vec![0; self.cells.len()];
+        for (class, written) in partition.classes.iter().zip(&self.of_class) {
+            records[*written as usize] += class.size;
+        }
+        records
+    }
+
     /// The sizes of the classes that are not alone in their class of the release.
     fn alike(&self, partition: &Partition) -> Vec<u64> {
         let mut members = vec![0u32; self.cells.len()];
@@ -101,34 +121,35 @@ impl<'a> Written<'a> {
 /// A row of the release: its class, then its verbatim codes.
 pub(crate) type Row = Vec<u32>;
 
-/// What is public about the rows: their classes, and the sizes of their verbatim domains.
+/// What is public about the rows: how many each class has, and the sizes of their verbatim domains.
 struct Shape {
-    classes: u64,
+    records: Vec<u64>,
     sizes: Vec<u64>,
 }
 
 impl Shape {
+    fn classes(&self) -> u64 {
+        self.records.len() as u64
+    }
+
     /// A counter for each combination of verbatim values in each class.
     fn counters(&self) -> u64 {
-        self.sizes
-            .iter()
-            .fold(self.classes, |product, size| product.saturating_mul(*size))
+        self.sizes.iter().fold(self.classes(), |product, size| {
+            product.saturating_mul(*size)
+        })
     }
 
     /// A row from a peer's bytes: every code must be one.
-    fn decode(&self, item: &[u8]) -> Result<Row, Error> {
+    fn decode(&self, item: &[u8]) -> Option<Row> {
         let words = item.chunks_exact(4);
         let row: Row = words
             .map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             .collect();
-        let bounds = std::iter::once(&self.classes).chain(&self.sizes);
+        let classes = self.classes();
+        let bounds = std::iter::once(&classes).chain(&self.sizes);
         let mut codes = row.iter().zip(bounds);
         let is_row = row.len() == self.sizes.len() + 1;
-        if is_row && codes.all(|(code, bound)| u64::from(*code) < *bound) {
-            Ok(row)
-        } else {
-            Err(Error::NoRow)
-        }
+        (is_row && codes.all(|(code, bound)| u64::from(*code) < *bound)).then_some(row)
     }
 }
 
@@ -162,7 +183,16 @@ async fn summed(
         });
         counts[place as usize] += 1;
     }
+    let own = counts.clone();
     party.sum(VALUES, &mut counts).await?;
+    party.fit(VALUES, holds_own(&counts, &own), LACKING)?;
+    let in_class = (counts.len() / shape.records.len().max(1)).max(1);
+    let mut classes = counts.chunks(in_class).zip(&shape.records);
+    party.fit(
+        VALUES,
+        classes.all(|(counts, size)| adds_up(counts, *size)),
+        UNEQUAL,
+    )?;
     let mut rows = Vec::new();
     for (place, count) in counts
         .into_iter()
@@ -196,7 +226,7 @@ async fn mixed(
     let encode =
         |row: &Row| -> Vec<u8> { row.iter().flat_map(|code| code.to_be_bytes()).collect() };
     let decoy = |generator: &mut Generator| {
-        let mut row = vec![generator.below(shape.classes.max(1)) as u32];
+        let mut row = vec![generator.below(shape.classes().max(1)) as u32];
         row.extend(shape.sizes.iter().map(|size| generator.below(*size) as u32));
         encode(&row)
     };
@@ -209,7 +239,16 @@ async fn mixed(
         .map(|row| encode(&row))
         .collect();
     party.union(VALUES, &items, &mut united).await?;
-    united.iter().map(|item| shape.decode(item)).collect()
+    let mut found = vec![0; shape.records.len()];
+    let mut rows = Vec::with_capacity(united.len());
+    for item in &united {
+        let row = shape.decode(item);
+        let row = row.ok_or_else(|| party.misfit(VALUES, "a record is no row of this study"))?;
+        found[row[0] as usize] += 1;
+        rows.push(row);
+    }
+    party.fit(VALUES, found == shape.records, UNEQUAL)?;
+    Ok(rows)
 }
 
 /// The release that the rows stand for; `verbatim` are the positions of their codes, ascending.

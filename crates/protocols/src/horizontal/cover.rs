@@ -18,6 +18,9 @@ use crate::Error;
 /// The generalized records of the release.
 pub const COVERS: What = What::new("generalized records of classes", "the release");
 
+/// What all sites have together is not around what one of them has.
+pub(super) const NOT_AROUND: &str = "this site's own values lie outside what all sites have";
+
 /// The most values that are asked about at a time.
 const MOST_BITS: usize = 1 << 24;
 
@@ -209,10 +212,27 @@ pub(super) async fn lowest_nodes(
     party
         .lca(what, &trees, |question| tree_of[question], &mut nodes)
         .await?;
-    let pairs = questions.iter().zip(nodes);
-    Ok(pairs
-        .map(|(question, node)| Some(node? + above(question.tree, question.bounds)))
-        .collect())
+    let mut found = Vec::with_capacity(nodes.len());
+    for (question, node) in questions.iter().zip(nodes) {
+        let node = node.map(|node| node + above(question.tree, question.bounds));
+        let span = node.map(|node| wide(question.tree.interval(node)));
+        party.fit(what, is_around(span, question.own.map(wide)), NOT_AROUND)?;
+        found.push(node);
+    }
+    Ok(found)
+}
+
+/// Whether a range that all sites found is one and has this site's own in it.
+pub(super) fn is_around(found: Option<(u64, u64)>, own: Option<(u64, u64)>) -> bool {
+    match (found, own) {
+        (Some((least, greatest)), Some((low, high))) => least <= low && high <= greatest,
+        (Some((least, greatest)), None) => least <= greatest,
+        (None, own) => own.is_none(),
+    }
+}
+
+fn wide((least, greatest): (u32, u32)) -> (u64, u64) {
+    (u64::from(least), u64::from(greatest))
 }
 
 /// A taxonomy from a node on, as the join takes it.
@@ -231,16 +251,21 @@ async fn ranges(party: &mut Party, what: What, questions: &[Question]) -> Result
     if questions.is_empty() {
         return Ok(Vec::new());
     }
-    let wide = |(least, greatest): (u32, u32)| (u64::from(least), u64::from(greatest));
-    let mut ranges: Vec<Option<(u64, u64)>> = questions
+    let own: Vec<Option<(u64, u64)>> = questions
         .iter()
         .map(|question| ends(&question.own).map(wide))
         .collect();
+    let mut ranges = own.clone();
     let domain = |question: usize| {
         let (least, greatest) = wide(questions[question].bounds);
         least..=greatest
     };
     party.ranges(what, domain, &mut ranges).await?;
+    let fits = ranges
+        .iter()
+        .zip(own)
+        .all(|(found, own)| is_around(*found, own));
+    party.fit(what, fits, NOT_AROUND)?;
     let cells = ranges.into_iter().zip(questions).map(|(range, question)| {
         let (least, greatest) = range.unwrap_or(wide(question.bounds));
         // Codes lie within the bounds, which are codes.
@@ -271,7 +296,10 @@ async fn sets(party: &mut Party, what: What, questions: &[Question]) -> Result<V
             codes.for_each(|code| bits[from + (code - question.bounds.0) as usize] = true);
             from += width(question);
         }
+        let own = bits.clone();
         party.any(what, &mut bits).await?;
+        let fits = own.iter().zip(&bits).all(|(own, any)| *any || !own);
+        party.fit(what, fits, NOT_AROUND)?;
         let mut bits = bits.as_slice();
         for question in asked {
             let (of_class, behind) = bits.split_at(width(question));

@@ -12,10 +12,13 @@
 
 use hedgerow_data::Table;
 use hedgerow_data::study::Identity;
-use hedgerow_smc::error::MAXIMUM_CAPACITY;
 use hedgerow_smc::{Party, What};
 
 use crate::Error;
+
+/// The most people whom a site may bring: at 32 bytes each, half a gigabyte that a peer can make this
+/// site receive by saying that it has so many, and not eight.
+const MOST_PEOPLE: usize = 1 << 24;
 
 /// Which records all sites hold.
 pub const COMMON: What = What::new(
@@ -32,9 +35,7 @@ pub async fn align(
     let keys = identity.keys(table)?;
     let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let mut common = Vec::new();
-    party
-        .align(COMMON, MAXIMUM_CAPACITY, &keys, &mut common)
-        .await?;
+    party.align(COMMON, MOST_PEOPLE, &keys, &mut common).await?;
     if common.is_empty() {
         return Err(Error::NobodyInCommon {
             records: table.rows(),

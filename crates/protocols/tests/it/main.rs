@@ -7,7 +7,10 @@
 mod adult;
 mod adversary;
 mod clustering;
+mod colluders;
 mod figures;
+mod inverter;
+mod liars;
 mod mondrian;
 mod runs;
 mod shapes;

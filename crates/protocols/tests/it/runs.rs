@@ -53,7 +53,7 @@ pub(crate) struct Sent {
 }
 
 /// What one party has in the end.
-type Part = (Partition, Vec<Vec<Cell>>, Release);
+pub(crate) type Part = (Partition, Vec<Vec<Cell>>, Release);
 
 impl Run<'_> {
     /// In one party, which is told whose each record is.
@@ -96,7 +96,7 @@ impl Run<'_> {
         (self.joint(outcome.into_values().unwrap(), &rows_of), sent)
     }
 
-    async fn take_part(
+    pub(crate) async fn take_part(
         &self,
         party: &mut Party,
         rows: &[usize],

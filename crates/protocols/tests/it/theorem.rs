@@ -15,9 +15,8 @@ use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::{VALUES, assemble};
 use hedgerow_protocols::horizontal::cover::{COVERS, Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
-    ALL_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, ENTROPIES, MEDIANS,
-    MEDIANS_IN_NODES, PARTS, Plan, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SITES, Widths,
-    partition,
+    ALL_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, EVENER, MEDIANS, MEDIANS_IN_NODES,
+    PARTS, Plan, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SITES, Widths, partition,
 };
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Settings, To, What};
@@ -426,13 +425,13 @@ fn one_disclosure_beyond_theorem_2_is_found() {
     };
     let (_, ledgers) = Run::new(&schema, &table, &plan, 3).run().unwrap();
     let honest = &ledgers[0];
-    for what in [ALL_MEDIANS, CANDIDATES, SITES, ENTROPIES, REFUSED] {
+    for what in [ALL_MEDIANS, CANDIDATES, SITES, EVENER, REFUSED] {
         assert!(has(honest, what), "{}", what.name());
     }
     agreed.follow(honest).unwrap();
 
     let own = What::new("records of the first site", "nothing");
-    for what in [own, RECORDS, MEDIANS, SITES, ENTROPIES] {
+    for what in [own, RECORDS, MEDIANS, SITES, EVENER] {
         let run = Run {
             slip: Some(what),
             ..Run::new(&schema, &table, &plan, 3)

@@ -5,6 +5,7 @@ mod clustering;
 mod columns;
 mod example;
 mod laws;
+mod liars;
 mod lines;
 mod mistakes;
 mod people;

@@ -32,6 +32,14 @@ pub enum Fault {
     Replace(Vec<u8>),
     /// Its payload is xored with these bytes, over and over: a lie of the right length.
     Lie(Vec<u8>),
+    /// A number is added to each 64-bit word of its payload, or to one of them: what a peer would
+    /// send that adds it to its own summand.
+    Add {
+        /// Which word; all of them where none is named.
+        word: Option<usize>,
+        /// What is added.
+        amount: u64,
+    },
     /// It says that another site sent it.
     Impersonate(Site),
 }
@@ -122,6 +130,7 @@ pub(super) enum Verdict {
     Corrupt { at: usize, mask: u8 },
     Replace(Vec<u8>),
     Lie(Vec<u8>),
+    Add { word: Option<usize>, amount: u64 },
     Impersonate(Site),
 }
 
@@ -136,6 +145,7 @@ impl Verdict {
             Fault::Corrupt { at, mask } => Verdict::Corrupt { at, mask },
             Fault::Replace(ref payload) => Verdict::Replace(payload.clone()),
             Fault::Lie(ref mask) => Verdict::Lie(mask.clone()),
+            Fault::Add { word, amount } => Verdict::Add { word, amount },
             Fault::Impersonate(site) => Verdict::Impersonate(site),
         }
     }

@@ -234,6 +234,17 @@ impl State {
                 });
                 link.queue.push_back(packet);
             }
+            Verdict::Add { word, amount } => {
+                rewrite(&mut packet.bytes, |_, payload| {
+                    let words = payload.as_chunks_mut::<8>().0.iter_mut().enumerate();
+                    for (_, bytes) in words.filter(|(at, _)| word.is_none_or(|word| word == *at)) {
+                        *bytes = u64::from_le_bytes(*bytes)
+                            .wrapping_add(amount)
+                            .to_le_bytes();
+                    }
+                });
+                link.queue.push_back(packet);
+            }
             Verdict::Impersonate(site) => {
                 rewrite(&mut packet.bytes, |header, _| header.sender = site);
                 link.queue.push_back(packet);

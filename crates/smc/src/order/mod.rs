@@ -209,11 +209,11 @@ impl Party {
                 .sealed_sum(Primitive::Kth, asked, None, &mut counts)
                 .await?;
             let sums = self.open(CANDIDATES, Primitive::Kth, To::All, caveat, sealed);
-            return Ok(sums
-                .iter()
-                .zip(thresholds)
-                .map(|(sum, least)| sum >= least)
-                .collect());
+            let reached = sums.iter().zip(thresholds);
+            let reached = reached.map(|(sum, least)| sum >= least).collect();
+            let fits = sums.iter().all(|sum| *sum <= records);
+            self.fit(CANDIDATES, fits, "more records than there are")?;
+            return Ok(reached);
         }
         let mut bits = vec![false; counts.len()];
         let question = Question {

@@ -5,10 +5,17 @@
 //! authenticate). Site 0 mixes first; the last site finds the items, drops the blanks that fill up
 //! each site's capacity, and tells all.
 //!
+//! A mix that put in copies of somebody's items for its own would know them by standing twice in the
+//! answer (Pfitzmann and Pfitzmann, EUROCRYPT 1989). A copy has the key and the ciphertext of what it
+//! copies, and nobody can make others for a layer that is not its own: every site refuses items
+//! that repeat either, before it takes a layer off. In the end it looks for its own items.
+//!
 //! m + 1 rounds; 48 bytes per item and layer left.
 //!
 //! # Discloses
 //! The items; to the last site also how many blanks there are, which follows from their number.
+
+use std::collections::HashSet;
 
 use rayon::prelude::*;
 use subtle::ConstantTimeEq;
@@ -34,6 +41,8 @@ impl Joined {
         items: Vec<Vec<u8>>,
     ) -> Result<Vec<Vec<u8>>, Error> {
         let (first, last) = (Site::new(0), Site::new(self.sites as u16 - 1));
+        let mut own = items.clone();
+        own.sort_unstable();
         let onions = self.mixer().wrap(generator, shape, items);
         // Joining refused keys with which anyone could read a layer.
         let onions = onions.map_err(|site| self.link.misbehaved(site, Misbehaviour::WeakKey))?;
@@ -61,6 +70,11 @@ impl Joined {
                 .await?;
             message.chunks_exact(bytes).map(<[u8]>::to_vec).collect()
         };
+        let owner = |index: usize| Site::new((index / shape.capacity) as u16);
+        if let Some(index) = copied(onions.iter().map(Vec::as_slice)) {
+            let problem = Misbehaviour::Copied { index };
+            return Err(self.link.misbehaved(self.sender(owner(index)), problem));
+        }
         let mixer = self.mixer();
         let peeled: Result<Vec<Vec<u8>>, (usize, WireError)> = onions
             .par_iter()
@@ -72,18 +86,17 @@ impl Joined {
             })
             .collect();
         let mut peeled = peeled.map_err(|(index, source)| {
-            let first_owner = || Site::new((index / shape.capacity) as u16);
-            let peer = if self.me == first {
-                first_owner()
-            } else {
-                self.previous()
-            };
+            let peer = self.sender(owner(index));
             self.link.invalid(peer, source)
         })?;
         generator.shuffle(&mut peeled);
         if self.me != last {
             self.link.send(self.next(), &peeled.concat())?;
-            return self.receive_union(last, shape).await;
+            let united = self.receive_union(last, shape).await?;
+            if !has_all(&united, &own) {
+                return Err(self.link.misbehaved(last, Misbehaviour::Lacking));
+            }
+            return Ok(united);
         }
         let mut united: Vec<Vec<u8>> = peeled
             .into_iter()
@@ -94,6 +107,15 @@ impl Joined {
         self.link.broadcast(&(united.len() as u64).to_le_bytes())?;
         self.link.broadcast(&united.concat())?;
         Ok(united)
+    }
+
+    /// Who sent a site's item to this one: the first mix has it from its owner.
+    pub(super) fn sender(&self, owner: Site) -> Site {
+        if self.me.index() == 0 {
+            owner
+        } else {
+            self.previous()
+        }
     }
 
     pub(super) fn mixer(&self) -> Mixer<'_> {
@@ -128,6 +150,21 @@ impl Joined {
             .map(<[u8]>::to_vec)
             .collect())
     }
+}
+
+/// The place of the first item with the key or the ciphertext of one before it.
+pub(super) fn copied<'o>(onions: impl Iterator<Item = &'o [u8]>) -> Option<usize> {
+    let mut keys: HashSet<&[u8]> = HashSet::new();
+    let mut ciphertexts: HashSet<&[u8]> = HashSet::new();
+    onions
+        .map(|onion| onion.split_at(onion.len().min(32)))
+        .position(|(key, rest)| !keys.insert(key) | !ciphertexts.insert(rest))
+}
+
+/// Whether a united list has all of a site's own items, as often; both stand in their order.
+fn has_all(united: &[Vec<u8>], own: &[Vec<u8>]) -> bool {
+    let mut rest = united.iter();
+    united.is_sorted() && own.iter().all(|item| rest.any(|other| other == item))
 }
 
 /// What a site needs to put layers on and to take its own off.

@@ -8,6 +8,9 @@
 //! that knows a person's place in the common order does not know which row is that person's; all
 //! sites together do. There is one form for both levels; no paper prints another.
 //!
+//! Parts that repeat a key or a ciphertext are copies and refused, as in [`crate::union`]; and every
+//! site looks for its own parts in the end.
+//!
 //! m + 1 rounds; 48 m + 1 bytes for each part beside its own.
 //!
 //! # Discloses
@@ -131,6 +134,13 @@ impl Shape<'_> {
         }
     }
 
+    /// Whether rows have exactly a site's own parts in each stretch; those stand in their order.
+    fn has_all(&self, site: usize, rows: &[Vec<u8>], own: &[Vec<u8>]) -> bool {
+        let from: usize = self.widths[..site].iter().sum();
+        let part = |row: &Vec<u8>| row[from..from + self.widths[site]].to_vec();
+        self.sorted(rows.iter().map(part).collect()) == own
+    }
+
     fn sorted(&self, mut rows: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         self.each_stretch(&mut rows, <[Vec<u8>]>::sort_unstable);
         rows
@@ -150,6 +160,7 @@ impl Joined {
             capacity: shape.rows,
             decoy: &|_| Vec::new(),
         };
+        let mine = shape.sorted(own.clone());
         let onions = self.mixer().wrap(generator, &items, own);
         let onions = onions.map_err(|site| self.link.misbehaved(site, Misbehaviour::WeakKey))?;
         // Layers that are on when rows reach this site: its own and those of the sites behind it.
@@ -174,6 +185,12 @@ impl Joined {
                 .await?;
             message.chunks_exact(bytes).map(<[u8]>::to_vec).collect()
         };
+        let parts = rows.iter().flat_map(|row| shape.parts(row, layers));
+        if let Some(place) = mixing::copied(parts) {
+            let (index, site) = (place / self.sites, place % self.sites);
+            let peer = self.sender(Site::new(site as u16));
+            return Err(self.link.misbehaved(peer, Misbehaviour::Copied { index }));
+        }
         let mixer = self.mixer();
         let peeled: Result<Vec<Vec<u8>>, (usize, usize)> = rows
             .par_iter()
@@ -187,12 +204,7 @@ impl Joined {
             })
             .collect();
         let mut peeled = peeled.map_err(|(index, site)| {
-            let owner = Site::new(site as u16);
-            let peer = if self.me == first {
-                owner
-            } else {
-                self.previous()
-            };
+            let peer = self.sender(Site::new(site as u16));
             self.link.invalid(peer, WireError::Forged { index })
         })?;
         drop(rows);
@@ -202,7 +214,11 @@ impl Joined {
             let width: usize = shape.widths.iter().sum();
             let message = self.link.receive(last, shape.rows * width).await?;
             let rows = (0..shape.rows).map(|row| message[row * width..(row + 1) * width].to_vec());
-            return Ok(rows.collect());
+            let rows: Vec<Vec<u8>> = rows.collect();
+            if !shape.has_all(self.me.index(), &rows, &mine) {
+                return Err(self.link.misbehaved(last, Misbehaviour::Lacking));
+            }
+            return Ok(rows);
         }
         let plain = |row: &Vec<u8>| {
             // Before each part stands the mark of an item that is no blank.

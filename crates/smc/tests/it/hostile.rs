@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hedgerow_smc::error::Misbehaviour;
-use hedgerow_smc::memory::{Fault, Faults, Simulation};
+use hedgerow_smc::memory::{Fault, Faults, Outcome, Simulation};
 use hedgerow_smc::network::NetworkError;
 use hedgerow_smc::wire::{HEADER_BYTES, Header, Primitive, WireError};
 use hedgerow_smc::{Error, Settings, Site};
@@ -356,5 +356,102 @@ proptest! {
         if let Ok((header, payload)) = Header::open(bytes) {
             prop_assert_eq!(header.length as usize, payload.len());
         }
+    }
+}
+
+/// The payload of the frame on a link of an honest run, so that a peer can say something like it.
+fn honest_payload(outcome: &Outcome<(), Error>, (from, to, frame): (Site, Site, usize)) -> Vec<u8> {
+    let frames = outcome.view(to);
+    let mut sent = frames.iter().filter(|sent| sent.from == from);
+    sent.nth(frame).unwrap().bytes[HEADER_BYTES..].to_vec()
+}
+
+/// A mix, or a site, that sends an item twice: by the copy the first could be followed through the
+/// mixes behind.
+#[test]
+fn copied_items_of_a_mix() {
+    const CAPACITY: usize = 4;
+    // 32 bytes of key, the item and its mark, 16 of tag for each layer that is left.
+    let bytes = |layers: usize| 3 + layers * 48;
+    let union = async |mut party: hedgerow_smc::Party| {
+        let me = party.me().index() as u8;
+        let shape = hedgerow_smc::Items {
+            width: 2,
+            capacity: CAPACITY,
+            decoy: &|_| vec![0; 2],
+        };
+        let mut items = vec![vec![me, 1], vec![me, 2]];
+        party.union(TEST, &shape, &mut items).await
+    };
+    let rows = async |mut party: hedgerow_smc::Party| {
+        let me = party.me().index() as u8;
+        let own = (0..CAPACITY as u8).map(|row| vec![me, row]).collect();
+        party.rows(TEST, &[2; 3], &[CAPACITY as u64], own).await?;
+        Ok(())
+    };
+    let simulation = Simulation::new(3, 5);
+    let check =
+        |(from, to): (u16, u16), lie: Vec<u8>, outcome: &dyn Fn(Faults) -> Vec<Option<Error>>| {
+            let (from, to) = (Site::new(from), Site::new(to));
+            let faults = Faults::default().strike(from, to, FIRST, Fault::Replace(lie));
+            match outcome(faults).swap_remove(to.index()).unwrap() {
+                Error::PeerMisbehaved { peer, problem, .. } => {
+                    assert_eq!(peer, from);
+                    assert!(matches!(problem, Misbehaviour::Copied { .. }), "{problem}");
+                }
+                other => panic!("{other}"),
+            }
+        };
+    for (from, to, layers) in [(2, 0, 3), (0, 1, 2), (1, 2, 1)] {
+        let link = (Site::new(from), Site::new(to), FIRST as usize);
+        let mut onions = honest_payload(&simulation.clone().recording().run(union), link);
+        let width = bytes(layers);
+        // The last of all becomes the first; then with another key, which no honest site can open
+        // either, but which is seen to be a copy all the same.
+        let last = onions.len() - width;
+        onions.copy_within(..width, last);
+        let run = |faults| {
+            let outcome = simulation.clone().faults(faults).run(union);
+            outcome.results.into_iter().map(Result::err).collect()
+        };
+        check((from, to), onions.clone(), &run);
+        onions[last] ^= 1;
+        check((from, to), onions, &run);
+
+        let mut parts = honest_payload(&simulation.clone().recording().run(rows), link);
+        let width = if from == 2 { width } else { 3 * width };
+        let last = parts.len() - width;
+        parts.copy_within(..width, last);
+        let run = |faults| {
+            let outcome = simulation.clone().faults(faults).run(rows);
+            outcome.results.into_iter().map(Result::err).collect()
+        };
+        check((from, to), parts, &run);
+    }
+}
+
+/// The last mix tells all what the items are; a site knows its own.
+#[test]
+fn a_union_without_my_items() {
+    let site = async |mut party: hedgerow_smc::Party| {
+        let me = party.me().index() as u8;
+        let shape = hedgerow_smc::Items {
+            width: 1,
+            capacity: 2,
+            decoy: &|_| vec![0],
+        };
+        let mut items = vec![vec![me], vec![me + 10]];
+        party.union(TEST, &shape, &mut items).await
+    };
+    let last = Site::new(2);
+    // The hello, what it sent to the first mix, how many there are, and the items.
+    let lie = vec![0, 1, 2, 10, 12, 12];
+    let faults = Faults::default().strike(last, LIAR, FIRST + 1, Fault::Replace(lie));
+    let outcome = Simulation::new(3, 5).faults(faults).run(site);
+    match outcome.results.into_iter().nth(1).unwrap().unwrap_err() {
+        Error::PeerMisbehaved { peer, problem, .. } => {
+            assert_eq!((peer, problem), (last, Misbehaviour::Lacking));
+        }
+        other => panic!("{other}"),
     }
 }

@@ -15,6 +15,7 @@ use super::ENOUGH;
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
 use crate::Error;
+use crate::fit::holds_own;
 
 /// Clusters that may give to an opened one.
 const DONORS: usize = 8;
@@ -49,7 +50,7 @@ pub(super) async fn open(
         }
         let made = attempt(party, work, trials).await?;
         opened += made.into_iter().filter(|made| *made).count();
-        if before - work.clusters.loss() < before / LEAST_GAIN {
+        if before.saturating_sub(work.clusters.loss()) < before / LEAST_GAIN {
             break;
         }
     }
@@ -99,7 +100,11 @@ async fn savings(
         .map(|closure| own_savings(work, closure).1)
         .collect();
     if !savings.is_empty() {
+        let own = savings.clone();
         party.sum(ENOUGH, &mut savings).await?;
+        let loss = work.clusters.loss();
+        let fits = holds_own(&savings, &own) && savings.iter().all(|saved| *saved <= loss);
+        party.fit(ENOUGH, fits, "more would be saved than there is to lose")?;
     }
     Ok(savings)
 }

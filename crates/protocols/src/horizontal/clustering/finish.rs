@@ -93,7 +93,8 @@ async fn settle(
         work.tidy();
         move_on(party, work).await?;
         step(Phase::Refined, work);
-        if before - work.clusters.loss() <= before / LEAST_GAIN {
+        // Another site may have said what makes the loss rise.
+        if before.saturating_sub(work.clusters.loss()) <= before / LEAST_GAIN {
             break;
         }
     }

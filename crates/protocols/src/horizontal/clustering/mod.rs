@@ -48,6 +48,7 @@ pub use crate::clustering::Loss;
 use crate::clustering::cost::UNIT;
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
+use crate::fit::{self, adds_up, holds_own};
 use support::Lifted;
 use work::Work;
 
@@ -226,9 +227,7 @@ pub async fn cluster(
     mut each_step: impl FnMut(Progress),
 ) -> Result<Clustering, Error> {
     plan.demands.refuse_too_many(rows.sites)?;
-    let mut records = [rows.count as u64];
-    party.sum(RECORDS, &mut records).await?;
-    let [records] = records;
+    let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
     let held = without_support(plan.demands.requirement);
     let demands = Demands {
         requirement: plan
@@ -242,7 +241,7 @@ pub async fn cluster(
         Some(support) => support::lift(party, rows, plan, support, records).await?,
         None => Lifted::none(rows),
     };
-    let shapes = shapes(party, rows, plan, lifted.spans).await?;
+    let shapes = shapes(party, rows, plan, records, lifted.spans).await?;
     let mut best: Option<(Work<'_>, Vec<Progress>)> = None;
     let mut is_settled = true;
     let (mut checks, mut published_calls) = (0, 0);
@@ -300,6 +299,7 @@ async fn shapes<'a>(
     party: &mut Party,
     rows: &OwnRows<'_>,
     plan: &Plan<'a>,
+    records: u64,
     lifted: Vec<Vec<(u32, u32)>>,
 ) -> Result<Shapes<'a>, Error> {
     let sizes = plan
@@ -313,10 +313,24 @@ async fn shapes<'a>(
     let mut together: Vec<u64> = counts.concat();
     match plan.loss {
         Loss::Lm => {}
-        Loss::Em => party.sum(VALUE_COUNTS, &mut together).await?,
+        Loss::Em => {
+            let own = together.clone();
+            party.sum(VALUE_COUNTS, &mut together).await?;
+            let mut rest = together.as_slice();
+            let mut fits = holds_own(&together, &own);
+            for counts in &counts {
+                let (of_attribute, behind) = rest.split_at(counts.len());
+                fits &= adds_up(of_attribute, records);
+                rest = behind;
+            }
+            party.fit(VALUE_COUNTS, fits, "values are not as many as records")?;
+        }
         Loss::Ncp => {
-            let mut bits: Vec<bool> = together.iter().map(|count| *count > 0).collect();
+            let own: Vec<bool> = together.iter().map(|count| *count > 0).collect();
+            let mut bits = own.clone();
             party.any(PRESENT, &mut bits).await?;
+            let fits = own.iter().zip(&bits).all(|(own, any)| *any || !own);
+            party.fit(PRESENT, fits, "a value of this site is said not to occur")?;
             together = bits.into_iter().map(u64::from).collect();
         }
     }

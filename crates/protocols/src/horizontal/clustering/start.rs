@@ -30,7 +30,8 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
         }
     }
     let all: Vec<usize> = (0..clusters).collect();
-    work.ask_sizes(party, SIZES, &all).await?;
+    let whole = work.whole();
+    work.ask_sizes(party, SIZES, &all, &whole).await?;
     if work.clusters.counters() > 0 {
         flatten(party, work, &all).await?;
     }
@@ -96,7 +97,8 @@ async fn flatten(party: &mut Party, work: &mut Work<'_>, all: &[usize]) -> Resul
                 work.relabel(row, to);
             }
         }
-        work.ask_sizes(party, SIZES, all).await?;
+        let whole = work.whole();
+        work.ask_sizes(party, SIZES, all, &whole).await?;
     }
     Ok(())
 }
@@ -141,7 +143,8 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
         .collect();
     let halves: Vec<usize> = (first..work.clusters.len()).collect();
     let both: Vec<usize> = large.iter().chain(&halves).copied().collect();
-    work.ask_sizes(party, SIZES, &both).await?;
+    let whole = work.known_counts(&large);
+    work.ask_sizes(party, SIZES, &both, &whole).await?;
     let mut changed = Vec::new();
     let mut splits = 0;
     for ((cluster, half), (size, counts)) in large.iter().zip(&halves).zip(before) {

@@ -9,9 +9,11 @@
 
 use hedgerow_smc::Party;
 
+use super::super::requirement::Counted;
 use super::TRIED;
 use super::work::Work;
 use crate::Error;
+use crate::fit::holds_own;
 
 /// A change to try.
 pub(super) struct Trial {
@@ -74,7 +76,16 @@ pub(super) async fn attempt(
         .filter(|tried| !tried.is_off)
         .flat_map(Tried::touched)
         .collect();
-    work.ask_sizes(party, TRIED, &touched).await?;
+    let known = tried.iter().filter(|tried| !tried.is_off);
+    let known: Vec<&Known> = known.flat_map(|tried| &tried.known).collect();
+    let whole = Counted {
+        sizes: known.iter().map(|known| known.size).collect(),
+        sensitive: known
+            .iter()
+            .flat_map(|known| known.counts.clone())
+            .collect(),
+    };
+    work.ask_sizes(party, TRIED, &touched, &whole).await?;
     let asked: Vec<(usize, Vec<u64>)> = tried
         .iter()
         .filter(|tried| !tried.is_off)
@@ -146,13 +157,22 @@ async fn begin(
         });
     }
     if !leaving.is_empty() {
+        let own = leaving.clone();
         party.sum(TRIED, &mut leaving).await?;
+        party.fit(
+            TRIED,
+            holds_own(&leaving, &own),
+            "fewer records than this site alone has",
+        )?;
     }
     let mut leaving = leaving.as_slice();
     for tried in &mut tried {
         if let Change::Open { donors, .. } = tried.trial.change {
             let (own, behind) = leaving.split_at(donors);
             leaving = behind;
+            let mut given = own.iter().zip(&tried.trial.region);
+            let fits = given.all(|(count, donor)| *count <= work.clusters.sizes[*donor]);
+            party.fit(TRIED, fits, "more records leave a cluster than it has")?;
             tried.decide(work, own);
         }
     }

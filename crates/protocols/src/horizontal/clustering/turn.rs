@@ -15,6 +15,7 @@
 use hedgerow_smc::Party;
 
 use super::super::cover::smallest;
+use super::super::requirement::Counted;
 use super::acting::Acting;
 use super::values::bit;
 use super::work::Work;
@@ -28,6 +29,9 @@ const MOST_BATCHES: usize = 6;
 const MOST_BATCHES_REFINED: usize = 2;
 /// Iterations end when the loss falls by less than this share of itself.
 const LEAST_GAIN: u64 = 200;
+
+/// Another site speaks than the one whose turn it is.
+const NOT_ACTING: &str = "it is not what the site whose turn it is said";
 
 /// Iterates over all sites and records until the loss no longer falls. Gives whether it came to that.
 pub(super) async fn iterate(
@@ -79,7 +83,9 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
         if let Some(acting) = &mut acting {
             acting.ask(work, &mut masks);
         }
+        let own = masks.clone();
         party.sum(ASKED, &mut masks).await?;
+        see_asked(party, work, acting.as_ref().map(|_| own.as_slice()), &masks)?;
         if masks.iter().all(|mask| *mask == 0) {
             break;
         }
@@ -131,6 +137,30 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), E
     announce(party, work, acting.map(|acting| acting.changed)).await
 }
 
+/// Ends the run where what is asked about is no attribute of a cluster that there is, or not what the
+/// site whose turn it is asks.
+fn see_asked(
+    party: &Party,
+    work: &Work<'_>,
+    own: Option<&[u64]>,
+    masks: &[u64],
+) -> Result<(), Error> {
+    let attributes = (0..work.shapes.attributes()).fold(0, |bits, attribute| bits | bit(attribute));
+    let living = masks.iter().zip(&work.clusters.sizes);
+    let mut living = living.filter(|(mask, _)| **mask != 0);
+    // The site whose turn it is may have emptied a cluster that the others still know.
+    let fits = match own {
+        Some(own) => own == masks,
+        None => living.all(|(mask, size)| mask & !attributes == 0 && *size > 0),
+    };
+    party.fit(
+        ASKED,
+        fits,
+        "clusters are asked about that nobody can ask about",
+    )?;
+    Ok(())
+}
+
 /// The site whose turn it is tells what it changed.
 async fn announce(
     party: &mut Party,
@@ -141,7 +171,10 @@ async fn announce(
     for (cluster, is_changed) in changed.iter().flatten().enumerate() {
         sizes[cluster] = work.clusters.sizes[cluster] << 1 | u64::from(*is_changed);
     }
+    let own = sizes.clone();
     party.sum(SIZES, &mut sizes).await?;
+    let fits = changed.is_none() || own == sizes;
+    party.fit(SIZES, fits, NOT_ACTING)?;
     let told: Vec<usize> = (0..sizes.len())
         .filter(|place| sizes[*place] & 1 == 1)
         .collect();
@@ -150,20 +183,37 @@ async fn announce(
     if told.is_empty() {
         return Ok(());
     }
+    // What was known of them before this turn: at the site whose turn it was, what it leaves.
+    let known = work.known_counts(&told);
     if changed.is_some() {
         for (cluster, words) in told.iter().zip(words.chunks_mut(width + counters)) {
             words[..width].copy_from_slice(work.clusters.closure(*cluster));
             words[width..].copy_from_slice(work.clusters.counts(*cluster));
         }
     }
+    let own = words.clone();
     party.sum(CLOSURES, &mut words).await?;
-    for (cluster, words) in told.iter().zip(words.chunks(width + counters)) {
-        let (closure, counts) = words.split_at(width);
-        if !work.shapes.is_closure(closure) || sizes[*cluster] >> 1 > work.table.records() {
-            return Err(Error::NoClosure);
-        }
-        work.clusters.sizes[*cluster] = sizes[*cluster] >> 1;
-        work.clusters.counts_mut(*cluster).copy_from_slice(counts);
+    let fits = changed.is_none() || own == words;
+    party.fit(CLOSURES, fits, NOT_ACTING)?;
+    let of_clusters = || words.chunks(width + counters);
+    let counted = Counted {
+        sizes: told.iter().map(|cluster| sizes[*cluster] >> 1).collect(),
+        sensitive: of_clusters()
+            .flat_map(|words| &words[width..])
+            .copied()
+            .collect(),
+    };
+    // Records changed places among these, and none was lost.
+    work.see(party, CLOSURES, &told, &counted, &known)?;
+    work.take(&told, &counted);
+    for (cluster, words) in told.iter().zip(of_clusters()) {
+        let closure = &words[..width];
+        let fits = work.is_closure_of(closure, *cluster);
+        party.fit(
+            CLOSURES,
+            fits,
+            "no closure of a cluster, or not of this site's records in it",
+        )?;
         work.clusters.set_closure(work.shapes, *cluster, closure);
         work.search.put(work.shapes, &work.clusters, *cluster);
     }

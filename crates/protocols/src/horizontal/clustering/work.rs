@@ -180,35 +180,101 @@ impl<'a> Work<'a> {
         size == 0 || (size >= self.least && self.is_diverse(size, self.clusters.counts(cluster)))
     }
 
-    /// Asks for sizes and sensitive counts of clusters, and takes them as known.
+    /// This site's records and sensitive values in some clusters.
+    fn own_counts(&self, clusters: &[usize]) -> Counted {
+        let counters = self.clusters.counters();
+        let mut sensitive = vec![0; clusters.len() * counters];
+        for (place, cluster) in clusters.iter().enumerate() {
+            for row in &self.members[*cluster] {
+                for value in self.values(*row) {
+                    sensitive[place * counters + *value as usize] += 1;
+                }
+            }
+        }
+        let sizes = clusters.iter();
+        let sizes = sizes.map(|cluster| self.members[*cluster].len() as u64);
+        Counted {
+            sizes: sizes.collect(),
+            sensitive,
+        }
+    }
+
+    /// What is known of some clusters.
+    pub(super) fn known_counts(&self, clusters: &[usize]) -> Counted {
+        let counts = clusters.iter();
+        let counts = counts.flat_map(|cluster| self.clusters.counts(*cluster));
+        Counted {
+            sizes: clusters
+                .iter()
+                .map(|cluster| self.clusters.sizes[*cluster])
+                .collect(),
+            sensitive: counts.copied().collect(),
+        }
+    }
+
+    /// Ends the run where what was said of some clusters cannot be: clusters that do not have, all
+    /// together, the records and values that all clusters have, or not what this site has in them.
+    pub(super) fn see(
+        &self,
+        party: &Party,
+        what: What,
+        clusters: &[usize],
+        told: &Counted,
+        whole: &Counted,
+    ) -> Result<(), Error> {
+        let (Some(told_sum), Some(whole)) = (total(told), total(whole)) else {
+            return Err(party.misfit(what, OTHERS).into());
+        };
+        party.fit(what, told_sum == whole, OTHERS)?;
+        self.table
+            .see(party, what, told, &self.own_counts(clusters))
+    }
+
+    /// Asks for sizes and sensitive counts of clusters, which have together what `whole` has, and
+    /// takes them as known.
     pub(super) async fn ask_sizes(
         &mut self,
         party: &mut Party,
         what: What,
         clusters: &[usize],
+        whole: &Counted,
     ) -> Result<(), Error> {
-        let counters = self.clusters.counters();
-        let mut sums = vec![0; clusters.len() * (counters + 1)];
-        for (cluster, sums) in clusters.iter().zip(sums.chunks_mut(counters + 1)) {
-            sums[0] = self.members[*cluster].len() as u64;
-            for row in &self.members[*cluster] {
-                for value in self.values(*row) {
-                    sums[1 + *value as usize] += 1;
-                }
-            }
-        }
         if clusters.is_empty() {
             return Ok(());
         }
+        let counters = self.clusters.counters();
+        let own = self.own_counts(clusters);
+        let mut sums = Vec::with_capacity(clusters.len() * (counters + 1));
+        for (place, size) in own.sizes.iter().enumerate() {
+            sums.push(*size);
+            sums.extend_from_slice(own.of_part(place));
+        }
         party.sum(what, &mut sums).await?;
         self.published += clusters.len() as u64;
-        for (cluster, sums) in clusters.iter().zip(sums.chunks(counters + 1)) {
-            self.clusters.sizes[*cluster] = sums[0];
-            self.clusters
-                .counts_mut(*cluster)
-                .copy_from_slice(&sums[1..]);
-        }
+        let of_clusters = || sums.chunks(counters + 1);
+        let told = Counted {
+            sizes: of_clusters().map(|sums| sums[0]).collect(),
+            sensitive: of_clusters().flat_map(|sums| &sums[1..]).copied().collect(),
+        };
+        self.see(party, what, clusters, &told, whole)?;
+        self.take(clusters, &told);
         Ok(())
+    }
+
+    /// Takes what was said of clusters as known.
+    pub(super) fn take(&mut self, clusters: &[usize], told: &Counted) {
+        for (place, cluster) in clusters.iter().enumerate() {
+            self.clusters.sizes[*cluster] = told.sizes[place];
+            let counts = self.clusters.counts_mut(*cluster);
+            counts.copy_from_slice(told.of_part(place));
+        }
+    }
+
+    /// Whether a closure has all of this site's records of a cluster in it.
+    pub(super) fn is_closure_of(&self, closure: &[u64], cluster: usize) -> bool {
+        let mut rows = self.members[cluster].iter();
+        self.shapes.is_closure(closure)
+            && rows.all(|row| self.shapes.covers(closure, self.record(*row)))
     }
 
     /// Asks for the closures of clusters, each of which lies within a known one, and takes them as
@@ -328,17 +394,21 @@ impl<'a> Work<'a> {
         self.search = Search::new(self.shapes, &self.clusters);
     }
 
+    /// Everything, as one part.
+    pub(super) fn whole(&self) -> Counted {
+        Counted {
+            sizes: vec![self.table.records()],
+            sensitive: self.table.whole(),
+        }
+    }
+
     /// Refuses what not even the whole table satisfies.
     pub(super) async fn refuse_unmeetable(&mut self, party: &mut Party) -> Result<u64, Error> {
         let everything: Vec<u32> = (0..self.rows.count as u32).collect();
-        let counted = Counted {
-            sizes: vec![self.table.records()],
-            sensitive: self.table.whole(),
-        };
         let whole = Parts {
             work: self,
             parts: vec![vec![everything]],
-            counted: vec![counted],
+            counted: vec![self.whole()],
         };
         self.table.refuse_unmeetable(party, &whole).await
     }
@@ -359,21 +429,11 @@ impl<'a> Work<'a> {
                 .map(|cluster| self.members[*cluster].clone())
                 .collect()
         };
-        let counted = |trial: &Vec<usize>| Counted {
-            sizes: trial
-                .iter()
-                .map(|cluster| self.clusters.sizes[*cluster])
-                .collect(),
-            sensitive: trial
-                .iter()
-                .flat_map(|cluster| self.clusters.counts(*cluster))
-                .copied()
-                .collect(),
-        };
+        let counted = trials.iter().map(|trial| self.known_counts(trial));
         let parts = Parts {
             work: self,
             parts: trials.iter().map(rows).collect(),
-            counted: trials.iter().map(counted).collect(),
+            counted: counted.collect(),
         };
         let checks = self.table.check_sites(party, &parts, allowed).await?;
         self.checks += checks;
@@ -393,6 +453,22 @@ impl<'a> Work<'a> {
         let cells = cells.map(|cluster| self.shapes.cells(self.clusters.closure(*cluster)));
         (living.iter().map(class).collect(), cells.collect())
     }
+}
+
+/// Clusters that do not have together what they had.
+const OTHERS: &str = "clusters do not have together the records and values that they had";
+
+/// Records and sensitive values of all parts together; `None` where they cannot be counted.
+fn total(counted: &Counted) -> Option<(u64, Vec<u64>)> {
+    let mut values = vec![0u64; counted.sensitive.len() / counted.parts().max(1)];
+    for part in 0..counted.parts() {
+        for (sum, count) in values.iter_mut().zip(counted.of_part(part)) {
+            *sum = sum.checked_add(*count)?;
+        }
+    }
+    let mut sizes = counted.sizes.iter();
+    let size = sizes.try_fold(0u64, |sum, size| sum.checked_add(*size))?;
+    Some((size, values))
 }
 
 /// How many records a class has, and which of them are this site's.

@@ -1,8 +1,7 @@
-//! Which of a class's allowed cuts is made: by width (JX08 section 4.2), by JX09 equation 3, or by
-//! fitness (MPRIV section IV).
+//! Which of a class's allowed cuts is made: by width (JX08 section 4.2), or by fitness (MPRIV section
+//! IV). What JX09 equation 3 chooses is in `requirement::evenness`: it speaks of sites.
 
-use super::Choice;
-use super::open::{Open, Try};
+use super::open::Open;
 use crate::horizontal::requirement::{Counted, Table};
 
 /// How many values of each attribute the whole table spans.
@@ -18,7 +17,7 @@ impl WholeWidths {
     }
 
     /// Values left of values in all.
-    fn share(&self, class: &Open, attribute: usize) -> f64 {
+    pub(super) fn share(&self, class: &Open, attribute: usize) -> f64 {
         class.width(attribute) as f64 / self.0[attribute] as f64
     }
 
@@ -36,40 +35,14 @@ impl WholeWidths {
     }
 }
 
-/// The place of the best of one class's allowed cuts. `entropies` has that of each, where the choice
-/// needs them.
-pub(super) fn best(
-    choice: Choice,
-    widths: &WholeWidths,
-    table: &Table<'_>,
-    class: &Open,
-    allowed: &[(&Try, &Counted)],
-    entropies: &[f64],
-) -> Option<usize> {
-    let width = |(attempt, _): &(&Try, &Counted)| widths.share(class, attempt.cut.attribute);
-    let scores: Vec<(f64, f64)> = match choice {
-        Choice::Width => allowed.iter().map(|one| (width(one), 0.0)).collect(),
-        Choice::Diversity { alpha } => {
-            let greatest = |scores: &mut dyn Iterator<Item = f64>| scores.fold(0.0, f64::max);
-            let widest = greatest(&mut allowed.iter().map(width));
-            let evenest = greatest(&mut entropies.iter().copied());
-            let relative = |score: f64, best: f64| if best > 0.0 { score / best } else { 1.0 };
-            let pairs = allowed.iter().zip(entropies);
-            let score = |(one, entropy): (&(&Try, &Counted), &f64)| {
-                let score = alpha * relative(width(one), widest)
-                    + (1.0 - alpha) * relative(*entropy, evenest);
-                (score, width(one))
-            };
-            pairs.map(score).collect()
-        }
-        Choice::Fitness { weight } => {
-            let score = |one: &(&Try, &Counted)| {
-                let parts = (0..one.1.parts()).map(|part| table.fitness(one.1, part, weight));
-                (parts.fold(f64::INFINITY, f64::min), width(one))
-            };
-            allowed.iter().map(score).collect()
-        }
-    };
+/// The fitness of a cut: that of its weaker part.
+pub(super) fn fitness(table: &Table<'_>, counted: &Counted, weight: f64) -> f64 {
+    let parts = (0..counted.parts()).map(|part| table.fitness(counted, part, weight));
+    parts.fold(f64::INFINITY, f64::min)
+}
+
+/// The place of the best score; of equals the widest, of those the first.
+pub(super) fn best(scores: &[(f64, f64)]) -> Option<usize> {
     (0..scores.len()).reduce(|best, other| {
         let better = scores[other].0.total_cmp(&scores[best].0);
         let better = better.then(scores[other].1.total_cmp(&scores[best].1));

@@ -37,11 +37,12 @@ use hedgerow_data::Taxonomy;
 use hedgerow_smc::{Party, What};
 
 use crate::Error;
+use crate::fit;
 use crate::horizontal::requirement::{Counted, Demands, Table};
 use crate::horizontal::rows::{Arranged, Cut, OwnRows};
 use open::{Open, Tries, Try};
 
-pub use crate::horizontal::requirement::{COALITIONS, ENTROPIES, SENSITIVE, SITES};
+pub use crate::horizontal::requirement::{COALITIONS, ENTROPIES, EVENER, SENSITIVE, SITES};
 
 /// How many records there are.
 pub const RECORDS: What = What::new("records of the whole table", "the release");
@@ -233,10 +234,7 @@ pub async fn partition(
         ..plan.demands.clone()
     };
     let mut arranged = Arranged::new(rows, provider);
-    let mut records = [rows.count as u64];
-    party.sum(RECORDS, &mut records).await?;
-    let [records] = records;
-
+    let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
     let table = Table::ask(party, rows, &demands, records).await?;
     let mut bounds = whole_ranges(party, &arranged, plan).await?;
     if provider {

@@ -15,8 +15,10 @@ use super::{
     MEDIANS_IN_NODES, Medians, PARTS, Plan, Quasi, REFUSED, Widths,
 };
 use crate::Error;
-use crate::horizontal::cover::{UnderNode, lowest_nodes};
-use crate::horizontal::requirement::{Counted, Table, sites};
+use crate::fit::holds_own;
+use crate::horizontal::cover::{NOT_AROUND, UnderNode, is_around, lowest_nodes};
+use crate::horizontal::requirement::evenness::{self, Contest};
+use crate::horizontal::requirement::{Counted, Table};
 use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
 /// What came of a wave.
@@ -162,6 +164,11 @@ async fn medians(
         .kth(what, table.records(), &questions, at_most, &mut answers)
         .await?;
     for (index, answer) in asked.into_iter().zip(answers) {
+        party.fit(
+            what,
+            answer.is_some(),
+            "a class has fewer records than it has",
+        )?;
         medians[index] = answer.map(|code| code as u32);
     }
     Ok(medians)
@@ -196,13 +203,23 @@ async fn relax(
         // Every attribute is cut into children, and all sites know that.
         return Ok(());
     }
+    let own = counts.clone();
     party.sum(AT_MEDIANS, &mut counts).await?;
+    party.fit(
+        AT_MEDIANS,
+        holds_own(&counts, &own),
+        "fewer records than this site alone has",
+    )?;
     let mut answers = counts.chunks_exact(2);
     for attempt in tries.iter_mut().filter(|attempt| is_median(attempt)) {
         let Some([below, at]) = answers.next() else {
             break;
         };
         let class = &open[attempt.class];
+        let is_within = below
+            .checked_add(*at)
+            .is_some_and(|up_to| up_to <= class.size);
+        party.fit(AT_MEDIANS, is_within, "more records than the class has")?;
         // At the median the left half is reached, so it wants some of these and not more than all.
         let wanted = class.size.div_ceil(2).saturating_sub(*below).min(*at);
         let (attribute, median) = (attempt.cut.attribute, attempt.cut.ends[0]);
@@ -235,14 +252,27 @@ async fn parts(
     own_sizes: &[Vec<u64>],
 ) -> Result<Vec<Counted>, Error> {
     let mut asked: Vec<u64> = Vec::new();
+    let mut own: Vec<Counted> = Vec::with_capacity(tries.len());
+    let width: usize = table.sensitive().map(|(_, size)| size).sum();
     for (attempt, sizes) in tries.iter().zip(own_sizes) {
         let stretch = open[attempt.class].stretch;
-        let asked_parts = attempt.cut.parts() - 1;
+        let (parts, asked_parts) = (attempt.cut.parts(), attempt.cut.parts() - 1);
         asked.extend_from_slice(&sizes[..asked_parts]);
+        let mut of_parts = vec![0; parts * width];
+        let mut from = 0;
         for (sensitive, size) in table.sensitive() {
             let counts = arranged.sensitive_in_parts(sensitive, stretch, &attempt.cut);
             asked.extend_from_slice(&counts[..asked_parts * size]);
+            for (part, counts) in counts.chunks_exact(size).enumerate() {
+                let at = part * width + from;
+                of_parts[at..at + size].copy_from_slice(counts);
+            }
+            from += size;
         }
+        own.push(Counted {
+            sizes: sizes.clone(),
+            sensitive: of_parts,
+        });
     }
     let what = if plan.choice == Choice::Width {
         PARTS
@@ -251,14 +281,12 @@ async fn parts(
     };
     party.sum(what, &mut asked).await?;
     let mut answers = asked.as_slice();
-    Ok(tries
-        .iter()
-        .map(|attempt| {
-            let class = &open[attempt.class];
-            let whole = (class.size, class.sensitive.as_slice());
-            table.counted(whole, attempt.cut.parts(), &mut answers)
-        })
-        .collect())
+    let counted = tries.iter().zip(&own).map(|(attempt, own)| {
+        let class = &open[attempt.class];
+        let whole = (class.size, class.sensitive.as_slice());
+        table.counted((party, what), whole, own, &mut answers)
+    });
+    counted.collect()
 }
 
 /// For each class, the place of the try that is made.
@@ -280,41 +308,33 @@ async fn chosen(
     for place in (0..tries.len()).filter(|place| allowed[*place]) {
         of_class[tries[place].class].push(place);
     }
-    if plan.choice == Choice::Width {
+    let width = |class: usize, place: usize| widths.share(&open[class], tries[place].cut.attribute);
+    if let Choice::Diversity { alpha } = plan.choice {
+        let contest = |(class, places): (usize, &Vec<usize>)| {
+            let widths = places.iter().map(|place| width(class, *place)).collect();
+            Contest::new(places.clone(), widths)
+        };
+        let contests: Vec<Contest> = of_class.iter().enumerate().map(contest).collect();
+        return evenness::best(party, table, &asked, alpha, contests).await;
+    }
+    let Choice::Fitness { weight } = plan.choice else {
         // One try a class: made if allowed.
         return Ok(of_class
             .into_iter()
             .map(|places| places.first().copied())
             .collect());
-    }
-    let mut entropies = vec![0.0; tries.len()];
-    if matches!(plan.choice, Choice::Diversity { .. }) {
-        // A class with one way to be cut needs no choice.
-        let places = of_class.iter().filter(|places| places.len() > 1);
-        let places: Vec<usize> = places.flatten().copied().collect();
-        let found = sites::entropies(party, table, &asked, &places).await?;
-        places
-            .into_iter()
-            .zip(found)
-            .for_each(|(place, entropy)| entropies[place] = entropy);
-    }
-    let best = |(class, places): (usize, Vec<usize>)| {
-        let choices: Vec<(&Try, &Counted)> = places
-            .iter()
-            .map(|place| (&tries[*place], &counted[*place]))
-            .collect();
-        let entropies: Vec<f64> = places.iter().map(|place| entropies[*place]).collect();
-        choose::best(
-            plan.choice,
-            widths,
-            table,
-            &open[class],
-            &choices,
-            &entropies,
-        )
-        .map(|best| places[best])
     };
-    Ok(of_class.into_iter().enumerate().map(best).collect())
+    let fittest = |(class, places): (usize, Vec<usize>)| {
+        let scores: Vec<(f64, f64)> = places
+            .iter()
+            .map(|place| {
+                let fitness = choose::fitness(table, &counted[*place], weight);
+                (fitness, width(class, *place))
+            })
+            .collect();
+        choose::best(&scores).map(|best| places[best])
+    };
+    Ok(of_class.into_iter().enumerate().map(fittest).collect())
 }
 
 /// Names what was opened about groups of sites a second time: how many records of a class the
@@ -405,7 +425,9 @@ pub(super) async fn ranges(
         };
         party.ranges(what, domain, &mut ends).await?;
     }
-    for ((class, attribute), ends) in in_order.iter().zip(ends) {
+    for (question, ends) in in_order.iter().zip(ends) {
+        party.fit(what, is_around(ends, own(question)), NOT_AROUND)?;
+        let (class, attribute) = question;
         if let Some((least, greatest)) = ends {
             // Codes fit.
             found[*class][*attribute] = (least as u32, greatest as u32);

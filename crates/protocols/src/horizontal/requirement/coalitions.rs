@@ -237,9 +237,10 @@ async fn remainders(
             return Left::Records { holds: true };
         }
         let (is_anybody, holds, close) = found.next().unwrap_or((true, false, 0));
-        let is_close = answers.by_ref().take(close).all(|bit| bit);
+        // All of them are taken, also behind one that says no: the next coalition's follow.
+        let is_close: Vec<bool> = answers.by_ref().take(close).collect();
         if is_anybody {
-            let holds = holds && is_close;
+            let holds = holds && is_close.iter().all(|bit| *bit);
             Left::Records { holds }
         } else {
             Left::Nobody

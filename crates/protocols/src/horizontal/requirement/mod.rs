@@ -9,7 +9,8 @@
 //! Once, the sensitive counts of the whole table; then as `sites` and `coalitions` say.
 
 mod coalitions;
-pub(super) mod sites;
+pub(super) mod evenness;
+mod sites;
 mod thresholds;
 
 use hedgerow_data::Taxonomy;
@@ -20,18 +21,31 @@ use hedgerow_smc::{Party, What};
 
 use super::rows::{OwnRows, Owner, Share};
 use crate::Error;
+use crate::fit::{adds_up, holds_own};
 
 /// How often each sensitive value occurs.
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
 /// Whether parts have records of enough sites.
 pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
-/// How evenly the records of parts are spread over sites.
+/// How evenly the records of parts are spread over sites: at the published level.
 pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
+/// The same at the hardened level, by comparison alone.
+pub const EVENER: What = What::new(
+    "of two possible cuts, whether the second is spread more evenly over sites or better by equation 3",
+    "less than JX09 Theorem 2, 2",
+);
 /// Whether what is left of parts without a coalition still satisfies the requirement.
 pub const COALITIONS: What = What::new(
     "thresholds on parts without the records of a coalition",
     "MPRIV section III",
 );
+
+/// A sum that is less than a summand.
+const FEWER: &str = "fewer records than this site alone has";
+/// Counts of values that are not as many as records.
+const UNEQUAL: &str = "the counts of a sensitive attribute are not as many as the records";
+/// Parts that are more than what was cut.
+const MORE: &str = "parts have more records than what they are parts of";
 
 /// One sensitive attribute of a run.
 #[derive(Debug, Clone, Copy)]
@@ -143,13 +157,17 @@ impl<'a> Table<'a> {
             sensitive.push(Attribute { index, values });
         }
         if needs_counts {
+            let own = counts.clone();
             party.sum(SENSITIVE, &mut counts).await?;
+            party.fit(SENSITIVE, holds_own(&counts, &own), FEWER)?;
         }
         let mut rest = counts.as_slice();
-        let references = sensitive
-            .iter()
-            .map(|attribute| Reference::new(take(&mut rest, attribute.values.len()).to_vec()))
-            .collect();
+        let mut references = Vec::with_capacity(sensitive.len());
+        for attribute in &sensitive {
+            let counts = take(&mut rest, attribute.values.len());
+            party.fit(SENSITIVE, adds_up(counts, records), UNEQUAL)?;
+            references.push(Reference::new(counts.to_vec()));
+        }
         Ok(Self {
             records,
             sites: rows.sites,
@@ -173,6 +191,11 @@ impl<'a> Table<'a> {
     /// Sites of the run.
     pub(super) fn sites(&self) -> usize {
         self.sites
+    }
+
+    /// How many sites this party speaks for.
+    pub(super) fn voices(&self) -> usize {
+        self.me.map_or(self.sites, |_| 1)
     }
 
     /// How many of the sites outside a coalition this party speaks for.
@@ -200,17 +223,21 @@ impl<'a> Table<'a> {
     }
 
     /// Takes the next counts of all parts but the last from the answers, and adds the last: what is
-    /// left of the whole.
+    /// left of the whole. `own` are this site's in all parts.
     pub(super) fn counted(
         &self,
+        (party, what): (&Party, What),
         (size, whole): (u64, &[u64]),
-        parts: usize,
+        own: &Counted,
         answers: &mut &[u64],
-    ) -> Counted {
+    ) -> Result<Counted, Error> {
+        let parts = own.parts();
+        let more = || party.misfit(what, MORE);
         let mut sizes = Vec::with_capacity(parts);
         complete(answers, parts, &[size], |_, counts| {
             sizes.extend_from_slice(counts);
-        });
+        })
+        .ok_or_else(more)?;
         let width = whole.len();
         let mut sensitive = vec![0; parts * width];
         let mut from = 0;
@@ -219,10 +246,35 @@ impl<'a> Table<'a> {
             complete(answers, parts, part, |part, counts| {
                 let at = part * width + from;
                 sensitive[at..at + size].copy_from_slice(counts);
-            });
+            })
+            .ok_or_else(more)?;
             from += size;
         }
-        Counted { sizes, sensitive }
+        let counted = Counted { sizes, sensitive };
+        self.see(party, what, &counted, own)?;
+        Ok(counted)
+    }
+
+    /// Ends the run where the counts of parts cannot be: values that are not as many as records, or
+    /// fewer records than this site's own.
+    pub(super) fn see(
+        &self,
+        party: &Party,
+        what: What,
+        counted: &Counted,
+        own: &Counted,
+    ) -> Result<(), Error> {
+        let has_own =
+            holds_own(&counted.sizes, &own.sizes) && holds_own(&counted.sensitive, &own.sensitive);
+        party.fit(what, has_own, FEWER)?;
+        for (part, size) in counted.sizes.iter().enumerate() {
+            let mut rest = counted.of_part(part);
+            let fits = self
+                .sensitive()
+                .all(|(_, values)| adds_up(take(&mut rest, values), *size));
+            party.fit(what, fits, UNEQUAL)?;
+        }
+        Ok(())
     }
 
     /// Refuses a requirement that not even the whole table satisfies: `whole` tries it as one part.
@@ -450,20 +502,21 @@ fn take<'v>(values: &mut &'v [u64], count: usize) -> &'v [u64] {
 }
 
 /// Hands out the counts of all parts but the last as they come, and then the last: what is left of
-/// the whole.
+/// the whole; `None` where the others are more than that.
 fn complete(
     answers: &mut &[u64],
     parts: usize,
     whole: &[u64],
     mut found: impl FnMut(usize, &[u64]),
-) {
+) -> Option<()> {
     let mut left = whole.to_vec();
     for part in 0..parts - 1 {
         let counts = take(answers, whole.len());
         for (left, count) in left.iter_mut().zip(counts) {
-            *left = left.saturating_sub(*count);
+            *left = left.checked_sub(*count)?;
         }
         found(part, counts);
     }
     found(parts - 1, &left);
+    Some(())
 }

@@ -1,5 +1,4 @@
-//! What a requirement or a choice asks of the sites behind a part: how many there are (JX09
-//! equation 1), and how evenly its records are spread over them (equation 2).
+//! What a requirement asks of the sites behind a part: how many there are (JX09 equation 1).
 //!
 //! Site diversity is asked of every class, but for clusters that hold it by support
 //! (`clustering::support`). Where it is declared for attributes of its own, or as
@@ -8,17 +7,13 @@
 //!
 //! # Discloses
 //! To all sites, whether a part has records of at least l sites: one bit, and not how many sites or
-//! which (less than JX09 Theorem 2, 3). Where cuts are weighed by diversity, the entropy of sites
-//! over both parts of each allowed cut (Theorem 2, 2).
+//! which (less than JX09 Theorem 2, 3).
 
 use hedgerow_privacy::Model;
 use hedgerow_smc::Party;
 
-use super::{ENTROPIES, SITES, Table, Trials};
+use super::{SITES, Table, Trials};
 use crate::Error;
-
-/// Entropies are summed as whole numbers of this share.
-const UNIT: f64 = (1u64 << 32) as f64;
 
 /// The greatest number of sites that is demanded, and by which model.
 pub(super) fn demanded<'t>(table: &Table<'t>) -> Option<(u64, &'t Model)> {
@@ -69,31 +64,4 @@ pub(super) async fn check(
         }
     }
     Ok(())
-}
-
-/// For each of some tries, the entropy of sites in its parts, all parts together and unweighted as
-/// in equation 2. Every site adds what its own records contribute.
-pub(in crate::horizontal) async fn entropies(
-    party: &mut Party,
-    table: &Table<'_>,
-    tries: &impl Trials,
-    places: &[usize],
-) -> Result<Vec<f64>, Error> {
-    let own = |place: &usize| {
-        let owners = tries.owners(*place);
-        let sizes = &tries.counted(*place).sizes;
-        let parts = owners.chunks(table.sites().max(1)).zip(sizes);
-        let terms = parts.flat_map(|(owners, size)| {
-            let shares = owners.iter().filter(|count| **count > 0);
-            shares.map(|count| *count as f64 / *size as f64)
-        });
-        terms
-            .map(|share| (-share * share.ln() * UNIT).round() as u64)
-            .sum()
-    };
-    let mut sums: Vec<u64> = places.iter().map(own).collect();
-    if !sums.is_empty() {
-        party.sum(ENTROPIES, &mut sums).await?;
-    }
-    Ok(sums.into_iter().map(|sum| sum as f64 / UNIT).collect())
 }

@@ -71,15 +71,22 @@ async fn all_cells(
             shapes.put(place, cell, closure);
         }
     }
+    let said = words.clone();
     party.sum(CELLS, &mut words).await?;
-    let read = |closure: &[u64]| {
-        if shapes.is_closure(closure) {
-            Ok(shapes.cells(closure))
-        } else {
-            Err(Error::NoClosure)
-        }
-    };
-    words.chunks_exact(shapes.width()).map(read).collect()
+    let both = words.chunks_exact(shapes.width());
+    let both = both.zip(said.chunks_exact(shapes.width()));
+    let mut cells = Vec::with_capacity(found.clusters.len());
+    for (closure, said) in both {
+        let is_own = |place| shapes.part(place, closure) == shapes.part(place, said);
+        let fits = shapes.is_closure(closure) && places.clone().all(is_own);
+        party.fit(
+            CELLS,
+            fits,
+            "no closure of a cluster, or not as this site wrote it",
+        )?;
+        cells.push(shapes.cells(closure));
+    }
+    Ok(cells)
 }
 
 /// Rows of the release.
@@ -130,7 +137,9 @@ async fn verbatim(
             let bytes = row.get(4 * place..).and_then(<[u8]>::first_chunk);
             let code = bytes.map(|bytes| u32::from_be_bytes(*bytes));
             let size = plan.schema.attributes()[*position].domain.size();
-            codes.push(code.filter(|code| *code < size).ok_or(Error::NoRow)?);
+            let code = code.filter(|code| *code < size);
+            let problem = "a value is none of its attribute";
+            codes.push(code.ok_or_else(|| party.misfit(VALUES, problem))?);
         }
         read.push(codes);
     }

@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
+use super::MOVES;
 use super::changes::changes;
 use super::work::{PIVOT, Work};
-use super::{COSTS, MOVES};
 use crate::Error;
 
 /// The most changes that are asked together: 32 MB.
@@ -147,14 +147,16 @@ impl Block {
         let targets = |place: usize| &self.targets[self.targets_of(place)];
         let mut changes = changes(work, &self.rows, targets, living);
         work.blur(party, &mut changes);
-        party.sum_to(COSTS, PIVOT, &mut changes).await?;
+        work.tell_costs(party, &mut changes).await?;
         let mut told = vec![0; self.rows.len()];
         if party.me() == PIVOT {
             self.pick(work, floor, refused, &changes, &mut told);
         }
         drop(changes);
         party.sum(MOVES, &mut told).await?;
-        let moves = self.read(|row| work.cluster_of(row), &told)?;
+        let moves = self.read(|row| work.cluster_of(row), &told);
+        let problem = "records move that cannot move together";
+        let moves = moves.ok_or_else(|| party.misfit(MOVES, problem))?;
         let mut agreed: Vec<bool> = moves
             .iter()
             .map(|(row, to)| work.may_shift(*row, *to))
@@ -242,11 +244,7 @@ impl Block {
     }
 
     /// The moves that were told, if they can be made together.
-    fn read(
-        &self,
-        cluster_of: impl Fn(u32) -> usize,
-        told: &[u64],
-    ) -> Result<Vec<(u32, usize)>, Error> {
+    fn read(&self, cluster_of: impl Fn(u32) -> usize, told: &[u64]) -> Option<Vec<(u32, usize)>> {
         let mut touched = HashSet::new();
         let mut moves = Vec::new();
         for (place, (row, told)) in self.rows.iter().zip(told).enumerate() {
@@ -256,13 +254,13 @@ impl Block {
             let asked = &self.targets[self.targets_of(place)];
             let to = u32::try_from(*told - 1).ok();
             let to = to.filter(|to| asked.binary_search(to).is_ok());
-            let to = to.ok_or(Error::NoMove)? as usize;
+            let to = to? as usize;
             if !touched.insert(cluster_of(*row)) || !touched.insert(to) {
-                return Err(Error::NoMove);
+                return None;
             }
             moves.push((*row, to));
         }
-        Ok(moves)
+        Some(moves)
     }
 }
 
@@ -296,7 +294,7 @@ mod tests {
             [u64::MAX - 1, 0],
             [1 << 40, 0],
         ] {
-            assert!(matches!(read(told), Err(Error::NoMove)), "{told:?}");
+            assert_eq!(read(told), None, "{told:?}");
         }
     }
 }

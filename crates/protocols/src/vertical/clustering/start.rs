@@ -108,7 +108,7 @@ async fn deal(
     if !work.is_dealt_by_value() {
         let in_turn = |group: &Vec<u32>| (0..group.len()).map(|place| (place % parts) as u64);
         told.extend(groups.iter().flat_map(in_turn));
-        return dealt(&groups, parts, &told);
+        return dealt(&groups, parts, &told).ok_or_else(|| uneven(party));
     }
     for group in &groups {
         told.extend(labels_by_value(work, group, parts));
@@ -116,7 +116,12 @@ async fn deal(
     if !told.is_empty() {
         party.sum(DEALT, &mut told).await?;
     }
-    dealt(&groups, parts, &told)
+    dealt(&groups, parts, &told).ok_or_else(|| uneven(party))
+}
+
+fn uneven(party: &Party) -> Error {
+    let problem = "records are dealt to no parts, or unevenly";
+    party.misfit(DEALT, problem).into()
 }
 
 /// The part of each record of a group, so that every value of the first sensitive attribute is spread
@@ -138,7 +143,7 @@ fn labels_by_value(work: &mut Work<'_>, group: &[u32], parts: usize) -> Vec<u64>
 }
 
 /// The parts that were told, if they are of about the same size.
-fn dealt(groups: &[Vec<u32>], parts: usize, told: &[u64]) -> Result<Vec<Vec<Vec<u32>>>, Error> {
+fn dealt(groups: &[Vec<u32>], parts: usize, told: &[u64]) -> Option<Vec<Vec<Vec<u32>>>> {
     let mut told = told.iter();
     let mut all = Vec::with_capacity(groups.len());
     for group in groups {
@@ -146,15 +151,15 @@ fn dealt(groups: &[Vec<u32>], parts: usize, told: &[u64]) -> Result<Vec<Vec<Vec<
         for (row, name) in group.iter().zip(told.by_ref()) {
             let name = usize::try_from(*name).ok();
             let part = name.and_then(|name| dealt.get_mut(name));
-            part.ok_or(Error::NoMove)?.push(*row);
+            part?.push(*row);
         }
         let even = group.len() / parts..=group.len().div_ceil(parts);
         if !dealt.iter().all(|part| even.contains(&part.len())) {
-            return Err(Error::NoMove);
+            return None;
         }
         all.push(dealt);
     }
-    Ok(all)
+    Some(all)
 }
 
 #[cfg(test)]
@@ -168,8 +173,8 @@ mod tests {
         assert_eq!(parts, [[vec![7], vec![5, 9]], [vec![1], vec![2]]]);
         // All in one; a part that there is not; too few.
         for told in [[0, 0, 0, 0, 1], [0, 1, 2, 0, 1], [0, 1, u64::MAX, 0, 1]] {
-            assert!(matches!(dealt(&groups, 2, &told), Err(Error::NoMove)));
+            assert_eq!(dealt(&groups, 2, &told), None);
         }
-        assert!(matches!(dealt(&groups, 2, &[0, 1, 1]), Err(Error::NoMove)));
+        assert_eq!(dealt(&groups, 2, &[0, 1, 1]), None);
     }
 }

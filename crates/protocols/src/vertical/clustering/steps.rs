@@ -8,12 +8,15 @@
 use hedgerow_smc::Party;
 
 use super::work::{PIVOT, Work};
-use super::{COSTS, ENDS, KEPT, Phase, Progress};
+use super::{ENDS, KEPT, Phase, Progress};
 use crate::Error;
 use crate::clustering::cost::UNIT;
 
 /// Iterations end when one brings less than this share of what they brought before.
 const LITTLE: i64 = 200;
+
+/// What is neither yes nor no.
+const NO_BIT: &str = "neither yes nor no";
 
 /// The steps of a run, and what the pivot learns of their loss.
 pub(super) struct Steps {
@@ -64,7 +67,7 @@ impl Steps {
     async fn change(&self, party: &mut Party, work: &Work<'_>) -> Result<Option<i64>, Error> {
         let mut change = [work.clusters.loss().wrapping_sub(self.first)];
         work.blur(party, &mut change);
-        party.sum_to(COSTS, PIVOT, &mut change).await?;
+        work.tell_costs(party, &mut change).await?;
         Ok((party.me() == PIVOT).then_some(change[0] as i64))
     }
 
@@ -80,6 +83,7 @@ impl Steps {
             self.best = self.best.min(self.last);
         }
         party.sum(KEPT, &mut is_best).await?;
+        party.fit(KEPT, is_best[0] < 2, NO_BIT)?;
         Ok(is_best[0] != 0)
     }
 
@@ -101,6 +105,7 @@ impl Steps {
             self.last = change;
         }
         party.sum(ENDS, &mut is_last).await?;
+        party.fit(ENDS, is_last[0] < 2, NO_BIT)?;
         self.trace.push(Progress {
             phase,
             clusters: work.clusters.living().count(),

@@ -11,9 +11,9 @@
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
+use super::UNIONS;
 use super::pass::MOST_CHANGES;
 use super::work::{PIVOT, Work};
-use super::{COSTS, UNIONS};
 use crate::Error;
 
 /// Unites clusters until all satisfy the requirement. Gives how many were united with others.
@@ -34,7 +34,9 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
         }
         party.sum(UNIONS, &mut told).await?;
         work.clock += 1;
-        for (one, other) in read(&small, &living, &told)? {
+        let told = read(&small, &living, &told);
+        let problem = "clusters are united that cannot be together";
+        for (one, other) in told.ok_or_else(|| party.misfit(UNIONS, problem))? {
             let (into, gone) = (one.min(other), one.max(other));
             work.unite(gone, into);
             known[into] = None;
@@ -98,7 +100,7 @@ async fn nearest(
             .map(|(one, _, other)| work.uniting(small[*one], *other))
             .collect();
         work.blur(party, &mut changes);
-        party.sum_to(COSTS, PIVOT, &mut changes).await?;
+        work.tell_costs(party, &mut changes).await?;
         for ((one, place, other), change) in pairs.iter().zip(changes) {
             let change = change as i64;
             let mut closer = |place: usize, other: usize| {
@@ -131,24 +133,19 @@ fn pick(small: &[usize], nearest: &[Near], told: &mut [u64]) {
 }
 
 /// The unions that were told, if there are any and they can be made together.
-fn read(small: &[usize], living: &[usize], told: &[u64]) -> Result<Vec<(usize, usize)>, Error> {
+fn read(small: &[usize], living: &[usize], told: &[u64]) -> Option<Vec<(usize, usize)>> {
     let candidates = if small.len() == 1 { living } else { small };
     let mut unions: Vec<(usize, usize)> = Vec::new();
     let mut touched: Vec<usize> = Vec::new();
     for (one, told) in small.iter().zip(told).filter(|(_, told)| **told != 0) {
-        let other = usize::try_from(*told - 1).map_err(|_| Error::NoMove)?;
-        if candidates.binary_search(&other).is_err() {
-            return Err(Error::NoMove);
-        }
+        let other = usize::try_from(*told - 1).ok()?;
+        candidates.binary_search(&other).ok()?;
         touched.extend([*one, other]);
         unions.push((*one, other));
     }
     touched.sort_unstable();
     let is_twice = touched.windows(2).any(|pair| pair[0] == pair[1]);
-    if unions.is_empty() || is_twice {
-        return Err(Error::NoMove);
-    }
-    Ok(unions)
+    (!unions.is_empty() && !is_twice).then_some(unions)
 }
 
 #[cfg(test)]
@@ -171,13 +168,10 @@ mod tests {
             [3, 0, 0, 0],
             [u64::MAX, 0, 0, 0],
         ] {
-            assert!(
-                matches!(read(&small, &living, &told), Err(Error::NoMove)),
-                "{told:?}"
-            );
+            assert_eq!(read(&small, &living, &told), None, "{told:?}");
         }
         // A last one joins any other.
         assert_eq!(read(&[3], &living, &[1]).unwrap(), [(3, 0)]);
-        assert!(read(&[3], &living, &[4]).is_err());
+        assert_eq!(read(&[3], &living, &[4]), None);
     }
 }

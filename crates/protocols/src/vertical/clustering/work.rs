@@ -10,7 +10,7 @@ use hedgerow_smc::{Party, Site};
 
 use super::super::own::{Demand, OwnColumn};
 use super::start::Draws;
-use super::{HOLDS, Plan};
+use super::{COSTS, HOLDS, Plan};
 use crate::Error;
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
@@ -278,6 +278,27 @@ impl<'a> Work<'a> {
                 *change = change.wrapping_add(offset).wrapping_sub(most);
             }
         }
+    }
+
+    /// Tells the pivot by how much the loss of all sites changes, modulo 2^64, with each site's noise.
+    pub(super) async fn tell_costs(
+        &self,
+        party: &mut Party,
+        changes: &mut [u64],
+    ) -> Result<(), Error> {
+        party.sum_to(COSTS, PIVOT, changes).await?;
+        // A cell loses at most the entropy of 2^32 records, and so does all of noise.
+        let cells = (self.rows() * self.plan.writings.len()) as u64 + party.sites() as u64;
+        let most = (32.0 * UNIT) as u64 * cells;
+        let fits = changes
+            .iter()
+            .all(|change| (*change as i64).unsigned_abs() <= most);
+        party.fit(
+            COSTS,
+            fits,
+            "the loss changes by more than there is to lose",
+        )?;
+        Ok(())
     }
 
     /// Whether the requirement speaks of more than sizes.

@@ -32,6 +32,11 @@ pub const RESTORED: What = What::new(
 /// The verbatim values of the release.
 pub const VALUES: What = What::new("sensitive and other values of groups", "the release");
 
+/// A code beyond the domain.
+const NO_VALUE: &str = "a value is none of its attribute";
+/// Another site speaks of this site's columns.
+const NOT_MINE: &str = "this site's own columns are not as it said";
+
 /// A fragmented release. Row i of every table is in the same group; nothing else joins them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fragments {
@@ -140,16 +145,25 @@ async fn generalized(
             }
         }
     }
+    let told = words.clone();
     party.sum(CELLS, &mut words).await?;
     let mut columns = Vec::with_capacity(all.len());
     for (place, position) in all.iter().enumerate() {
         let size = u64::from(plan.schema.attributes()[*position].domain.size());
         let mut cells = Vec::with_capacity(order.groups.len());
-        for record in words.chunks_exact(all.len()) {
+        let is_mine = own.quasi.iter().any(|held| held.position == *position);
+        let both = words
+            .chunks_exact(all.len())
+            .zip(told.chunks_exact(all.len()));
+        for (record, told) in both {
+            party.fit(CELLS, !is_mine || record[place] == told[place], NOT_MINE)?;
             let (least, greatest) = (record[place] >> 32, record[place] & 0xffff_ffff);
-            if least > greatest || greatest >= size {
-                return Err(Error::NoRow);
-            }
+            let is_cell = least <= greatest && greatest < size;
+            party.fit(
+                CELLS,
+                is_cell,
+                "a group is written as no interval of its values",
+            )?;
             cells.push(Cell::Interval(least as u32, greatest as u32));
         }
         let of_row = order.numbered().map(|number| &cells[number as usize - 1]);
@@ -191,7 +205,8 @@ async fn restored(
         for row in &rows {
             let bytes = row.get(4 * place..).and_then(<[u8]>::first_chunk);
             let code = bytes.map(|bytes| u32::from_be_bytes(*bytes));
-            let code = code.filter(|code| *code < size).ok_or(Error::NoRow)?;
+            let code = code.filter(|code| *code < size);
+            let code = code.ok_or_else(|| party.misfit(RESTORED, NO_VALUE))?;
             cells.push(Cell::Interval(code, code));
         }
         columns.push((position, column(cells.iter())));
@@ -226,14 +241,18 @@ async fn values(
             rest = after;
         }
     }
+    let own_words = words.clone();
     party.sum(VALUES, &mut words).await?;
     let mut columns = Vec::with_capacity(all.len());
-    for (position, told) in all.into_iter().zip(words.chunks_exact(rows)) {
+    let told = words.chunks_exact(rows).zip(own_words.chunks_exact(rows));
+    for (position, (told, said)) in all.into_iter().zip(told) {
+        let is_mine = own.verbatim.iter().any(|held| held.position == position);
+        party.fit(VALUES, !is_mine || told == said, NOT_MINE)?;
         let size = plan.schema.attributes()[position].domain.size();
         let mut codes = Codes::for_size(size);
         for word in told {
             let code = u32::try_from(*word).ok().filter(|code| *code < size);
-            codes.push(code.ok_or(Error::NoRow)?);
+            codes.push(code.ok_or_else(|| party.misfit(VALUES, NO_VALUE))?);
         }
         columns.push((position, codes));
     }

@@ -155,6 +155,17 @@ pub async fn anonymize(
     let overlaps = party
         .overlaps(CLASSES, rows.len(), classes.class_of())
         .await?;
+    let has_classes = |(site, count): (usize, &u32)| {
+        let is_split = party.sites() > 1;
+        let has_quasi = !held.columns_at(party, site, Role::Quasi).is_empty();
+        !is_split || (*count > 0) == has_quasi
+    };
+    let fits = overlaps.classes.iter().enumerate().all(has_classes);
+    party.fit(
+        CLASSES,
+        fits,
+        "a site has classes without quasi-identifiers, or none with them",
+    )?;
     classes.list(&overlaps.own);
     let mut common = Common::new(overlaps);
     let mut synchronizations = 0;
@@ -244,7 +255,8 @@ async fn own_groups(
     if plan.synchronizer.cuts() {
         let mut labels = common.labels_by_record(party, classes);
         party.sum(CUTS, &mut labels).await?;
-        return tried.groups_of_labels(common, &labels);
+        let groups = tried.groups_of_labels(common, &labels);
+        return tried.see(party, CUTS, groups);
     }
     let own = tried.groups_of_classes(party, classes);
     for site in tried.without_classes() {
@@ -256,8 +268,8 @@ async fn own_groups(
         }
         party.sum_to(GROUPS, site, &mut told).await?;
         if site == party.me() {
-            return tried.read_groups(&told);
+            return tried.see(party, GROUPS, tried.read_groups(&told));
         }
     }
-    own.ok_or(Error::NoRow)
+    tried.see(party, CLASSES, own)
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use hedgerow_data::Cell;
 use hedgerow_smc::align::Overlaps;
-use hedgerow_smc::{Party, Site};
+use hedgerow_smc::{Party, Site, What};
 
 use super::super::own::OwnColumn;
 use super::JOINED;
@@ -118,15 +118,47 @@ impl Common {
         }
         party.sum(JOINED, &mut words).await?;
         let mut words = words.into_iter();
-        let went_on = words.next();
-        for label in &mut self.label {
+        let went_on = words.next().unwrap_or(0);
+        let is_count = went_on <= self.all_sites as u64;
+        party.fit(JOINED, is_count, "more sites could go on than there are")?;
+        for (site, label) in self.sites.iter().zip(&mut self.label) {
             let count = label.len() as u64;
-            for label in label {
-                let word = words.next().filter(|word| *word < count);
-                *label = word.ok_or(Error::NoRow)? as u32;
+            let told: Vec<u64> = words.by_ref().take(label.len()).collect();
+            let mut both = told.iter().zip(own);
+            let is_own =
+                *site != party.me().index() || both.all(|(told, own)| *told == u64::from(*own));
+            party.fit(
+                JOINED,
+                is_own,
+                "classes of this site are joined that it did not join",
+            )?;
+            for (label, word) in label.iter_mut().zip(told) {
+                party.fit(
+                    JOINED,
+                    word < count,
+                    "classes are joined that there are not",
+                )?;
+                *label = word as u32;
             }
         }
-        Ok(went_on != Some(0))
+        Ok(went_on > 0)
+    }
+
+    /// The group of each record, if they are groups of the sizes that all know.
+    pub(super) fn see(
+        &self,
+        party: &Party,
+        what: What,
+        groups: Option<Vec<u32>>,
+    ) -> Result<Vec<u32>, Error> {
+        const PROBLEM: &str = "records are in groups that there are not, or of other sizes";
+        let groups = groups.ok_or_else(|| party.misfit(what, PROBLEM))?;
+        let mut sizes = vec![0; self.sizes.len()];
+        for group in &groups {
+            sizes[*group as usize] += 1;
+        }
+        party.fit(what, sizes == self.sizes, PROBLEM)?;
+        Ok(groups)
     }
 
     /// For each record and site with classes, its class of now; only this site's own.
@@ -143,15 +175,16 @@ impl Common {
     }
 
     /// The group of each record by its classes at all sites, as `before` the groups were found.
-    pub(super) fn groups_of_labels(&self, before: &Self, words: &[u64]) -> Result<Vec<u32>, Error> {
+    pub(super) fn groups_of_labels(&self, before: &Self, words: &[u64]) -> Option<Vec<u32>> {
         let mut group_of: HashMap<Vec<u64>, u32> = HashMap::new();
         for ((classes, _), group) in self.cells.iter().zip(&self.group) {
             let labels = before.labels_of(classes).into_iter().map(u64::from);
-            group_of.insert(labels.collect(), group.ok_or(Error::NoRow)?);
+            group_of.insert(labels.collect(), (*group)?);
         }
-        let records = words.chunks_exact(self.sites.len());
-        let groups = records.map(|labels| group_of.get(labels).copied().ok_or(Error::NoRow));
-        groups.collect()
+        let records = words.chunks_exact(self.sites.len().max(1));
+        records
+            .map(|labels| group_of.get(labels).copied())
+            .collect()
     }
 
     /// The group of each record, at a site with classes.
@@ -208,10 +241,10 @@ impl Common {
     }
 
     /// Groups that another site told.
-    pub(super) fn read_groups(&self, told: &[u64]) -> Result<Vec<u32>, Error> {
+    pub(super) fn read_groups(&self, told: &[u64]) -> Option<Vec<u32>> {
         let groups = told.iter().map(|word| {
             let is_group = *word < self.sizes.len() as u64;
-            is_group.then_some(*word as u32).ok_or(Error::NoRow)
+            is_group.then_some(*word as u32)
         });
         groups.collect()
     }

@@ -3,14 +3,14 @@
 //! every decision of the run from them, and so knows the name and the number of values of each
 //! entry before it is read. What it cannot foretell is a disclosure that is not listed.
 //!
-//! The list: medians of every attribute in classes of at least 2k records (1), entropies of sites
-//! in the parts of possible cuts, and the sizes that they are relative to (2), and whether a part
-//! has records of enough sites, which is less than their number (3).
+//! The list: medians of every attribute in classes of at least 2k records (1), of entropies of sites
+//! in the parts of possible cuts only which is greater, and the sizes that they are relative to (2),
+//! and whether a part has records of enough sites, which is less than their number (3).
 
 use hedgerow_protocols::horizontal::assembly::VALUES;
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
-    ALL_MEDIANS, CANDIDATES, ENTROPIES, RANGES, RECORDS, REFUSED, SENSITIVE, SITES,
+    ALL_MEDIANS, CANDIDATES, EVENER, RANGES, RECORDS, REFUSED, SENSITIVE, SITES,
 };
 use hedgerow_smc::What;
 
@@ -26,9 +26,6 @@ pub(crate) struct Agreed {
     pub(crate) l: usize,
     pub(crate) alpha: f64,
 }
-
-/// Entropies are summed as whole numbers of this share.
-const UNIT: f64 = (1u64 << 32) as f64;
 
 #[derive(Clone)]
 struct Region {
@@ -228,8 +225,8 @@ impl Agreed {
         part[0] > 0 && part[0] >= self.k && (self.l == 1 || distinct >= self.l)
     }
 
-    /// Equation 3: for each class its best allowed try, if it has any. Only where there is a choice
-    /// are entropies asked for, one for each allowed try.
+    /// Equation 3: for each class its best allowed try, if it has any. Entropies are not opened: tries
+    /// meet in pairs for the evenest, then for the best, and a bit says who wins.
     fn chosen(
         &self,
         reader: &mut Reader<'_>,
@@ -245,40 +242,38 @@ impl Agreed {
                 .collect()
         };
         let choices: Vec<Vec<usize>> = (0..open.len()).map(allowed).collect();
-        let weighed = choices.iter().filter(|places| places.len() > 1);
-        let mut entropies = reader
-            .read_some(ENTROPIES, weighed.map(Vec::len).sum())?
-            .iter()
-            .map(|entropy| *entropy as f64 / UNIT);
-        let best = |(region, places): (&Region, Vec<usize>)| {
-            if places.len() < 2 {
-                return places.first().copied();
-            }
-            let width = |place: usize| {
-                let attribute = tries[place].attribute;
+        let mut left: Vec<Vec<usize>> = Vec::with_capacity(open.len());
+        for (region, mut places) in open.iter().zip(choices) {
+            let width = |place: &usize| {
+                let attribute = tries[*place].attribute;
                 region.width(attribute) / whole[attribute]
             };
-            let weighed: Vec<(usize, f64, f64)> = places
-                .into_iter()
-                .zip(&mut entropies)
-                .map(|(place, entropy)| (place, width(place), entropy))
-                .collect();
-            let widest = weighed.iter().map(|one| one.1).fold(0.0, f64::max);
-            let evenest = weighed.iter().map(|one| one.2).fold(0.0, f64::max);
-            let relative = |score: f64, best: f64| if best > 0.0 { score / best } else { 1.0 };
-            let score = |(_, width, entropy): &(usize, f64, f64)| {
-                self.alpha * relative(*width, widest)
-                    + (1.0 - self.alpha) * relative(*entropy, evenest)
-            };
-            // Of equals the widest, of those the first.
-            let better = weighed.into_iter().reduce(|best, other| {
-                let order = score(&other).total_cmp(&score(&best));
-                let is_better = order.then(other.1.total_cmp(&best.1)).is_gt();
-                if is_better { other } else { best }
-            });
-            better.map(|(place, ..)| place)
+            // Of equals the widest, of those the first: it stands first, and must be beaten.
+            places.sort_by(|a, b| width(b).total_cmp(&width(a)));
+            left.push(places);
+        }
+        let everybody = left.clone();
+        // Where width is all or nothing, there is nothing to ask about the other.
+        let meetings = match self.alpha {
+            1.0 => 0,
+            0.0 => 1,
+            _ => 2,
         };
-        Ok(open.iter().zip(choices).map(best).collect())
+        for _ in 0..meetings {
+            left.clone_from(&everybody);
+            while left.iter().any(|places| places.len() > 1) {
+                let pairs = left.iter().map(|places| places.len() / 2).sum();
+                let mut second = reader.read_bits(EVENER, pairs)?.iter();
+                for places in &mut left {
+                    let winner = |pair: &[usize]| match pair {
+                        [_, other] if second.next() == Some(&1) => *other,
+                        pair => pair[0],
+                    };
+                    *places = places.chunks(2).map(winner).collect();
+                }
+            }
+        }
+        Ok(left.iter().map(|places| places.first().copied()).collect())
     }
 
     /// The release: cells within what the cuts left, and as many records as they said.

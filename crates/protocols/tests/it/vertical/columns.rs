@@ -13,7 +13,7 @@ use hedgerow_protocols::vertical::clustering::{
     Clustering, Loss, Plan, Progress, assemble, cluster,
 };
 use hedgerow_smc::ledger::Entry;
-use hedgerow_smc::memory::Simulation;
+use hedgerow_smc::memory::{Outcome, Simulation};
 use hedgerow_smc::{Party, Seed, Settings};
 
 use super::people::study;
@@ -181,8 +181,17 @@ impl Shared {
         settings: Settings,
     ) -> Result<Vec<Part>, Error> {
         let simulation = Simulation::new(split.sites(), 5).settings(settings);
-        let outcome = simulation.run(|party| self.take_part(party, split, requirement, how));
-        outcome.into_values()
+        self.run(split, requirement, how, &simulation).into_values()
+    }
+
+    pub(super) fn run(
+        &self,
+        split: &Split,
+        requirement: &Requirement,
+        how: How,
+        simulation: &Simulation,
+    ) -> Outcome<Part, Error> {
+        simulation.run(|party| self.take_part(party, split, requirement, how))
     }
 
     /// With a trusted third.

@@ -1,0 +1,72 @@
+//! Bounds on what sites open together, before it is counted, allocated or cut by.
+//!
+//! A sum tells nothing of who added what, so a number that cannot be is nobody's in particular; but
+//! it can be seen. A table is no larger than all sites can bring; parts make up their whole; the
+//! counts of a sensitive attribute make up the records; and no sum is less than a site's own summand.
+//! A site that invents records from beginning to end is not found so: its numbers fit.
+//!
+//! # Discloses
+//! Nothing.
+
+use hedgerow_smc::error::MAXIMUM_CAPACITY;
+use hedgerow_smc::{Party, What};
+
+use crate::Error;
+
+/// The most records of a joint table: as many as all sites can bring, and as rows have numbers.
+fn most_records(sites: usize) -> u64 {
+    let all = (sites as u64).saturating_mul(MAXIMUM_CAPACITY as u64);
+    all.min(u64::from(u32::MAX))
+}
+
+/// How many records all sites have together.
+pub(crate) async fn records(
+    party: &mut Party,
+    what: What,
+    own: usize,
+    sites: usize,
+) -> Result<u64, Error> {
+    let mut records = [own as u64];
+    party.sum(what, &mut records).await?;
+    let [records] = records;
+    let fits = own as u64 <= records && records <= most_records(sites);
+    party.fit(
+        what,
+        fits,
+        "more records than the sites can bring, or fewer than this site has",
+    )?;
+    Ok(records)
+}
+
+/// Whether parts make up a whole.
+pub(crate) fn adds_up(parts: &[u64], whole: u64) -> bool {
+    let sum = parts
+        .iter()
+        .try_fold(0u64, |sum, part| sum.checked_add(*part));
+    sum == Some(whole)
+}
+
+/// Whether no sum is less than this site's own summand.
+pub(crate) fn holds_own(sums: &[u64], own: &[u64]) -> bool {
+    sums.len() == own.len() && sums.iter().zip(own).all(|(sum, own)| sum >= own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_overflow_make_up_nothing() {
+        assert!(adds_up(&[2, 3], 5) && adds_up(&[], 0));
+        assert!(!adds_up(&[2, 3], 6));
+        assert!(!adds_up(&[1 << 63, 1 << 63, 5], 5));
+        assert!(holds_own(&[2, 3], &[2, 0]) && !holds_own(&[2, 3], &[3, 0]));
+        assert!(!holds_own(&[2], &[]));
+    }
+
+    #[test]
+    fn rows_have_numbers() {
+        assert_eq!(most_records(1), 1 << 28);
+        assert_eq!(most_records(250), u64::from(u32::MAX));
+    }
+}

@@ -1,0 +1,226 @@
+//! Which of a class's allowed cuts is the best by JX09 equation 3: width, with a weight, and how
+//! evenly the records of the parts are spread over sites (equation 2), with the rest of it; each
+//! relative to the best.
+//!
+//! The paper has the entropies summed and opened. With them a site that knows its own counts tries
+//! every split of a class over the others, and nearly always finds the one that is. So at the
+//! hardened level no entropy is opened: cuts meet in pairs, the better goes on, and a pair opens one
+//! bit. First they meet for the greatest entropy, whose sum stays hidden; then for the best score,
+//! which is linear in what each site adds once it is known whose entropy is the greatest. At the
+//! published level the sums are opened, and all sites go through the same pairs alone.
+//!
+//! Entropies, weights and widths are whole numbers, so that one party with everybody's rows decides
+//! as many do.
+//!
+//! # Discloses
+//! To all sites, hardened: of n cuts of a class 2 (n - 1) bits at most, who wins which pair
+//! ([`EVENER`]); of which the last says which cut is made. Published: the entropy of sites over the
+//! parts of each allowed cut ([`ENTROPIES`], Theorem 2, 2).
+
+use hedgerow_smc::{Party, Security};
+
+use super::{ENTROPIES, EVENER, Table, Trials};
+use crate::Error;
+
+/// Entropies are summed as whole numbers of this share.
+const UNIT: f64 = (1u64 << 20) as f64;
+/// Weights and widths as whole numbers of this share.
+const ONE: i128 = 1 << 12;
+/// The greatest bound of a comparison.
+const MOST: i128 = 1 << 62;
+
+/// The allowed cuts of a class.
+pub(in crate::horizontal) struct Contest {
+    /// Tries by width, the widest first; of equals the first.
+    places: Vec<usize>,
+    /// Widths relative to the widest.
+    widths: Vec<i128>,
+}
+
+impl Contest {
+    /// Tries, and how wide the attribute of each is in the class, relative to the whole table.
+    pub(in crate::horizontal) fn new(places: Vec<usize>, widths: Vec<f64>) -> Self {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by(|a, b| widths[*b].total_cmp(&widths[*a]));
+        let widest = order.first().map_or(1.0, |first| widths[*first]);
+        let relative = |at: &usize| (widths[*at] / widest * ONE as f64).round() as i128;
+        Self {
+            widths: order.iter().map(relative).collect(),
+            places: order.into_iter().map(|at| places[at]).collect(),
+        }
+    }
+}
+
+/// A weighted sum of entropies: for each, the try and its weight.
+type Weighted = Vec<(usize, i128)>;
+
+/// For each class the try that is made, if any is allowed. `alpha` is the weight of width.
+pub(in crate::horizontal) async fn best(
+    party: &mut Party,
+    table: &Table<'_>,
+    tries: &impl Trials,
+    alpha: f64,
+    contests: Vec<Contest>,
+) -> Result<Vec<Option<usize>>, Error> {
+    let alpha = (alpha.clamp(0.0, 1.0) * ONE as f64).round() as i128;
+    let first = |contest: &Contest| contest.places.first().copied();
+    if alpha == ONE || contests.iter().all(|contest| contest.places.len() < 2) {
+        // The widest, which all sites know; and a class with one way to be cut needs no choice.
+        return Ok(contests.iter().map(first).collect());
+    }
+    let mut judge = Judge::new(party, table, tries, &contests).await?;
+    let evener = |_: usize, one: usize, other: usize, contest: &Contest| -> Weighted {
+        vec![(contest.places[other], 1), (contest.places[one], -1)]
+    };
+    let evenest = judge.winners(party, table, &contests, evener).await?;
+    let winners = if alpha == 0 {
+        evenest
+    } else {
+        let better = |class: usize, one: usize, other: usize, contest: &Contest| -> Weighted {
+            let wider = alpha * (contest.widths[other] - contest.widths[one]);
+            let weight = (ONE - alpha) * ONE;
+            let greatest = contest.places[evenest[class]];
+            vec![
+                (greatest, wider),
+                (contest.places[other], weight),
+                (contest.places[one], -weight),
+            ]
+        };
+        judge.winners(party, table, &contests, better).await?
+    };
+    let pairs = contests.iter().zip(winners);
+    Ok(pairs
+        .map(|(contest, winner)| contest.places.get(winner).copied())
+        .collect())
+}
+
+/// Who says which of two is better.
+struct Judge {
+    /// The entropy of each try: what this party adds to it, or, once opened, the sum.
+    entropies: Vec<u64>,
+    is_open: bool,
+    /// No site adds more.
+    most: i128,
+}
+
+impl Judge {
+    async fn new(
+        party: &mut Party,
+        table: &Table<'_>,
+        tries: &impl Trials,
+        contests: &[Contest],
+    ) -> Result<Self, Error> {
+        let weighed = contests.iter().filter(|contest| contest.places.len() > 1);
+        let mut places: Vec<usize> = weighed
+            .flat_map(|contest| contest.places.iter().copied())
+            .collect();
+        places.sort_unstable();
+        let own = |place: &usize| {
+            let owners = tries.owners(*place);
+            let sizes = &tries.counted(*place).sizes;
+            let parts = owners.chunks(table.sites().max(1)).zip(sizes);
+            let terms = parts.flat_map(|(owners, size)| {
+                let shares = owners.iter().filter(|count| **count > 0);
+                shares.map(|count| *count as f64 / *size as f64)
+            });
+            // Every site's share of every part is rounded for itself: so are one party's.
+            terms
+                .map(|share| (-share * share.ln() * UNIT).round() as u64)
+                .sum()
+        };
+        let mut sums: Vec<u64> = places.iter().map(own).collect();
+        let parts = places.iter().map(|place| tries.counted(*place).parts());
+        // -x ln x is at most 1/e.
+        let most = parts.max().unwrap_or(0) as i128 * (UNIT / std::f64::consts::E).ceil() as i128;
+        let is_open = party.settings().security == Security::Published;
+        if is_open {
+            let own = sums.clone();
+            party.sum(ENTROPIES, &mut sums).await?;
+            let bound = most.saturating_mul(table.sites() as i128);
+            let fits = sums.iter().zip(own);
+            let fits = fits.fold(true, |fits, (sum, own)| {
+                fits && own <= *sum && i128::from(*sum) <= bound
+            });
+            party.fit(ENTROPIES, fits, "entropies beyond what sites can add")?;
+        }
+        let last = places.last().map_or(0, |last| last + 1);
+        let mut entropies = vec![0; last];
+        for (place, sum) in places.into_iter().zip(sums) {
+            entropies[place] = sum;
+        }
+        Ok(Self {
+            entropies,
+            is_open,
+            most,
+        })
+    }
+
+    /// The place of the winner of each contest. Two meet, the second wins if the weighted sum is
+    /// positive, and winners meet again; all contests in step.
+    async fn winners(
+        &mut self,
+        party: &mut Party,
+        table: &Table<'_>,
+        contests: &[Contest],
+        weighted: impl Fn(usize, usize, usize, &Contest) -> Weighted,
+    ) -> Result<Vec<usize>, Error> {
+        let all = contests.iter().map(|contest| contest.places.len());
+        let mut left: Vec<Vec<usize>> = all.map(|count| (0..count).collect()).collect();
+        while left.iter().any(|left| left.len() > 1) {
+            let mut sums = Vec::new();
+            for (class, left) in left.iter().enumerate() {
+                for pair in left.chunks_exact(2) {
+                    sums.push(weighted(class, pair[0], pair[1], &contests[class]));
+                }
+            }
+            let mut second = self.are_positive(party, table, &sums).await?.into_iter();
+            for left in &mut left {
+                // An odd one goes on without a question.
+                let winner = |pair: &[usize]| match pair {
+                    [_, other] if second.next().unwrap_or(false) => *other,
+                    pair => pair[0],
+                };
+                *left = left.chunks(2).map(winner).collect();
+            }
+        }
+        let winner = |left: Vec<usize>| left.first().copied().unwrap_or(0);
+        Ok(left.into_iter().map(winner).collect())
+    }
+
+    /// Which of some weighted sums of all sites' entropies are positive.
+    async fn are_positive(
+        &self,
+        party: &mut Party,
+        table: &Table<'_>,
+        sums: &[Weighted],
+    ) -> Result<Vec<bool>, Error> {
+        let value = |sum: &Weighted| -> i128 {
+            let terms = sum.iter();
+            terms
+                .map(|(place, weight)| i128::from(self.entropies[*place]) * weight)
+                .sum()
+        };
+        if self.is_open {
+            return Ok(sums.iter().map(|sum| value(sum) > 0).collect());
+        }
+        // Every site adds an offset, so that no number is negative.
+        let weight = |sum: &Weighted| sum.iter().map(|(_, weight)| weight.abs()).sum::<i128>();
+        let offset = sums.iter().map(weight).max().unwrap_or(0) * self.most;
+        let bound = 2 * offset * table.sites() as i128 + 1;
+        let word = |number: i128| {
+            let fits = u64::try_from(number).ok();
+            fits.filter(|_| number < MOST).ok_or(Error::Threshold)
+        };
+        let own: Vec<u64> = sums
+            .iter()
+            .map(|sum| word(value(sum) + offset * table.voices() as i128))
+            .collect::<Result<_, Error>>()?;
+        let least = word(offset * table.sites() as i128 + 1)?;
+        let thresholds = vec![least; own.len()];
+        let mut answers = vec![false; own.len()];
+        party
+            .at_least(EVENER, word(bound)?, &own, &thresholds, &mut answers)
+            .await?;
+        Ok(answers)
+    }
+}

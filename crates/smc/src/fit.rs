@@ -1,0 +1,32 @@
+//! Whether opened numbers can be: what a site finds that knows its own and the public totals.
+//!
+//! A sum is opened modulo 2^64 and whoever adds a number to it is not seen. But parts make up a
+//! whole, nobody has fewer records than this site alone, and a whole is bounded: a site looks before
+//! it counts, allocates or cuts by what was opened.
+//!
+//! # Discloses
+//! Nothing.
+
+use crate::error::Error;
+use crate::ledger::What;
+use crate::party::Party;
+
+impl Party {
+    /// The error for numbers of the last question that do not fit together.
+    pub fn misfit(&self, what: What, problem: &'static str) -> Error {
+        Error::Misfit {
+            question: self.calls(),
+            what: what.name(),
+            problem,
+        }
+    }
+
+    /// Ends the run where the numbers of the last question do not fit together.
+    pub fn fit(&self, what: What, fits: bool, problem: &'static str) -> Result<(), Error> {
+        if fits {
+            Ok(())
+        } else {
+            Err(self.misfit(what, problem))
+        }
+    }
+}
