@@ -80,10 +80,12 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         let named = named.filter(|attribute| attribute.role != Role::Identifier);
         warnings.extend(named.filter_map(|attribute| Suspect::by_name(&attribute.name)));
     }
-    let mut warnings: Vec<String> = warnings.iter().map(Suspect::to_string).collect();
-    warnings.dedup();
-    for warning in &warnings {
-        talk(&format!("warning: {warning}"));
+    let mut said: Vec<String> = Vec::new();
+    for warning in warnings.iter().map(Suspect::to_string) {
+        if !said.contains(&warning) {
+            talk(&format!("warning: {warning}"));
+            said.push(warning);
+        }
     }
     let rows = tables.iter().map(|table| table.records);
     let records = match study.partition {
@@ -103,8 +105,8 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
     CliError::all(errors)?;
     let mut text = text(&study, &requirement, &tables);
     let mut json = json(&study, &requirement, &tables);
-    if !warnings.is_empty() {
-        json["warnings"] = warnings.into();
+    if !said.is_empty() {
+        json["warnings"] = said.into();
     }
     let mut holds = true;
     if let Some((table, is_sound)) = agreement::signatures(&arguments.study)? {

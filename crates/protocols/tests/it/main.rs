@@ -7,6 +7,7 @@
 mod adult;
 mod adversary;
 mod clustering;
+mod delta;
 mod figures;
 mod mondrian;
 mod runs;
