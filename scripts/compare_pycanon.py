@@ -3,7 +3,7 @@
 Usage: compare_pycanon.py PATH-TO-HEDGEROW
 
 Nine measures are compared: k, (alpha,k), distinct l, entropy l, recursive (c,l), basic and
-enhanced beta, delta-disclosure, t-closeness. Three of pyCANON's definitions differ from the
+enhanced beta, delta-disclosure, t-closeness. Four of pyCANON's definitions differ from the
 literature's; for these the difference is named, and ours is checked by hand:
 
 - entropy l: pyCANON truncates e^H to an integer, which loses a whole number to rounding
@@ -14,6 +14,9 @@ literature's; for these the difference is named, and ours is checked by hand:
 - enhanced beta: pyCANON gives max over p of min(max gain, -ln p) for the whole table. The
   definition (Cao and Karras 2012) bounds each value's gain by min(beta, -ln p): the least such
   beta is the greatest gain, and there is none if a gain exceeds its -ln p.
+- delta-disclosure: pyCANON passes over the values that a class lacks, which we report as
+  `delta_present`. The definition (Brickell and Shmatikov 2008) speaks of every value of the table:
+  ln 0 is not finite, so there is no delta where a class lacks one.
 """
 
 import collections
@@ -46,7 +49,7 @@ def hedgerow(binary, table):
 
 
 def by_hand(table):
-    """Entropy l, recursive c for the common l, and the least enhanced beta, from the definitions."""
+    """Entropy l, recursive c for the common l, the least enhanced beta, and delta, from the definitions."""
     quasi = [table.header.index(name) for name in table.quasi]
     histograms = []
     for name in table.sensitive:
@@ -56,7 +59,7 @@ def by_hand(table):
             classes[tuple(row[q] for q in quasi)][row[place]] += 1
         histograms.append((collections.Counter(row[place] for row in table.rows), classes))
     common_l = min(len(counts) for _, classes in histograms for counts in classes.values())
-    least_entropy, worst_c, worst_beta = [], [], []
+    least_entropy, worst_c, worst_beta, worst_delta = [], [], [], []
     for whole, classes in histograms:
         for counts in classes.values():
             shares = [count / sum(counts.values()) for count in counts.values()]
@@ -69,7 +72,10 @@ def by_hand(table):
                 gain = fractions.Fraction(count, size) / p - 1
                 over = float(gain) > -math.log(p) * (1 + 1e-9)
                 worst_beta.append(math.inf if over else float(gain))
-    return min(least_entropy), common_l, float(max(worst_c)), max(worst_beta)
+            for value, count in whole.items():
+                share = counts[value] / size
+                worst_delta.append(abs(math.log(share * len(table.rows) / count)) if share else math.inf)
+    return min(least_entropy), common_l, float(max(worst_c)), max(worst_beta), max(worst_delta)
 
 
 def compare(binary, table):
@@ -89,7 +95,7 @@ def compare(binary, table):
     same("alpha", achieved["alpha"], alpha)
     same("distinct l", achieved["l_distinct"], anonymity.l_diversity(frame, quasi, sensitive))
     same("basic beta", achieved["beta_basic"], anonymity.basic_beta_likeness(frame, quasi, sensitive))
-    same("delta", achieved["delta"], anonymity.delta_disclosure(frame, quasi, sensitive))
+    same("delta of present values", achieved["delta_present"], anonymity.delta_disclosure(frame, quasi, sensitive))
     same("t", achieved["t"], anonymity.t_closeness(frame, quasi, sensitive))
 
     # Named differences.
@@ -98,7 +104,7 @@ def compare(binary, table):
     is_lost = floor == theirs + 1 and abs(achieved["l_entropy"] - floor) < 1e-9
     if not is_lost:
         same("entropy l, floor", floor, theirs)
-    entropy_l, common_l, c, beta = by_hand(table)
+    entropy_l, common_l, c, beta, delta = by_hand(table)
     same("entropy l (by hand)", achieved["l_entropy"], entropy_l)
     same("entropy l, floor as reported", ours["l_entropy"]["floor"], math.floor(entropy_l + 1e-9))
     same("recursive l", ours["l_recursive"]["l"], common_l)
@@ -108,6 +114,11 @@ def compare(binary, table):
             problems.append(f"{table.name}: enhanced beta: no beta would do, hedgerow {achieved['beta_enhanced']}")
     else:
         same("enhanced beta (by hand)", achieved["beta_enhanced"], beta)
+    if math.isinf(delta):
+        if achieved["delta"] is not None:
+            problems.append(f"{table.name}: delta: no delta would do, hedgerow {achieved['delta']}")
+    else:
+        same("delta (by hand)", achieved["delta"], delta)
     # And pyCANON's own figure follows from ours: min(greatest gain, -ln of the rarest p).
     rarest = [-math.log(min(frame[name].value_counts()) / len(frame)) for name in sensitive]
     attributes = ours["beta_basic"].get("attributes", {})

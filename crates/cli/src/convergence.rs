@@ -2,7 +2,7 @@
 //! who look at it afterwards.
 
 use hedgerow_data::study::Loss;
-use hedgerow_protocols::horizontal::clustering::{Clustering, Phase, Progress};
+use hedgerow_protocols::horizontal::clustering::{self, Clustering, Phase, Progress};
 use hedgerow_protocols::vertical::clustering as vertical;
 use serde::{Deserialize, Serialize};
 
@@ -162,6 +162,45 @@ impl Steps {
     }
 }
 
+/// Why iterations ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ended {
+    /// No record moved.
+    NothingMoved,
+    /// The loss fell by no more than 1/200 of itself.
+    SmallGain,
+    /// An iteration brought no more than 1/200 of what all had brought, where nobody knows the loss.
+    SmallShare,
+    /// As many were made as may be.
+    Bound,
+}
+
+impl Ended {
+    fn of(ended: clustering::Ended, is_loss_known: bool) -> Self {
+        match ended {
+            clustering::Ended::NothingMoved => Self::NothingMoved,
+            clustering::Ended::SmallGain if is_loss_known => Self::SmallGain,
+            clustering::Ended::SmallGain => Self::SmallShare,
+            clustering::Ended::Bound => Self::Bound,
+        }
+    }
+
+    /// After the number of iterations.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::NothingMoved => "until no record moved",
+            Self::SmallGain => {
+                "until the loss fell by no more than 1/200 of itself; more might have gained a little"
+            }
+            Self::SmallShare => {
+                "until one brought no more than 1/200 of what all had; more might have gained a little"
+            }
+            Self::Bound => "STOPPED AT THE BOUND ON ITERATIONS; more might have gained",
+        }
+    }
+}
+
 /// How the loss of a clustering fell, at the start that was kept.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Convergence {
@@ -169,9 +208,11 @@ pub(crate) struct Convergence {
     measure: &'static str,
     /// Iterations over all records (L of TG12).
     iterations: u32,
-    /// Whether every start ended because there was nothing left to gain, not at the bound on
-    /// iterations.
-    settled: bool,
+    /// Why the iterations ended.
+    ended: Ended,
+    /// Why those ended that followed when clusters had been united, where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refinement_ended: Option<Ended>,
     /// SMC calls that the published form would have made until its end, at all starts.
     published_calls: u64,
     /// The mean loss of a cell at the start and after each step.
@@ -189,7 +230,8 @@ impl Convergence {
         Self {
             measure: measure(loss),
             iterations: iterations.max().unwrap_or(0),
-            settled: found.is_settled,
+            ended: Ended::of(found.ended, true),
+            refinement_ended: None,
             published_calls: found.published_calls,
             steps,
         }
@@ -210,7 +252,8 @@ impl Convergence {
         Self {
             measure: measure(loss),
             iterations: iterations.max().unwrap_or(0),
-            settled: found.is_settled,
+            ended: Ended::of(found.ended, false),
+            refinement_ended: found.refinement_ended.map(|ended| Ended::of(ended, false)),
             published_calls: found.published_calls,
             steps,
         }
@@ -226,10 +269,10 @@ impl Convergence {
     /// For a person: a line for each step.
     pub(crate) fn text(&self) -> String {
         let measure = name_of(self.measure);
-        let end = match self.settled {
-            true => "until nothing was left to gain",
-            false => "STOPPED AT THE BOUND ON ITERATIONS",
-        };
+        let mut end = self.ended.words().to_owned();
+        if let Some(ended) = self.refinement_ended {
+            end.push_str(&format!("; refined {}", ended.words()));
+        }
         let rows = self.steps.iter().filter_map(|step| match step {
             Step::Change {
                 clusters, change, ..

@@ -61,9 +61,24 @@ pub(crate) enum CliError {
     /// The arguments do not go together.
     #[error("{0}")]
     Usage(String),
+    /// Several things are wrong, and all are said.
+    #[error("{}", joined(.0))]
+    Several(Vec<CliError>),
 }
 
 impl CliError {
+    /// All of these errors as one, if there are any.
+    pub(crate) fn all(mut errors: Vec<Self>) -> Result<(), Self> {
+        match (errors.pop(), errors.is_empty()) {
+            (None, _) => Ok(()),
+            (Some(one), true) => Err(one),
+            (Some(last), false) => {
+                errors.push(last);
+                Err(Self::Several(errors))
+            }
+        }
+    }
+
     /// The same for logs and files, which others may read later: where a record is wrong, and not
     /// what it says. A header may be a record too, if the real one is missing.
     pub(crate) fn without_values(&self) -> String {
@@ -77,6 +92,10 @@ impl CliError {
             Self::Source(
                 SourceError::File(file) | SourceError::Postgres(PostgresError::Value(file)),
             ) => file,
+            Self::Several(errors) => {
+                let errors: Vec<String> = errors.iter().map(Self::without_values).collect();
+                return errors.join("\n");
+            }
             other => return other.to_string(),
         };
         match file {
@@ -101,6 +120,12 @@ impl CliError {
             other => other.to_string(),
         }
     }
+}
+
+/// One error after the other, each as it would be said alone.
+fn joined(errors: &[CliError]) -> String {
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    errors.join("\nerror: ")
 }
 
 impl From<hedgerow_smc::Error> for CliError {

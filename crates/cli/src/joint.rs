@@ -10,7 +10,7 @@ use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::Verdict;
-use hedgerow_privacy::{Requirement, Scope, Sensitive};
+use hedgerow_privacy::{Requirement, Scope, Sensitive, SingledOut};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::cluster;
 use hedgerow_protocols::horizontal::cover::covers;
@@ -189,6 +189,7 @@ impl Ready {
 
     /// What a site brings that has this table, which is called so.
     pub(crate) fn bring(&self, table: Table, name: &str) -> Result<Brought, CliError> {
+        refuse_singled_out(&self.study, &table, name)?;
         if self.is_vertical() {
             see_people(&self.study, &table, name)?;
             Ok(Brought::Columns(table))
@@ -287,10 +288,10 @@ impl Ready {
     pub(crate) fn look(&self, folder: &Path) -> Result<Published, CliError> {
         let files = self.study.release_files();
         let path = folder.join(files.first().map_or("", String::as_str));
-        let read = Read::open(&path, &self.study, &[])?;
+        let read = Read::open(&path, &self.study)?;
         // Sites are not in a release: what speaks of them was seen to during the run.
         let (visible, _) = crate::verify::visible(&self.requirement);
-        let (classes, verdict) = read.judge(None, Some(&visible))?;
+        let (classes, verdict) = read.judge(None, &[], Some(&visible))?;
         let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
         Ok(Published {
             folder: folder.to_owned(),
@@ -312,6 +313,16 @@ pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(),
     let keys = study.identity.keys(table);
     keys.map_err(|error| CliError::Usage(format!("{name}: {error}")))?;
     Ok(())
+}
+
+/// Sees, before anything is sent, that columns which are published as they are do not single out more
+/// records than the study allows. Says everything that does.
+pub(crate) fn refuse_singled_out(study: &Study, table: &Table, name: &str) -> Result<(), CliError> {
+    let refusals = SingledOut::of_table(table, study.is_fragmented()).refusals();
+    let errors = refusals
+        .into_iter()
+        .map(|refusal| CliError::Usage(format!("{name}: {refusal}")));
+    CliError::all(errors.collect())
 }
 
 /// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes

@@ -212,8 +212,6 @@ impl Ready {
                 Security::Hardened => Strategy::Direct,
                 Security::Published => Strategy::Adaptive,
             },
-            // Cuts part what is written; clusters may have the same closure.
-            may_write_alike: self.study.algorithm == Algorithm::Clustering,
         }
     }
 

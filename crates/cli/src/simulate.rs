@@ -13,7 +13,7 @@ use hedgerow_smc::{MAXIMUM_SITES, Settings};
 use crate::anonymize::{SEED, refuse_provider};
 use crate::baselines::Baselines;
 use crate::error::CliError;
-use crate::joint::{Brought, Joint, Ready, probe, see_people};
+use crate::joint::{Brought, Joint, Ready, probe, refuse_singled_out, see_people};
 use crate::manifest::{self, Account};
 use crate::opened::Opened;
 use crate::output::{Answer, talk, thousands};
@@ -226,6 +226,8 @@ fn horizontal(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError>
         &others,
         &Bar::reading(&arguments.table),
     )?;
+    let name = arguments.table.display().to_string();
+    refuse_singled_out(&ready.study, &table, &name)?;
     let sites = named.unwrap_or_else(|| deal.sites(&table));
     if let Some(note) = deal.note(&sites) {
         talk(&note);
@@ -304,6 +306,7 @@ fn vertical(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError> {
     )?;
     // A site's own order says nothing about the file.
     let name = arguments.table.display().to_string();
+    refuse_singled_out(&ready.study, &table, &name)?;
     see_people(&ready.study, &table, &name)?;
     probe(&arguments.out, &ready.study)?;
     let ran = simulate(&ready, arguments.seed, count, |site| {

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use hedgerow_data::files::{FileError, Others, read_table};
 use hedgerow_data::study::{Algorithm, Partition, Security, Site};
 use hedgerow_data::{Attribute, Role, Schema, Study};
-use hedgerow_privacy::{Model, Requirement, Sensitive};
+use hedgerow_privacy::{Model, Requirement, Sensitive, SingledOut, Suspect};
 use serde_json::json;
 
 use crate::agreement;
 use crate::error::CliError;
-use crate::joint::see_people;
-use crate::output::{Answer, aligned, count};
+use crate::joint::{refuse_singled_out, see_people};
+use crate::output::{Answer, aligned, count, talk};
 use crate::progress::Bar;
+use crate::verify::text::other as singled_out;
 
 /// Set up a study.
 #[derive(clap::Subcommand)]
@@ -61,47 +62,52 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         Some(site) => columns_of(&study, site, &arguments.study)?,
         None => Arc::clone(&study.schema),
     };
+    // Everything that is wrong is said at once.
+    let mut errors = Vec::new();
     let mut tables = Vec::new();
+    let mut warnings = Vec::new();
     for path in &arguments.tables {
-        let bar = Bar::reading(path);
-        let table = read_table(
-            path,
-            &schema,
-            &Others::but(arguments.provider_column.as_deref()),
-            &bar,
-        );
-        let table = table.map_err(|error| match error {
-            FileError::MissingColumn { .. }
-                if study.split.is_some() && arguments.site.is_none() =>
-            {
-                CliError::Usage(format!(
-                    "{error}\nhint: --site NAME checks a table that has one site's columns"
-                ))
+        match look(&study, &schema, path, arguments, &mut errors) {
+            Ok((fitting, suspects)) => {
+                tables.push(fitting);
+                warnings.extend(suspects);
             }
-            other => other.into(),
-        })?;
-        if study.partition == Partition::Vertical {
-            // What would stop a run: people who cannot be told apart.
-            see_people(&study, &table, &path.display().to_string())?;
+            Err(error) => errors.push(error),
         }
-        tables.push((path.display().to_string(), table.rows() as u64));
     }
-    let rows = tables.iter().map(|(_, rows)| *rows);
+    if tables.is_empty() {
+        let named = schema.attributes().iter();
+        let named = named.filter(|attribute| attribute.role != Role::Identifier);
+        warnings.extend(named.filter_map(|attribute| Suspect::by_name(&attribute.name)));
+    }
+    let mut said: Vec<String> = Vec::new();
+    for warning in warnings.iter().map(Suspect::to_string) {
+        if !said.contains(&warning) {
+            talk(&format!("warning: {warning}"));
+            said.push(warning);
+        }
+    }
+    let rows = tables.iter().map(|table| table.records);
     let records = match study.partition {
         Partition::Horizontal => rows.sum(),
         // The same people in each.
         Partition::Vertical => rows.min().unwrap_or(0),
     };
-    if !tables.is_empty() && requirement.k() > records {
-        return Err(CliError::Usage(format!(
+    // Of tables that could not be read nobody knows how much they hold.
+    if !tables.is_empty() && tables.len() == arguments.tables.len() && requirement.k() > records {
+        errors.push(CliError::Usage(format!(
             "{}: k = {} cannot be met: the tables hold {}\nhint: the largest k that can be met is {records}",
             arguments.study.display(),
             requirement.k(),
             count(records, "record", "records"),
         )));
     }
+    CliError::all(errors)?;
     let mut text = text(&study, &requirement, &tables);
     let mut json = json(&study, &requirement, &tables);
+    if !said.is_empty() {
+        json["warnings"] = said.into();
+    }
     let mut holds = true;
     if let Some((table, is_sound)) = agreement::signatures(&arguments.study)? {
         text.push_str("signatures\n");
@@ -110,6 +116,45 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         holds = is_sound;
     }
     Ok(Answer::new(text, &json, holds))
+}
+
+/// A table that can be read under a study.
+struct Fitting {
+    path: String,
+    records: u64,
+    other: SingledOut,
+}
+
+/// Reads a table under a study. What would stop a run is an error, whatever else is wrong.
+fn look(
+    study: &Study,
+    schema: &Arc<Schema>,
+    path: &Path,
+    arguments: &CheckArguments,
+    errors: &mut Vec<CliError>,
+) -> Result<(Fitting, Vec<Suspect>), CliError> {
+    let provider = arguments.provider_column.as_deref();
+    let table = read_table(path, schema, &Others::but(provider), &Bar::reading(path));
+    let table = table.map_err(|error| match error {
+        FileError::MissingColumn { .. } if study.split.is_some() && arguments.site.is_none() => {
+            CliError::Usage(format!(
+                "{error}\nhint: --site NAME checks a table that has one site's columns"
+            ))
+        }
+        other => other.into(),
+    })?;
+    let path = path.display().to_string();
+    if study.partition == Partition::Vertical {
+        // People who cannot be told apart.
+        errors.extend(see_people(study, &table, &path).err());
+    }
+    errors.extend(refuse_singled_out(study, &table, &path).err());
+    let fitting = Fitting {
+        records: table.rows() as u64,
+        other: SingledOut::of_table(&table, study.is_fragmented()),
+        path,
+    };
+    Ok((fitting, Suspect::of_table(&table)))
 }
 
 /// The columns of a site's own table.
@@ -128,7 +173,7 @@ fn columns_of(study: &Study, site: &str, path: &Path) -> Result<Arc<Schema>, Cli
     Ok(study.schema_at(place))
 }
 
-fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> String {
+fn text(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> String {
     let mut text = format!(
         "study `{}` is sound: {}, {}, {}, {}\n",
         study.name,
@@ -167,11 +212,10 @@ fn text(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> S
         text.push_str(", sensitive attributes taken together");
     }
     text.push('\n');
-    for (path, rows) in tables {
-        text.push_str(&format!(
-            "{path} fits: {}\n",
-            count(*rows, "record", "records")
-        ));
+    for table in tables {
+        let records = count(table.records, "record", "records");
+        text.push_str(&format!("{} fits: {records}\n", table.path));
+        text.push_str(&aligned(&singled_out(&table.other)));
     }
     text
 }
@@ -189,12 +233,18 @@ pub(crate) fn holders(study: &Study) -> String {
     sites.map(line).collect()
 }
 
-fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> serde_json::Value {
+fn json(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> serde_json::Value {
     let attributes: Vec<_> = study
         .schema
         .attributes()
         .iter()
-        .map(|attribute| json!({ "name": attribute.name, "role": attribute.role, "values": attribute.domain.size() }))
+        .map(|attribute| {
+            let mut value = json!({ "name": attribute.name, "role": attribute.role, "values": attribute.domain.size() });
+            if attribute.publish_unique {
+                value["publish_unique"] = true.into();
+            }
+            value
+        })
         .collect();
     let mut value = json!({
         "study": study.name,
@@ -214,9 +264,13 @@ fn json(study: &Study, requirement: &Requirement, tables: &[(String, u64)]) -> s
         value["columns"] = columns.collect();
     }
     if !tables.is_empty() {
-        let tables = tables
-            .iter()
-            .map(|(path, rows)| json!({ "path": path, "records": rows }));
+        let tables = tables.iter().map(|table| {
+            let mut value = json!({ "path": table.path, "records": table.records });
+            if !table.other.is_empty() {
+                value["other"] = json!(table.other);
+            }
+            value
+        });
         value["tables"] = tables.collect();
     }
     value
@@ -260,6 +314,9 @@ fn domain(attribute: &Attribute) -> String {
         && tree.height() > 1
     {
         text.push_str(&format!(", taxonomy of height {}", tree.height()));
+    }
+    if attribute.publish_unique {
+        text.push_str(", published though it may single records out");
     }
     text
 }

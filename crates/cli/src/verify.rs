@@ -110,16 +110,17 @@ fn look(
 ) -> Result<Report, CliError> {
     let mut report = match opened {
         Some(Opened { study, .. }) => {
-            let provider = arguments.provider_column.as_deref();
-            let ignore: Vec<&str> = provider.into_iter().collect();
             arguments.refuse_of_tables(study)?;
-            let read = Read::open(path, study, &ignore)?;
+            let read = Read::open(path, study)?;
+            arguments.refuse_ignored(&read.text, study)?;
             with_study(arguments, study, &read, check.as_mut())?
         }
         None => {
             arguments.refuse_double_roles()?;
             let names = [arguments.quasi.as_slice(), &arguments.sensitive].concat();
-            without_study(arguments, &read_text(path, &names, &Bar::reading(path))?)?
+            let table = read_text(path, &names, &Bar::reading(path))?;
+            arguments.refuse_absent(&table)?;
+            without_study(arguments, &table)?
         }
     };
     if let Some(mut check) = check.take() {
@@ -127,7 +128,7 @@ fn look(
         check.numbers(&report, is_own);
         check.decide();
         if !check.holds {
-            report.verdict.holds = Some(false);
+            report.verdict.fail();
         }
         report.manifest = Some(check);
     }
@@ -218,7 +219,7 @@ fn with_study(
         }
         requirement = Some(seen);
     }
-    let (classes, verdict) = read.judge(provider, requirement.as_ref())?;
+    let (classes, verdict) = read.judge(provider, &arguments.ignore, requirement.as_ref())?;
 
     let original = match &arguments.original {
         Some(path) => Some(original(path, study, provider, release)?),
@@ -292,6 +293,7 @@ fn without_study(arguments: &Arguments, table: &TextTable) -> Result<Report, Cli
     }
     let provider = arguments.provider_column.as_deref();
     let evidence = Evidence::of_table(table, &arguments.quasi, &arguments.sensitive, provider)?;
+    let evidence = evidence.ignoring(&arguments.ignore);
     let scope = evidence.scope();
     let requirement = arguments
         .against

@@ -42,6 +42,8 @@ pub struct Attribute {
     pub domain: Domain,
     /// How a release writes it, where the attribute says so itself.
     pub recode: Option<Recode>,
+    /// Of role `other`: whether it may be published though its values single records out.
+    pub publish_unique: bool,
 }
 
 impl Attribute {

@@ -42,13 +42,17 @@ pub struct Reference {
     /// By value code.
     counts: Vec<u64>,
     total: u64,
+    distinct: u64,
 }
 
 impl Reference {
     /// The table's counts, by value code.
     pub fn new(counts: Vec<u64>) -> Self {
-        let total = counts.iter().sum();
-        Self { counts, total }
+        Self {
+            total: counts.iter().sum(),
+            distinct: counts.iter().filter(|count| **count > 0).count() as u64,
+            counts,
+        }
     }
 
     /// Records in the table.
@@ -68,6 +72,6 @@ impl Reference {
 
     /// Number of distinct values that occur.
     pub fn distinct(&self) -> u64 {
-        self.counts.iter().filter(|count| **count > 0).count() as u64
+        self.distinct
     }
 }

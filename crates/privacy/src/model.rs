@@ -55,7 +55,7 @@ pub enum Model {
         /// Whether -ln p caps it too.
         enhanced: bool,
     },
-    /// |ln(q/p)| below delta for every value of the class.
+    /// |ln(q/p)| below delta for every value of the table, so that the class has all of them.
     DeltaDisclosure {
         /// delta
         delta: f64,

@@ -163,6 +163,7 @@ mod tests {
             role: Role::Quasi,
             domain,
             recode: None,
+            publish_unique: false,
         };
         let mut column = Codes::for_size(10);
         codes.iter().for_each(|code| column.push(*code));

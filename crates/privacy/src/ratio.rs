@@ -116,7 +116,7 @@ impl fmt::Display for Ratio {
         let rounded = format!("{:.4}", self.to_f64());
         let trimmed = rounded.trim_end_matches('0').trim_end_matches('.');
         match trimmed {
-            _ if self.denominator == 0 => formatter.write_str("none"),
+            _ if self.denominator == 0 => formatter.write_str("without bound"),
             // Small, but not nothing.
             "0" if self.numerator > 0 => write!(formatter, "{}", self.to_f64()),
             _ => formatter.write_str(trimmed),

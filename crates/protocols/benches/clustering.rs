@@ -371,7 +371,6 @@ fn demands(requirement: &Requirement) -> Demands<'_> {
         requirement,
         sensitive: Vec::new(),
         strategy: Strategy::Direct,
-        may_write_alike: true,
     }
 }
 

@@ -131,7 +131,6 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
             requirement,
             sensitive: Vec::new(),
             strategy: Strategy::Direct,
-            may_write_alike: false,
         },
         choice: Choice::Width,
         cuts_sites: false,

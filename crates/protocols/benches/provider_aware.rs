@@ -212,7 +212,6 @@ impl Persons {
                     tree: None,
                 }],
                 strategy,
-                may_write_alike: false,
             },
             choice,
             cuts_sites,

@@ -127,13 +127,13 @@ fn main() -> ExitCode {
     let alone = pollster::block_on(alone).unwrap();
     let is_iteration = |step: &&Progress| step.phase == Phase::Iteration;
     println!(
-        "one party with all columns: L = {}, {} calls, loss {:.3} %, {} clusters, {:.1} s, settled: {}",
+        "one party with all columns: L = {}, {} calls, loss {:.3} %, {} clusters, {:.1} s, ended: {:?}",
         alone.trace.iter().filter(is_iteration).count(),
         party.calls(),
         alone.own_loss * 100.0,
         alone.clusters.len(),
         begun.elapsed().as_secs_f64(),
-        alone.is_settled
+        alone.ended
     );
 
     let begun = Instant::now();

@@ -4,7 +4,7 @@ use hedgerow_data::Study;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::convergence::{Step, name_of};
+use crate::convergence::{Ended, Step, name_of};
 use crate::output::{count, thousands};
 use crate::study::{algorithm, security};
 use crate::verify::{Report, text};
@@ -56,8 +56,8 @@ pub(super) struct Bar {
 pub(super) struct Fall {
     pub(super) measure: &'static str,
     pub(super) iterations: String,
-    /// Whether it ended because nothing was left to gain.
-    pub(super) is_settled: bool,
+    /// Why the iterations ended, in words.
+    pub(super) ended: &'static str,
     pub(super) published_calls: u64,
     /// Each step, the clusters there were after it, and the mean loss of a cell.
     pub(super) rows: Vec<(String, String, f64)>,
@@ -101,17 +101,7 @@ impl Facts {
             None => Verdict::Unasked,
             Some(true) if demands.iter().any(fails) => Verdict::Unseen,
             Some(true) => Verdict::Holds,
-            Some(false)
-                if is_as_said
-                    && self.report.verdict.identifiers.is_empty()
-                    && self.report.verdict.disordered.is_empty()
-                    && demands
-                        .iter()
-                        .filter(|one| fails(one))
-                        .all(|one| !one.is_seen) =>
-            {
-                Verdict::Unseen
-            }
+            Some(false) if is_as_said && self.report.verdict.not_shown => Verdict::Unseen,
             Some(false) => Verdict::Fails,
         }
     }
@@ -239,7 +229,9 @@ impl Facts {
         Some(Fall {
             measure: name_of(said["measure"].as_str()?),
             iterations: count(iterations, "iteration", "iterations"),
-            is_settled: said["settled"].as_bool()?,
+            ended: serde_json::from_value::<Ended>(said["ended"].clone())
+                .ok()?
+                .words(),
             published_calls: said["published_calls"].as_u64()?,
             rows: rows.collect(),
         })

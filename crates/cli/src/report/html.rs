@@ -2,6 +2,7 @@
 
 use hedgerow_privacy::verify::Measure;
 
+use super::beside;
 use super::facts::{Demand, Facts, Verdict};
 use super::markup::{Cell, Html};
 use super::plots;
@@ -117,6 +118,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
             "Column `{name}` is an identifier: nobody in this table is anonymous."
         ));
     }
+    said.extend(beside::reasons(facts));
     for file in &facts.report.verdict.disordered {
         said.push(format!(
             "{file}: rows of a group do not stand in the order of what is written, so their order may say whose they are."
@@ -299,6 +301,7 @@ fn risk(html: &mut Html, facts: &Facts) {
             percent(risk.uniqueness.after),
         ));
         html.table("Risk over all records", &["risk", "what it means", "value"], rows);
+        beside::singled_out(html, facts);
     });
 }
 
@@ -446,16 +449,12 @@ fn convergence(html: &mut Html, facts: &Facts) {
         return;
     };
     html.section("convergence", "How the loss fell", |html| {
-        let end = match fall.is_settled {
-            true => "nothing was left to gain",
-            false => "the bound on iterations was reached",
-        };
         let calls = count(fall.published_calls, "SMC call", "SMC calls");
         html.put(
             "p",
             &format!(
-                "The start that was kept took {}; {end}. The published form of the algorithm would have made {calls} at all starts.",
-                fall.iterations
+                "The start that was kept took {}, {}. The published form of the algorithm would have made {calls} at all starts.",
+                fall.iterations, fall.ended
             ),
         );
         // Entropy is in bits, which are no share of anything.

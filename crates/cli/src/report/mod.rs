@@ -4,6 +4,7 @@
 //! only the ledger, the cost and how the loss fell are taken from the manifest, since a release does
 //! not show them.
 
+mod beside;
 mod facts;
 mod html;
 mod markup;

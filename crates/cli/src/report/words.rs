@@ -346,7 +346,10 @@ pub(super) fn protects(key: &str, is_restored: bool) -> &'static str {
             "How much likelier a sensitive value may become for who knows the class."
         }
         "delta" => {
-            "How far a sensitive value's share in a class may be from its share in the table."
+            "How far a sensitive value's share in a class may be from its share in the table; a value that a class lacks is infinitely far."
+        }
+        "delta_present" => {
+            "The same over the values that a class has: it says nothing of those that it lacks."
         }
         "site_diversity" => "Every class has records of at least this many sites.",
         "m" => "All of this holds even if this many sites put together what they know.",

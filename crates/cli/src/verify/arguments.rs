@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::Study;
 use hedgerow_data::document::Document;
+use hedgerow_data::{Study, TextTable, quoted_list};
 use hedgerow_privacy::query_error::Queries;
 use hedgerow_privacy::{Requirement, Scope};
 
@@ -13,11 +13,12 @@ use crate::error::CliError;
 /// worst class. With a release folder and its study also whether it is what all sites signed.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not, 2 bad input.
+    after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not or that is not shown, 2 bad input.
 Examples:
   hedgerow verify release-1 --study study.toml
   hedgerow verify release.csv --study study.toml --against 'k = 20, t = 0.1'
-  hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'"
+  hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'
+  hedgerow verify table.csv --quasi age,zip --sensitive disease --ignore ward,year --against 'k = 5'"
 )]
 pub(crate) struct Arguments {
     /// The release: a CSV or Parquet file, or a release folder.
@@ -48,6 +49,9 @@ pub(crate) struct Arguments {
     /// The column that names each record's site: needed for site diversity and m.
     #[arg(long, value_name = "COLUMN")]
     pub(super) provider_column: Option<String>,
+    /// Columns that have no role and may be there all the same: you answer for what they say.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    pub(super) ignore: Vec<String>,
     /// The original table, for losses that need it (EM, NCP over present values) and uniqueness
     /// before.
     #[arg(long, value_name = "TABLE", requires = "study")]
@@ -97,6 +101,7 @@ impl Arguments {
             quasi: Vec::new(),
             sensitive: Vec::new(),
             provider_column: None,
+            ignore: Vec::new(),
             original: original.map(Path::to_owned),
             queries: 0,
             query_kind: QueryKind::Jx09,
@@ -124,14 +129,45 @@ impl Arguments {
         Ok(())
     }
 
+    /// A column that is to be ignored is there, and has no role: otherwise somebody else is meant.
+    pub(super) fn refuse_ignored(&self, table: &TextTable, study: &Study) -> Result<(), CliError> {
+        let refuse = |name: &str, what: &str| {
+            Err(CliError::Usage(format!("--ignore: column `{name}` {what}")))
+        };
+        for name in &self.ignore {
+            if study.schema.position(name).is_some() {
+                return refuse(
+                    name,
+                    "has a role in the study\nhint: only a column without one can be ignored",
+                );
+            }
+            if self.provider_column.as_ref() == Some(name) {
+                return refuse(name, "is named twice\nhint: a column has one role");
+            }
+        }
+        self.refuse_absent(table)
+    }
+
+    /// A column that is to be ignored is there.
+    pub(super) fn refuse_absent(&self, table: &TextTable) -> Result<(), CliError> {
+        match self.ignore.iter().find(|name| table.column(name).is_none()) {
+            Some(name) => Err(CliError::Usage(format!(
+                "{}: there is no column `{name}` to ignore\nhint: the file has {}",
+                table.file,
+                quoted_list(&table.names)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// A column has one role.
     pub(super) fn refuse_double_roles(&self) -> Result<(), CliError> {
-        let provider = self.provider_column.iter();
         let mut named: Vec<&String> = self
             .quasi
             .iter()
             .chain(&self.sensitive)
-            .chain(provider)
+            .chain(&self.provider_column)
+            .chain(&self.ignore)
             .collect();
         named.sort_unstable();
         match named.windows(2).find(|pair| pair[0] == pair[1]) {

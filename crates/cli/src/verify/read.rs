@@ -22,7 +22,8 @@ pub(crate) struct Read {
 
 impl Read {
     /// Reads the release of a study: its file, or one of the files of a fragmented one.
-    pub(crate) fn open(path: &Path, study: &Study, ignore: &[&str]) -> Result<Self, CliError> {
+    /// Columns that the study does not know are read past: they are the verdict's to complain about.
+    pub(crate) fn open(path: &Path, study: &Study) -> Result<Self, CliError> {
         if study.is_fragmented() {
             let folder = path.parent().unwrap_or(Path::new(""));
             let read = read_fragments(folder, &study.schema, &())?;
@@ -35,8 +36,9 @@ impl Read {
         let attributes = study.schema.attributes().iter();
         let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
         let text = read_text(path, &names, &Bar::reading(path))?;
+        let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
         Ok(Self {
-            release: Release::from_text(&text, &study.schema, ignore)?,
+            release: Release::from_text(&text, &study.schema, &all)?,
             text,
             disordered: Vec::new(),
         })
@@ -46,9 +48,11 @@ impl Read {
     pub(crate) fn judge(
         &self,
         provider: Option<&str>,
+        ignore: &[String],
         requirement: Option<&Requirement>,
     ) -> Result<(Classes, Verdict), CliError> {
         let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
+        let evidence = evidence.ignoring(ignore);
         let classes = evidence.classes();
         let verdict = verify(&in_view(evidence, requirement), requirement);
         Ok((classes, verdict.with_disorder(self.disordered.clone())))

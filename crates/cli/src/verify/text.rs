@@ -2,19 +2,23 @@
 
 use std::path::Path;
 
+use hedgerow_privacy::SingledOut;
 use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 
 use super::{Check, Report};
 use crate::error::CliError;
-use crate::output::{aligned, count};
+use crate::output::{aligned, count, thousands};
 
 pub(crate) fn text(path: &Path, report: &Report) -> String {
     let verdict = &report.verdict;
-    let mut text = match verdict.holds {
-        Some(true) => String::from("HOLDS"),
-        Some(false) => String::from("DOES NOT HOLD"),
-        None => String::from("no requirement given"),
-    };
+    let is_unseen = report.manifest.iter().any(|check| !check.unseen.is_empty());
+    let mut text = String::from(match verdict.holds {
+        Some(true) if is_unseen => "HOLDS AS FAR AS IT CAN BE SEEN",
+        Some(true) => "HOLDS",
+        Some(false) if verdict.not_shown => "NOT SHOWN",
+        Some(false) => "DOES NOT HOLD",
+        None => "no requirement given",
+    });
     text.push_str(&format!(
         ": {}, {} in {}\n\n",
         path.display(),
@@ -33,6 +37,18 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
         text.push_str(&format!(
             "column `{name}` is an identifier: nobody in this table is anonymous\nhint: remove the column and ask again\n\n"
         ));
+    }
+    if !verdict.unexplained.is_empty() {
+        text.push_str(&format!(
+            "{} no role: what is said of people there is not known, so nothing is shown\nhint: give every column a role, or name in --ignore those that say nothing of anybody\n\n",
+            columns_have(&verdict.unexplained)
+        ));
+    }
+    for refusal in verdict.other.refusals() {
+        text.push_str(&format!("{refusal}\n\n"));
+    }
+    for suspect in &verdict.suspects {
+        text.push_str(&format!("warning: {suspect}\n\n"));
     }
     for file in &verdict.disordered {
         text.push_str(&format!(
@@ -91,7 +107,8 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
         text.push_str(&format!("\nsmallest class: {}\n", class(smallest)));
     }
     text.push('\n');
-    text.push_str(&aligned(&[risk(report), utility(report)].concat()));
+    let measured = [risk(report), other(&verdict.other), utility(report)];
+    text.push_str(&aligned(&measured.concat()));
     if let Some(check) = &report.manifest
         && findings.is_none()
     {
@@ -138,12 +155,15 @@ fn manifest(check: &Check) -> String {
 
 fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
     let (required, achieved) = numbers(name, model);
-    words([
-        &label(name, model),
-        &required,
-        &achieved,
-        holds(model.holds),
-    ])
+    words([&label(name, model), &required, &achieved, standing(model)])
+}
+
+/// How it stands with a demand.
+fn standing(model: &ModelVerdict) -> &'static str {
+    match model.not_shown {
+        true => "not shown",
+        false => holds(model.holds),
+    }
 }
 
 /// What is required of a model and what was achieved, in words.
@@ -163,7 +183,10 @@ pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
     let required = model.required.map_or(String::new(), |required| {
         format!("{sign} {}", show(required))
     });
-    let mut achieved = show(model.achieved);
+    let mut achieved = match model.unbounded {
+        Some(why) => String::from(why),
+        None => show(model.achieved),
+    };
     if model.at_least {
         achieved.push_str(" or more");
     }
@@ -183,6 +206,7 @@ pub(crate) fn title(name: &str) -> &str {
         "beta_basic" => "basic beta-likeness",
         "beta_enhanced" => "enhanced beta-likeness",
         "delta" => "delta-disclosure privacy",
+        "delta_present" => "delta of the values present in a class",
         "site_diversity" => "l-site-diversity",
         "m" => "m-privacy",
         other => other,
@@ -272,6 +296,41 @@ fn risk(report: &Report) -> Vec<Vec<String>> {
     }
     rows.push(words(["  unique", "", &percent(risk.uniqueness.after), ""]));
     rows
+}
+
+/// What columns that are published as they are single out.
+pub(crate) fn other(other: &SingledOut) -> Vec<Vec<String>> {
+    if other.is_empty() {
+        return Vec::new();
+    }
+    let share = |unique: u64| format!("{} ({})", thousands(unique), percent(other.share(unique)));
+    let mut rows = vec![words([
+        "singled out by what is published as it is",
+        "",
+        "",
+        "",
+    ])];
+    for column in &other.columns {
+        let name = format!("  {}", column.name);
+        let allowed = if column.publish_unique {
+            "publish_unique"
+        } else {
+            ""
+        };
+        rows.push(words([&name, "", &share(column.unique), allowed]));
+    }
+    if let Some(unique) = other.together {
+        rows.push(words(["  all of these together", "", &share(unique), ""]));
+    }
+    rows
+}
+
+fn columns_have(names: &[String]) -> String {
+    let list = hedgerow_data::quoted_list(names);
+    match names.len() {
+        1 => format!("column {list} has"),
+        _ => format!("columns {list} have"),
+    }
 }
 
 fn utility(report: &Report) -> Vec<Vec<String>> {

@@ -2,6 +2,7 @@
 
 mod again;
 mod clustering;
+mod columns;
 mod disclosures;
 mod faults;
 mod four;

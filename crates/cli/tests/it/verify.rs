@@ -1,5 +1,8 @@
 //! `hedgerow verify`.
 
+mod columns;
+mod models;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;

@@ -38,20 +38,36 @@ pub(super) fn schema(root: &Section<'_>, open: &Open<'_>) -> Result<Schema, Stud
             let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
             return Err(section.wrong("recode", message).into());
         }
+        let publish_unique = section.boolean("publish_unique")?;
+        if publish_unique.is_some() && role != Role::Other {
+            let message = "`attribute.publish_unique` is for role = \"other\": of all columns only these are published as they are without a requirement";
+            return Err(section.wrong("publish_unique", message).into());
+        }
         attributes.push(Attribute {
             name,
             role,
             domain,
             recode,
+            publish_unique: publish_unique.unwrap_or(false),
         });
     }
     Ok(Schema::new(attributes))
 }
 
 /// The keys of an attribute, whatever its form.
-const KEYS: [&str; 11] = [
-    "name", "role", "type", "range", "step", "widths", "values", "ordered", "taxonomy", "missing",
+const KEYS: [&str; 12] = [
+    "name",
+    "role",
+    "type",
+    "range",
+    "step",
+    "widths",
+    "values",
+    "ordered",
+    "taxonomy",
+    "missing",
     "recode",
+    "publish_unique",
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -114,7 +130,7 @@ fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), D
         None if section.has("values") => ("values", &["values", "ordered", "missing"]),
         None => return Ok(()),
     };
-    let always = ["name", "role", "type", "recode"];
+    let always = ["name", "role", "type", "recode", "publish_unique"];
     let stranger = KEYS
         .iter()
         .find(|key| section.has(key) && !always.contains(key) && !fitting.contains(key));

@@ -192,6 +192,23 @@ fn what_an_attribute_may_not_be() {
 }
 
 #[test]
+fn only_what_is_published_as_it_is_may_be_unique() {
+    let role = |role: &str| {
+        refusal(&format!(
+            "[[attribute]]\nname = \"a\"\nrole = \"{role}\"\nvalues = [\"x\"]\npublish_unique = true\n"
+        ))
+    };
+    for other in ["quasi", "sensitive", "identifier"] {
+        assert_eq!(
+            role(other),
+            "study.toml:8: `attribute.publish_unique` is for role = \"other\": of all columns only these are published as they are without a requirement"
+        );
+    }
+    // Allowed there, so that the next mistake is found.
+    assert!(role("other").contains("no attribute has role = \"quasi\""));
+}
+
+#[test]
 fn keys_of_another_form_are_refused() {
     let attribute = |body: &str| {
         refusal(&format!(

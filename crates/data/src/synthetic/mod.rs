@@ -263,6 +263,7 @@ fn pooled_table(
         role: Role::Other,
         domain: Domain::category(tree, false),
         recode: None,
+        publish_unique: false,
     });
     let name = plan.kind.name();
     let path = table_path(plan, folder, name);

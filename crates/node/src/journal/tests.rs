@@ -316,8 +316,7 @@ fn what_was_learned_is_kept_and_never_less_than_an_earlier_life_saw() {
     for life in 0..3 {
         let journal = Arc::new(Journal::open(folder.path()).unwrap());
         let begun = begin(&journal, &NAME, None).unwrap();
-        let mut account =
-            Account::open(Arc::clone(&journal), begun.id, names()).unwrap();
+        let mut account = Account::open(Arc::clone(&journal), begun.id, names()).unwrap();
         account.note(None, &disclosed(9, false)).unwrap();
         match life {
             0 => found(1, 1, 9),

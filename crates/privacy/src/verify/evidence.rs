@@ -7,12 +7,14 @@ use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable
 use crate::classes::Classes;
 use crate::closeness::Distance;
 use crate::counts::Reference;
+use crate::identifying::Suspect;
 use crate::requirement::{Scope, ScopeAttribute};
+use crate::singled_out::SingledOut;
 
 use super::verdict::WorstClass;
 
 /// A release, column by column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Evidence<'a> {
     /// Number of records.
     pub records: usize,
@@ -24,6 +26,12 @@ pub struct Evidence<'a> {
     pub provider: Option<&'a TextColumn>,
     /// Columns that should not be there: identifiers of the study.
     pub identifiers: Vec<String>,
+    /// Columns that nobody gave a role.
+    pub unexplained: Vec<String>,
+    /// Columns that look like identifiers, whatever their role.
+    pub suspects: Vec<Suspect>,
+    /// What the columns of role `other` single out.
+    pub other: SingledOut,
 }
 
 /// A quasi-identifier: its text and, where a study explains them, the cells that the distinct texts
@@ -86,7 +94,8 @@ impl<'a> Evidence<'a> {
         release: &'a Release,
         provider: Option<&str>,
     ) -> Result<Self, EvidenceError> {
-        let attributes = release.schema().attributes();
+        let schema = release.schema();
+        let attributes = schema.attributes();
         let mut quasi = Vec::new();
         let mut sensitive = Vec::new();
         let mut identifiers = Vec::new();
@@ -125,6 +134,13 @@ impl<'a> Evidence<'a> {
                 Role::Identifier | Role::Other => {}
             }
         }
+        let is_group = |name: &str| release.groups().is_some() && name == GROUP;
+        let role = |name: &str| match schema.position(name) {
+            Some(position) => Some(attributes[position].role),
+            None if Some(name) == provider || is_group(name) => Some(Role::Identifier),
+            None => None,
+        };
+        let (unexplained, suspects) = doubtful(text, role);
         let provider = provider.map(|name| find(text, name)).transpose()?;
         Ok(Self {
             records: text.rows(),
@@ -132,6 +148,9 @@ impl<'a> Evidence<'a> {
             sensitive,
             provider,
             identifiers,
+            unexplained,
+            suspects,
+            other: SingledOut::of_release(release),
         })
     }
 
@@ -148,6 +167,17 @@ impl<'a> Evidence<'a> {
                 file: text.file.clone(),
             });
         }
+        let role = |name: &str| {
+            let is_in = |names: &[String]| names.iter().any(|one| one == name);
+            let roles = [
+                (is_in(quasi), Role::Quasi),
+                (is_in(sensitive), Role::Sensitive),
+                (Some(name) == provider, Role::Identifier),
+            ];
+            let role = roles.into_iter().find(|(is_of, _)| *is_of);
+            role.map(|(_, role)| role)
+        };
+        let (unexplained, suspects) = doubtful(text, role);
         let quasi = quasi
             .iter()
             .map(|name| {
@@ -169,7 +199,17 @@ impl<'a> Evidence<'a> {
             sensitive,
             provider,
             identifiers: Vec::new(),
+            unexplained,
+            suspects,
+            other: SingledOut::default(),
         })
+    }
+
+    /// The same table with columns that somebody answers for though they have no role.
+    #[must_use]
+    pub fn ignoring(mut self, columns: &[String]) -> Self {
+        self.unexplained.retain(|name| !columns.contains(name));
+        self
     }
 
     /// The same release with its sensitive attributes taken together as one.
@@ -331,6 +371,25 @@ impl<'a> SensitiveColumn<'a> {
         }
         Reference::new(counts)
     }
+}
+
+/// The columns of a table that have no role, and those that look like identifiers. A column that names
+/// people or sites by its role, or numbers groups, is neither.
+fn doubtful(text: &TextTable, role: impl Fn(&str) -> Option<Role>) -> (Vec<String>, Vec<Suspect>) {
+    let mut unexplained = Vec::new();
+    let mut suspects = Vec::new();
+    for (name, column) in text.names.iter().zip(&text.columns) {
+        let role = role(name);
+        if role.is_none() {
+            unexplained.push(name.clone());
+        }
+        suspects.extend(match role {
+            Some(Role::Identifier) => None,
+            Some(Role::Quasi) => Suspect::by_name(name),
+            Some(Role::Sensitive | Role::Other) | None => Suspect::of_text(name, column),
+        });
+    }
+    (unexplained, suspects)
 }
 
 fn find<'a>(text: &'a TextTable, name: &str) -> Result<&'a TextColumn, EvidenceError> {

@@ -66,15 +66,24 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
 
     let mut models = look.models(&distances);
     sites::judge(&look, requirement, &mut models);
+    models.explain();
+    let (has_failing, has_unseen) = models.fail_and_unseen();
+    let fails =
+        has_failing || !evidence.identifiers.is_empty() || !evidence.other.refusals().is_empty();
+    let is_unseen = has_unseen || !evidence.unexplained.is_empty();
     Verdict {
-        holds: match (evidence.identifiers.is_empty(), requirement) {
-            (false, _) => Some(false),
-            (true, Some(_)) => Some(models.all_hold()),
-            (true, None) => None,
+        holds: match requirement {
+            _ if fails || is_unseen => Some(false),
+            Some(_) => Some(true),
+            None => None,
         },
+        not_shown: is_unseen && !fails,
         records: classes.records(),
         classes: classes.count() as u64,
         identifiers: evidence.identifiers.clone(),
+        unexplained: evidence.unexplained.clone(),
+        suspects: evidence.suspects.clone(),
+        other: evidence.other.clone(),
         disordered: Vec::new(),
         sensitive: requirement.map_or(Sensitive::Each, |requirement| requirement.sensitive),
         models,
@@ -185,6 +194,12 @@ impl Look<'_> {
             }),
             Worse::Greater,
             |counts, attribute| measure::disclosure(counts, &tables[attribute]),
+            Measure::Real,
+        );
+        models.delta_present = self.each(
+            None,
+            Worse::Greater,
+            |counts, attribute| measure::disclosure_of_present(counts, &tables[attribute]),
             Measure::Real,
         );
         models

@@ -14,7 +14,8 @@ use super::scan::{Failing, Worse, worst};
 use super::verdict::{Measure, ModelVerdict, Models, WorstClass};
 use super::{Look, QuasiColumn};
 
-/// Adds the verdicts that need the provider column; demands that need it and lack it fail.
+/// Adds the verdicts that need the provider column; demands that need it and lack it are not shown to
+/// hold.
 pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: &mut Models) {
     let demand = look.demands.iter().find_map(|model| match model {
         Model::SiteDiversity {
@@ -26,7 +27,7 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
     });
     let m = requirement.and_then(|requirement| requirement.m);
     let Some(provider) = look.evidence.provider else {
-        // Nobody can tell without the sites: demanded and unseen is not fulfilled.
+        // Nobody can tell without the sites: neither that it holds nor that it fails.
         models.site_diversity = demand.map(|(l, ..)| unseen(l));
         models.m = m.filter(|m| *m > 0).map(unseen);
         return;
@@ -69,8 +70,9 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
 fn unseen(required: u64) -> ModelVerdict {
     ModelVerdict {
         required: Some(Measure::Whole(required)),
-        achieved: Measure::Whole(0),
+        achieved: Measure::Unknown,
         holds: Some(false),
+        not_shown: true,
         ..ModelVerdict::default()
     }
 }

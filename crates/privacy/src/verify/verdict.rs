@@ -3,8 +3,10 @@
 use serde::{Serialize, Serializer};
 
 use crate::closeness::Distance;
+use crate::identifying::Suspect;
 use crate::ratio::Ratio;
 use crate::requirement::Sensitive;
+use crate::singled_out::SingledOut;
 
 /// A number as it was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,16 +15,22 @@ pub enum Measure {
     Whole(u64),
     /// A fraction; one without bound is `null` in JSON.
     Fraction(Ratio),
-    /// A logarithm or what follows from one.
+    /// A logarithm or what follows from one; one without bound is `null` in JSON.
     Real(f64),
+    /// Something that the release does not show; `null` in JSON.
+    Unknown,
 }
 
 /// Everything the verifier found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Whether the requirement holds, where there is one.
+    /// Whether the requirement is shown to hold, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
+    /// Whether nothing fails, but something is needed for the verdict that the table does not show:
+    /// `holds` is false then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not_shown: bool,
     /// Records of the release.
     pub records: u64,
     /// Classes of the release.
@@ -30,6 +38,15 @@ pub struct Verdict {
     /// Columns that name people by themselves: with any of them nothing is anonymous.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub identifiers: Vec<String>,
+    /// Columns that nobody gave a role: what they say of people is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unexplained: Vec<String>,
+    /// Columns that look like identifiers and are none by their role.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
+    pub suspects: Vec<Suspect>,
+    /// What the columns of role `other` single out.
+    #[serde(skip_serializing_if = "SingledOut::is_empty")]
+    pub other: SingledOut,
     /// Tables of a fragmented release whose rows do not stand in the order of what is written: their
     /// order may say whose they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -45,10 +62,16 @@ impl Verdict {
     #[must_use]
     pub fn with_disorder(mut self, files: Vec<String>) -> Self {
         if !files.is_empty() {
-            self.holds = Some(false);
+            self.fail();
         }
         self.disordered = files;
         self
+    }
+
+    /// Something else was found that is not as it should be.
+    pub fn fail(&mut self) {
+        self.holds = Some(false);
+        self.not_shown = false;
     }
 }
 
@@ -82,9 +105,14 @@ pub struct Models {
     /// Enhanced beta-likeness: the least beta that holds, without bound if a gain exceeds -ln p.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta_enhanced: Option<ModelVerdict>,
-    /// Delta-disclosure: greatest |ln(q/p)| over the values of a class, as pyCANON reports it.
+    /// Delta-disclosure: greatest |ln(q/p)| over the values of the table, without bound if a class
+    /// lacks one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<ModelVerdict>,
+    /// The same over the values of the class alone, as pyCANON reports it. A measure, and nothing
+    /// that can be demanded: it says nothing of the values that a class lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta_present: Option<ModelVerdict>,
     /// l-site-diversity (JX09, or by taxonomy as in TG12 where that is demanded).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site_diversity: Option<ModelVerdict>,
@@ -101,9 +129,16 @@ pub struct ModelVerdict {
     pub required: Option<Measure>,
     /// The worst value of all classes.
     pub achieved: Measure,
-    /// Whether every class satisfies the demand.
+    /// Whether every class is shown to satisfy the demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
+    /// Whether that cannot be told from the table: `holds` is false then, and nothing is known to
+    /// fail.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not_shown: bool,
+    /// Why the achieved value is without bound, where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<&'static str>,
     /// Classes that do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failing_classes: Option<u64>,
@@ -174,6 +209,7 @@ impl Models {
             ("beta_basic", &self.beta_basic),
             ("beta_enhanced", &self.beta_enhanced),
             ("delta", &self.delta),
+            ("delta_present", &self.delta_present),
             ("site_diversity", &self.site_diversity),
             ("m", &self.m),
         ];
@@ -183,20 +219,61 @@ impl Models {
         present.collect()
     }
 
-    pub(super) fn all_hold(&self) -> bool {
-        self.named()
-            .iter()
-            .all(|(_, verdict)| verdict.holds != Some(false))
+    /// Whether some class is shown to fail a demand, and whether a demand is not shown to hold.
+    pub(super) fn fail_and_unseen(&self) -> (bool, bool) {
+        let named = self.named();
+        let any = |is_unseen: bool| {
+            let mut failing = named.iter().filter(|(_, model)| model.holds == Some(false));
+            failing.any(|(_, model)| model.not_shown == is_unseen)
+        };
+        (any(false), any(true))
+    }
+
+    /// Says of what is without bound why it is.
+    pub(super) fn explain(&mut self) {
+        let explained = [
+            (
+                &mut self.l_recursive,
+                "no c would do: a class has fewer than l values",
+            ),
+            (
+                &mut self.beta_enhanced,
+                "no beta would do: a value gains more than -ln p",
+            ),
+            (
+                &mut self.delta,
+                "no delta would do: a class lacks a value of the table",
+            ),
+            (
+                &mut self.m,
+                "no m would do: a class fails though nobody colludes",
+            ),
+        ];
+        for (model, why) in explained {
+            if let Some(model) = model {
+                model.unbounded = model.achieved.is_unbounded().then_some(why);
+            }
+        }
     }
 }
 
 impl Measure {
+    /// Whether no number would be enough.
+    pub fn is_unbounded(self) -> bool {
+        match self {
+            Self::Whole(_) | Self::Unknown => false,
+            Self::Fraction(ratio) => ratio.to_f64().is_infinite(),
+            Self::Real(number) => number.is_infinite(),
+        }
+    }
+
     /// All digits that a floating-point number holds.
     pub fn exact(self) -> String {
         match self {
             Self::Whole(number) => number.to_string(),
             Self::Fraction(ratio) => ratio.to_f64().to_string(),
             Self::Real(number) => number.to_string(),
+            Self::Unknown => self.to_string(),
         }
     }
 }
@@ -210,9 +287,11 @@ impl Default for Measure {
 impl std::fmt::Display for Measure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            _ if self.is_unbounded() => formatter.write_str("without bound"),
             Self::Whole(number) => write!(formatter, "{number}"),
             Self::Fraction(ratio) => write!(formatter, "{ratio}"),
             Self::Real(number) => write!(formatter, "{number:.4}"),
+            Self::Unknown => formatter.write_str("not shown"),
         }
     }
 }
@@ -222,9 +301,14 @@ impl Serialize for Measure {
         match self {
             Self::Whole(number) => serializer.serialize_u64(*number),
             Self::Fraction(ratio) => ratio.serialize(serializer),
-            Self::Real(number) => serializer.serialize_f64(*number),
+            Self::Real(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Self::Real(_) | Self::Unknown => serializer.serialize_none(),
         }
     }
+}
+
+fn in_words<S: Serializer>(suspects: &[Suspect], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(suspects.iter().map(ToString::to_string))
 }
 
 fn by_name<S: Serializer>(

@@ -172,3 +172,79 @@ fn a_line_holds_one_requirement() {
             .contains("unknown key `x`")
     );
 }
+
+/// A class without a value of the table shows that nobody in it has that value: ln(0 / p) is not
+/// finite, so no delta is enough.
+#[test]
+fn a_value_that_a_class_lacks_is_disclosed_by_delta_disclosure() {
+    let text = table("q,s\n1,x\n1,y\n2,x\n2,x");
+    let verdict = look(&text, &["q"], &["s"], None, "delta = 5").unwrap();
+    assert_eq!(verdict.holds, Some(false));
+    let delta = verdict.models.delta.unwrap();
+    assert_eq!(
+        (delta.achieved, delta.failing_classes, delta.failing_records),
+        (Measure::Real(f64::INFINITY), Some(1), Some(2))
+    );
+    assert_eq!(delta.worst_class.unwrap().first_record, 3);
+    // Over the values that a class has, as others measure it: |ln((1/2) / (1/4))|, demanded of nobody.
+    let present = verdict.models.delta_present.unwrap();
+    assert_eq!(present.achieved, Measure::Real(2.0_f64.ln()));
+    assert_eq!((present.required, present.holds), (None, None));
+}
+
+/// What a release does not show is neither 0 nor a failure.
+#[test]
+fn what_speaks_of_sites_is_not_shown_without_them() {
+    let text = table("q,s\n1,x\n1,y\n2,x\n2,y");
+    let line = "k = 2, site_diversity = 2, m = 1";
+    let verdict = look(&text, &["q"], &["s"], None, line).unwrap();
+    assert_eq!((verdict.holds, verdict.not_shown), (Some(false), true));
+    let models = verdict.models;
+    for (model, required) in [(models.site_diversity, 2), (models.m, 1)] {
+        let model = model.unwrap();
+        assert_eq!(model.required, Some(Measure::Whole(required)));
+        assert_eq!((model.achieved, model.not_shown), (Measure::Unknown, true));
+        assert_eq!(model.holds, Some(false));
+    }
+    // A class that fails is shown to fail, whatever else is not shown.
+    let verdict = look(&text, &["q"], &["s"], None, "k = 3, m = 1").unwrap();
+    assert_eq!((verdict.holds, verdict.not_shown), (Some(false), false));
+}
+
+/// A column that nobody gave a role may name everybody: that the others are anonymous shows nothing.
+#[test]
+fn a_column_without_a_role_leaves_the_verdict_open() {
+    let text = table("q,s,note\n1,x,a\n1,y,b\n2,x,c\n2,y,d");
+    let (quasi, sensitive) = (strings(&["q"]), strings(&["s"]));
+    let evidence = Evidence::of_table(&text, &quasi, &sensitive, None).unwrap();
+    let demand = |k: u64| Requirement::of_line(&format!("k = {k}"), &evidence.scope()).unwrap();
+    let verdict = verify(&evidence, Some(&demand(2)));
+    assert_eq!((verdict.holds, verdict.not_shown), (Some(false), true));
+    assert_eq!(verdict.unexplained, ["note"]);
+    // Whether something is demanded or not.
+    let verdict = verify(&evidence, None);
+    assert_eq!((verdict.holds, verdict.not_shown), (Some(false), true));
+    // What fails is not open.
+    let verdict = verify(&evidence, Some(&demand(3)));
+    assert_eq!((verdict.holds, verdict.not_shown), (Some(false), false));
+    let ignoring = evidence.clone().ignoring(&strings(&["note"]));
+    let verdict = verify(&ignoring, Some(&demand(2)));
+    assert_eq!((verdict.holds, verdict.not_shown), (Some(true), false));
+}
+
+/// `none` read as if there were no gain.
+#[test]
+fn what_is_without_bound_says_why() {
+    // Of 40 values y is one in 20, and half of the first class.
+    let mut text = String::from("q,s\n1,y\n1,x\n2,y\n");
+    text.push_str(&"2,x\n".repeat(37));
+    let text = table(&text);
+    let line = "beta = { at_most = 9, kind = \"enhanced\" }";
+    let beta = look(&text, &["q"], &["s"], None, line).unwrap();
+    let beta = beta.models.beta_enhanced.unwrap();
+    assert_eq!(beta.achieved.to_string(), "without bound");
+    assert_eq!(
+        beta.unbounded,
+        Some("no beta would do: a value gains more than -ln p")
+    );
+}

@@ -49,6 +49,7 @@ fn number(measure: Measure) -> f64 {
         Measure::Whole(number) => number as f64,
         Measure::Fraction(ratio) => ratio.to_f64(),
         Measure::Real(number) => number,
+        Measure::Unknown => f64::NAN,
     }
 }
 
@@ -105,7 +106,11 @@ fn satisfies(pick: usize, q: &[i64; 4], p: &[i64; 4]) -> bool {
             let gain = (*q as f64 * total as f64) / (*p as f64 * n as f64) - 1.0;
             2 * (q * total - p * n) <= 3 * p * n && gain <= -(*p as f64 / total as f64).ln() + 1e-9
         }),
-        7 => values().all(|(q, p)| ((q * total) as f64 / (p * n) as f64).ln().abs() < 0.9),
+        // Of every value of the table: ln 0 is below nothing.
+        7 => (0..4).filter(|value| p[*value] > 0).all(|value| {
+            let ratio = (q[value] * total) as f64 / (p[value] * n) as f64;
+            ratio > 0.0 && ratio.ln().abs() < 0.9
+        }),
         // No value more frequent than 1 / 1.5.
         8 => 3 * top <= 2 * n,
         9 => n >= 3 && present.len() >= 2,

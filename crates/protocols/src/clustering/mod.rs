@@ -11,3 +11,14 @@ pub(crate) mod shapes;
 mod tree;
 
 pub use shape::Loss;
+
+/// Why iterations over the records ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The last one moved no record, so that another would ask the same again.
+    NothingMoved,
+    /// The last one moved records, but the loss fell by too little for another.
+    SmallGain,
+    /// As many were made as the plan allows.
+    Bound,
+}

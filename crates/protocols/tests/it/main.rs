@@ -8,6 +8,7 @@ mod adult;
 mod adversary;
 mod clustering;
 mod colluders;
+mod delta;
 mod figures;
 mod inverter;
 mod liars;

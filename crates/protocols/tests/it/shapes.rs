@@ -238,9 +238,9 @@ fn every_demand_in_every_writing() {
     }
 }
 
-/// Delta-disclosure looks at the values that a class has, so two classes may have it and their
-/// union not. Where sites are cut apart, classes are written alike and become one: 10 records
-/// without `v` at one site, 10 with one `v` at the other, 20 with many.
+/// Where sites are cut apart, classes are written alike and become one: 10 records without `v` at one
+/// site, 10 with one `v` at the other, 20 with many. A class without `v` would show that nobody in it
+/// has it; and over the values that classes have, two would hold delta and their union not.
 #[test]
 fn classes_written_alike_hold_together() {
     let at = |site: u32, age: u32, diseases: [(u32, usize); 2]| {

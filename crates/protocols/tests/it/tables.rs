@@ -68,7 +68,6 @@ pub(crate) fn plan<'a>(
                 })
                 .collect(),
             strategy: Strategy::Direct,
-            may_write_alike: false,
         },
         choice: Choice::Width,
         cuts_sites: false,

@@ -2,7 +2,7 @@
 //!
 //! Age and zip come from the hospital's catchment area, the day from week and season. The
 //! diagnosis depends on age, sex, season and the hospital's specialities, the treatment on
-//! diagnosis and age, the cost on treatment, age and the length of the stay, which is not told.
+//! diagnosis and age, the cost on treatment, age and the length of the stay, which is not told. Costs are told in bands.
 
 mod calendar;
 mod diagnoses;
@@ -19,9 +19,9 @@ use diagnoses::{BANDS, Block, Diagnosis};
 use geography::Zip;
 use treatments::{SURGERY, TREATMENTS};
 
-/// The least cost and the step between costs, as the study says, and the number of costs.
-const COST_STEP: u64 = 100;
-const COSTS: u64 = 2500;
+/// Where the study's bands of costs begin, but for the first. A bill to the last coin would single out
+/// who paid it.
+const COST_BANDS: [u64; 5] = [1_000, 2_000, 5_000, 10_000, 20_000];
 
 /// The digits of a patient's identifier: no letters that look like others.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -180,14 +180,14 @@ impl Model {
         text
     }
 
-    /// The place of the cost among the costs of the study.
+    /// The band of the cost.
     fn cost(&self, random: &mut Random, diagnosis: u32, treatment: u32, age: u32) -> u32 {
         let usual = self.diagnoses[diagnosis as usize].days;
         // Tenths of a day; the old stay longer.
         let stay = (usual * (7 + u64::from(age) / 15) * self.factors[random.bell()]) >> 16;
         let price = TREATMENTS[treatment as usize].price + 42 * stay;
         let cost = (price * self.factors[random.bell()]) >> 16;
-        (cost / COST_STEP).saturating_sub(1).min(COSTS - 1) as u32
+        COST_BANDS.iter().filter(|least| **least <= cost).count() as u32
     }
 }
 

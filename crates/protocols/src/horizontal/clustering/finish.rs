@@ -124,7 +124,8 @@ async fn move_on(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
     if work.table.speaks_of_sites() {
         return Ok(());
     }
-    turn::all_turns(party, work).await
+    turn::all_turns(party, work).await?;
+    Ok(())
 }
 
 /// Does away with clusters that are too small or not diverse enough, many at a time.

@@ -44,10 +44,10 @@ use super::mondrian::{Partition, RECORDS};
 use super::requirement::{Demands, Table};
 use super::rows::OwnRows;
 use crate::Error;
-pub use crate::clustering::Loss;
 use crate::clustering::cost::UNIT;
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
+pub use crate::clustering::{Ended, Loss};
 use crate::fit::{self, adds_up, holds_own};
 use support::Lifted;
 use work::Work;
@@ -211,9 +211,8 @@ pub struct Clustering {
     pub cells: Vec<Vec<Cell>>,
     /// Mean loss of a cell at the start and after each step of the start that was kept.
     pub trace: Vec<Progress>,
-    /// Whether every start ended because nothing was left to gain, and not at the bound on
-    /// iterations.
-    pub is_settled: bool,
+    /// Why the iterations of the start that was kept ended.
+    pub ended: Ended,
     /// SMC calls that the published form would have made for what was asked until its end: a sum for
     /// each size, a conjunction for each node that a search looks at (TG12 section 9.2.2).
     pub published_calls: u64,
@@ -242,8 +241,7 @@ pub async fn cluster(
         None => Lifted::none(rows),
     };
     let shapes = shapes(party, rows, plan, records, lifted.spans).await?;
-    let mut best: Option<(Work<'_>, Vec<Progress>)> = None;
-    let mut is_settled = true;
+    let mut best: Option<(Work<'_>, Vec<Progress>, Ended)> = None;
     let (mut checks, mut published_calls) = (0, 0);
     for start in 0..plan.starts.max(1) {
         let mut work = Work::new(rows, &lifted.records, (&shapes, &table), plan, start);
@@ -262,7 +260,7 @@ pub async fn cluster(
             trace.push(progress);
         };
         start::start(party, &mut work).await?;
-        is_settled &= turn::iterate(party, &mut work, &mut step).await?;
+        let ended = turn::iterate(party, &mut work, &mut step).await?;
         published_calls += work.published;
         if plan.is_refined {
             finish::finish(party, &mut work, &mut step).await?;
@@ -271,16 +269,19 @@ pub async fn cluster(
             step(Phase::Grown, &work);
         }
         checks += work.checks;
-        let is_better =
-            |(kept, _): &(Work<'_>, Vec<Progress>)| work.clusters.loss() < kept.clusters.loss();
-        if best.as_ref().is_none_or(is_better) {
-            best = Some((work, trace));
+        let least = best.as_ref().map(|(kept, ..)| kept.clusters.loss());
+        if least.is_none_or(|least| work.clusters.loss() < least) {
+            best = Some((work, trace, ended));
         }
     }
-    let (classes, cells, trace) = best.map_or_else(Default::default, |(work, trace)| {
-        let (classes, cells) = work.classes();
-        (classes, cells, trace)
-    });
+    let (classes, cells, trace, ended) = match best {
+        Some((work, trace, ended)) => {
+            let (classes, cells) = work.classes();
+            (classes, cells, trace, ended)
+        }
+        // There is always a first start.
+        None => (Vec::new(), Vec::new(), Vec::new(), Ended::NothingMoved),
+    };
     let iterations = trace
         .iter()
         .filter(|step| step.phase == Phase::Iteration)
@@ -289,7 +290,7 @@ pub async fn cluster(
         partition: Partition::of_classes(classes, iterations as u32, checks),
         cells,
         trace,
-        is_settled,
+        ended,
         published_calls,
     })
 }

@@ -21,6 +21,7 @@ use super::values::bit;
 use super::work::Work;
 use super::{ASKED, CLOSURES, Phase, SIZES, WITHOUT, start};
 use crate::Error;
+use crate::clustering::Ended;
 use crate::clustering::search::Search;
 
 /// The most batches of a turn: what is left waits for the next iteration.
@@ -33,35 +34,39 @@ const LEAST_GAIN: u64 = 200;
 /// Another site speaks than the one whose turn it is.
 const NOT_ACTING: &str = "it is not what the site whose turn it is said";
 
-/// Iterates over all sites and records until the loss no longer falls. Gives whether it came to that.
+/// Iterates over all sites and records while the loss falls by enough. Gives why that ended.
 pub(super) async fn iterate(
     party: &mut Party,
     work: &mut Work<'_>,
     step: &mut impl FnMut(Phase, &Work<'_>),
-) -> Result<bool, Error> {
+) -> Result<Ended, Error> {
     step(Phase::Iteration, work);
     for _ in 0..work.plan.iterations {
         let before = work.clusters.loss();
-        all_turns(party, work).await?;
-        start::split(party, work).await?;
+        let has_moved = all_turns(party, work).await?;
+        let splits = start::split(party, work).await?;
         step(Phase::Iteration, work);
+        if !has_moved && splits == 0 {
+            return Ok(Ended::NothingMoved);
+        }
         let gained = before.saturating_sub(work.clusters.loss());
         if gained <= before / LEAST_GAIN {
-            return Ok(true);
+            return Ok(Ended::SmallGain);
         }
     }
-    Ok(false)
+    Ok(Ended::Bound)
 }
 
-/// A turn of every site.
-pub(super) async fn all_turns(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+/// A turn of every site. Gives whether any of them moved a record.
+pub(super) async fn all_turns(party: &mut Party, work: &mut Work<'_>) -> Result<bool, Error> {
+    let mut has_moved = false;
     for site in 0..work.rows.sites as u32 {
-        turn(party, work, site).await?;
+        has_moved |= turn(party, work, site).await?;
     }
-    Ok(())
+    Ok(has_moved)
 }
 
-async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<(), Error> {
+async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool, Error> {
     let batches = if work.least > 0 {
         MOST_BATCHES_REFINED
     } else {
@@ -161,12 +166,12 @@ fn see_asked(
     Ok(())
 }
 
-/// The site whose turn it is tells what it changed.
+/// The site whose turn it is tells what it changed. Gives whether that is anything.
 async fn announce(
     party: &mut Party,
     work: &mut Work<'_>,
     changed: Option<Vec<bool>>,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let mut sizes = vec![0; work.clusters.len()];
     for (cluster, is_changed) in changed.iter().flatten().enumerate() {
         sizes[cluster] = work.clusters.sizes[cluster] << 1 | u64::from(*is_changed);
@@ -181,7 +186,7 @@ async fn announce(
     let (width, counters) = (work.shapes.width(), work.clusters.counters());
     let mut words = vec![0; told.len() * (width + counters)];
     if told.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     // What was known of them before this turn: at the site whose turn it was, what it leaves.
     let known = work.known_counts(&told);
@@ -217,5 +222,5 @@ async fn announce(
         work.clusters.set_closure(work.shapes, *cluster, closure);
         work.search.put(work.shapes, &work.clusters, *cluster);
     }
-    Ok(())
+    Ok(true)
 }

@@ -15,9 +15,8 @@
 //! Models that are not monotone (entropy l, t) may fail in a part though a part of that part would
 //! hold; the class stays whole then, as in Mondrian.
 //!
-//! Classes that the release writes alike are one class to its readers. All models but one hold for
-//! a union if they hold for its classes. Delta-disclosure passes over values that a class does not
-//! have; where classes may be written alike every class must have all values, which a union keeps.
+//! Classes that the release writes alike are one class to its readers. All models hold for a union if
+//! they hold for its classes.
 //!
 //! # Discloses
 //! To all sites, and implied by the release where the cut was made (JX09 Theorem 1): records and
@@ -177,12 +176,6 @@ impl Plan<'_> {
     fn is_coarsened(&self) -> bool {
         self.quasi.iter().any(|quasi| quasi.is_coarsened)
     }
-
-    /// Whether the release may write two classes alike, and so make them one: where they overlap,
-    /// or are written as the same nodes.
-    fn may_write_alike(&self) -> bool {
-        self.cuts_sites || self.medians == Medians::Relaxed || self.is_coarsened()
-    }
 }
 
 /// A finished class, as all sites know it.
@@ -229,13 +222,9 @@ pub async fn partition(
 ) -> Result<Partition, Error> {
     let provider = plan.cuts_sites;
     plan.demands.refuse_too_many(rows.sites)?;
-    let demands = Demands {
-        may_write_alike: plan.may_write_alike(),
-        ..plan.demands.clone()
-    };
     let mut arranged = Arranged::new(rows, provider);
     let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
-    let table = Table::ask(party, rows, &demands, records).await?;
+    let table = Table::ask(party, rows, &plan.demands, records).await?;
     let mut bounds = whole_ranges(party, &arranged, plan).await?;
     if provider {
         bounds.push((0, rows.sites.saturating_sub(1) as u32));

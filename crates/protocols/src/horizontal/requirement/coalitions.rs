@@ -213,7 +213,6 @@ async fn remainders(
                     let (ways, others) = bits.split_at(bits.len() - other_ways);
                     holds &= ways.iter().all(|bit| *bit) || others.iter().any(|bit| *bit);
                 }
-                Rule::Implied => holds &= bits.chunks(2).all(|pair| !pair[0] || pair[1]),
                 Rule::Close(demanded) => close.push(demanded.question(
                     &demand.questions,
                     &bits,

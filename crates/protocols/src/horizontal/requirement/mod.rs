@@ -65,8 +65,6 @@ pub struct Demands<'a> {
     pub sensitive: Vec<SensitiveAttribute<'a>>,
     /// How coalitions are searched, where the requirement names m.
     pub strategy: Strategy,
-    /// Whether the release may write two classes alike, and so make them one.
-    pub may_write_alike: bool,
 }
 
 impl Demands<'_> {
@@ -400,19 +398,6 @@ impl<'a> Table<'a> {
             sites: None,
         };
         models.iter().all(|model| model.holds(&class, view))
-            && (size == 0 || !self.needs_all_values(models) || self.has_all_values(sensitive))
-    }
-
-    /// Whether a class must have every value of the table, so that it can be united with others.
-    fn needs_all_values(&self, models: &[Model]) -> bool {
-        let is_delta = |model: &Model| matches!(model, Model::DeltaDisclosure { .. });
-        self.demands.may_write_alike && models.iter().any(is_delta)
-    }
-
-    fn has_all_values(&self, sensitive: &[u64]) -> bool {
-        let whole = self.references.iter().flat_map(Reference::counts);
-        let mut pairs = whole.zip(sensitive);
-        pairs.all(|(in_table, in_class)| *in_table == 0 || *in_class > 0)
     }
 
     fn counts<'c>(&'c self, sensitive: &'c [u64]) -> Vec<Counts<'c>> {

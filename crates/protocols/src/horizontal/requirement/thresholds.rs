@@ -161,8 +161,6 @@ pub(super) enum Rule {
         /// How many the last are.
         other_ways: usize,
     },
-    /// In pairs: where the first holds, the second does.
-    Implied,
     /// One more question follows from the answers: whether the flows together are small enough.
     Close(Close),
 }
@@ -236,7 +234,6 @@ pub(super) fn demands(
                         from,
                         counts,
                         reference,
-                        needs_all: wanted.may_write_alike,
                     };
                     found.extend(attribute.demand(model, table, index));
                     from += counts.len();
@@ -260,8 +257,6 @@ struct Attribute<'a> {
     from: usize,
     counts: &'a [u64],
     reference: &'a Reference,
-    /// Whether delta-disclosure asks for values that are not left, too.
-    needs_all: bool,
 }
 
 impl Attribute<'_> {
@@ -293,8 +288,7 @@ impl Attribute<'_> {
                 (self.shares(Ratio::new(c, times), true), Rule::All)
             }
             Model::Likeness { beta, enhanced } => (self.gains(*beta, *enhanced), Rule::All),
-            Model::DeltaDisclosure { delta } if self.needs_all => (self.within(*delta), Rule::All),
-            Model::DeltaDisclosure { delta } => (self.within(*delta), Rule::Implied),
+            Model::DeltaDisclosure { delta } => (self.within(*delta), Rule::All),
             Model::Closeness { t, .. } => {
                 let (flows, scale) = table.movers[index].flows();
                 let (numerator, denominator) = t.parts();
@@ -384,19 +378,21 @@ impl Attribute<'_> {
         questions
     }
 
-    /// p e^-delta < count/size < p e^delta for each value that is left.
+    /// p e^-delta < count/size < p e^delta for each value of the table: one that is not left is below
+    /// it.
     fn within(&self, delta: f64) -> Vec<Threshold> {
+        let in_table = self.reference.counts().iter().enumerate();
+        let in_table = in_table.filter(|(_, count)| **count > 0);
         let mut questions = Vec::new();
-        for value in self.present() {
-            let share = self.reference.count(value as u32) as f64 / self.reference.total() as f64;
+        for (value, count) in in_table {
+            let share = *count as f64 / self.reference.total() as f64;
             let at = self.from + value;
             // Far beyond 1 a share is no bound at all.
             let most = (share * delta.exp()).min(2.0);
             let high = (most * UNIT - 1.0).floor() as i128;
+            // At least 1, so that a value that is not left fails, however large delta is.
             let low = (share * (-delta).exp() * UNIT + 1.0).ceil() as i128;
-            questions.push(Threshold::has(at));
             questions.push(Threshold::at_most(at, high, UNIT as i128, 1));
-            questions.push(Threshold::has(at));
             questions.push(Threshold::at_most(at, -low, -(UNIT as i128), 1));
         }
         questions

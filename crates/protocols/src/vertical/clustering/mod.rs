@@ -44,9 +44,9 @@ use hedgerow_smc::{Party, Seed, What};
 
 use super::own::{Demand, Held, OwnColumn};
 use crate::Error;
-pub use crate::clustering::Loss;
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
+pub use crate::clustering::{Ended, Loss};
 use crate::horizontal::cover::Writing;
 pub use assembly::{CELLS, VALUES, assemble};
 use start::Draws;
@@ -167,9 +167,10 @@ pub struct Clustering {
     pub trace: Vec<Progress>,
     /// Mean loss of a cell, of this site's cells; no other site knows it.
     pub own_loss: f64,
-    /// Whether the iterations of every start ended because next to nothing was left to gain, and not
-    /// at their bound.
-    pub is_settled: bool,
+    /// Why the iterations of the start that was kept ended.
+    pub ended: Ended,
+    /// The same of the iterations after clusters were united, where there are any.
+    pub refinement_ended: Option<Ended>,
     /// Secure sums that the published form needs for the same starts: one for each record in each
     /// iteration, one for each union.
     pub published_calls: u64,
@@ -196,36 +197,46 @@ pub async fn cluster(
     let shapes = plan.shapes(&quasi);
     let mut draws = Draws::agree(party, plan).await?;
     let mut steps = Steps::new(rows.len(), plan.writings.len());
-    let mut best = None;
-    let (mut is_settled, mut published_calls) = (true, 0);
+    // The first start is always better than none.
+    let mut best = Clustering {
+        clusters: Vec::new(),
+        cells: Vec::new(),
+        trace: Vec::new(),
+        own_loss: 0.0,
+        ended: Ended::Bound,
+        refinement_ended: None,
+        published_calls: 0,
+    };
+    let mut published_calls = 0;
     for start in 0..plan.starts.max(1) {
         let mut work = Work::new(plan, &shapes, &demand, &quasi, rows.len(), draws);
         start::start(party, &mut work).await?;
         steps.begin(party, &work, start).await?;
         let run = run(party, &mut work, &mut steps, &mut each_step).await?;
-        is_settled &= run.is_settled;
         published_calls += run.published_calls;
         if steps.is_best(party, start).await? {
             let (clusters, cells) = work.written();
             let own_loss = mean(work.clusters.loss() as f64, rows.len(), quasi.len());
-            best = Some((clusters, cells, own_loss, std::mem::take(&mut steps.trace)));
+            best = Clustering {
+                clusters,
+                cells,
+                trace: std::mem::take(&mut steps.trace),
+                own_loss,
+                ended: run.ended,
+                refinement_ended: run.refinement_ended,
+                published_calls,
+            };
         }
         draws = work.draws;
     }
-    let (clusters, cells, own_loss, trace) = best.unwrap_or_default();
-    Ok(Clustering {
-        clusters,
-        cells,
-        trace,
-        own_loss,
-        is_settled,
-        published_calls,
-    })
+    best.published_calls = published_calls;
+    Ok(best)
 }
 
 /// What is known of a start when it has ended.
 struct Run {
-    is_settled: bool,
+    ended: Ended,
+    refinement_ended: Option<Ended>,
     published_calls: u64,
 }
 
@@ -237,7 +248,7 @@ async fn run(
     each_step: &mut impl FnMut(Progress),
 ) -> Result<Run, Error> {
     let plan = work.plan;
-    let mut is_settled = false;
+    let mut ended = Ended::Bound;
     let mut published_calls = 0;
     for _ in 0..plan.iterations {
         let moved = pass::pass(party, work, 0).await?;
@@ -245,8 +256,9 @@ async fn run(
         published_calls += work.rows() as u64;
         let is_last = steps.step(party, work, Phase::Iteration, moved).await?;
         steps.tell(each_step);
-        if is_last || moved + splits == 0 {
-            is_settled = true;
+        let changes = moved + splits;
+        if is_last || changes == 0 {
+            ended = why(changes);
             break;
         }
     }
@@ -254,22 +266,33 @@ async fn run(
     published_calls += united;
     steps.step(party, work, Phase::United, united).await?;
     steps.tell(each_step);
+    let mut refinement_ended = None;
     if plan.is_refined {
-        let mut is_done = false;
+        let mut ended = Ended::Bound;
         for _ in 0..plan.iterations {
             let moved = pass::pass(party, work, plan.requirement.k()).await?;
-            is_done = steps.step(party, work, Phase::Refined, moved).await? || moved == 0;
+            let is_last = steps.step(party, work, Phase::Refined, moved).await?;
             steps.tell(each_step);
-            if is_done {
+            if is_last || moved == 0 {
+                ended = why(moved);
                 break;
             }
         }
-        is_settled &= is_done;
+        refinement_ended = Some(ended);
     }
     Ok(Run {
-        is_settled,
+        ended,
+        refinement_ended,
         published_calls,
     })
+}
+
+/// Why an iteration with so many changes is the last that is worth it.
+fn why(changes: u64) -> Ended {
+    match changes {
+        0 => Ended::NothingMoved,
+        _ => Ended::SmallGain,
+    }
 }
 
 impl<'p> Plan<'p> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::slice::from_ref;
 
 use hedgerow_data::{Cell, Role};
-use hedgerow_privacy::{ClassView, Counts, Model, Reference};
+use hedgerow_privacy::{ClassView, Counts, Model};
 use hedgerow_smc::{Party, Site};
 
 use super::super::own::{Demand, OwnColumn};
@@ -386,14 +386,6 @@ impl<'a> Work<'a> {
         let table = &attribute.demand.table;
         let mut models = self.beyond_size.iter();
         models.all(|model| model.holds(&class, table))
-            && (!self.needs_all_values() || has_all_values(table.references, counts))
-    }
-
-    /// Clusters that are written alike are one in the release. A union keeps what its parts satisfy,
-    /// but for this model only if they have every value of the table.
-    fn needs_all_values(&self) -> bool {
-        let is_delta = |model: &Model| matches!(model, Model::DeltaDisclosure { .. });
-        self.beyond_size.iter().any(is_delta)
     }
 
     /// The records of each cluster, and how this site writes it.
@@ -407,10 +399,4 @@ impl<'a> Work<'a> {
             })
             .unzip()
     }
-}
-
-fn has_all_values(references: &[Reference], counts: &[u64]) -> bool {
-    let whole = references.iter().flat_map(Reference::counts);
-    let mut pairs = whole.zip(counts);
-    pairs.all(|(in_table, in_cluster)| *in_table == 0 || *in_cluster > 0)
 }

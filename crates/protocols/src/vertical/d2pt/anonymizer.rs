@@ -80,6 +80,7 @@ mod tests {
             role: Role::Quasi,
             domain: Domain::category(Taxonomy::from_rows(rows, name).unwrap(), false),
             recode: None,
+            publish_unique: false,
         };
         let schema = Schema::new(vec![attribute("zip", zip), attribute("age", age)]);
         let people = [

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_data::{Cell, Recode};
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::vertical::clustering::{
-    CELLS, COSTS, DEALT, ENDS, HOLDS, KEPT, Loss, MEETS, MOVES, Phase, RANDOM, UNIONS, VALUES,
+    CELLS, COSTS, DEALT, ENDS, Ended, HOLDS, KEPT, Loss, MEETS, MOVES, Phase, RANDOM, UNIONS,
+    VALUES,
 };
 use hedgerow_smc::ledger::To;
 use hedgerow_smc::{Settings, Site, What};
@@ -276,7 +277,7 @@ fn fewer_than_two_clusters_and_equal_records() {
         let demand = requirement(&format!("k = {k}"), &shared.schema);
         let alone = shared.alone(&demand, PLAIN).unwrap();
         shared.check(&alone, &demand, PLAIN.recode);
-        assert!(alone.found.is_settled);
+        assert_eq!(alone.found.ended, Ended::NothingMoved);
         if rows.len() < 2 * k {
             assert_eq!(alone.found.clusters.len(), 1);
         } else {
@@ -423,10 +424,28 @@ fn the_bound_on_iterations_is_reported() {
             },
         )
         .unwrap();
-    assert!(!one.found.is_settled);
+    assert_eq!(one.found.ended, Ended::Bound);
     shared.check(&one, &demand, PLAIN.recode);
     let more = shared.alone(&demand, PLAIN).unwrap();
-    assert!(more.found.is_settled);
+    assert_ne!(more.found.ended, Ended::Bound);
+    assert_ne!(more.found.refinement_ended, Some(Ended::Bound));
+    // Why they ended is what the moves say.
+    for part in [&one, &more] {
+        let of = |phase| {
+            part.found
+                .trace
+                .iter()
+                .filter(move |step| step.phase == phase)
+        };
+        for (phase, ended) in [
+            (Phase::Iteration, Some(part.found.ended)),
+            (Phase::Refined, part.found.refinement_ended),
+        ] {
+            let last = of(phase).last().unwrap();
+            let has_moved = ended != Some(Ended::NothingMoved);
+            assert_eq!(has_moved, last.moved > 0, "{phase:?}: {ended:?}");
+        }
+    }
     let last = |part: &Part| part.found.own_loss;
     assert!(last(&more) < last(&one));
     let published = shared

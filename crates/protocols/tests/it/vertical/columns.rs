@@ -285,8 +285,7 @@ impl Shared {
                 cells: None,
             }],
             sensitive: sensitive.into_iter().collect(),
-            provider: None,
-            identifiers: Vec::new(),
+            ..Evidence::default()
         };
         assert_eq!(verify(&evidence, Some(requirement)).holds, Some(true));
     }

@@ -35,8 +35,7 @@ pub(crate) fn verdict(
             cells: None,
         }],
         sensitive: sensitive.collect(),
-        provider: None,
-        identifiers: Vec::new(),
+        ..Evidence::default()
     };
     verify(&evidence, Some(requirement)).holds
 }

@@ -1,0 +1,236 @@
+//! Columns that look like identifiers though nobody called them so: by their names, or because
+//! nearly every record has a text of its own there. A guess, so a warning and no verdict.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use hedgerow_data::{Column, Domain, Role, Table, TextColumn};
+
+/// Words that name people wherever they stand in a column's name.
+const ANYWHERE: [&str; 19] = [
+    "email",
+    "fingerprint",
+    "firstname",
+    "forename",
+    "fullname",
+    "guid",
+    "iban",
+    "lastname",
+    "login",
+    "mobile",
+    "mrn",
+    "passport",
+    "phone",
+    "socialsecurity",
+    "ssn",
+    "surname",
+    "telephone",
+    "username",
+    "uuid",
+];
+/// Words that do so at the end of a name.
+const LAST: [&str; 3] = ["id", "identifier", "name"];
+/// Words for people, and where they live: alone, or before one of the words for numbers.
+const ALONE: [&str; 10] = [
+    "address",
+    "client",
+    "customer",
+    "employee",
+    "member",
+    "participant",
+    "patient",
+    "person",
+    "street",
+    "subject",
+];
+const NUMBERS: [&str; 5] = ["code", "key", "no", "nr", "number"];
+
+/// In fewer records than this every text may well stand alone.
+const FEW: usize = 5;
+
+/// A column that looks like an identifier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspect {
+    /// The column.
+    pub column: String,
+    reason: Reason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    Name,
+    Texts { unique: usize, records: usize },
+}
+
+impl Suspect {
+    /// A column by its name alone.
+    pub fn by_name(column: &str) -> Option<Self> {
+        is_identifying(column).then(|| Self {
+            column: column.to_owned(),
+            reason: Reason::Name,
+        })
+    }
+
+    /// A column of text by its name, or by what stands in it.
+    pub fn of_text(column: &str, text: &TextColumn) -> Option<Self> {
+        let label = |code: u32| text.dictionary[code as usize].to_string();
+        Self::by_name(column).or_else(|| Self::by_texts(column, text.codes.iter().copied(), label))
+    }
+
+    /// The columns of a table but its identifiers. A quasi-identifier may be as fine as it likes: the
+    /// release is not.
+    pub fn of_table(table: &Table) -> Vec<Self> {
+        let attributes = table.schema().attributes().iter().enumerate();
+        let suspects = attributes.filter_map(|(position, attribute)| {
+            match (attribute.role, table.column(position), &attribute.domain) {
+                (Role::Identifier, ..) => None,
+                (Role::Sensitive | Role::Other, Column::Text(text), _) => {
+                    Self::of_text(&attribute.name, text)
+                }
+                (Role::Sensitive | Role::Other, Column::Coded(codes), Domain::Category(_)) => {
+                    let label = |code| attribute.domain.label(code).into_owned();
+                    Self::by_name(&attribute.name)
+                        .or_else(|| Self::by_texts(&attribute.name, codes.iter(), label))
+                }
+                _ => Self::by_name(&attribute.name),
+            }
+        });
+        suspects.collect()
+    }
+
+    /// Whether nine records of ten have a text with a letter in it that no other record has.
+    fn by_texts(
+        column: &str,
+        codes: impl Iterator<Item = u32>,
+        label: impl Fn(u32) -> String,
+    ) -> Option<Self> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        codes.for_each(|code| *counts.entry(code).or_default() += 1);
+        let records = counts.values().sum();
+        let alone = counts.into_iter().filter(|(_, count)| *count == 1);
+        let unique = alone
+            .filter(|(code, _)| label(*code).chars().any(char::is_alphabetic))
+            .count();
+        (records >= FEW && unique * 10 >= records * 9).then(|| Self {
+            column: column.to_owned(),
+            reason: Reason::Texts { unique, records },
+        })
+    }
+}
+
+impl fmt::Display for Suspect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let column = &self.column;
+        match self.reason {
+            Reason::Name => write!(formatter, "column `{column}` is called like an identifier")?,
+            Reason::Texts { unique, records } => write!(
+                formatter,
+                "column `{column}` looks like an identifier: {unique} of {records} records have a text of their own there"
+            )?,
+        }
+        formatter.write_str(
+            "\nhint: a column that names people has role = \"identifier\", and no release has it",
+        )
+    }
+}
+
+/// Whether the name of a column says that it names people.
+fn is_identifying(name: &str) -> bool {
+    let words = words(name);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let pairs = words.windows(2).map(|pair| pair.concat());
+    let is_anywhere = words.iter().any(|word| ANYWHERE.contains(word))
+        || pairs
+            .into_iter()
+            .any(|pair| ANYWHERE.contains(&pair.as_str()));
+    is_anywhere
+        || match words.as_slice() {
+            [.., last] if LAST.contains(last) => true,
+            [one] => ALONE.contains(one),
+            [one, last] => ALONE.contains(one) && NUMBERS.contains(last),
+            _ => false,
+        }
+}
+
+/// The words of a name in lower case: `patientName`, `patient-name` and `PATIENT_NAME` are two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && was_lower) {
+            words.push(String::new());
+        }
+        was_lower = letter.is_lowercase();
+        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_say_it_and_names_that_do_not() {
+        for name in [
+            "name",
+            "Name",
+            "SSN",
+            "patient",
+            "PatientID",
+            "patient_id",
+            "e-mail",
+            "email",
+            "phone number",
+            "firstName",
+            "last name",
+            "social security number",
+            "patient no",
+            "uuid",
+            "id",
+            "address",
+        ] {
+            assert!(is_identifying(name), "{name}");
+        }
+        for name in [
+            "age",
+            "zip",
+            "sex",
+            "diagnosis",
+            "admission",
+            "patient age",
+            "marital-status",
+            "native-country",
+            "number of children",
+            "cost",
+            "",
+            "widowed",
+            "paid",
+            "group",
+        ] {
+            assert!(!is_identifying(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn texts_of_their_own() {
+        let column = |texts: &[&str]| {
+            let mut column = TextColumn::default();
+            (2..)
+                .zip(texts)
+                .for_each(|(place, text)| column.push(text, place));
+            Suspect::of_text("note", &column)
+        };
+        let named = column(&["ape", "bee", "cat", "dog", "eel"]).unwrap();
+        assert_eq!(
+            named.to_string(),
+            "column `note` looks like an identifier: 5 of 5 records have a text of their own there\nhint: a column that names people has role = \"identifier\", and no release has it"
+        );
+        assert_eq!(column(&["ape", "bee", "cat", "dog"]), None);
+        assert_eq!(column(&["ape", "bee", "cat", "dog", "dog"]), None);
+        assert_eq!(column(&["1", "2", "3", "4", "5", "6"]), None);
+    }
+}
