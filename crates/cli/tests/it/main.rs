@@ -14,6 +14,7 @@ mod shared;
 mod sites;
 mod study;
 mod taxonomy;
+mod terminal;
 mod verify;
 mod walk;
 

@@ -72,7 +72,11 @@ impl Shared {
         add("tree", "quasi", "taxonomy = \"tree.csv\"");
         add("few", "quasi", "type = \"integer\"\nrange = [0, 3]");
         add("some", "quasi", "type = \"integer\"\nrange = [0, 11]");
-        add("many", "quasi", "type = \"integer\"\nrange = [0, 69]");
+        add(
+            "many",
+            "quasi",
+            "type = \"integer\"\nrange = [0, 68]\nmissing = \"NA\"",
+        );
         add("one", "quasi", "type = \"integer\"\nrange = [0, 0]");
         add("illness", "sensitive", "taxonomy = \"tree.csv\"");
         add("grade", "sensitive", "type = \"integer\"\nrange = [0, 2]");
@@ -214,6 +218,8 @@ impl Shared {
                 let (least, greatest) = tree.interval(tree.lowest_common_ancestor(least, greatest));
                 Cell::Interval(least, greatest)
             }
+            // A missing value, the last of `many`, is in no range.
+            _ if place == 3 && least < greatest && greatest == 69 => Cell::Interval(0, 69),
             _ => Cell::Interval(least, greatest),
         }
     }
