@@ -142,7 +142,7 @@ mod tests {
             vec!["a\n\u{9b}".into(), "b".into()],
             vec!["c".into(), "d".into()],
         ];
-        assert_eq!(aligned(&rows), "a\\u000a\\u009b  b\nc             d\n");
+        assert_eq!(aligned(&rows), "a\\u000a\\u009b  b\nc              d\n");
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn nasty(folder: &Path) {
     write(
         folder,
         "zip.csv",
-        &format!("101{NASTY};1**;*\n102;1**;*\n201;2**;*\n"),
+        &format!("\"101{NASTY}\";1**;*\n102;1**;*\n201;2**;*\n"),
     );
     let mut rows = format!("age{NASTY},zip,disease\n");
     for row in 0..12 {
@@ -87,9 +87,9 @@ fn names_and_values_do_nothing_to_a_terminal() {
         ("study show study.toml", 1),
         ("study check study.toml wrong.csv", 2),
         ("study check study.toml other.csv", 2),
-        ("taxonomy show zip.csv", 0),
+        ("taxonomy zip.csv", 0),
         ("anonymize --study study.toml t.csv --out one", 0),
-        ("simulate --study study.toml t.csv --out many", 0),
+        ("simulate --study study.toml t.csv --sites 2 --out many", 0),
         ("verify many --study study.toml", 1),
         ("verify many/release.csv --study study.toml", 0),
     ];
