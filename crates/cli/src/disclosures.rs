@@ -114,13 +114,7 @@ fn of_the_same_people(ready: &Ready) -> Vec<What> {
         } else if ready.has_site_without_quasi() {
             all.push(d2pt::GROUPS);
         }
-        all.extend([
-            d2pt::OWN_GROUPS,
-            d2pt::HOLDS,
-            d2pt::REFUSED,
-            d2pt::JOINED,
-            d2pt::RANDOM,
-        ]);
+        all.extend([d2pt::OWN_GROUPS, d2pt::HOLDS, d2pt::REFUSED, d2pt::JOINED]);
         all.push(match settings.restore {
             true => d2pt::RESTORED,
             false => d2pt::CELLS,

@@ -22,6 +22,7 @@ use crate::convergence::{Convergence, Step, Steps};
 use crate::error::CliError;
 use crate::manifest;
 use crate::opened::Opened;
+use crate::output::one_line;
 use crate::plan::Draws;
 use crate::shared::Groups;
 use crate::verify::Read;
@@ -276,10 +277,15 @@ impl Ready {
         }
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
         if self.study.is_fragmented() {
-            write_fragments(folder, release, &())?;
+            write_fragments(folder, release, self.study.csv, &())?;
         } else {
-            write_release(&folder.join("release.parquet"), release, &())?;
-            write_release(&folder.join("release.csv"), release, &())?;
+            write_release(
+                &folder.join("release.parquet"),
+                release,
+                self.study.csv,
+                &(),
+            )?;
+            write_release(&folder.join("release.csv"), release, self.study.csv, &())?;
         }
         self.look(folder)
     }
@@ -331,8 +337,9 @@ pub(crate) fn refuse_singled_out(study: &Study, table: &Table, name: &str) -> Re
 pub(crate) fn probe(folder: &Path, study: &Study) -> Result<(), CliError> {
     if let Some(name) = manifest::strangers(folder, study).first() {
         return Err(CliError::Usage(format!(
-            "{}: holds `{name}`, which is no file of a release\nhint: name another folder; it need not exist",
-            folder.display()
+            "{}: holds `{}`, which is no file of a release\nhint: name another folder; it need not exist",
+            folder.display(),
+            one_line(name)
         )));
     }
     let there = folder.ancestors().find(|ancestor| ancestor.exists());

@@ -78,6 +78,7 @@ fn describe(
     statement.insert("algorithm".into(), Value::from(algorithm));
     statement.insert("records".into(), Value::from(published.verdict.records));
     statement.insert("classes".into(), Value::from(published.verdict.classes));
+    statement.insert("csv".into(), Value::from(ready.study.csv.name()));
     statement.insert("files".into(), Value::Object(files));
     Ok(())
 }

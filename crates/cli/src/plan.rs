@@ -55,10 +55,16 @@ impl Ready {
                 Some(tree) if top_down.cuts == Cuts::Children => Cutting::Children(tree),
                 _ => Cutting::Median,
             };
-            let is_node = attribute.recode_or(self.study.recode) == Recode::Node;
+            let writing = Writing {
+                domain: &attribute.domain,
+                recode: attribute.recode_or(self.study.recode),
+            };
+            let is_inside_nodes = writing.recode == Recode::Node
+                && tree.is_some()
+                && matches!(cutting, Cutting::Median);
             Quasi {
                 size: attribute.domain.size(),
-                is_coarsened: is_node && tree.is_some() && matches!(cutting, Cutting::Median),
+                is_coarsened: is_inside_nodes || writing.widens_ranges(),
                 cutting,
             }
         });

@@ -7,6 +7,7 @@ use hedgerow_data::files::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::convergence::Step;
+use crate::output::one_line;
 
 /// A bar that shows itself only once the work has taken a second.
 pub(crate) struct Bar {
@@ -55,7 +56,7 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.set_message(message.to_owned());
+        bar.set_message(one_line(message).into_owned());
         Self {
             bar,
             started: Instant::now(),

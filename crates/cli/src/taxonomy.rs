@@ -9,7 +9,7 @@ use hedgerow_data::{Taxonomy, quoted_list};
 use serde_json::json;
 
 use crate::error::CliError;
-use crate::output::{Answer, count, thousands};
+use crate::output::{Answer, count, one_line, thousands};
 use crate::progress::Bar;
 
 /// Make, check and print taxonomies.
@@ -232,7 +232,8 @@ fn draw(tree: &Taxonomy, is_full: bool, text: &mut String) {
             Entry::More(more) => text.push_str(&format!("{indent}└─ … {} more\n", thousands(more))),
             Entry::Node(node, is_last) => {
                 let branch = if is_last { "└─ " } else { "├─ " };
-                text.push_str(&format!("{indent}{branch}{}\n", tree.label(node)));
+                let label = one_line(tree.label(node));
+                text.push_str(&format!("{indent}{branch}{label}\n"));
                 let below = format!("{indent}{}", if is_last { "   " } else { "│  " });
                 push_children(tree, node, &below, is_full, &mut stack);
             }

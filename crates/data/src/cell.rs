@@ -3,7 +3,8 @@
 //! A cell is the exact set of codes it stands for: an interval of codes or an explicit set. Its
 //! text is unique: a single value by its label, the whole domain as `*`, an interval that is a
 //! taxonomy node by the node's label, other intervals as `[20-39]` (integers) or `[a..b]`, sets as
-//! `{a|b|c}`. A label that stands at two levels with different values means the lowest level; the
+//! `{a|b|c}`. No range has the missing value inside: what covers it and others is a node, a set or `*`.
+//! A label that stands at two levels with different values means the lowest level; the
 //! higher one is written as a range. Members are quoted where they could be misread.
 
 use crate::domain::Domain;
@@ -36,6 +37,14 @@ pub enum CellError {
     /// An interval whose ends are the wrong way round.
     #[error("`{text}` runs backwards\nhint: write the lesser end first")]
     Backwards {
+        /// The cell.
+        text: String,
+    },
+    /// An interval with the missing value inside.
+    #[error(
+        "`{text}` has the missing value in a range\nhint: a missing value is in a set or in `*`"
+    )]
+    MissingInside {
         /// The cell.
         text: String,
     },
@@ -108,17 +117,7 @@ impl Domain {
         match cell {
             Cell::Interval(least, greatest) if least == greatest => self.write_value(*least),
             Cell::Interval(least, greatest) => self.write_interval(*least, *greatest),
-            Cell::Set(codes) => {
-                let plain: Vec<String> =
-                    codes.iter().map(|code| self.member(*code, false)).collect();
-                let text = format!("{{{}}}", plain.join("|"));
-                if self.is_label(&text) {
-                    let quoted: Vec<String> =
-                        codes.iter().map(|code| self.member(*code, true)).collect();
-                    return format!("{{{}}}", quoted.join("|"));
-                }
-                text
-            }
+            Cell::Set(codes) => self.write_set(codes.iter().copied()),
         }
     }
 
@@ -151,6 +150,11 @@ impl Domain {
             };
             if least > greatest {
                 return Err(CellError::Backwards {
+                    text: shorten(text),
+                });
+            }
+            if self.mixes_missing(least, greatest) {
+                return Err(CellError::MissingInside {
                     text: shorten(text),
                 });
             }
@@ -196,9 +200,10 @@ impl Domain {
                 return label.to_owned();
             }
         }
-        if let Self::Integer(domain) = self
-            && self.missing_code() != Some(greatest)
-        {
+        if self.mixes_missing(least, greatest) {
+            return self.write_set(least..=greatest);
+        }
+        if let Self::Integer(domain) = self {
             let text = format!("[{}-{}]", domain.value(least), domain.value(greatest));
             if !self.is_label(&text) {
                 return text;
@@ -215,6 +220,18 @@ impl Domain {
                 self.member(least, true),
                 self.member(greatest, true)
             );
+        }
+        text
+    }
+
+    fn write_set(&self, codes: impl Iterator<Item = u32> + Clone) -> String {
+        let joined = |always_quote| {
+            let members = codes.clone().map(|code| self.member(code, always_quote));
+            format!("{{{}}}", members.collect::<Vec<_>>().join("|"))
+        };
+        let text = joined(false);
+        if self.is_label(&text) {
+            return joined(true);
         }
         text
     }
@@ -371,6 +388,28 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_value_is_never_inside_a_range() {
+        let age = Domain::integer(30, 39, 1)
+            .unwrap()
+            .with_missing("NA".into());
+        assert_eq!(age.range(5, 10), (0, 10));
+        assert_eq!((age.range(5, 9), age.range(10, 10)), ((5, 9), (10, 10)));
+        assert_eq!(age.write_cell(&Cell::Interval(8, 10)), "{38|39|NA}");
+        for text in ["[35..NA]", "[35-NA]", "[30..NA]"] {
+            assert_eq!(
+                age.read_cell(text).unwrap_err().to_string(),
+                format!(
+                    "`{text}` has the missing value in a range\nhint: a missing value is in a set or in `*`"
+                )
+            );
+        }
+        let grade = category("low;*\n\"\";*\nhigh;*\ntop;*\n");
+        assert_eq!(grade.range(0, 2), (0, 3));
+        assert_eq!(grade.range(2, 3), (2, 3));
+        assert!(grade.read_cell("[low..high]").is_err());
+    }
+
+    #[test]
     fn a_repeated_label_means_its_lowest_level() {
         let domain = category("Other;Other;*\nUnknown;Other;*\nA;*\n");
         assert_eq!(domain.read_cell("Other"), Ok(Cell::Interval(0, 0)));
@@ -414,7 +453,16 @@ mod tests {
                 let set = Cell::set(picks.iter().map(|pick| pick % size).collect()).unwrap();
                 for cell in [interval, set] {
                     let text = domain.write_cell(&cell);
-                    prop_assert_eq!(domain.read_cell(&text), Ok(cell), "{}", text);
+                    let again = domain.read_cell(&text);
+                    let (least, greatest) = cell.bounds();
+                    let is_range = cell != Cell::Interval(0, size - 1) && cell.count() == greatest - least + 1;
+                    if is_range && again.as_ref() != Ok(&cell) {
+                        // A missing value is never inside a range: the same values as a set.
+                        prop_assert!(domain.mixes_missing(least, greatest), "{}", text);
+                        prop_assert_eq!(again, Ok(Cell::set((least..=greatest).collect()).unwrap()), "{}", text);
+                    } else {
+                        prop_assert_eq!(again, Ok(cell), "{}", text);
+                    }
                 }
             }
         }

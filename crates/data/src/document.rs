@@ -149,11 +149,15 @@ impl<'a> Section<'a> {
         self.string(key)?.ok_or_else(|| self.missing(key))
     }
 
-    /// The section's `name`, which must be there and not be empty.
+    /// The section's `name`, which must be there, stand on one line and not be empty.
     pub fn required_name(&self) -> Result<String, DocumentError> {
         let name = self.required_string("name")?;
         if name.trim().is_empty() {
             return Err(self.wrong("name", format!("`{}` is empty", self.path("name"))));
+        }
+        if name.contains(['\n', '\r']) {
+            let message = format!("`{}` has a line break", self.path("name"));
+            return Err(self.wrong("name", message));
         }
         Ok(name)
     }

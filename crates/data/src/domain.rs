@@ -194,13 +194,29 @@ impl Domain {
         }
     }
 
-    /// The code of the declared missing value of an integer or date domain.
+    /// The code of the declared missing value of integers or days; of categories, that of empty text.
     pub fn missing_code(&self) -> Option<u32> {
         match self {
             Self::Integer(domain) => domain.missing.as_ref().map(|_| domain.count),
             Self::Date(domain) => domain.missing.as_ref().map(|_| domain.count),
             Self::Category(domain) => domain.codes.get(&b""[..]).copied(),
             Self::Text => None,
+        }
+    }
+
+    /// Whether an interval has the missing value beside others.
+    pub fn mixes_missing(&self, least: u32, greatest: u32) -> bool {
+        let missing = self.missing_code();
+        least < greatest && missing.is_some_and(|code| (least..=greatest).contains(&code))
+    }
+
+    /// What a range over these codes is written as: a missing value has no place between others, so a
+    /// range that would have it inside is the whole domain.
+    pub fn range(&self, least: u32, greatest: u32) -> (u32, u32) {
+        if self.mixes_missing(least, greatest) {
+            (0, self.size() - 1)
+        } else {
+            (least, greatest)
         }
     }
 

@@ -37,11 +37,12 @@ pub fn quoted_list<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String 
     quoted.join(", ")
 }
 
-/// A value short enough for a message.
+/// A value short enough for a message, on one line.
 pub(crate) fn shorten(value: &str) -> String {
     const MOST: usize = 60;
+    let value = value.replace('\n', "\\n").replace('\r', "\\r");
     if value.chars().count() <= MOST {
-        return value.to_owned();
+        return value;
     }
     let mut short: String = value.chars().take(MOST).collect();
     short.push('…');

@@ -1,8 +1,14 @@
 //! Releases: what is published. Quasi-identifiers are generalized cells, sensitive and other
 //! columns are verbatim, identifiers are gone.
+//!
+//! What is published stands in an order that follows from what is written and from nothing else:
+//! cells in the order of their values in the domain, attribute after attribute, then the verbatim
+//! values. How records were cut, in which cluster they were and whose they are leaves no trace there.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use crate::attribute::{Role, Schema};
 use crate::cell::Cell;
@@ -119,6 +125,42 @@ impl Release {
         }
     }
 
+    /// A release to be published: its rows in the order of what is written in them.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema: that is a mistake in the calling code.
+    pub fn published(schema: Arc<Schema>, mut columns: Vec<ReleaseColumn>, rows: usize) -> Self {
+        let ranks: Vec<Option<Vec<u32>>> = columns.iter().map(ranks).collect();
+        let in_cells = |a: usize, b: usize| {
+            let pairs = columns.iter().zip(&ranks);
+            let mut each = pairs.filter_map(|(column, ranks)| {
+                let (codes, ranks) = (&cells(column)?.codes, ranks.as_ref()?);
+                Some(ranks[codes[a] as usize].cmp(&ranks[codes[b] as usize]))
+            });
+            each.find(|one| one.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let in_values = |a: usize, b: usize| {
+            let mut each = columns.iter().filter_map(|column| match column {
+                ReleaseColumn::Verbatim(values) => Some(compare_values(values, a, b)),
+                _ => None,
+            });
+            each.find(|one| one.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let mut order: Vec<usize> = (0..rows).collect();
+        // Rows that compare equal are written alike, so it does not matter which stands first.
+        order.par_sort_unstable_by(|a, b| in_cells(*a, *b).then_with(|| in_values(*a, *b)));
+        for column in &mut columns {
+            *column = match column {
+                ReleaseColumn::Generalized(cells) => {
+                    ReleaseColumn::Generalized(cells.picked(&order))
+                }
+                ReleaseColumn::Verbatim(values) => ReleaseColumn::Verbatim(values.picked(&order)),
+                ReleaseColumn::Absent => ReleaseColumn::Absent,
+            };
+        }
+        Self::new(schema, columns, rows)
+    }
+
     /// A fragmented release: what stands in a row of two columns is in the same group, and nothing
     /// else joins them but that quasi-identifiers stand together. Rows are put into the order of their
     /// groups and inside a group, table by table, into that of what is written.
@@ -131,7 +173,7 @@ impl Release {
         groups: &[u32],
     ) -> Self {
         let quasi: Vec<&GeneralizedColumn> = columns.iter().filter_map(cells).collect();
-        let order = order(groups, |a, b| {
+        let order = order_in(groups, |a, b| {
             let cell = |column: &&GeneralizedColumn, row: usize| column.codes[row] as usize;
             let each = quasi
                 .iter()
@@ -142,7 +184,7 @@ impl Release {
             match column {
                 ReleaseColumn::Generalized(cells) => *cells = cells.picked(&order),
                 ReleaseColumn::Verbatim(values) => {
-                    let order = value_order(values, groups);
+                    let order = order_in(groups, |a, b| compare_values(values, a, b));
                     *values = values.picked(&order);
                 }
                 ReleaseColumn::Absent => {}
@@ -235,17 +277,29 @@ impl Release {
 }
 
 /// Rows in the order of their groups, inside a group by what is written; equal rows as they were.
-fn order(groups: &[u32], compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
+fn order_in(groups: &[u32], compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by(|a, b| groups[*a].cmp(&groups[*b]).then_with(|| compare(*a, *b)));
     order
 }
 
-fn value_order(values: &Column, groups: &[u32]) -> Vec<usize> {
+fn compare_values(values: &Column, a: usize, b: usize) -> Ordering {
     match values {
-        Column::Coded(codes) => order(groups, |a, b| codes.get(a).cmp(&codes.get(b))),
-        Column::Text(text) => order(groups, |a, b| text.get(a).cmp(text.get(b))),
+        Column::Coded(codes) => codes.get(a).cmp(&codes.get(b)),
+        Column::Text(text) => text.get(a).cmp(text.get(b)),
     }
+}
+
+/// For each distinct cell of a column, its place in their order.
+fn ranks(column: &ReleaseColumn) -> Option<Vec<u32>> {
+    let cells = &cells(column)?.cells;
+    let mut order: Vec<usize> = (0..cells.len()).collect();
+    order.sort_by(|a, b| cells[*a].cmp(&cells[*b]));
+    let mut ranks = vec![0; cells.len()];
+    for (rank, entry) in order.into_iter().enumerate() {
+        ranks[entry] = rank as u32;
+    }
+    Some(ranks)
 }
 
 fn cells(column: &ReleaseColumn) -> Option<&GeneralizedColumn> {

@@ -5,7 +5,7 @@ use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::{What, align};
 
 /// What the disclosures among sites that hold the same people are about.
-pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 26] = [
+pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
     (align::SIZES, "How many people each site's table has."),
     (
         align::OVERLAPS,
@@ -46,10 +46,6 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 26] = [
     (
         d2pt::REFUSED,
         "Of these, the sizes of groups that did not, so that the release does not show them.",
-    ),
-    (
-        d2pt::RANDOM,
-        "Chance that all sites made together, so that the number of a group says nothing.",
     ),
     (
         d2pt::CELLS,

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::Report;
 use crate::manifest::{FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail};
 use crate::opened::Opened;
+use crate::output::one_line;
 use crate::summary::{OfSites, achieved};
 
 /// The longest manifest: a few hundred bytes for each of 250 sites, and a ledger.
@@ -152,7 +153,7 @@ impl Check {
         let files = self.manifest["account"]["files"].clone();
         self.file_is(folder, OWN_FILE, &files);
         for name in strangers(folder, &opened.study) {
-            self.find(format!("{name}: is no file of this release"));
+            self.find(format!("{}: is no file of this release", one_line(&name)));
         }
         let seal = self.manifest["seal"].as_str().unwrap_or_default();
         let Some(head) = bytes.strip_suffix(tail(seal).as_bytes()) else {

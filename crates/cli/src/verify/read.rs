@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{read_fragments, read_text};
+use hedgerow_data::files::{read_fragments, read_release};
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
@@ -26,7 +26,7 @@ impl Read {
     pub(crate) fn open(path: &Path, study: &Study) -> Result<Self, CliError> {
         if study.is_fragmented() {
             let folder = path.parent().unwrap_or(Path::new(""));
-            let read = read_fragments(folder, &study.schema, &())?;
+            let read = read_fragments(folder, &study.schema, study.csv, &())?;
             return Ok(Self {
                 text: read.text,
                 release: read.release,
@@ -35,7 +35,7 @@ impl Read {
         }
         let attributes = study.schema.attributes().iter();
         let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-        let text = read_text(path, &names, &Bar::reading(path))?;
+        let text = read_release(path, &names, study.csv, &Bar::reading(path))?;
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
         Ok(Self {
             release: Release::from_text(&text, &study.schema, &all)?,

@@ -15,6 +15,7 @@ mod shared;
 mod sites;
 mod study;
 mod taxonomy;
+mod terminal;
 mod verify;
 mod walk;
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{FileError, Progress, missing_column, read_text, write::write_columns};
+use super::{CsvText, FileError, Progress, missing_column, read_release, write::write_columns};
 use crate::attribute::{Attribute, Role, Schema};
 use crate::nearest::shorten;
 use crate::release::{Release, ReleaseColumn, ReleaseError};
@@ -24,59 +24,42 @@ pub struct Fragments {
     pub disordered: Vec<String>,
 }
 
-/// Writes a fragmented release into a folder.
+/// Writes a fragmented release into a folder, text as `csv` says.
 pub fn write_fragments(
     folder: &Path,
     release: &Release,
+    csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    let groups = release.groups().unwrap_or_default();
+    let grouped = (release, Some(release.groups().unwrap_or_default()));
     let quasi = release.schema().with_role(Role::Quasi);
-    write_columns(
-        &folder.join(QUASI_FILE),
-        release,
-        &quasi,
-        Some(groups),
-        progress,
-    )?;
+    write_columns(&folder.join(QUASI_FILE), grouped, &quasi, csv, progress)?;
     for (position, file) in fragment_files(release.schema()) {
         if release.columns()[position] != ReleaseColumn::Absent {
-            write_columns(
-                &folder.join(file),
-                release,
-                &[position],
-                Some(groups),
-                progress,
-            )?;
+            write_columns(&folder.join(file), grouped, &[position], csv, progress)?;
         }
     }
     Ok(())
 }
 
-/// Reads a fragmented release.
+/// Reads a fragmented release in which text stands as `csv` says.
 pub fn read_fragments(
     folder: &Path,
     schema: &Arc<Schema>,
+    csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<Fragments, ReleaseError> {
-    let quasi = Fragment::read(
-        folder,
-        QUASI_FILE,
-        schema,
-        &schema.with_role(Role::Quasi),
-        progress,
-    )?;
+    let read = |file: &str, positions: &[usize]| {
+        let names = fragment_names(schema, positions);
+        let text = read_release(&folder.join(file), &names, csv, progress)?;
+        Fragment::of(text, file, schema, positions)
+    };
+    let quasi = read(QUASI_FILE, &schema.with_role(Role::Quasi))?;
     let mut fragments = vec![quasi];
     for (position, file) in fragment_files(schema) {
         let is_needed = schema.attributes()[position].role == Role::Sensitive;
         if is_needed || folder.join(&file).exists() {
-            fragments.push(Fragment::read(
-                folder,
-                &file,
-                schema,
-                &[position],
-                progress,
-            )?);
+            fragments.push(read(&file, &[position])?);
         }
     }
     let first = &fragments[0];
@@ -145,17 +128,13 @@ struct Fragment {
 }
 
 impl Fragment {
-    fn read(
-        folder: &Path,
+    fn of(
+        text: TextTable,
         name: &str,
         schema: &Arc<Schema>,
         positions: &[usize],
-        progress: &dyn Progress,
     ) -> Result<Self, ReleaseError> {
         let attributes = schema.attributes();
-        let mut names = vec![String::from(GROUP)];
-        names.extend(positions.iter().map(|at| attributes[*at].name.clone()));
-        let text = read_text(&folder.join(name), &names, progress)?;
         // Identifiers are the verifier's to complain about.
         let is_own = |at: usize| positions.contains(&at) || attributes[at].role == Role::Identifier;
         let own = (0..attributes.len()).filter(|at| is_own(*at));
@@ -190,6 +169,13 @@ impl Fragment {
         let sorted = Release::fragmented(self.release.schema().clone(), columns, &self.groups);
         self.groups.is_sorted() && sorted.columns() == self.release.columns()
     }
+}
+
+/// What the header of a table holds.
+fn fragment_names(schema: &Schema, positions: &[usize]) -> Vec<String> {
+    let columns = positions.iter();
+    let names = columns.map(|position| schema.attributes()[*position].name.clone());
+    std::iter::once(String::from(GROUP)).chain(names).collect()
 }
 
 fn groups(text: &TextTable) -> Result<Vec<u32>, ReleaseError> {

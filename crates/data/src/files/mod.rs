@@ -7,6 +7,7 @@ mod blank_lines;
 mod csv;
 mod error;
 mod fragments;
+mod guard;
 mod open;
 mod parquet;
 mod sink;
@@ -22,6 +23,7 @@ use crate::text::TextTable;
 pub(crate) use csv::line_of;
 pub use error::FileError;
 pub use fragments::{Fragments, read_fragments, write_fragments};
+pub use guard::CsvText;
 pub use open::{Format, OutputFile, Progress, format_of};
 pub(crate) use sink::{missing_column, unknown_column};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
@@ -70,7 +72,21 @@ pub fn read_text(
     expected: &[String],
     progress: &dyn Progress,
 ) -> Result<TextTable, FileError> {
-    let mut sink = sink::TextSink::new(expected);
+    read_release(path, expected, CsvText::Verbatim, progress)
+}
+
+/// Reads a table of a release as text; `csv` says how text stands in it where it is CSV.
+pub fn read_release(
+    path: &Path,
+    expected: &[String],
+    csv: CsvText,
+    progress: &dyn Progress,
+) -> Result<TextTable, FileError> {
+    let csv = match format_of(path)? {
+        Format::Csv(_) => csv,
+        Format::Parquet => CsvText::Verbatim,
+    };
+    let mut sink = sink::TextSink::new(expected, csv);
     read(path, &mut sink, progress)?;
     Ok(sink.finish(path.display().to_string()))
 }

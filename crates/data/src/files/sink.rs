@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::{FileError, Others};
+use super::{CsvText, FileError, Others};
 use crate::attribute::Schema;
 use crate::domain::Domain;
 use crate::nearest::{nearest, quoted_list, shorten};
@@ -148,15 +148,17 @@ impl Sink for TableSink {
 #[derive(Default)]
 pub(super) struct TextSink {
     expected: Vec<String>,
+    csv: CsvText,
     file: String,
     names: Vec<String>,
     columns: Vec<TextColumn>,
 }
 
 impl TextSink {
-    pub(super) fn new(expected: &[String]) -> Self {
+    pub(super) fn new(expected: &[String], csv: CsvText) -> Self {
         Self {
             expected: expected.to_vec(),
+            csv,
             ..Self::default()
         }
     }
@@ -173,6 +175,8 @@ impl TextSink {
 impl Sink for TextSink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
         self.file = file.to_owned();
+        let names = names.iter().map(|name| self.csv.read(name).to_owned());
+        let names: Vec<String> = names.collect();
         refuse_duplicates(file, &names)?;
         self.columns = names.iter().map(|_| TextColumn::default()).collect();
         self.names = names;
@@ -191,7 +195,7 @@ impl Sink for TextSink {
                 column: self.names[column].clone(),
             });
         };
-        self.columns[column].push(text, line);
+        self.columns[column].push(self.csv.read(text), line);
         Ok(())
     }
 

@@ -12,8 +12,8 @@ use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use rayon::prelude::*;
 
-use super::FileError;
 use super::open::{Format, OutputFile, Progress, format_of, unwritable};
+use super::{CsvText, FileError};
 use crate::attribute::Schema;
 use crate::domain::Domain;
 use crate::field::push_field;
@@ -38,25 +38,26 @@ pub fn write_table(path: &Path, table: &Table, progress: &dyn Progress) -> Resul
             Source::new(&attribute.name, &attribute.domain, table.column(position))
         })
         .collect();
-    write(path, &columns, table.rows(), progress)
+    write(path, &columns, table.rows(), CsvText::Verbatim, progress)
 }
 
-/// Writes a release: quasi-identifiers as cells, the rest verbatim.
+/// Writes a release: quasi-identifiers as cells, the rest verbatim; in CSV, text as `csv` says.
 pub fn write_release(
     path: &Path,
     release: &Release,
+    csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
     let all: Vec<usize> = (0..release.columns().len()).collect();
-    write_columns(path, release, &all, None, progress)
+    write_columns(path, (release, None), &all, csv, progress)
 }
 
 /// Writes columns of a release by position, after the group of each row where there are groups.
 pub(super) fn write_columns(
     path: &Path,
-    release: &Release,
+    (release, groups): (&Release, Option<&[u32]>),
     positions: &[usize],
-    groups: Option<&[u32]>,
+    csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
     let mut columns = Vec::new();
@@ -90,16 +91,17 @@ pub(super) fn write_columns(
             }
         }
     }
-    write(path, &columns, release.rows(), progress)
+    write(path, &columns, release.rows(), csv, progress)
 }
 
 fn write(
     path: &Path,
     columns: &[Source<'_>],
     rows: usize,
+    csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    let (encoder, mut output) = create(path, columns)?;
+    let (encoder, mut output) = create(path, columns, csv)?;
     let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
     // Chunks are encoded on all cores, a few at a time, and written in order.
     for group in starts.chunks(2 * rayon::current_num_threads()) {
@@ -139,7 +141,7 @@ impl RowWriter {
             .iter()
             .map(|attribute| Column::for_domain(&attribute.domain))
             .collect();
-        let (encoder, output) = create(path, &sources(&schema, &empty))?;
+        let (encoder, output) = create(path, &sources(&schema, &empty), CsvText::Verbatim)?;
         let encoder = RowEncoder {
             encoder: Arc::new(encoder),
             schema,
@@ -252,8 +254,8 @@ enum Output {
 
 /// Turns rows into bytes or batches.
 enum Encoder {
-    /// For each column its labels, quoted where they must be, unless there are too many.
-    Csv(Vec<Option<Vec<Box<[u8]>>>>),
+    /// For each column its labels, guarded and quoted where they must be, unless there are too many.
+    Csv(Vec<Option<Vec<Box<[u8]>>>>, CsvText),
     Parquet(Arc<ArrowSchema>, PathBuf),
 }
 
@@ -262,7 +264,11 @@ enum Chunk {
     Batch(RecordBatch),
 }
 
-fn create(path: &Path, columns: &[Source<'_>]) -> Result<(Encoder, Output), FileError> {
+fn create(
+    path: &Path,
+    columns: &[Source<'_>],
+    csv: CsvText,
+) -> Result<(Encoder, Output), FileError> {
     let format = format_of(path)?;
     let mut file = OutputFile::create(path)?;
     match format {
@@ -272,13 +278,13 @@ fn create(path: &Path, columns: &[Source<'_>]) -> Result<(Encoder, Output), File
                 if position > 0 {
                     header.push(b',');
                 }
-                push_field(&mut header, column.name, b',');
+                push_field(&mut header, &csv.written(column.name), b',');
             }
             header.push(b'\n');
             file.write_all(&header)
                 .map_err(|error| unwritable(path, &error))?;
-            let labels = columns.iter().map(ready_labels).collect();
-            Ok((Encoder::Csv(labels), Output::Csv(file)))
+            let labels = columns.iter().map(|column| ready_labels(column, csv));
+            Ok((Encoder::Csv(labels.collect(), csv), Output::Csv(file)))
         }
         Format::Parquet => {
             let fields: Vec<Field> = columns
@@ -300,7 +306,7 @@ fn create(path: &Path, columns: &[Source<'_>]) -> Result<(Encoder, Output), File
 impl Encoder {
     fn encode(&self, columns: &[Source<'_>], start: usize, end: usize) -> Result<Chunk, FileError> {
         match self {
-            Self::Csv(labels) => {
+            Self::Csv(labels, csv) => {
                 let mut bytes = Vec::with_capacity((end - start) * columns.len() * 8);
                 for row in start..end {
                     for (position, column) in columns.iter().enumerate() {
@@ -314,7 +320,7 @@ impl Encoder {
                             (Some(ready), Values::Texts(_, codes)) => {
                                 bytes.extend_from_slice(&ready[codes[row] as usize]);
                             }
-                            _ => push_field(&mut bytes, &column.text(row), b','),
+                            _ => push_field(&mut bytes, &csv.written(&column.text(row)), b','),
                         }
                     }
                     bytes.push(b'\n');
@@ -359,11 +365,11 @@ impl Output {
     }
 }
 
-/// The labels of a column, quoted where they must be; none where there are too many.
-fn ready_labels(column: &Source<'_>) -> Option<Vec<Box<[u8]>>> {
+/// The labels of a column, guarded and quoted where they must be; none where there are too many.
+fn ready_labels(column: &Source<'_>, csv: CsvText) -> Option<Vec<Box<[u8]>>> {
     let field = |text: &str| {
         let mut bytes = Vec::new();
-        push_field(&mut bytes, text, b',');
+        push_field(&mut bytes, &csv.written(text), b',');
         bytes.into_boxed_slice()
     };
     match &column.values {

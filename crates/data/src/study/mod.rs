@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
+use crate::files::CsvText;
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
 pub use algorithm::{
@@ -37,6 +38,8 @@ pub struct Study {
     pub partition: Partition,
     /// Which form of each protocol runs.
     pub security: Security,
+    /// How text stands in the CSV files of its releases.
+    pub csv: CsvText,
     /// The institutions, in declared order; may be empty where one party does it all.
     pub sites: Vec<Site>,
     /// The columns.
@@ -142,6 +145,8 @@ impl Study {
             )?
             .unwrap_or(Security::Hardened);
         let parent = parent(&head)?;
+        let words = [CsvText::Guarded, CsvText::Verbatim].map(|csv| (csv.name(), csv));
+        let csv = head.word("csv", &words)?.unwrap_or_default();
         head.finish()?;
 
         let (sites, columns) = sites(&root, partition)?;
@@ -168,6 +173,7 @@ impl Study {
             parent,
             partition,
             security,
+            csv,
             sites,
             schema,
             split,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{
-    Others, read_fragments, read_table, read_text, write_fragments, write_release, write_table,
+    CsvText, Others, read_fragments, read_release, read_table, write_fragments, write_release,
+    write_table,
 };
 use hedgerow_data::{
     Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema, Study, Table,
@@ -27,7 +28,7 @@ type = "integer"
 range = [-3, 96]
 missing = "NA"
 [[attribute]]
-name = "code, \"quoted\""
+name = "=code, \"quoted\""
 role = "quasi"
 type = "integer"
 range = [0, 1000000]
@@ -45,7 +46,7 @@ values = ["", "plain", "a,b", "say \"x\"", "new\nline", "[a..b]", "{a|b}", " spa
 [[attribute]]
 name = "disease"
 role = "sensitive"
-values = ["flu", "a;b", "*x"]
+values = ["flu", "a;b", "*x", "=1+1", "'=1+1", "''@x", "-5", "-5+1", "'-5", "+", "\tx"]
 [[attribute]]
 name = "name"
 role = "identifier"
@@ -69,7 +70,20 @@ fn column(schema: &Schema, attribute: usize, picks: &[u32]) -> Column {
     }
     let mut texts = TextColumn::default();
     for (row, pick) in picks.iter().enumerate() {
-        let words = ["", "x", "two words", "a,\"b\"\r\nc", "NULL"];
+        let words = [
+            "",
+            "x",
+            "two words",
+            "a,\"b\"\r\nc",
+            "NULL",
+            "=A1",
+            "'=A1",
+            "'",
+            "''",
+            "-1.5",
+            "\r=1",
+            "@,\"b\"",
+        ];
         texts.push(words[*pick as usize % words.len()], row as u64);
     }
     Column::Text(texts)
@@ -116,7 +130,8 @@ fn release_columns(table: &Table, seeds: &[u32], ends: &[(u32, u32, bool)]) -> V
                 let cell = if is_set {
                     Cell::set(vec![a, b, seed % size]).unwrap()
                 } else {
-                    Cell::Interval(a.min(b), a.max(b))
+                    let (least, greatest) = attribute.domain.range(a.min(b), a.max(b));
+                    Cell::Interval(least, greatest)
                 };
                 // In order of first appearance, as a reader finds them.
                 let place = cells
@@ -157,13 +172,79 @@ proptest! {
         let columns = release_columns(&table, &seeds, &ends);
         let release = Release::new(schema.clone(), columns, table.rows());
         let folder = tempfile::tempdir().unwrap();
-        for name in FORMATS {
+        for (name, csv) in FORMATS.into_iter().flat_map(|name| [(name, CsvText::Guarded), (name, CsvText::Verbatim)]) {
             let path = folder.path().join(name);
-            write_release(&path, &release, &()).unwrap();
-            let text = read_text(&path, &[], &()).unwrap();
+            write_release(&path, &release, csv, &()).unwrap();
+            let text = read_release(&path, &[], csv, &()).unwrap();
             let again = Release::from_text(&text, &schema, &[]).unwrap();
             prop_assert_eq!(&again, &release, "{}", name);
         }
+    }
+
+    /// Nothing in a guarded CSV is run by a spreadsheet, and Parquet has what the table has.
+    #[test]
+    fn nothing_that_a_spreadsheet_would_run(seeds in proptest::collection::vec(any::<u32>(), 1..100), ends in proptest::collection::vec(any::<(u32, u32, bool)>(), 1..20)) {
+        let table = random_table(&seeds);
+        let columns = release_columns(&table, &seeds, &ends);
+        let release = Release::new(table.schema().clone(), columns, table.rows());
+        let folder = tempfile::tempdir().unwrap();
+        let (path, parquet) = (folder.path().join("t.csv"), folder.path().join("t.parquet"));
+        write_release(&path, &release, CsvText::Guarded, &()).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
+        for record in reader.records() {
+            for field in &record.unwrap() {
+                let would_run = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
+                prop_assert!(!would_run || field.parse::<f64>().is_ok(), "{field}");
+            }
+        }
+        write_release(&parquet, &release, CsvText::Guarded, &()).unwrap();
+        let guarded = std::fs::read(&parquet).unwrap();
+        write_release(&parquet, &release, CsvText::Verbatim, &()).unwrap();
+        prop_assert_eq!(guarded, std::fs::read(&parquet).unwrap());
+    }
+
+    /// Rows stand in an order that follows from what is written: in whatever order they come, the
+    /// files are the same, byte for byte.
+    #[test]
+    fn published_rows_stand_in_the_order_of_what_is_written(
+        seeds in proptest::collection::vec(any::<u32>(), 1..100),
+        ends in proptest::collection::vec(any::<(u32, u32, bool)>(), 1..6),
+        turn in any::<u64>(),
+    ) {
+        let table = random_table(&seeds);
+        let schema = table.schema().clone();
+        let columns = release_columns(&table, &seeds, &ends);
+        let mut order: Vec<usize> = (0..seeds.len()).collect();
+        order.sort_by_key(|row| (*row as u64 + 1).wrapping_mul(turn | 1).rotate_left(29));
+        let turned = columns.iter().map(|column| match column {
+            ReleaseColumn::Generalized(cells) => ReleaseColumn::Generalized(cells.picked(&order)),
+            ReleaseColumn::Verbatim(values) => ReleaseColumn::Verbatim(values.picked(&order)),
+            ReleaseColumn::Absent => ReleaseColumn::Absent,
+        });
+        let turned = Release::published(schema.clone(), turned.collect(), seeds.len());
+        let release = Release::published(schema.clone(), columns, seeds.len());
+        let folder = tempfile::tempdir().unwrap();
+        for name in FORMATS {
+            let paths = ["a", "b"].map(|of| folder.path().join(format!("{of}{name}")));
+            write_release(&paths[0], &release, CsvText::Guarded, &()).unwrap();
+            write_release(&paths[1], &turned, CsvText::Guarded, &()).unwrap();
+            prop_assert_eq!(std::fs::read(&paths[0]).unwrap(), std::fs::read(&paths[1]).unwrap());
+        }
+        // Cells first, in the order of their values in the domain, then what is verbatim.
+        let row = |row: usize| {
+            let cells = (0..4).map(|position| {
+                let column = release.generalized(position).unwrap();
+                column.cells[column.codes[row] as usize].clone()
+            });
+            let cells: Vec<Cell> = cells.collect();
+            let ReleaseColumn::Verbatim(Column::Text(remarks)) = &release.columns()[6] else {
+                panic!("remarks are text");
+            };
+            (cells, release.verbatim(4).unwrap().get(row), remarks.get(row).to_owned())
+        };
+        let rows: Vec<_> = (0..seeds.len()).map(row).collect();
+        prop_assert!(rows.is_sorted());
     }
 
     #[test]
@@ -182,8 +263,8 @@ proptest! {
         let groups: Vec<u32> = seeds.iter().map(|seed| 1 + seed / 7 % many).collect();
         let release = Release::fragmented(schema.clone(), columns, &groups);
         let folder = tempfile::tempdir().unwrap();
-        write_fragments(folder.path(), &release, &()).unwrap();
-        let again = read_fragments(folder.path(), &schema, &()).unwrap();
+        write_fragments(folder.path(), &release, CsvText::Guarded, &()).unwrap();
+        let again = read_fragments(folder.path(), &schema, CsvText::Guarded, &()).unwrap();
         prop_assert_eq!(&again.release, &release);
         prop_assert!(again.disordered.is_empty());
         prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
@@ -222,7 +303,7 @@ fn fragments_that_are_none_are_refused_and_order_is_seen() {
         let path = folder.path().join(name);
         let before = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text).unwrap();
-        let read = read_fragments(folder.path(), &schema, &());
+        let read = read_fragments(folder.path(), &schema, CsvText::Guarded, &());
         std::fs::write(&path, before).unwrap();
         read.map_err(|error| {
             error
@@ -230,7 +311,7 @@ fn fragments_that_are_none_are_refused_and_order_is_seen() {
                 .replace(&*folder.path().to_string_lossy(), "")
         })
     };
-    let whole = read_fragments(folder.path(), &schema, &()).unwrap();
+    let whole = read_fragments(folder.path(), &schema, CsvText::Guarded, &()).unwrap();
     assert_eq!(whole.release.groups(), Some(&[1, 1, 2][..]));
     assert!(whole.disordered.is_empty());
     let disease = "sensitive-disease.csv";
@@ -269,7 +350,7 @@ fn fragments_that_are_none_are_refused_and_order_is_seen() {
             .starts_with("/sensitive-disease.csv:3: column `disease`")
     );
     std::fs::remove_file(folder.path().join(disease)).unwrap();
-    let missing = read_fragments(folder.path(), &schema, &()).unwrap_err();
+    let missing = read_fragments(folder.path(), &schema, CsvText::Guarded, &()).unwrap_err();
     assert!(
         missing
             .to_string()

@@ -11,7 +11,8 @@
 //! database = "clinic"
 //! user = "hedgerow"
 //! password_file = "db.password"   # or password_variable = "PGPASSWORD"; never the password itself
-//! tls = "authorities.pem"         # encrypted, and only with a server that they vouch for
+//! tls = "authorities.pem"         # encrypted, and only with a server that they vouch for; where
+//!                                 # the host is not this machine, needed unless it says "off"
 //! table = "public.patients"       # or query = "select … from …"
 //! ```
 

@@ -23,6 +23,9 @@ use zeroize::Zeroizing;
 
 use crate::identity::readable_by_others;
 
+/// What `tls` says where a connection to another machine is not to be encrypted.
+const OFF: &str = "off";
+
 /// A database and what to read from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postgres {
@@ -37,7 +40,7 @@ pub struct Postgres {
     /// Where the password is.
     pub password: Option<Password>,
     /// The authorities that the server's certificate must come from; without them the connection
-    /// is not encrypted.
+    /// is not encrypted, which a site that reads from another machine must ask for.
     pub tls: Option<PathBuf>,
     /// What is read.
     pub rows: Rows,
@@ -149,15 +152,26 @@ impl Postgres {
             }
             (None, None) => return Err(section.missing("table")),
         };
+        let host = section.string("host")?;
+        let host = host.unwrap_or_else(|| String::from("127.0.0.1"));
+        let tls = match section.string("tls")?.as_deref() {
+            Some(OFF) => None,
+            Some(file) => Some(folder.join(file)),
+            None if is_here(&host) => None,
+            None => {
+                let message = format!(
+                    "`source.postgres.host` is `{host}`, another machine, and without `tls` rows would come from there in the clear\nhint: name the authorities that vouch for the server, tls = \"authorities.pem\"; or say tls = \"{OFF}\""
+                );
+                return Err(section.wrong("host", message));
+            }
+        };
         let database = Self {
-            host: section
-                .string("host")?
-                .unwrap_or_else(|| String::from("127.0.0.1")),
+            host,
             port,
             database: section.required_string("database")?,
             user: section.required_string("user")?,
             password,
-            tls: section.string("tls")?.map(|file| folder.join(file)),
+            tls,
             rows,
         };
         section.finish()?;
@@ -397,6 +411,12 @@ impl fmt::Display for Postgres {
             Rows::Query(_) => formatter.write_str(" query"),
         }
     }
+}
+
+/// Whether a host is this machine: a socket in a folder, or loopback.
+fn is_here(host: &str) -> bool {
+    let is_loopback = |address: std::net::IpAddr| address.is_loopback();
+    host.starts_with('/') || host == "localhost" || host.parse().is_ok_and(is_loopback)
 }
 
 /// A name as SQL takes it, whatever is in it.

@@ -363,6 +363,60 @@ fn a_database_is_described_without_its_password() {
 }
 
 #[test]
+fn rows_come_from_another_machine_in_the_clear_only_if_the_site_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.toml");
+    let source = |lines: &str| {
+        let text = format!(
+            "site = \"north\"\nstudy = \"study.toml\"\nkey = \"north.key\"\ndata = \"data\"\n[source.postgres]\n{lines}database = \"clinic\"\nuser = \"reader\"\ntable = \"patients\"\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        SiteFile::open(&path).map(|site| match site.source {
+            Source::Postgres(database) => database.tls,
+            Source::File(_) => panic!("a database was described"),
+        })
+    };
+    let here = [
+        "127.0.0.1",
+        "127.3.2.1",
+        "::1",
+        "localhost",
+        "/run/postgresql",
+    ];
+    for host in here {
+        assert_eq!(
+            source(&format!("host = \"{host}\"\n")).unwrap(),
+            None,
+            "{host}"
+        );
+    }
+    assert_eq!(source("").unwrap(), None);
+    let elsewhere = [
+        "db.example.org",
+        "192.0.2.7",
+        "2001:db8::7",
+        "0.0.0.0",
+        "localhost.example.org",
+        "127.0.0.1.example.org",
+        "",
+    ];
+    for host in elsewhere {
+        let host = format!("host = \"{host}\"\n");
+        let error = source(&host).unwrap_err().to_string();
+        assert!(
+            error.contains("site.toml:6: `source.postgres.host` is `"),
+            "{error}"
+        );
+        assert!(error.contains("in the clear\nhint: "), "{error}");
+        assert_eq!(source(&format!("{host}tls = \"off\"\n")).unwrap(), None);
+        assert_eq!(
+            source(&format!("{host}tls = \"authorities.pem\"\n")).unwrap(),
+            Some(folder.path().join("authorities.pem"))
+        );
+    }
+}
+
+#[test]
 fn a_file_that_everyone_may_read_is_warned_of() {
     let folder = tempfile::tempdir().unwrap();
     site(folder.path(), "").unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::read_fragments;
+use hedgerow_data::files::{CsvText, read_fragments};
 use hedgerow_data::{Attribute, Cell, Domain, Release, Role, Schema, Study, Taxonomy};
 use hedgerow_privacy::utility::{Measured, utility};
 use hedgerow_privacy::verify::{Evidence, Measure, verify};
@@ -359,7 +359,7 @@ fn d2pt_table_5c_is_looked_at_by_group() {
     let restored = "group,zip,age\n1,12345,23\n1,12345,29\n2,12361,43\n2,12362,59\n2,12363,41\n2,12471,52\n2,12473,55\n";
     for (quasi, ncp) in [(generalized, true), (restored, false)] {
         let (folder, schema) = table_5c(quasi);
-        let read = read_fragments(folder.path(), &schema, &()).unwrap();
+        let read = read_fragments(folder.path(), &schema, CsvText::Guarded, &()).unwrap();
         assert!(read.disordered.is_empty(), "{:?}", read.disordered);
         let evidence = Evidence::of_release(&read.text, &read.release, None).unwrap();
         let requirement = Requirement::of_line("k = 2, l = 2", &evidence.scope()).unwrap();
@@ -405,7 +405,7 @@ fn groups_written_alike_are_not_one() {
     let (folder, schema) = table_5c(
         "group,zip,age\n1,*,[20-59]\n1,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n2,*,[20-59]\n",
     );
-    let read = read_fragments(folder.path(), &schema, &()).unwrap();
+    let read = read_fragments(folder.path(), &schema, CsvText::Guarded, &()).unwrap();
     let evidence = Evidence::of_release(&read.text, &read.release, None).unwrap();
     let requirement = Requirement::of_line("k = 3", &evidence.scope()).unwrap();
     assert_eq!(verify(&evidence, Some(&requirement)).holds, Some(false));

@@ -2,9 +2,9 @@
 //! quasi-identifier, and any loss that is a sum over cells (LM, NCP, EM).
 //!
 //! A closure is a row of words: for a node its number, for a range its two ends, for a set a bit for
-//! each value. Costs are whole numbers, so that every site finds the same sums.
+//! each value. The range over a missing value and others is everything. Costs are whole numbers, so that every site finds the same sums.
 
-use hedgerow_data::{Cell, Recode};
+use hedgerow_data::{Cell, Domain, Recode};
 use hedgerow_privacy::utility::Present;
 
 use super::cost::{Cost, UNIT, codes_of};
@@ -33,7 +33,7 @@ pub(crate) struct Shape<'a> {
 
 enum Form<'a> {
     Node(Tree<'a>),
-    Range,
+    Range(&'a Domain),
     Set,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Shape<'a> {
         let form = match (recode, domain.taxonomy()) {
             (Recode::Node, Some(taxonomy)) => Form::Node(Tree::new(taxonomy, &cost)),
             (Recode::Set, _) => Form::Set,
-            _ => Form::Range,
+            _ => Form::Range(domain),
         };
         Self {
             form,
@@ -99,7 +99,7 @@ impl<'a> Shape<'a> {
         let (least, greatest) = self.span(code);
         let step = match self.form {
             Form::Set => 1,
-            Form::Node(_) | Form::Range => (greatest - least).max(1),
+            Form::Node(_) | Form::Range(_) => (greatest - least).max(1),
         };
         (least..=greatest).step_by(step as usize)
     }
@@ -118,7 +118,7 @@ impl<'a> Shape<'a> {
     /// Words of a closure.
     pub(super) fn width(&self) -> usize {
         match self.form {
-            Form::Node(_) | Form::Range => 1,
+            Form::Node(_) | Form::Range(_) => 1,
             Form::Set => (self.size as usize).div_ceil(64).max(1),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Shape<'a> {
     pub(super) fn variety(&self) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.nodes() as u64,
-            Form::Range => u64::from(self.size).pow(2),
+            Form::Range(_) => u64::from(self.size).pow(2),
             Form::Set => 1 << self.size.min(63),
         }
     }
@@ -135,9 +135,9 @@ impl<'a> Shape<'a> {
     pub(super) fn set_record(&self, code: u32, closure: &mut [u64]) {
         match &self.form {
             Form::Node(tree) => closure[0] = self.node(tree, code),
-            Form::Range => {
+            Form::Range(domain) => {
                 let (least, greatest) = self.span(code);
-                closure[0] = packed(least, greatest);
+                closure[0] = range(domain, least, greatest);
             }
             Form::Set => {
                 closure.fill(0);
@@ -149,9 +149,9 @@ impl<'a> Shape<'a> {
     pub(crate) fn join(&self, closure: &mut [u64], other: &[u64]) {
         match &self.form {
             Form::Node(tree) => closure[0] = tree.join(closure[0], other[0]),
-            Form::Range => {
+            Form::Range(domain) => {
                 let ((a, b), (c, d)) = (ends(closure[0]), ends(other[0]));
-                closure[0] = packed(a.min(c), b.max(d));
+                closure[0] = range(domain, a.min(c), b.max(d));
             }
             Form::Set => closure
                 .iter_mut()
@@ -164,9 +164,9 @@ impl<'a> Shape<'a> {
     pub(super) fn join_value(&self, closure: &mut [u64], code: u32) {
         match &self.form {
             Form::Node(tree) => closure[0] = tree.join(closure[0], self.node(tree, code)),
-            Form::Range => {
+            Form::Range(domain) => {
                 let ((a, b), (least, greatest)) = (ends(closure[0]), self.span(code));
-                closure[0] = packed(a.min(least), b.max(greatest));
+                closure[0] = range(domain, a.min(least), b.max(greatest));
             }
             Form::Set => self
                 .values(code)
@@ -178,9 +178,10 @@ impl<'a> Shape<'a> {
     pub(super) fn joined_cost(&self, closure: &[u64], code: u32) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(tree.join(closure[0], self.node(tree, code))),
-            Form::Range => {
+            Form::Range(domain) => {
                 let ((a, b), (least, greatest)) = (ends(closure[0]), self.span(code));
-                self.cost.of_interval(a.min(least), b.max(greatest))
+                let (least, greatest) = domain.range(a.min(least), b.max(greatest));
+                self.cost.of_interval(least, greatest)
             }
             Form::Set if self.covers(closure, code) => self.cost(closure),
             Form::Set => {
@@ -195,7 +196,7 @@ impl<'a> Shape<'a> {
     pub(super) fn costs_with(&self, code: u32) -> Option<&[u64]> {
         match &self.form {
             Form::Node(tree) => tree.costs_with(code),
-            Form::Range | Form::Set => None,
+            Form::Range(_) | Form::Set => None,
         }
     }
 
@@ -203,9 +204,10 @@ impl<'a> Shape<'a> {
     pub(super) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(tree.join(one[0], other[0])),
-            Form::Range => {
+            Form::Range(domain) => {
                 let ((a, b), (c, d)) = (ends(one[0]), ends(other[0]));
-                self.cost.of_interval(a.min(c), b.max(d))
+                let (least, greatest) = domain.range(a.min(c), b.max(d));
+                self.cost.of_interval(least, greatest)
             }
             Form::Set => {
                 let union = one.iter().zip(other).map(|(one, other)| one | other);
@@ -217,7 +219,7 @@ impl<'a> Shape<'a> {
     pub(super) fn cost(&self, closure: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(closure[0]),
-            Form::Range => {
+            Form::Range(_) => {
                 let (least, greatest) = ends(closure[0]);
                 self.cost.of_interval(least, greatest)
             }
@@ -232,7 +234,7 @@ impl<'a> Shape<'a> {
                 let (least, greatest) = tree.span(closure[0]);
                 least <= first && last <= greatest
             }
-            Form::Range => {
+            Form::Range(_) => {
                 let (least, greatest) = ends(closure[0]);
                 least <= first && last <= greatest
             }
@@ -257,7 +259,7 @@ impl<'a> Shape<'a> {
     pub(crate) fn bounds(&self, closure: &[u64]) -> (u32, u32) {
         match &self.form {
             Form::Node(tree) => tree.span(closure[0]),
-            Form::Range => ends(closure[0]),
+            Form::Range(_) => ends(closure[0]),
             Form::Set => {
                 let codes = codes_of(closure);
                 codes.fold((u32::MAX, 0), |(least, greatest), code| {
@@ -282,7 +284,7 @@ impl<'a> Shape<'a> {
         let (least, greatest) = cell.bounds();
         match &self.form {
             Form::Node(tree) => closure[0] = tree.above(least, greatest),
-            Form::Range => closure[0] = packed(least, greatest),
+            Form::Range(domain) => closure[0] = range(domain, least, greatest),
             Form::Set => {
                 closure.fill(0);
                 let codes = (least..=greatest).filter(|code| cell.contains(*code));
@@ -296,7 +298,7 @@ impl<'a> Shape<'a> {
     pub(super) fn looks(&self, within: &[u64], closure: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.looks(within[0], closure[0]),
-            Form::Range | Form::Set => 1,
+            Form::Range(_) | Form::Set => 1,
         }
     }
 
@@ -304,9 +306,10 @@ impl<'a> Shape<'a> {
     pub(super) fn is_closure(&self, closure: &[u64]) -> bool {
         match &self.form {
             Form::Node(tree) => closure[0] < tree.nodes() as u64,
-            Form::Range => {
+            Form::Range(domain) => {
                 let (least, greatest) = ends(closure[0]);
-                least <= greatest && greatest < self.size
+                let is_range = least <= greatest && greatest < self.size;
+                is_range && domain.range(least, greatest) == (least, greatest)
             }
             Form::Set => codes_of(closure)
                 .last()
@@ -314,18 +317,30 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Closures one step narrower: the children of a node, the halves of a range, a set without one
-    /// of its values.
+    /// Closures one step narrower: the children of a node, the halves of a range, or its parts beside
+    /// the missing value, a set without one of its values.
     pub(super) fn narrower(&self, closure: &[u64]) -> Vec<Vec<u64>> {
         match &self.form {
             Form::Node(tree) => {
                 let children = tree.children(closure[0]);
                 children.map(|child| vec![u64::from(child)]).collect()
             }
-            Form::Range => {
+            Form::Range(domain) => {
                 let (least, greatest) = ends(closure[0]);
                 if least == greatest {
                     return Vec::new();
+                }
+                if let Some(missing) = domain.missing_code()
+                    && domain.mixes_missing(least, greatest)
+                {
+                    let mut parts = vec![vec![packed(missing, missing)]];
+                    if least < missing {
+                        parts.push(vec![packed(least, missing - 1)]);
+                    }
+                    if missing < greatest {
+                        parts.push(vec![packed(missing + 1, greatest)]);
+                    }
+                    return parts;
                 }
                 let middle = least + (greatest - least) / 2;
                 vec![
@@ -347,6 +362,12 @@ impl<'a> Shape<'a> {
             }
         }
     }
+}
+
+/// The smallest range over two values.
+fn range(domain: &Domain, least: u32, greatest: u32) -> u64 {
+    let (least, greatest) = domain.range(least, greatest);
+    packed(least, greatest)
 }
 
 fn packed(least: u32, greatest: u32) -> u64 {

@@ -1,7 +1,7 @@
 //! Assembly: the joint release, put together without ownership. Where the verbatim values have few
 //! combinations, each class's are counted and summed over all sites; otherwise the records, class
-//! and verbatim values, are united by mixing. Either way the rows are written in their own order,
-//! which says nothing about whose they are.
+//! and verbatim values, are united by mixing. Either way the rows are written in the order of what
+//! stands in them, which says nothing about whose they are nor how they were cut.
 //!
 //! # Discloses
 //! To all sites, the verbatim values of each class: what the release prints.
@@ -282,7 +282,7 @@ pub(crate) fn released(
         }
     });
     let released = released.collect();
-    Release::new(schema.clone(), released, class_of_row.len())
+    Release::published(schema.clone(), released, class_of_row.len())
 }
 
 fn generalized(cells: &[&[Cell]], quasi: usize, class_of_row: &[u32]) -> ReleaseColumn {

@@ -1,6 +1,10 @@
 //! Covers: how a class is written in the release. A node of the taxonomy, a range, or the set of
 //! the values that occur, each found by the join that opens exactly what the release will print.
 //!
+//! A missing value has no place in a range: where a class has it beside others, the range is `*`. So
+//! that no end of it is opened that is not printed, the sites first find the lowest of four nodes above
+//! their values: those before the missing value, the missing value, those behind it, and everything.
+//!
 //! # Discloses
 //! To all sites, the cells of the release.
 
@@ -34,13 +38,24 @@ pub struct Writing<'a> {
 }
 
 impl Writing<'_> {
+    /// Whether classes are written as ranges, which may be wider than what cuts leave: where values
+    /// may be missing.
+    pub fn widens_ranges(&self) -> bool {
+        let is_range = match self.recode {
+            Recode::Node => self.domain.taxonomy().is_none(),
+            Recode::Range => true,
+            Recode::Set => false,
+        };
+        is_range && self.domain.missing_code().is_some()
+    }
+
     /// What is written for an interval of values.
     fn of_box(&self, (least, greatest): (u32, u32)) -> Cell {
         let (least, greatest) = match (self.recode, self.domain.taxonomy()) {
             (Recode::Node, Some(tree)) => {
                 tree.interval(tree.lowest_common_ancestor(least, greatest))
             }
-            _ => (least, greatest),
+            _ => self.domain.range(least, greatest),
         };
         Cell::Interval(least, greatest)
     }
@@ -106,7 +121,9 @@ pub(super) async fn smallest(
             .await?
             .into_iter(),
         sets(party, what, &kinds.sets).await?.into_iter(),
-        ranges(party, what, &kinds.ranges).await?.into_iter(),
+        ranges(party, what, writings, kinds.ranges)
+            .await?
+            .into_iter(),
     ];
     // Answers of a kind come in the order of its questions.
     let cell = |(kind, bounds): (usize, (u32, u32))| {
@@ -246,32 +263,113 @@ fn public_tree(tree: &Taxonomy, top: u32) -> Result<Tree, Error> {
     Ok(Tree::new(parents.collect())?)
 }
 
-/// The first and last value of each class.
-async fn ranges(party: &mut Party, what: What, questions: &[Question]) -> Result<Vec<Cell>, Error> {
-    if questions.is_empty() {
-        return Ok(Vec::new());
+/// The first and last value of each class; everything where a value is missing beside others.
+async fn ranges(
+    party: &mut Party,
+    what: What,
+    writings: &[Writing<'_>],
+    mut questions: Vec<Question>,
+) -> Result<Vec<Cell>, Error> {
+    let sides = sides(party, what, writings, &questions).await?;
+    for (question, side) in questions.iter_mut().zip(&sides) {
+        if let Some(found) = side {
+            question.bounds = *found;
+        }
     }
-    let own: Vec<Option<(u64, u64)>> = questions
+    // What is everything, or one value, is known already.
+    let is_open = |(question, side): (&Question, &Option<(u32, u32)>)| {
+        let domain = writings[question.attribute].domain;
+        let (least, greatest) = question.bounds;
+        let is_known = side.is_some() && least == greatest;
+        !is_known && !domain.mixes_missing(least, greatest)
+    };
+    let open: Vec<bool> = questions.iter().zip(&sides).map(is_open).collect();
+    let asked = questions.iter().zip(&open).filter(|(_, open)| **open);
+    let asked: Vec<&Question> = asked.map(|(question, _)| question).collect();
+    let wide = |(least, greatest): (u32, u32)| (u64::from(least), u64::from(greatest));
+    let own: Vec<Option<(u64, u64)>> = asked
         .iter()
         .map(|question| ends(&question.own).map(wide))
         .collect();
     let mut ranges = own.clone();
-    let domain = |question: usize| {
-        let (least, greatest) = wide(questions[question].bounds);
-        least..=greatest
-    };
-    party.ranges(what, domain, &mut ranges).await?;
+    if !asked.is_empty() {
+        let domain = |question: usize| {
+            let (least, greatest) = wide(asked[question].bounds);
+            least..=greatest
+        };
+        party.ranges(what, domain, &mut ranges).await?;
+    }
     let fits = ranges
         .iter()
         .zip(own)
         .all(|(found, own)| is_around(*found, own));
     party.fit(what, fits, NOT_AROUND)?;
-    let cells = ranges.into_iter().zip(questions).map(|(range, question)| {
+    let mut found = ranges.into_iter();
+    let cells = questions.iter().zip(open).map(|(question, is_open)| {
+        let range = if is_open {
+            found.next().flatten()
+        } else {
+            None
+        };
         let (least, greatest) = range.unwrap_or(wide(question.bounds));
         // Codes lie within the bounds, which are codes.
         Cell::Interval(least as u32, greatest as u32)
     });
     Ok(cells.collect())
+}
+
+/// For each question between whose bounds the missing value lies beside others, on which side of it
+/// all values are: before it, behind it, at it, or everything.
+async fn sides(
+    party: &mut Party,
+    what: What,
+    writings: &[Writing<'_>],
+    questions: &[Question],
+) -> Result<Vec<Option<(u32, u32)>>, Error> {
+    let mut sides = vec![None; questions.len()];
+    let mut asked: Vec<(usize, [(u32, u32); 4])> = Vec::new();
+    for (place, question) in questions.iter().enumerate() {
+        let domain = writings[question.attribute].domain;
+        let (least, greatest) = question.bounds;
+        if let Some(missing) = domain.missing_code()
+            && domain.mixes_missing(least, greatest)
+        {
+            let everything = domain.range(least, greatest);
+            // A side without values is nobody's answer.
+            let side = |from, to| if from <= to { (from, to) } else { everything };
+            let before = side(least, missing.saturating_sub(1));
+            let behind = side(missing + 1, greatest);
+            asked.push((place, [everything, before, (missing, missing), behind]));
+        }
+    }
+    if asked.is_empty() {
+        return Ok(sides);
+    }
+    let tree = Tree::new(vec![0; 4])?;
+    let mut nodes: Vec<Option<u32>> = asked
+        .iter()
+        .map(|(place, nodes)| {
+            let (least, greatest) = ends(&questions[*place].own)?;
+            let (missing, _) = nodes[2];
+            let sides = [
+                greatest < missing,
+                (least, greatest) == (missing, missing),
+                missing < least,
+            ];
+            Some(
+                sides
+                    .iter()
+                    .position(|all| *all)
+                    .map_or(0, |side| side as u32 + 1),
+            )
+        })
+        .collect();
+    party.lca(what, &[tree], |_| 0, &mut nodes).await?;
+    for ((place, spans), node) in asked.iter().zip(nodes) {
+        // A class has records at some site, so there is a node.
+        sides[*place] = Some(spans[node.unwrap_or(0) as usize]);
+    }
+    Ok(sides)
 }
 
 /// The values that occur in each class. Of wide attributes some classes are asked about at a time, so

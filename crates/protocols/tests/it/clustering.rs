@@ -28,7 +28,11 @@ fn seeds(site: u32, start: u32) -> Seed {
     Seed::for_site(u64::from(start), site as usize)
 }
 
-fn plan<'a>(schema: &'a Schema, requirement: &'a Requirement, recode: Recode) -> Plan<'a> {
+pub(crate) fn plan<'a>(
+    schema: &'a Schema,
+    requirement: &'a Requirement,
+    recode: Recode,
+) -> Plan<'a> {
     let quasi = schema.with_role(Role::Quasi).into_iter();
     let writing = |index: usize| Writing {
         domain: &schema.attributes()[index].domain,
@@ -51,7 +55,7 @@ fn plan<'a>(schema: &'a Schema, requirement: &'a Requirement, recode: Recode) ->
     }
 }
 
-fn central(
+pub(crate) fn central(
     schema: &Schema,
     table: &Table,
     plan: &Plan<'_>,

@@ -188,6 +188,7 @@ impl Run<'_> {
             .iter()
             .map(|row| row[..row.len() - 1].to_vec())
             .collect();
+        assert_in_order(&joint.release);
         let mut printed = printed(&joint.release);
         rows.sort_unstable();
         printed.sort_unstable();
@@ -231,6 +232,23 @@ pub(crate) fn printed(release: &Release) -> Vec<Vec<String>> {
         positions.map(|position| word(position, row)).collect()
     };
     (0..release.rows()).map(row).collect()
+}
+
+/// Rows stand in the order of their cells and then of their verbatim values, and nothing else.
+pub(crate) fn assert_in_order(release: &Release) {
+    let row = |row: usize| {
+        let cells = release.columns().iter().filter_map(|column| match column {
+            ReleaseColumn::Generalized(cells) => Some(&cells.cells[cells.codes[row] as usize]),
+            _ => None,
+        });
+        let values = release.columns().iter().filter_map(|column| match column {
+            ReleaseColumn::Verbatim(values) => values.codes().map(|codes| codes.get(row)),
+            _ => None,
+        });
+        (cells.collect::<Vec<_>>(), values.collect::<Vec<_>>())
+    };
+    let rows: Vec<_> = (0..release.rows()).map(row).collect();
+    assert!(rows.is_sorted());
 }
 
 /// What the verifier says of printed rows.

@@ -8,13 +8,13 @@ use crate::clustering::measure::Growth;
 use crate::clustering::shape::{Loss, Shape};
 use crate::horizontal::cover::Writing;
 
-/// Three attributes: a tree of two levels, numbers, and values of which sets are written.
+/// Three attributes: a tree of two levels, numbers that may be missing, and values of which sets are written.
 fn domains() -> [Domain; 3] {
     let lines = "a;low;*\nb;low;*\nc;high;*\nd;high;*\ne;high;*\n";
     let tree = Taxonomy::from_text(lines, "tree.csv").unwrap();
     [
         Domain::category(tree, false),
-        Domain::integer(0, 9, 1).unwrap(),
+        Domain::integer(0, 8, 1).unwrap().with_missing("NA".into()),
         Domain::integer(0, 5, 1).unwrap(),
     ]
 }

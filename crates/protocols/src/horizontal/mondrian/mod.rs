@@ -102,7 +102,8 @@ pub struct Quasi<'a> {
     pub size: u32,
     /// How it is cut.
     pub cutting: Cutting<'a>,
-    /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them.
+    /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them, and
+    /// `*`, where a range would have a missing value inside.
     pub is_coarsened: bool,
 }
 

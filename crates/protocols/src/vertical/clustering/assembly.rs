@@ -2,8 +2,8 @@
 //! row's verbatim values travel together through a mix that shuffles rows inside their class, so that
 //! nobody learns whose they are, beyond what the own part of a row tells its site.
 //!
-//! Classes stand in the order of their cells, rows inside a class in the order of their values: it
-//! says nothing about the common order of records.
+//! Rows stand in the order of what is written in them: it says nothing about the common order of
+//! records.
 //!
 //! # Discloses
 //! To all sites, the release.
@@ -143,7 +143,6 @@ async fn verbatim(
         }
         read.push(codes);
     }
-    read.sort_unstable();
     let positions = places.into_iter().map(|(position, _)| position).collect();
     Ok(Verbatim {
         positions,

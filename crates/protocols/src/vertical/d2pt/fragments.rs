@@ -1,8 +1,9 @@
 //! The fragmenter: a table of quasi-identifiers and one of each other attribute, joined by a group
 //! number only (D2PT section 3.6; Xiao and Tao 2006).
 //!
-//! Groups are numbered by randomness of all sites, which no site controls. A site tells one
-//! generalized record for each group of its own quasi-identifiers, so nobody sees anything finer than
+//! Groups are numbered in the order of what is written in them, so that a number says no more than
+//! the tables do: not how groups were found, nor where their people stand in the common order. A
+//! site tells one generalized record for each group of its own quasi-identifiers, so nobody sees anything finer than
 //! the release, at no time. Where original quasi-identifiers are restored, the sites' parts of a row
 //! travel together through a mix that shuffles rows inside their group: the release says which
 //! quasi-identifiers belong together, and nobody learns whose they are, beyond what the own part of a
@@ -11,17 +12,15 @@
 //! Rows stand in the order of their groups, inside a group in the order of what is written.
 //!
 //! # Discloses
-//! To all sites: random words; the release.
+//! To all sites: the release.
 
 use hedgerow_data::{Cell, Codes, GeneralizedColumn, Role};
-use hedgerow_smc::{Generator, Party, Seed, What};
+use hedgerow_smc::{Party, What};
 
 use super::super::own::OwnColumn;
 use super::Plan;
 use crate::Error;
 
-/// Numbers that the sites draw together.
-pub const RANDOM: What = What::new("random words that number the groups", "nothing of the data");
 /// How groups are written.
 pub const CELLS: What = What::new("generalized quasi-identifiers of groups", "the release");
 /// The original quasi-identifiers of the release.
@@ -66,65 +65,91 @@ pub(super) async fn fragment(
     sizes: &[u64],
     own: &Own<'_>,
 ) -> Result<(Fragments, Vec<u32>), Error> {
-    let number = numbers(party, sizes.len()).await?;
-    let order = Order::new(group_of, sizes, &number);
+    let order = Order::new(group_of, sizes);
     let quasi = if plan.restore {
         restored(party, plan, &order, own).await?
     } else {
         generalized(party, plan, &order, own).await?
     };
     let verbatim = values(party, plan, &order, own).await?;
-    let group = order.numbered();
-    let fragments = Fragments {
-        group: group.collect(),
-        quasi,
-        verbatim,
-    };
-    Ok((fragments, number))
+    Ok(order.numbered(&quasi, &verbatim))
 }
 
-/// A number for each group, from 1, drawn by all sites.
-async fn numbers(party: &mut Party, groups: usize) -> Result<Vec<u32>, Error> {
-    let mut words = [0; 4].map(|_: u64| party.generator().next_u64());
-    party.sum(RANDOM, &mut words).await?;
-    let mut seed = [0; 32];
-    for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    let mut number: Vec<u32> = (1..=groups as u32).collect();
-    Generator::new(&Seed::new(seed)).shuffle(&mut number);
-    Ok(number)
-}
-
-/// Records in the order of their groups' numbers.
+/// Records in the order of their groups, as these were found.
 struct Order {
-    /// Sizes of groups, by number.
+    /// Sizes of groups.
     sizes: Vec<u64>,
-    /// Groups, by number.
-    groups: Vec<usize>,
     /// Records, group by group.
     records: Vec<u32>,
 }
 
 impl Order {
-    fn new(group_of: &[u32], sizes: &[u64], number: &[u32]) -> Self {
-        let mut groups = vec![0; number.len()];
-        for (group, number) in number.iter().enumerate() {
-            groups[*number as usize - 1] = group;
-        }
+    fn new(group_of: &[u32], sizes: &[u64]) -> Self {
         let mut records: Vec<u32> = (0..group_of.len() as u32).collect();
-        records.sort_by_key(|record| number[group_of[*record as usize] as usize]);
+        records.sort_by_key(|record| group_of[*record as usize]);
         Self {
-            sizes: groups.iter().map(|group| sizes[*group]).collect(),
-            groups,
+            sizes: sizes.to_vec(),
             records,
         }
     }
 
-    /// The number of each row's group.
-    fn numbered(&self) -> impl Iterator<Item = u32> + Clone + '_ {
-        let sizes = self.sizes.iter().zip(1..);
-        sizes.flat_map(|(size, number)| std::iter::repeat_n(number, *size as usize))
+    /// The group of each row.
+    fn groups(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        let sizes = self.sizes.iter().enumerate();
+        sizes.flat_map(|(group, size)| std::iter::repeat_n(group, *size as usize))
+    }
+
+    /// The release with its groups in the order of what is written in them, quasi-identifiers before
+    /// values, and the number of each group.
+    fn numbered(
+        &self,
+        quasi: &[(usize, GeneralizedColumn)],
+        verbatim: &[(usize, Codes)],
+    ) -> (Fragments, Vec<u32>) {
+        // Codes of cells are in the order of cells.
+        let record = |row: usize| quasi.iter().map(move |(_, column)| column.codes[row]);
+        let mut from = 0;
+        let mut rows_of: Vec<(Vec<usize>, std::ops::Range<usize>)> = Vec::new();
+        for size in &self.sizes {
+            let rows = from..from + *size as usize;
+            from = rows.end;
+            let mut sorted: Vec<usize> = rows.clone().collect();
+            sorted.sort_by(|one, other| record(*one).cmp(record(*other)));
+            rows_of.push((sorted, rows));
+        }
+        let rows_of = &rows_of;
+        let cells = |group: usize| rows_of[group].0.iter().flat_map(|row| record(*row));
+        let values = |group: usize| {
+            let columns = verbatim.iter();
+            columns.flat_map(move |(_, codes)| rows_of[group].1.clone().map(|row| codes.get(row)))
+        };
+        let mut order: Vec<usize> = (0..self.sizes.len()).collect();
+        order.sort_by(|one, other| {
+            let by_cells = cells(*one).cmp(cells(*other));
+            by_cells.then_with(|| values(*one).cmp(values(*other)))
+        });
+        let mut number = vec![0; order.len()];
+        for (place, group) in (1..).zip(&order) {
+            number[*group] = place;
+        }
+        let groups = || order.iter().map(|group| &rows_of[*group]);
+        let quasi_rows: Vec<usize> = groups().flat_map(|(rows, _)| rows).copied().collect();
+        let value_rows: Vec<usize> = groups().flat_map(|(_, rows)| rows.clone()).collect();
+        let numbers = (1..).zip(groups());
+        let fragments = Fragments {
+            group: numbers
+                .flat_map(|(number, (rows, _))| std::iter::repeat_n(number, rows.len()))
+                .collect(),
+            quasi: quasi
+                .iter()
+                .map(|(position, column)| (*position, column.picked(&quasi_rows)))
+                .collect(),
+            verbatim: verbatim
+                .iter()
+                .map(|(position, codes)| (*position, codes.picked(&value_rows)))
+                .collect(),
+        };
+        (fragments, number)
     }
 }
 
@@ -136,9 +161,9 @@ async fn generalized(
     own: &Own<'_>,
 ) -> Result<Vec<(usize, GeneralizedColumn)>, Error> {
     let all = plan.schema.with_role(Role::Quasi);
-    let mut words = vec![0u64; order.groups.len() * all.len()];
-    for (record, group) in words.chunks_exact_mut(all.len()).zip(&order.groups) {
-        for (column, cell) in own.quasi.iter().zip(&own.cells[*group]) {
+    let mut words = vec![0u64; order.sizes.len() * all.len()];
+    for (record, cells) in words.chunks_exact_mut(all.len()).zip(own.cells) {
+        for (column, cell) in own.quasi.iter().zip(cells) {
             let (least, greatest) = cell.bounds();
             if let Some(place) = all.iter().position(|one| *one == column.position) {
                 record[place] = u64::from(least) << 32 | u64::from(greatest);
@@ -150,7 +175,7 @@ async fn generalized(
     let mut columns = Vec::with_capacity(all.len());
     for (place, position) in all.iter().enumerate() {
         let size = u64::from(plan.schema.attributes()[*position].domain.size());
-        let mut cells = Vec::with_capacity(order.groups.len());
+        let mut cells = Vec::with_capacity(order.sizes.len());
         let is_mine = own.quasi.iter().any(|held| held.position == *position);
         let both = words
             .chunks_exact(all.len())
@@ -166,7 +191,7 @@ async fn generalized(
             )?;
             cells.push(Cell::Interval(least as u32, greatest as u32));
         }
-        let of_row = order.numbered().map(|number| &cells[number as usize - 1]);
+        let of_row = order.groups().map(|group| &cells[group]);
         columns.push((*position, column(of_row)));
     }
     Ok(columns)

@@ -7,7 +7,7 @@
 //! other, on tags under all sites' keys; where they find none, every site generalizes further and
 //! tells which of its classes it joined. What comes out is checked by each site on its own sensitive
 //! attributes, a class that was cut as well as one that was joined. The release is fragmented: a
-//! table of quasi-identifiers and one of each other attribute, joined by a random group number.
+//! table of quasi-identifiers and one of each other attribute, joined by the number of a group.
 //!
 //! A site without quasi-identifiers brings no classes; it is told the groups of its records and has
 //! them checked like all others. A site without sensitive attributes asks for k alone. Where a site's
@@ -20,8 +20,8 @@
 //! To all sites: whether all records together satisfy a requirement beyond k and t ([`MEETS`]); how
 //! many records lie in each combination of classes of the first anonymizations ([`CLASSES`]), and
 //! which classes a site joined later and how many sites could ([`JOINED`]), neither for a person (D2PT Theorem 1); whether
-//! groups hold at every site ([`HOLDS`]), and the sizes of groups that did not ([`REFUSED`]); random
-//! words ([`RANDOM`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
+//! groups hold at every site ([`HOLDS`]), and the sizes of groups that did not ([`REFUSED`]);
+//! and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
 //! [`Synchronizer::Dpp2ga`], the cuts person by person: those that are its groups, and before them
 //! those that were refused ([`CUTS`]). To each site, the group of each of its own people, which the
 //! release does not say ([`OWN_GROUPS`]), also in groups that were refused: a site without
@@ -47,7 +47,7 @@ use synchronizer::Said;
 
 pub use super::own::columns_of;
 pub use anonymizer::{Anonymizer, Datafly};
-pub use fragments::{CELLS, Fragments, RANDOM, RESTORED, VALUES};
+pub use fragments::{CELLS, Fragments, RESTORED, VALUES};
 pub use lattice::{Lattice, Levels};
 pub use optimal::{Loss, Optimal};
 pub use synchronizer::Synchronizer;

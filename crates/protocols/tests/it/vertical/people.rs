@@ -18,6 +18,7 @@ use hedgerow_smc::memory::{Outcome, Simulation};
 use hedgerow_smc::{Party, Seed, Settings};
 
 use super::verdict::verdict;
+use crate::missing::assert_no_missing_inside;
 
 /// People whose columns stand at several sites.
 pub(crate) struct People {
@@ -194,7 +195,26 @@ impl People {
             both.filter(move |(_, of)| **of == group)
                 .map(|(id, _)| &self.truth[id])
         };
+        assert!(fragments.group.is_sorted());
         let last = fragments.group.last().copied().unwrap_or(0);
+        // The number of a group follows from what is written in it.
+        let contents = (1..=last).map(|group| {
+            let rows: Vec<usize> = (0..fragments.group.len())
+                .filter(|row| fragments.group[*row] == group)
+                .collect();
+            let cells: Vec<_> = rows.iter().map(|row| written(fragments, *row)).collect();
+            let columns = fragments.verbatim.iter();
+            let values = columns.map(|(_, codes)| rows.iter().map(|row| codes.get(*row)).collect());
+            (cells, values.collect::<Vec<Vec<u32>>>())
+        });
+        assert!(contents.collect::<Vec<_>>().is_sorted());
+        for (position, column) in &fragments.quasi {
+            let domain = &self.schema.attributes()[*position].domain;
+            column
+                .cells
+                .iter()
+                .for_each(|cell| assert_no_missing_inside(domain, cell));
+        }
         for group in 1..=last {
             let rows: Vec<usize> = (0..fragments.group.len())
                 .filter(|row| fragments.group[*row] == group)

@@ -1,0 +1,103 @@
+//! Text in the CSV files of a release that a spreadsheet would run as a formula: it gets a `'` in
+//! front, and loses it when it is read.
+//!
+//! Text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is guarded, also behind any
+//! number of `'`, so that what has a `'` of its own reads back as it was. Numbers are not text: `-5`
+//! and `-0.25` stay as they are, in every column, so that readers of numbers need not know of guards.
+//! Names of columns are text too. Parquet files say what is text and are verbatim.
+
+use std::borrow::Cow;
+
+/// How text stands in the CSV files of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CsvText {
+    /// With a `'` before what a spreadsheet would run.
+    #[default]
+    Guarded,
+    /// As it is.
+    Verbatim,
+}
+
+impl CsvText {
+    /// Its name in studies and manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Guarded => "guarded",
+            Self::Verbatim => "verbatim",
+        }
+    }
+
+    /// Text as it is written.
+    pub(super) fn written(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Guarded if is_formula(text.trim_start_matches('\'')) => {
+                Cow::Owned(format!("'{text}"))
+            }
+            _ => Cow::Borrowed(text),
+        }
+    }
+
+    /// Text as it was before it was written.
+    pub(super) fn read(self, text: &str) -> &str {
+        match (self, text.strip_prefix('\'')) {
+            (Self::Guarded, Some(inner)) if is_formula(inner.trim_start_matches('\'')) => inner,
+            _ => text,
+        }
+    }
+}
+
+/// Whether a spreadsheet would run it.
+fn is_formula(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'=' | b'+' | b'@' | b'\t' | b'\r', ..] => true,
+        [b'-', number @ ..] => !is_number(number),
+        _ => false,
+    }
+}
+
+/// Digits, and behind a point some more.
+fn is_number(text: &[u8]) -> bool {
+    let is_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let mut parts = text.split(|byte| *byte == b'.');
+    parts.next().is_some_and(is_digits)
+        && parts.next().is_none_or(is_digits)
+        && parts.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_would_run_is_guarded() {
+        let written = |text: &str| CsvText::Guarded.written(text).into_owned();
+        for text in [
+            "=1+1", "+1", "@A1", "-", "-1+1", "--1", "-.5", "-1.", "-1.2.3", "\tx", "\r",
+        ] {
+            assert_eq!(written(text), format!("'{text}"));
+            assert_eq!(written(&format!("''{text}")), format!("'''{text}"));
+            assert_eq!(CsvText::Verbatim.written(text), text);
+        }
+        for text in [
+            "", "-5", "-0.25", "5", "'tis", "''", "'-5", "*", "[-5--1]", "{-|+}", "a=b",
+        ] {
+            assert_eq!(written(text), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(text in "['=+@\t\r5a.-]{0,8}|\\PC{0,12}") {
+            for csv in [CsvText::Guarded, CsvText::Verbatim] {
+                let written = csv.written(&text).into_owned();
+                prop_assert_eq!(csv.read(&written), &text);
+            }
+            let written = CsvText::Guarded.written(&text).into_owned();
+            let first = written.chars().next();
+            let is_number = written.parse::<f64>().is_ok();
+            prop_assert!(is_number || !matches!(first, Some('=' | '+' | '-' | '@' | '\t' | '\r')));
+        }
+    }
+}
