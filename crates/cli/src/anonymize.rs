@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         }
         _ => OfSites::default(),
     };
-    let published = ready.publish(&joint.release, &arguments.out)?;
+    let (published, _) = ready.publish(&joint.release, &arguments.out)?;
     let cost = Cost {
         smc_calls,
         seconds: started.elapsed().as_secs_f64(),

@@ -7,6 +7,7 @@ use hedgerow_data::study::StudyError;
 use hedgerow_data::synthetic::SyntheticError;
 use hedgerow_data::taxonomy::{MakeError, TaxonomyError};
 use hedgerow_node::agreement::AgreementError;
+use hedgerow_node::audit::AuditError;
 use hedgerow_node::identity::IdentityError;
 use hedgerow_node::journal::JournalError;
 use hedgerow_node::memory::MemoryError;
@@ -49,11 +50,20 @@ pub(crate) enum CliError {
     Memory(#[from] MemoryError),
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// An audit that cannot be.
+    #[error(transparent)]
+    Audit(#[from] Box<AuditError<CliError>>),
     /// The officer's word.
     #[error("run {run} was refused here by the privacy officer, and its number is not used again\nhint: have the others give it up; --number {} starts another", run.saturating_add(1))]
     Refused {
         /// The run.
         run: u32,
+    },
+    /// A release that this site counted again and does not sign.
+    #[error("this site does not sign the release, and nothing is published: {}\nhint: a site said something else than it counted, or there is a mistake in hedgerow; hedgerow ledger shows what the run disclosed, and hedgerow run --abandon gives it up", reasons.join("; "))]
+    Unsound {
+        /// Why not.
+        reasons: Vec<String>,
     },
     /// A run that ended without a release.
     #[error(transparent)]

@@ -18,6 +18,7 @@ use hedgerow_protocols::horizontal::mondrian::{Partition, partition};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::Party;
 
+use crate::check;
 use crate::convergence::{Convergence, Step, Steps};
 use crate::error::CliError;
 use crate::manifest;
@@ -46,6 +47,8 @@ pub(crate) struct Joint {
     pub(crate) convergence: Option<Convergence>,
     /// How groups were found, where they were.
     pub(crate) groups: Option<Groups>,
+    /// What the release is counted by before it is signed.
+    pub(crate) opened: check::Opened,
 }
 
 /// What a site brings to a run.
@@ -260,16 +263,29 @@ impl Ready {
             coded(Role::Sensitive).chain(coded(Role::Other)).collect();
         verbatim.sort_by_key(|(position, _)| *position);
         let release = assemble(party, schema, &partition, &cells, &verbatim).await?;
+        let sizes = partition.classes.iter().map(|class| class.size);
+        let opened = check::Opened {
+            records: Some(partition.records),
+            sensitive: partition.sensitive.clone(),
+            classes: Some(cells.into_iter().zip(sizes).collect()),
+            own: Vec::new(),
+        };
         Ok(Joint {
             partition: Some(partition),
             release,
             convergence,
             groups: None,
+            opened,
         })
     }
 
-    /// Writes the release and looks at what was written.
-    pub(crate) fn publish(&self, release: &Release, folder: &Path) -> Result<Published, CliError> {
+    /// Writes the release and looks at what was written: what a stranger finds there, and the release as
+    /// it reads.
+    pub(crate) fn publish(
+        &self,
+        release: &Release,
+        folder: &Path,
+    ) -> Result<(Published, Release), CliError> {
         if release.rows() == 0 {
             return Err(CliError::Usage(String::from(
                 "there are no records, so there is nothing to publish",
@@ -291,7 +307,7 @@ impl Ready {
     }
 
     /// Looks at a release that was written as a stranger would.
-    pub(crate) fn look(&self, folder: &Path) -> Result<Published, CliError> {
+    pub(crate) fn look(&self, folder: &Path) -> Result<(Published, Release), CliError> {
         let files = self.study.release_files();
         let path = folder.join(files.first().map_or("", String::as_str));
         let read = Read::open(&path, &self.study)?;
@@ -299,12 +315,13 @@ impl Ready {
         let (visible, _) = crate::verify::visible(&self.requirement);
         let (classes, verdict) = read.judge(None, &[], Some(&visible))?;
         let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
-        Ok(Published {
+        let published = Published {
             folder: folder.to_owned(),
             verdict,
             utility,
             recode: self.study.recode,
-        })
+        };
+        Ok((published, read.release))
     }
 }
 

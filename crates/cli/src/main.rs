@@ -5,7 +5,9 @@
 
 mod agreement;
 mod anonymize;
+mod audit;
 mod baselines;
+mod check;
 mod colluders;
 mod convergence;
 mod decide;
@@ -90,6 +92,8 @@ enum Command {
     Status(status::Arguments),
     /// Add up what each other site has learned in all runs of a site.
     Ledger(ledger::Arguments),
+    /// Do a site's part in a run again and say whether it was as it should be.
+    Audit(audit::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -141,5 +145,6 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Node(arguments) => node::run(arguments),
         Command::Status(arguments) => status::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),
+        Command::Audit(arguments) => audit::run(arguments),
     }
 }

@@ -19,6 +19,7 @@ use hedgerow_node::run::Seals;
 use hedgerow_smc::ledger::Line;
 use serde_json::{Map, Value, json};
 
+use crate::audit::outcome;
 use crate::convergence::Convergence;
 use crate::error::CliError;
 use crate::joint::{Published, Ready};
@@ -46,17 +47,32 @@ pub(crate) struct Account<'a> {
     pub(crate) shared: Option<Value>,
 }
 
+/// The run that a release is of.
+pub(crate) struct RunOf<'a> {
+    pub(crate) study: StudyHash,
+    pub(crate) number: u32,
+    /// What each site committed itself to before it, in the study's order.
+    pub(crate) commitments: Vec<(&'a str, [u8; 32])>,
+    /// The hash of every answer that all sites saw opened.
+    pub(crate) transcript: [u8; 32],
+}
+
 /// What all sites sign.
 pub(crate) fn signed(
     ready: &Ready,
-    study: StudyHash,
-    run: u32,
+    run: &RunOf<'_>,
     published: &Published,
 ) -> Result<Value, CliError> {
     let mut statement = Map::new();
     statement.insert("study".into(), Value::from(ready.study.name.as_str()));
-    statement.insert("study_hash".into(), Value::from(study.to_string()));
-    statement.insert("run".into(), Value::from(run));
+    statement.insert("study_hash".into(), Value::from(run.study.to_string()));
+    statement.insert("run".into(), Value::from(run.number));
+    let commitments = run.commitments.iter();
+    let commitments: Map<String, Value> = commitments
+        .map(|(site, commitment)| ((*site).to_owned(), hex(commitment).into()))
+        .collect();
+    statement.insert("commitments".into(), commitments.into());
+    statement.insert("transcript".into(), hex(&run.transcript).into());
     describe(&mut statement, ready, published)?;
     Ok(Value::Object(statement))
 }
@@ -216,7 +232,14 @@ pub(crate) fn tail(seal: &str) -> String {
 /// What lies in a folder and is no file of a release of this study, by name.
 pub(crate) fn strangers(folder: &Path, study: &Study) -> Vec<String> {
     let files = study.release_files();
-    let is_known = |name: &String| files.contains(name) || *name == FILE || *name == OWN_FILE;
+    let audits: Vec<String> = study
+        .sites
+        .iter()
+        .map(|site| outcome::file_of(&site.name))
+        .collect();
+    let is_known = |name: &String| {
+        files.contains(name) || audits.contains(name) || *name == FILE || *name == OWN_FILE
+    };
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut strangers: Vec<String> = names.filter(|name| !is_known(name)).collect();

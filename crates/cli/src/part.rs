@@ -6,19 +6,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use hedgerow_data::study::Security;
 use hedgerow_node::agreement::{Agreement, StudyHash};
+use hedgerow_node::audit::{AuditError, Audited, Outcome, audit};
 use hedgerow_node::identity::{PublicKey, Secret};
 use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
 use hedgerow_node::memory::{How, Mark, Memory};
+use hedgerow_node::opening::WHOLE;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
 use hedgerow_node::{End, Limits, Watcher};
-use hedgerow_protocols::horizontal::Owner;
-use hedgerow_smc::{Seed, Settings};
+use hedgerow_privacy::Ratio;
+use hedgerow_smc::Seed;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -29,19 +30,20 @@ use crate::joint::{Brought, Ready};
 use crate::log::Log;
 use crate::manifest;
 use crate::output::{Answer, talk};
-use crate::plan::{Draws, LABELS};
 use crate::progress::Bar;
 use crate::standing::Board;
-use crate::summary::{Cost, OfSites, Summary};
+use crate::summary::{OfSites, Summary};
 
 mod folder;
 mod gate;
+mod play;
 mod ways;
 
 pub(crate) use folder::release_folder;
 pub(crate) use gate::what_to_type;
 
-use folder::{clear, publish, settle};
+use folder::{clear, settle};
+use play::{Play, Played};
 
 /// A study that this site may run, with everything that it takes.
 pub(crate) struct Part {
@@ -266,60 +268,39 @@ impl Part {
     ) -> Result<Answer, CliError> {
         let started = Instant::now();
         let (patience, sites) = (self.site.patience, self.keys.len());
-        let (ready, unfinished) = (Arc::clone(&self.ready), self.unfinished(number));
-        let (accept, place) = (self.site.accept.clone(), u32::from(self.place));
-        let (study, shown) = (self.agreement.hash, Arc::clone(board));
-        let draws = Draws::Own(run.derive_seed(LABELS));
+        let play = self.play(number, self.unfinished(number));
+        let shown = Arc::clone(board);
         let (memory, mark) = (self.memory.clone(), self.mark(number));
         let part = run
-            .part(move |mut party| async move {
-                // All have joined: what is sent from here on carries this site's rows.
-                memory.sends(&mark)?;
-                let bar = Bar::steps();
-                let each_step = |step| {
-                    bar.step(step);
-                    shown.step(step);
-                };
-                let owners = (Owner::Site(place), sites);
-                let began = Instant::now();
-                let joint = ready
-                    .take_part(&mut party, &brought, owners, &draws, each_step)
-                    .await?;
-                drop(bar);
-                let protocol_seconds = began.elapsed().as_secs_f64();
-                let ledger = party.ledger().summary();
-                // A site does not sign what it learned against its own rules.
-                if let Some(line) = ledger.iter().find(|line| !accept.allows_disclosure(line.what))
-                {
-                    return Err(CliError::Usage(format!(
-                        "accept.disclosures: the run disclosed `{}`, which is not allowed here; nothing is published",
-                        line.what
-                    )));
-                }
-                let ledger = manifest::ledger(&ledger);
-                let traffic = party.traffic();
-                let cost = Cost {
-                    rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
-                    messages: traffic.map_or(0, |traffic| traffic.messages()),
-                    bytes: traffic.map_or(0, |traffic| traffic.bytes()),
-                    smc_calls: party.calls(),
-                    protocol_seconds,
-                    ..Cost::default()
-                };
-                let published = publish(&ready, &joint.release, &unfinished)?;
-                let signed = manifest::signed(&ready, study, number, &published)?;
-                let statement = manifest::statement(&signed);
-                let (convergence, groups) = (joint.convergence, joint.groups);
-                Ok(((published, signed, ledger, cost, convergence, groups), statement))
-            })
+            .part(
+                move |party, began| async move {
+                    // All have joined: what is sent from here on carries this site's rows.
+                    memory.sends(&mark)?;
+                    let bar = Bar::steps();
+                    let each_step = |step| {
+                        bar.step(step);
+                        shown.step(step);
+                    };
+                    play.play(party, began, &brought, each_step).await
+                },
+                end_of,
+            )
             .await;
-        let ((mut published, signed, ledger, mut cost, convergence, groups), seals) = match part {
+        let (played, seals) = match part {
             Ok(done) => done,
             Err(error) => {
                 run.leave().await;
                 return Err(error.into());
             }
         };
+        let Played {
+            mut published,
+            signed,
+            ledger,
+            mut cost,
+            convergence,
+            groups,
+        } = played;
         let names = self
             .agreement
             .study
@@ -366,6 +347,50 @@ impl Part {
         Ok(summary.converged(convergence).grouped(groups).answer())
     }
 
+    /// This site's part in a run, whose release is made there.
+    fn play(&self, number: u32, unfinished: PathBuf) -> Play {
+        Play {
+            ready: Arc::clone(&self.ready),
+            accept: self.site.accept.clone(),
+            place: self.place,
+            study: self.agreement.hash,
+            number,
+            unfinished,
+        }
+    }
+
+    /// Does this site's part in a run again, and says whether it was as it should be.
+    pub(crate) async fn audit(&self, number: u32) -> Result<Outcome, CliError> {
+        let journal = self.journal()?;
+        let schema = self.ready.study.schema_at(usize::from(self.place));
+        let table = self.site.source.table(&schema, &()).await?;
+        let rows = digest(&table);
+        let brought = self.ready.bring(table, &self.site.source.name())?;
+        let sites = self.agreement.study.sites.iter();
+        let audited = Audited {
+            study: self.agreement.hash,
+            number,
+            secret: &self.secret,
+            rows,
+            names: sites.map(|site| site.name.clone()).collect(),
+            keys: self.keys.clone(),
+            settings: self.ready.settings(),
+            allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+        };
+        let made = tempfile::tempdir_in(&self.site.data)
+            .map_err(|error| CliError::Usage(format!("{}: {error}", self.site.data.display())))?;
+        let play = self.play(number, made.path().join("release"));
+        let bar = Bar::steps();
+        let outcome = audit(&journal, &audited, |party, began| {
+            play.play(party, began, &brought, |step| bar.step(step))
+        });
+        outcome.await.map_err(|error| match error {
+            AuditError::Journal(error) => error.into(),
+            AuditError::Part(error) => error,
+            other => Box::new(other).into(),
+        })
+    }
+
     fn start(
         &self,
         number: u32,
@@ -397,14 +422,12 @@ impl Part {
             keys: self.keys.clone(),
             addresses: addresses?,
             limits: Limits::with_patience(self.site.patience),
-            settings: match study.security {
-                Security::Hardened => Settings {
-                    fan_out: 128,
-                    ..Settings::hardened()
-                },
-                Security::Published => Settings::published(),
-            },
+            settings: self.ready.settings(),
             allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+            maximum_share: self.site.accept.maximum_share.map_or(WHOLE, parts),
+            keep: study.audit.as_ref().map_or(Duration::ZERO, |audit| {
+                Duration::from_secs(u64::from(audit.days) * 86_400)
+            }),
             seed: seed.map(|seed| Seed::for_site(seed, usize::from(self.place))),
             watcher,
         };
@@ -426,6 +449,22 @@ fn is_own_fault(error: &CliError) -> bool {
                     | JournalError::NotDue { .. }
             )
     )
+}
+
+/// What the peers hear of an error in this site's part.
+fn end_of(error: &CliError) -> End {
+    match error {
+        CliError::Unsound { .. } => End::Unsound,
+        _ => End::Own,
+    }
+}
+
+/// A share in parts of the whole, rounded down: what sites tell each other is never more than is
+/// accepted.
+fn parts(share: Ratio) -> u32 {
+    let (numerator, denominator) = share.parts();
+    let parts = numerator.saturating_mul(u128::from(WHOLE)) / denominator.max(1);
+    u32::try_from(parts).unwrap_or(WHOLE).clamp(1, WHOLE)
 }
 
 /// Says what the owner of a site's file should see to.

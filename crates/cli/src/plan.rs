@@ -1,7 +1,7 @@
 //! A study as its protocols take it: what every class must satisfy, how classes are found and written,
 //! and what is drawn on the way.
 
-use hedgerow_data::study::{self, Algorithm, Cuts, Security};
+use hedgerow_data::study::{self, Algorithm, Cuts, Roles, Security};
 use hedgerow_data::{Attribute, Recode, Role};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::closeness::Distance;
@@ -12,7 +12,7 @@ use hedgerow_protocols::horizontal::mondrian::{Choice, Cutting, Medians, Plan, Q
 use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
 use hedgerow_protocols::vertical;
 use hedgerow_protocols::vertical::d2pt::{self, Datafly, Optimal, Synchronizer};
-use hedgerow_smc::Seed;
+use hedgerow_smc::{RoleChoice, Seed, Settings};
 
 use crate::joint::Ready;
 
@@ -45,7 +45,26 @@ impl Draws {
     }
 }
 
+/// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
+const FAN_OUT: usize = 128;
+
 impl Ready {
+    /// What the parties of a run agree on.
+    pub(crate) fn settings(&self) -> Settings {
+        let roles = match self.study.roles {
+            Roles::Drawn => RoleChoice::Drawn,
+            Roles::Spread => RoleChoice::Spread,
+        };
+        match self.study.security {
+            Security::Hardened => Settings {
+                fan_out: FAN_OUT,
+                roles,
+                ..Settings::hardened()
+            },
+            Security::Published => Settings::published(),
+        }
+    }
+
     /// The study as top-down cuts take it.
     pub(crate) fn plan(&self) -> Plan<'_> {
         let top_down = &self.study.top_down;

@@ -10,6 +10,7 @@ use hedgerow_protocols::vertical::d2pt::{self, Fragments, anonymize, columns_of}
 use hedgerow_smc::Party;
 use serde_json::{Value, json};
 
+use crate::check;
 use crate::convergence::{Convergence, Step, Steps};
 use crate::joint::{Joint, Ready};
 use crate::plan::Draws;
@@ -52,6 +53,7 @@ impl Ready {
                 release: assemble(party, &plan, &columns, &rows, &found).await?,
                 convergence: Some(Convergence::of_changes(&found, self.study.clustering.loss)),
                 groups: None,
+                opened: self.brought(table, &rows),
             });
         }
         let anonymizer = self.anonymizer();
@@ -63,7 +65,27 @@ impl Ready {
             release: self.fragmented(&joint.fragments),
             convergence: None,
             groups: Some(Groups::of(&joint)),
+            opened: self.brought(table, &rows),
         })
+    }
+
+    /// What this site brought of the people whom all have: the release must have it, too.
+    fn brought(&self, table: &Table, rows: &[u32]) -> check::Opened {
+        let schema = &self.study.schema;
+        let verbatim = [Role::Sensitive, Role::Other];
+        let positions = verbatim.map(|role| schema.with_role(role)).concat();
+        let own = positions.into_iter().filter_map(|position| {
+            let codes = table.codes(position)?;
+            let mut counts = vec![0; schema.attributes()[position].domain.size() as usize];
+            rows.iter()
+                .for_each(|row| counts[codes.get(*row as usize) as usize] += 1);
+            Some((position, counts))
+        });
+        check::Opened {
+            records: Some(rows.len() as u64),
+            own: own.collect(),
+            ..check::Opened::default()
+        }
     }
 
     /// The release that fragments are.

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use hedgerow_data::Table;
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::{self, Security};
+use hedgerow_data::study;
 use hedgerow_protocols::horizontal::Owner;
+use hedgerow_smc::MAXIMUM_SITES;
 use hedgerow_smc::memory::{LinkModel, Simulation};
-use hedgerow_smc::{MAXIMUM_SITES, Settings};
 
 use crate::anonymize::{SEED, refuse_provider};
 use crate::baselines::Baselines;
@@ -121,18 +121,10 @@ fn simulate(
     count: usize,
     bring: impl Fn(usize) -> Brought + Sync,
 ) -> Result<Ran, CliError> {
-    // Small domains are searched in one step.
-    let settings = match ready.study.security {
-        Security::Hardened => Settings {
-            fan_out: 128,
-            ..Settings::hardened()
-        },
-        Security::Published => Settings::published(),
-    };
     let bar = Bar::steps();
     let draws = Draws::Simulated(seed);
     let simulation = Simulation::new(count, seed)
-        .settings(settings)
+        .settings(ready.settings())
         .model(LinkModel::WAN);
     let began = Instant::now();
     let outcome = simulation.run(|mut party| {
@@ -336,7 +328,7 @@ fn publish(
     let (count, mut cost, ledger) = (ran.joints.len(), ran.cost, ran.ledger);
     // There is one: a run needs a site.
     let joint = &ran.joints[0];
-    let published = ready.publish(&joint.release, &arguments.out)?;
+    let (published, _) = ready.publish(&joint.release, &arguments.out)?;
     cost.seconds = started.elapsed().as_secs_f64();
     let suppressed = ran.joints.iter().flat_map(|joint| joint.groups);
     let suppressed = suppressed.map(|groups| groups.suppressed).sum();

@@ -294,7 +294,10 @@ fn opened(audited: &Audited<'_>, name: &RunName, seed: &Seed, log: &Log) -> Resu
     let openings: Option<Vec<Opening>> = openings;
     let why = String::from("there are no other sites");
     let openings = openings.ok_or(Finding::Received { why })?;
-    Ok(Began { openings })
+    Ok(Began {
+        openings,
+        seed: seed.clone(),
+    })
 }
 
 /// The frames of a journal, and how far a replay has come.

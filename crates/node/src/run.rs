@@ -118,14 +118,19 @@ pub struct Run {
     _connections: JoinSet<()>,
 }
 
-/// What all sites said before a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a run begins with: what all sites said before it, and this site's seed.
 pub struct Began {
     /// The openings, in the study's order of sites.
     pub openings: Vec<Opening>,
+    pub(crate) seed: Seed,
 }
 
 impl Began {
+    /// A seed for what the protocol draws apart from its party, the same in every life of the run.
+    pub fn derive_seed(&self, purpose: &'static str) -> Seed {
+        self.seed.derive(purpose, 0)
+    }
+
     /// The smallest of the largest shares that sites let one site bring, in parts of [`WHOLE`];
     /// `None` where nobody minds.
     pub fn maximum_share(&self) -> Option<u32> {
@@ -210,19 +215,15 @@ impl Run {
         })
     }
 
-    /// A seed for what the protocol draws apart from its party, the same in every life of the run.
-    pub fn derive_seed(&self, purpose: &'static str) -> Seed {
-        self.seed.derive(purpose, 0)
-    }
-
     /// Takes this site's part: tells the others what it commits itself to and hears what they do,
     /// joins, runs `part`, and has all sites sign the statement that it returns, which must be the same
-    /// at all of them.
+    /// at all of them. `end_of` says what the peers hear of an error of `part`.
     ///
     /// The protocol computes for long stretches, so it has a thread of its own.
     pub async fn part<T, E, F>(
         &self,
         part: impl FnOnce(Party, Began) -> F + Send + 'static,
+        end_of: impl Fn(&E) -> End,
     ) -> Result<(T, Seals), RunError<E>>
     where
         T: Send + 'static,
@@ -243,6 +244,7 @@ impl Run {
                     | RunError::NoOpening { peer }
                     | RunError::NoSeal { peer },
                 ) => self.blame(peer),
+                (None, RunError::Part(error)) => end_of(error),
                 (None, _) => End::Own,
             });
             failure.map_or(error, RunError::Line)
@@ -316,7 +318,10 @@ impl Run {
                 }
             });
         }
-        Ok(Began { openings })
+        Ok(Began {
+            openings,
+            seed: self.seed.clone(),
+        })
     }
 
     /// Sends a frame to all and takes the next of each; `None` at the own place.

@@ -208,11 +208,11 @@ fn check(town: &Town) -> Result<Published, CliError> {
         if !is_signed(town, &manifest) {
             return wrong(hospital, "the release is not signed by all");
         }
-        if town.ready.look(&hospital.release())?.verdict.holds != Some(true) {
+        if town.ready.look(&hospital.release())?.0.verdict.holds != Some(true) {
             return wrong(hospital, "the release does not hold");
         }
     }
-    town.ready.look(&first.release())
+    Ok(town.ready.look(&first.release())?.0)
 }
 
 fn is_signed(town: &Town, manifest: &Value) -> bool {

@@ -20,7 +20,7 @@ pub(super) fn publish(
     ready: &Ready,
     release: &Release,
     unfinished: &Path,
-) -> Result<Published, CliError> {
+) -> Result<(Published, Release), CliError> {
     clear(unfinished)?;
     ready.publish(release, unfinished)
 }

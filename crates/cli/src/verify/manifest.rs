@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
+use crate::audit::outcome;
 use crate::manifest::{FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail};
 use crate::opened::Opened;
 use crate::output::one_line;
@@ -42,6 +43,9 @@ pub(crate) struct Check {
     /// How it stands with each site.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) signatures: Vec<Signature>,
+    /// The sites whose part in the run the auditor of the study did again, and found as it should be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) audited: Vec<String>,
     /// What a release cannot show and all sites attested to by signing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attested: Vec<String>,
@@ -143,7 +147,7 @@ impl Check {
                 self.sound.push(file);
             }
         }
-        self.study(opened, name == "signed", &said);
+        self.study(folder, opened, name == "signed", &said);
         self.is_release = self.findings.is_empty();
     }
 
@@ -216,7 +220,7 @@ impl Check {
     }
 
     /// The study's hash and name, and the signatures.
-    fn study(&mut self, opened: &Opened, is_signed: bool, said: &Value) {
+    fn study(&mut self, folder: &Path, opened: &Opened, is_signed: bool, said: &Value) {
         let agreement = match &opened.agreement {
             Ok(agreement) => agreement,
             Err(error) => {
@@ -244,7 +248,7 @@ impl Check {
         }
         let has_keys = study.sites.iter().any(|site| site.key.is_some());
         match agreement.keys() {
-            Ok(keys) if is_signed => self.signatures(agreement, &keys, said),
+            Ok(keys) if is_signed => self.signatures(folder, agreement, &keys, said),
             Ok(_) => {
                 let names: Vec<&str> = study.sites.iter().map(|site| site.name.as_str()).collect();
                 self.find(format!(
@@ -258,7 +262,13 @@ impl Check {
         }
     }
 
-    fn signatures(&mut self, agreement: &Agreement, keys: &[PublicKey], said: &Value) {
+    fn signatures(
+        &mut self,
+        folder: &Path,
+        agreement: &Agreement,
+        keys: &[PublicKey],
+        said: &Value,
+    ) {
         self.run = said["run"].as_u64();
         // The signatures are of what the manifest says; whether that is this study is another
         // question, and has been answered.
@@ -297,6 +307,9 @@ impl Check {
                 standing,
             });
         }
+        if let (Some(digest), Some(run)) = (digest, self.run) {
+            self.audits(folder, agreement, run, &digest);
+        }
         for entry in entries.iter().skip(keys.len()) {
             let finding = format!(
                 "{FILE}: a signature of {}, which is no site of the study",
@@ -308,6 +321,32 @@ impl Check {
             .signatures
             .iter()
             .all(|signature| signature.standing == SIGNED);
+    }
+
+    /// What the auditor says of sites, where outcomes of audits lie beside the release.
+    fn audits(&mut self, folder: &Path, agreement: &Agreement, run: u64, release: &[u8; 32]) {
+        let audit = agreement.study.audit.as_ref();
+        let auditor = audit.and_then(|audit| audit.auditor.as_ref()?.parse().ok());
+        for site in &agreement.study.sites {
+            let file = outcome::file_of(&site.name);
+            let path = folder.join(&file);
+            if !path.exists() {
+                continue;
+            }
+            let Some(auditor) = &auditor else {
+                self.find(format!("{file}: the study names no auditor"));
+                continue;
+            };
+            match outcome::read(&path, &site.name, (agreement.hash, run), release, auditor) {
+                Ok(Ok(())) => self.audited.push(site.name.clone()),
+                Ok(Err(finding)) => self.find(format!(
+                    "{file}: the auditor did the part of `{}` again: {}",
+                    site.name,
+                    one_line(&finding)
+                )),
+                Err(reason) => self.find(format!("{file}: {}", one_line(&reason))),
+            }
+        }
     }
 
     /// The file to read: one that nobody has changed if there is one, and the simpler one if not.

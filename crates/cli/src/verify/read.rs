@@ -15,7 +15,7 @@ use crate::progress::Bar;
 /// A release as it was read.
 pub(crate) struct Read {
     pub(super) text: TextTable,
-    pub(super) release: Release,
+    pub(crate) release: Release,
     /// Files whose order may say something.
     disordered: Vec<String>,
 }

@@ -147,7 +147,11 @@ fn manifest(check: &Check) -> String {
     }
     for signature in &check.signatures {
         let site = format!("  {}", signature.site);
-        rows.push(words([&site, &signature.key, signature.standing]));
+        let audited = match check.audited.contains(&signature.site) {
+            true => "audited: as it should be",
+            false => "",
+        };
+        rows.push(words([&site, &signature.key, signature.standing, audited]));
     }
     text.push_str(&aligned(&rows));
     text

@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod attributes;
+mod audit;
 mod fragments;
 mod identity;
 mod split;
@@ -22,6 +23,7 @@ pub use algorithm::{
     Algorithm, Anonymizer, Clustering, Covers, Cuts, D2pt, Loss, Medians, Synchronizer, TopDown,
     Widths,
 };
+pub use audit::Audit;
 pub(crate) use fragments::fragment_files;
 pub use fragments::{GROUP, QUASI_FILE};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
@@ -38,6 +40,10 @@ pub struct Study {
     pub partition: Partition,
     /// Which form of each protocol runs.
     pub security: Security,
+    /// Who has roles in comparisons that leave sites out.
+    pub roles: Roles,
+    /// What is kept for audits, and who may look.
+    pub audit: Option<Audit>,
     /// How text stands in the CSV files of its releases.
     pub csv: CsvText,
     /// The institutions, in declared order; may be empty where one party does it all.
@@ -77,6 +83,16 @@ pub enum Security {
     Published,
     /// The default.
     Hardened,
+}
+
+/// Who has roles where it is asked what is left without some sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Roles {
+    /// Three sites that are drawn once for all of a run.
+    #[default]
+    Drawn,
+    /// The sites that are left out, with others in turn; of four sites or more.
+    Spread,
 }
 
 /// One institution.
@@ -145,6 +161,9 @@ impl Study {
             )?
             .unwrap_or(Security::Hardened);
         let parent = parent(&head)?;
+        let words = [("drawn", Roles::Drawn), ("spread", Roles::Spread)];
+        let roles = head.word("roles", &words)?.unwrap_or_default();
+        let audit = audit::read(&head)?;
         let words = [CsvText::Guarded, CsvText::Verbatim].map(|csv| (csv.name(), csv));
         let csv = head.word("csv", &words)?.unwrap_or_default();
         head.finish()?;
@@ -173,6 +192,8 @@ impl Study {
             parent,
             partition,
             security,
+            roles,
+            audit,
             csv,
             sites,
             schema,

@@ -64,6 +64,9 @@ impl Shared {
     pub(super) fn ended_error(&self, peer: u16, end: End) -> LineError {
         let why = match end {
             End::Own => String::from("a fault of its own; its steward knows more"),
+            End::Unsound => String::from(
+                "it does not sign the release, because what it counts there is not what was opened; nothing is published",
+            ),
             End::Stopped => String::from("somebody stopped it"),
             End::GivenUp => return self.given_up(peer),
             End::Peer(culprit) if culprit == self.me => {

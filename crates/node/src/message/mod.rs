@@ -149,6 +149,8 @@ pub enum End {
     Stopped,
     /// Its steward gave the run up: it does not come back.
     GivenUp,
+    /// It counted the release again, and does not sign it.
+    Unsound,
 }
 
 impl End {
@@ -158,6 +160,7 @@ impl End {
             Self::Peer(site) => (1, site),
             Self::Stopped => (2, 0),
             Self::GivenUp => (3, 0),
+            Self::Unsound => (4, 0),
         };
         let [low, high] = site.to_le_bytes();
         [kind, low, high]
@@ -169,6 +172,7 @@ impl End {
             [1, low, high] => Ok(Self::Peer(u16::from_le_bytes([low, high]))),
             [2, 0, 0] => Ok(Self::Stopped),
             [3, 0, 0] => Ok(Self::GivenUp),
+            [4, 0, 0] => Ok(Self::Unsound),
             _ => Err(MessageError::Malformed),
         }
     }

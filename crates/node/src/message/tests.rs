@@ -31,6 +31,7 @@ fn message() -> impl Strategy<Value = Message> {
     let end = prop_oneof![
         any::<u16>().prop_map(End::Peer),
         Just(End::Own),
+        Just(End::Unsound),
         Just(End::Stopped),
         Just(End::GivenUp),
     ];

@@ -8,7 +8,7 @@ use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Journal, JournalError, RunName};
 use hedgerow_node::opening::WHOLE;
 use hedgerow_node::run::{Done, Run, RunError, Seals, Setup};
-use hedgerow_node::{Event, Limits};
+use hedgerow_node::{End, Event, Limits};
 use hedgerow_smc::{Error, Party, Rank, Seed, Settings, What};
 use tokio::net::TcpListener;
 
@@ -232,10 +232,13 @@ impl World {
         let run = Run::start(setup, journal, listener).map_err(told)?;
         let (turns, lie) = (self.turns, odd.lie);
         let part = run
-            .part(move |mut party, _| async move {
-                let learned = protocol(&mut party, turns, lie).await?;
-                Ok(done(learned, &party, odd.says))
-            })
+            .part(
+                move |mut party, _| async move {
+                    let learned = protocol(&mut party, turns, lie).await?;
+                    Ok(done(learned, &party, odd.says))
+                },
+                |_| End::Own,
+            )
             .await;
         match part {
             Ok(_) if odd.is_cut_off => {

@@ -528,7 +528,6 @@ proptest! {
         let demand = &DEMANDS[demand];
         let requirement = requirement(&format!("{}, m = {m}", demand.line), &schema);
         let mut demands = plan(&schema, &requirement, false).demands;
-        demands.may_write_alike = true;
         demands.sensitive.iter_mut().for_each(|one| one.distance = demand.distance());
         let quasi = schema.with_role(Role::Quasi).into_iter();
         let plan = clustering::Plan {

@@ -233,8 +233,7 @@ fn clustering_in_all_its_settings() {
     ] {
         let requirement = requirement(line, &schema);
         let quasi = schema.with_role(Role::Quasi).into_iter();
-        let mut demands = plan(&schema, &requirement, false).demands;
-        demands.may_write_alike = true;
+        let demands = plan(&schema, &requirement, false).demands;
         let plan = clustering::Plan {
             writings: quasi
                 .map(|index| Writing {

@@ -367,7 +367,6 @@ pub(super) mod tests {
     use crate::ledger::What;
     use crate::memory::{Outcome, Simulation};
     use crate::party::Engine;
-    use crate::random::{Agreement, Seed};
     use crate::settings::Settings;
     use crate::wire::{HEADER_BYTES, Header};
 

@@ -287,7 +287,7 @@ pub async fn cluster(
         .filter(|step| step.phase == Phase::Iteration)
         .count();
     Ok(Clustering {
-        partition: Partition::of_classes(classes, iterations as u32, checks),
+        partition: Partition::of_classes(classes, iterations as u32, checks, &table),
         cells,
         trace,
         ended,

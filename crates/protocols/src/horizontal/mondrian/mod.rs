@@ -202,6 +202,10 @@ pub struct Partition {
     pub refused: u64,
     /// Coalitions whose removal was checked.
     pub checks: u64,
+    /// Records of the whole table, as they were opened.
+    pub records: u64,
+    /// How often each sensitive value occurs in it, attribute by attribute, where that was opened.
+    pub sensitive: Vec<Vec<u64>>,
     /// This site's rows, class by class.
     order: Vec<u32>,
 }
@@ -236,6 +240,8 @@ pub async fn partition(
         waves: 0,
         refused: 0,
         checks: refuse_unmeetable(party, &table, &arranged, &root).await?,
+        records,
+        sensitive: table.totals(),
         order: Vec::new(),
     };
 
@@ -266,7 +272,12 @@ pub async fn partition(
 
 impl Partition {
     /// Classes of so many records, with this site's rows of each, that were found otherwise.
-    pub(super) fn of_classes(found: Vec<(u64, Vec<u32>)>, waves: u32, checks: u64) -> Self {
+    pub(super) fn of_classes(
+        found: Vec<(u64, Vec<u32>)>,
+        waves: u32,
+        checks: u64,
+        table: &Table<'_>,
+    ) -> Self {
         let mut order = Vec::new();
         let classes = found.into_iter().map(|(size, rows)| {
             let start = order.len();
@@ -283,6 +294,8 @@ impl Partition {
             waves,
             refused: 0,
             checks,
+            records: table.records(),
+            sensitive: table.totals(),
             order,
         }
     }

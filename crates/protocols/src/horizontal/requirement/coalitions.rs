@@ -12,7 +12,7 @@
 //! than in the table.
 
 use hedgerow_privacy::Requirement;
-use hedgerow_smc::Party;
+use hedgerow_smc::{Party, Site};
 
 use super::thresholds::{Demand, Rule, Threshold, demands};
 use super::{COALITIONS, Table, Trials};
@@ -254,6 +254,8 @@ struct Questions<'t> {
     bound: u64,
     own: Vec<u64>,
     thresholds: Vec<u64>,
+    /// For each threshold, the sites that are left out.
+    without: Vec<Vec<Site>>,
 }
 
 impl<'t> Questions<'t> {
@@ -263,6 +265,7 @@ impl<'t> Questions<'t> {
             bound: 1,
             own: Vec::new(),
             thresholds: Vec::new(),
+            without: Vec::new(),
         }
     }
 
@@ -276,6 +279,10 @@ impl<'t> Questions<'t> {
         let posed = threshold.pose(part.records, shares, speaks_for, outside)?;
         self.own.push(posed.own);
         self.thresholds.push(posed.threshold);
+        // A run has at most 250 sites.
+        let sites = Site::all(self.table.sites());
+        let without = sites.filter(|site| gone.contains(site.index()));
+        self.without.push(without.collect());
         self.bound = self.bound.max(posed.bound);
         Ok(())
     }
@@ -286,9 +293,12 @@ impl<'t> Questions<'t> {
         // Some at a time, so that memory is bounded.
         let chunks = self.own.chunks(MOST_AT_A_TIME);
         let chunks = chunks.zip(self.thresholds.chunks(MOST_AT_A_TIME));
-        for ((own, thresholds), answers) in chunks.zip(answers.chunks_mut(MOST_AT_A_TIME)) {
+        let chunks = chunks.zip(self.without.chunks(MOST_AT_A_TIME));
+        for (((own, thresholds), without), answers) in
+            chunks.zip(answers.chunks_mut(MOST_AT_A_TIME))
+        {
             party
-                .at_least(COALITIONS, self.bound, own, thresholds, answers)
+                .at_least_without(COALITIONS, self.bound, own, thresholds, without, answers)
                 .await?;
         }
         Ok(answers)

@@ -181,6 +181,14 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// How often each sensitive value occurs, where the requirement needs to know.
+    pub(super) fn totals(&self) -> Vec<Vec<u64>> {
+        let counts = self.references.iter();
+        counts
+            .map(|reference| reference.counts().to_vec())
+            .collect()
+    }
+
     /// Records of the whole table.
     pub(super) fn records(&self) -> u64 {
         self.records

@@ -1,0 +1,152 @@
+//! A site's part in a run from the joined party to the statement that all sites sign: what a run does,
+//! and what an audit does again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hedgerow_node::accept::Accept;
+use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::opening::WHOLE;
+use hedgerow_node::run::{Began, Done};
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_protocols::horizontal::share::within_share;
+use hedgerow_smc::Party;
+use serde_json::Value;
+
+use super::folder::publish;
+use crate::convergence::{Convergence, Step};
+use crate::error::CliError;
+use crate::joint::{Brought, Published, Ready};
+use crate::manifest;
+use crate::plan::{Draws, LABELS};
+use crate::shared::Groups;
+use crate::summary::Cost;
+
+/// A part that is to be taken.
+pub(super) struct Play {
+    pub(super) ready: Arc<Ready>,
+    pub(super) accept: Accept,
+    pub(super) place: u16,
+    pub(super) study: StudyHash,
+    pub(super) number: u32,
+    /// Where the release is made.
+    pub(super) unfinished: PathBuf,
+}
+
+/// What came of it.
+pub(super) struct Played {
+    pub(super) published: Published,
+    pub(super) signed: Value,
+    pub(super) ledger: Vec<Value>,
+    pub(super) cost: Cost,
+    pub(super) convergence: Option<Convergence>,
+    pub(super) groups: Option<Groups>,
+}
+
+impl Play {
+    /// Takes the part.
+    pub(super) async fn play(
+        self,
+        mut party: Party,
+        began: Began,
+        brought: &Brought,
+        each_step: impl FnMut(Step),
+    ) -> Result<Done<Played>, CliError> {
+        let names: Vec<&str> = self.names().collect();
+        let owners = (Owner::Site(u32::from(self.place)), names.len());
+        let started = Instant::now();
+        self.ask_shares(&mut party, &began, brought, &names).await?;
+        let draws = Draws::Own(began.derive_seed(LABELS));
+        let joint = self
+            .ready
+            .take_part(&mut party, brought, owners, &draws, each_step)
+            .await?;
+        let protocol_seconds = started.elapsed().as_secs_f64();
+        let ledger = party.ledger().summary();
+        // A site does not sign what it learned against its own rules.
+        let allows = |what: &str| self.accept.allows_disclosure(what);
+        if let Some(line) = ledger.iter().find(|line| !allows(line.what)) {
+            return Err(CliError::Usage(format!(
+                "accept.disclosures: the run disclosed `{}`, which is not allowed here; nothing is published",
+                line.what
+            )));
+        }
+        let traffic = party.traffic();
+        let cost = Cost {
+            rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
+            messages: traffic.map_or(0, |traffic| traffic.messages()),
+            bytes: traffic.map_or(0, |traffic| traffic.bytes()),
+            smc_calls: party.calls(),
+            protocol_seconds,
+            ..Cost::default()
+        };
+        let transcript = party.transcript().cloned();
+        let transcript = transcript.ok_or_else(|| {
+            CliError::Usage(String::from("a run between sites needs another site"))
+        })?;
+        let (published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
+        let reasons = self.ready.unsound(&joint.opened, &release, &published);
+        if !reasons.is_empty() {
+            let _ = super::folder::clear(&self.unfinished);
+            return Err(CliError::Unsound { reasons });
+        }
+        let commitments = names.iter().copied().zip(&began.openings);
+        let run = manifest::RunOf {
+            study: self.study,
+            number: self.number,
+            commitments: commitments
+                .map(|(name, opening)| (name, opening.commitment))
+                .collect(),
+            transcript: transcript.opened,
+        };
+        let signed = manifest::signed(&self.ready, &run, &published)?;
+        let statement = manifest::statement(&signed);
+        let played = Played {
+            published,
+            signed,
+            ledger: manifest::ledger(&ledger),
+            cost,
+            convergence: joint.convergence,
+            groups: joint.groups,
+        };
+        Ok(Done {
+            value: played,
+            statement,
+            transcript,
+        })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let sites = self.ready.study.sites.iter();
+        sites.map(|site| site.name.as_str())
+    }
+
+    /// Ends the run, before anything else is asked, where a site brings more than a site accepts.
+    async fn ask_shares(
+        &self,
+        party: &mut Party,
+        began: &Began,
+        brought: &Brought,
+        names: &[&str],
+    ) -> Result<(), CliError> {
+        let (Some(share), Brought::People(columns)) = (began.maximum_share(), brought) else {
+            // Sites that hold the same people all bring as many.
+            return Ok(());
+        };
+        let own = columns.iter().flatten().map(|codes| codes.len() as u64);
+        let own = own.max().unwrap_or(0);
+        let most = (u64::from(share), u64::from(WHOLE));
+        let within = within_share(party, own, most).await?;
+        let above = names.iter().zip(within).filter(|(_, within)| !within);
+        let above: Vec<&str> = above.map(|(name, _)| *name).collect();
+        if above.is_empty() {
+            return Ok(());
+        }
+        Err(CliError::Usage(format!(
+            "accept.maximum_share: {} brings more than {} of all records, which a site does not accept; nothing is published\nhint: a site that brings most of a table can surround others' patients with its own records",
+            hedgerow_data::quoted_list(&above),
+            f64::from(share) / f64::from(WHOLE)
+        )))
+    }
+}
