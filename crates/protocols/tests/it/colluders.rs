@@ -260,7 +260,8 @@ impl Asked {
                 let (q, p) = (*own as f64 / size as f64, *whole as f64 / total as f64);
                 (q - p) / p <= -p.ln() + 1e-9
             }),
-            Self::Disclosure(delta) => gains.filter(|(own, _)| **own > 0).all(|(own, whole)| {
+            // A value that is not there has no finite logarithm.
+            Self::Disclosure(delta) => gains.all(|(own, whole)| {
                 let (q, p) = (*own as f64 / size as f64, *whole as f64 / total as f64);
                 (q / p).ln().abs() < delta + 1e-9
             }),
