@@ -89,7 +89,7 @@ const MEANINGS: [(What, &str); 30] = [
     ),
     (
         EVENER,
-        "Of two ways to cut a class, which is spread over sites more evenly, and which is the better; not how evenly.",
+        "Of two ways to cut a class, whether one is spread over sites clearly more evenly, and which is the better; not how evenly.",
     ),
     (
         COALITIONS,

@@ -4,6 +4,7 @@ use hedgerow_data::study::Covers;
 use hedgerow_data::{Recode, Schema, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Plan};
+use hedgerow_smc::Settings;
 
 use crate::runs::{Joint, Run, Split, census, integers, requirement};
 use crate::tables::plan;
@@ -121,21 +122,49 @@ fn diversity_leaves_room_for_more_cuts() {
     let rows: Vec<Vec<u32>> = POINTS.iter().map(|(_, point)| point.to_vec()).collect();
     let (schema, table) = integers(&[7, 4], &rows);
     let demand = requirement("k = 2, site_diversity = 2", &schema);
-    let found = |choice| {
+    let found = |choice, settings| {
         let run = run((&schema, &table), &owners, 2, &demand, choice);
-        let joint = run.together();
+        let (joint, _) = run.together_with(settings);
         run.check(&joint);
-        assert_eq!(run.alone(), joint);
+        assert_eq!(run.alone_with(settings), joint);
         let mut classes = joint.classes;
         classes.sort_unstable();
         classes
     };
     let by_width = [vec![0, 1, 2, 3, 4], vec![5, 6, 7, 8]];
-    assert_eq!(found(Choice::Width), by_width);
+    let (hardened, published) = (Settings::hardened(), Settings::published());
     let by_diversity = [[0, 2, 7], [1, 3, 6], [4, 5, 8]];
-    assert_eq!(found(Choice::Diversity { alpha: 0.3 }), by_diversity);
-    // Width alone, by equation 3, is width.
-    assert_eq!(found(Choice::Diversity { alpha: 1.0 }), by_width);
+    let weighed = Choice::Diversity { alpha: 0.3 };
+    assert_eq!(found(weighed, published), by_diversity);
+    // Nine records are too few for a difference that tells nothing of them.
+    assert_eq!(found(weighed, hardened), by_width);
+    for settings in [hardened, published] {
+        assert_eq!(found(Choice::Width, settings), by_width);
+        // Width alone, by equation 3, is width.
+        assert_eq!(found(Choice::Diversity { alpha: 1.0 }, settings), by_width);
+    }
+}
+
+/// What takes the sites apart is not cut where there is another way, at either level: the first
+/// attribute says whose a record is, the second says nothing of it.
+#[test]
+fn diversity_keeps_sites_together() {
+    let rows: Vec<Vec<u32>> = (0..40).map(|row| vec![row % 2, row / 2 % 2]).collect();
+    let owners: Vec<u32> = (0..40).map(|row| row % 2).collect();
+    let (schema, table) = integers(&[2, 2], &rows);
+    let demand = requirement("k = 15", &schema);
+    let first = |choice, settings| {
+        let run = run((&schema, &table), &owners, 2, &demand, choice);
+        let (joint, _) = run.together_with(settings);
+        let mut classes = joint.classes;
+        classes.sort_unstable();
+        let sites = classes[0].iter().map(|row| owners[*row]);
+        sites.clone().min() != sites.max()
+    };
+    for settings in [Settings::hardened(), Settings::published()] {
+        assert!(!first(Choice::Width, settings));
+        assert!(first(Choice::Diversity { alpha: 0.3 }, settings));
+    }
 }
 
 /// Whatever the weight, every class has its sites.

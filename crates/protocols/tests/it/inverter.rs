@@ -15,7 +15,8 @@ use hedgerow_smc::{Generator, Seed, Settings};
 use crate::runs::requirement;
 use crate::tables::{numbers, own_rows, plan};
 
-const TRIALS: u64 = 500;
+const TRIALS: u64 = 400;
+const RECORDS: usize = 30;
 const ATTRIBUTES: usize = 3;
 
 /// How records come about: the share of each site, and of its records that have the second value of
@@ -33,6 +34,11 @@ const SKEWED: World = World {
     shares: [0.3, 0.6, 0.1],
     second: [[0.5, 0.4, 0.6], [0.3, 0.5, 0.7], [0.8, 0.5, 0.2]],
 };
+/// A site that has little, and that elsewhere.
+const APART: World = World {
+    shares: [0.2, 0.7, 0.1],
+    second: [[0.5, 0.5, 0.5], [0.2, 0.5, 0.7], [0.9, 0.5, 0.3]],
+};
 
 /// A class: whose its records are, and which value of each attribute they have.
 struct Class {
@@ -43,7 +49,7 @@ impl Class {
     fn draw(world: &World, generator: &mut Generator) -> Self {
         let mut chance = |share: f64| (generator.next_u64() as f64) < share * 2f64.powi(64);
         loop {
-            let records: Vec<(usize, [u32; ATTRIBUTES])> = (0..21)
+            let records: Vec<(usize, [u32; ATTRIBUTES])> = (0..RECORDS)
                 .map(|_| {
                     let site = match (
                         chance(world.shares[0]),
@@ -63,7 +69,7 @@ impl Class {
             // Every cut is allowed.
             let sizes =
                 (0..ATTRIBUTES).flat_map(|at| [0, 1].map(|value| class.count(at, value, None)));
-            if sizes.min() >= Some(3) {
+            if sizes.min() >= Some(5) {
                 return class;
             }
         }
@@ -134,14 +140,11 @@ fn binomial(of: u64, some: u64) -> f64 {
 /// opened allows.
 fn likeliest(
     of_attribute: &[Vec<Vec<Split>>],
+    prior: &[f64],
     is_allowed: &dyn Fn([f64; ATTRIBUTES]) -> bool,
 ) -> [u64; 2] {
     let mut weights: Vec<([u64; 2], f64)> = Vec::new();
     for total in 0..of_attribute[0].len() {
-        let whole: f64 = of_attribute[0][total]
-            .iter()
-            .map(|split| split.likely)
-            .sum();
         for first in &of_attribute[0][total] {
             let mut weight = 0.0;
             for second in of_attribute[1].get(total).into_iter().flatten() {
@@ -151,10 +154,7 @@ fn likeliest(
                     }
                 }
             }
-            weights.push((
-                first.parts,
-                first.likely * weight / whole.max(1e-300).powi(2),
-            ));
+            weights.push((first.parts, first.likely * weight / prior[total].powi(2)));
         }
     }
     let best = weights.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -169,7 +169,7 @@ fn opened(
     settings: Settings,
     name: &str,
 ) -> Vec<Vec<u64>> {
-    let requirement = requirement("k = 3", schema);
+    let requirement = requirement("k = 5", schema);
     let plan = Plan {
         choice: Choice::Diversity { alpha: 0.3 },
         ..plan(schema, &requirement, false)
@@ -215,20 +215,28 @@ fn right(world: &World, seed: u64) -> [u64; 3] {
         let of_attribute: Vec<Vec<Vec<Split>>> = (0..ATTRIBUTES)
             .map(|attribute| splits(world, &class, attribute))
             .collect();
+        // How many of the others' records are the first one's, before anything is looked at.
+        let others = class.records.iter().filter(|(site, _)| *site > 0).count() as u64;
+        let first = world.shares[1] / (world.shares[1] + world.shares[2]);
+        let prior: Vec<f64> = (0..=others)
+            .map(|count| {
+                let rest = (others - count) as i32;
+                binomial(others, count) * first.powi(count as i32) * (1.0 - first).powi(rest)
+            })
+            .collect();
         let truth = [0, 1].map(|value| class.count(0, value, Some(1)));
 
-        let guess = likeliest(&of_attribute, &|_| true);
+        let guess = likeliest(&of_attribute, &prior, &|_| true);
         // The first two meet, then the winner and the third: first for the evenest, then for the best,
         // which is the same where all are as wide.
         let bits = opened(&schema, &table, &class, Settings::hardened(), EVENER.name());
         let bits: Vec<bool> = bits[..2].iter().map(|entry| entry[0] == 1).collect();
-        let by_comparison = likeliest(&of_attribute, &|entropies| {
-            let second = entropies[1] > entropies[0] + 1e-9;
+        let by_comparison = likeliest(&of_attribute, &prior, &|entropies| {
+            // A quarter of the entropy of equal shares in both parts.
+            let clear = 2.0 * 3f64.ln() / 4.0;
+            let second = entropies[1] - entropies[0] > clear;
             let winner = if second { entropies[1] } else { entropies[0] };
-            let rounds = 1e-5;
-            // Entropies as near as rounding may have gone either way.
-            (second == bits[0] || (entropies[1] - entropies[0]).abs() < rounds)
-                && ((entropies[2] > winner) == bits[1] || (entropies[2] - winner).abs() < rounds)
+            second == bits[0] && (entropies[2] - winner > clear) == bits[1]
         });
         let sums = opened(
             &schema,
@@ -241,7 +249,7 @@ fn right(world: &World, seed: u64) -> [u64; 3] {
             .iter()
             .map(|sum| *sum as f64 / f64::from(1u32 << 20))
             .collect();
-        let by_entropy = likeliest(&of_attribute, &|entropies| {
+        let by_entropy = likeliest(&of_attribute, &prior, &|entropies| {
             let pairs = entropies.iter().zip(&sums);
             pairs.fold(true, |all, (one, sum)| all && (one - sum).abs() < 1e-5)
         });
@@ -254,7 +262,7 @@ fn right(world: &World, seed: u64) -> [u64; 3] {
 
 #[test]
 fn comparisons_of_evenness_tell_no_counts() {
-    for (name, world) in [("even", EVEN), ("skewed", SKEWED)] {
+    for (name, world) in [("even", EVEN), ("skewed", SKEWED), ("apart", APART)] {
         let [guess, by_comparison, by_entropy] = right(&world, 3);
         println!(
             "{name}: of {TRIALS} {guess} by guessing, {by_comparison} by comparisons, {by_entropy} by entropies"

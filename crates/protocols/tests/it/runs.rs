@@ -58,7 +58,11 @@ pub(crate) type Part = (Partition, Vec<Vec<Cell>>, Release);
 impl Run<'_> {
     /// In one party, which is told whose each record is.
     pub(crate) fn alone(&self) -> Joint {
-        let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+        self.alone_with(Settings::hardened())
+    }
+
+    pub(crate) fn alone_with(&self, settings: Settings) -> Joint {
+        let mut party = Party::alone(settings, &Seed::for_site(1, 0));
         let rows: Vec<usize> = (0..self.table.rows()).collect();
         let part = self.take_part(&mut party, &rows, Owner::Column(self.owners));
         self.joint(vec![pollster::block_on(part).unwrap()], &[rows])
@@ -70,16 +74,19 @@ impl Run<'_> {
     }
 
     pub(crate) fn together_at_a_cost(&self) -> (Joint, Sent) {
+        self.together_with(Settings {
+            fan_out: 128,
+            ..Settings::hardened()
+        })
+    }
+
+    pub(crate) fn together_with(&self, settings: Settings) -> (Joint, Sent) {
         let rows_of: Vec<Vec<usize>> = (0..self.sites as u32)
             .map(|site| {
                 let rows = 0..self.table.rows();
                 rows.filter(|row| self.owners[*row] == site).collect()
             })
             .collect();
-        let settings = Settings {
-            fan_out: 128,
-            ..Settings::hardened()
-        };
         let simulation = Simulation::new(self.sites, 7).settings(settings);
         let outcome = simulation.run(|mut party| {
             let rows_of = &rows_of;

@@ -455,3 +455,77 @@ fn a_union_without_my_items() {
         other => panic!("{other}"),
     }
 }
+
+/// All primitives in a row, of a site that has this and that.
+async fn every_primitive(mut party: hedgerow_smc::Party) -> Result<(), Error> {
+    let me = party.me().index() as u64;
+    party.sum(TEST, &mut [me, 1]).await?;
+    party.sum_to(TEST, VICTIM, &mut [me, 1]).await?;
+    party.all(TEST, &mut [me < 9, me == 0]).await?;
+    party.any(TEST, &mut [me > 9, me == 0]).await?;
+    let mut reached = [false; 2];
+    party
+        .at_least(TEST, 20, &[2, me], &[5, 20], &mut reached)
+        .await?;
+    let trees = [hedgerow_smc::Tree::new(vec![0, 0, 0, 1, 1])?];
+    let mut nodes = [Some(me as u32 + 1), None];
+    party.lca(TEST, &trees, |_| 0, &mut nodes).await?;
+    let mut ranges = [Some((me, me + 3)), None];
+    party.ranges(TEST, |_| 0..=40, &mut ranges).await?;
+    let ranks = [hedgerow_smc::Rank {
+        rank: 2,
+        domain: 0..=40,
+    }];
+    let at_most = |_, value| u64::from(value >= me);
+    party.kth(TEST, 9, &ranks, at_most, &mut [None]).await?;
+    let shape = hedgerow_smc::Items {
+        width: 8,
+        capacity: 3,
+        decoy: &|_| vec![7; 8],
+    };
+    let mut items = vec![me.to_le_bytes().to_vec(), vec![9; 8]];
+    party.union(TEST, &shape, &mut items).await?;
+    let own = (0..4).map(|row| vec![me as u8, row]).collect();
+    let widths = vec![2; party.sites()];
+    party.rows(TEST, &widths, &[1, 3], own).await?;
+    let own = me.to_le_bytes();
+    let mut common = Vec::new();
+    party.align(TEST, 100, &[b"one", &own], &mut common).await?;
+    party.overlaps(TEST, 4, &[0, 0, 1, 1]).await?;
+    Ok(())
+}
+
+/// A peer that adds a large number to every word of a frame, whichever it is: no panic, no hang, and
+/// no more memory than an honest run takes, or little more.
+#[test]
+fn numbers_added_to_every_frame() {
+    for sites in [2, 3] {
+        for settings in [Settings::hardened(), Settings::published()] {
+            let simulation = Simulation::new(sites, 3).settings(settings);
+            let mut frames = 0;
+            let honest = allocation_counter::measure(|| {
+                let outcome = simulation.run(every_primitive);
+                frames = outcome.traffic.link(LIAR, VICTIM).messages as u32;
+                outcome.into_values().unwrap();
+            });
+            for (frame, amount) in
+                (0..frames).flat_map(|frame| [(frame, 1 << 40), (frame, 1 << 63)])
+            {
+                let fault = Fault::Add { word: None, amount };
+                let faults = Faults::default().strike(LIAR, VICTIM, frame, fault);
+                let mut results = Vec::new();
+                let counted = allocation_counter::measure(|| {
+                    let simulation = simulation.clone().faults(faults);
+                    results = simulation.run(every_primitive).results;
+                });
+                let most = 2 * honest.bytes_max + (8 << 20);
+                assert!(counted.bytes_max < most, "frame {frame}: {counted:?}");
+                for error in results.into_iter().filter_map(Result::err) {
+                    let told = error.to_string();
+                    let names = told.contains("(call ") || told.contains("in question ");
+                    assert!(names, "frame {frame}: {told}");
+                }
+            }
+        }
+    }
+}

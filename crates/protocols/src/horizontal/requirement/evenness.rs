@@ -9,6 +9,11 @@
 //! which is linear in what each site adds once it is known whose entropy is the greatest. At the
 //! published level the sums are opened, and all sites go through the same pairs alone.
 //!
+//! Whoever wins by a hair tells about single records: in small classes of unequal sites even the cut
+//! that is made would. So, unlike the paper, at the hardened level a cut beats a wider one only if it
+//! is clearly more even, by a quarter of the most that entropies can differ: cuts that would take the
+//! sites apart are avoided as before, and among others width decides.
+//!
 //! Entropies, weights and widths are whole numbers, so that one party with everybody's rows decides
 //! as many do.
 //!
@@ -26,6 +31,8 @@ use crate::Error;
 const UNIT: f64 = (1u64 << 20) as f64;
 /// Weights and widths as whole numbers of this share.
 const ONE: i128 = 1 << 12;
+/// What is clearly more even: this part of the most that there can be.
+const CLEAR: f64 = 4.0;
 /// The greatest bound of a comparison.
 const MOST: i128 = 1 << 62;
 
@@ -51,8 +58,12 @@ impl Contest {
     }
 }
 
-/// A weighted sum of entropies: for each, the try and its weight.
-type Weighted = Vec<(usize, i128)>;
+/// A weighted sum of entropies: for each, the try and its weight; and how much more it must be than a
+/// difference of entropies that is clear, with what weight.
+struct Weighted {
+    terms: Vec<(usize, i128)>,
+    clear: i128,
+}
 
 /// For each class the try that is made, if any is allowed. `alpha` is the weight of width.
 pub(in crate::horizontal) async fn best(
@@ -70,7 +81,10 @@ pub(in crate::horizontal) async fn best(
     }
     let mut judge = Judge::new(party, table, tries, &contests).await?;
     let evener = |_: usize, one: usize, other: usize, contest: &Contest| -> Weighted {
-        vec![(contest.places[other], 1), (contest.places[one], -1)]
+        Weighted {
+            terms: vec![(contest.places[other], 1), (contest.places[one], -1)],
+            clear: 1,
+        }
     };
     let evenest = judge.winners(party, table, &contests, evener).await?;
     let winners = if alpha == 0 {
@@ -80,11 +94,14 @@ pub(in crate::horizontal) async fn best(
             let wider = alpha * (contest.widths[other] - contest.widths[one]);
             let weight = (ONE - alpha) * ONE;
             let greatest = contest.places[evenest[class]];
-            vec![
-                (greatest, wider),
-                (contest.places[other], weight),
-                (contest.places[one], -weight),
-            ]
+            Weighted {
+                terms: vec![
+                    (greatest, wider),
+                    (contest.places[other], weight),
+                    (contest.places[one], -weight),
+                ],
+                clear: weight,
+            }
         };
         judge.winners(party, table, &contests, better).await?
     };
@@ -101,6 +118,8 @@ struct Judge {
     is_open: bool,
     /// No site adds more.
     most: i128,
+    /// A difference that is clear.
+    clear: i128,
 }
 
 impl Judge {
@@ -130,8 +149,10 @@ impl Judge {
         };
         let mut sums: Vec<u64> = places.iter().map(own).collect();
         let parts = places.iter().map(|place| tries.counted(*place).parts());
-        // -x ln x is at most 1/e.
-        let most = parts.max().unwrap_or(0) as i128 * (UNIT / std::f64::consts::E).ceil() as i128;
+        let parts = parts.max().unwrap_or(0) as i128;
+        // -x ln x is at most 1/e, and the entropy of a part that of equal shares.
+        let most = parts * (UNIT / std::f64::consts::E).ceil() as i128;
+        let clear = parts * ((table.sites() as f64).ln() / CLEAR * UNIT).ceil() as i128;
         let is_open = party.settings().security == Security::Published;
         if is_open {
             let own = sums.clone();
@@ -152,11 +173,12 @@ impl Judge {
             entropies,
             is_open,
             most,
+            clear,
         })
     }
 
     /// The place of the winner of each contest. Two meet, the second wins if the weighted sum is
-    /// positive, and winners meet again; all contests in step.
+    /// enough, and winners meet again; all contests in step.
     async fn winners(
         &mut self,
         party: &mut Party,
@@ -173,7 +195,7 @@ impl Judge {
                     sums.push(weighted(class, pair[0], pair[1], &contests[class]));
                 }
             }
-            let mut second = self.are_positive(party, table, &sums).await?.into_iter();
+            let mut second = self.are_enough(party, table, &sums).await?.into_iter();
             for left in &mut left {
                 // An odd one goes on without a question.
                 let winner = |pair: &[usize]| match pair {
@@ -187,15 +209,16 @@ impl Judge {
         Ok(left.into_iter().map(winner).collect())
     }
 
-    /// Which of some weighted sums of all sites' entropies are positive.
-    async fn are_positive(
+    /// Which of some weighted sums of all sites' entropies are positive, where they are opened; clearly
+    /// so, where they are not.
+    async fn are_enough(
         &self,
         party: &mut Party,
         table: &Table<'_>,
         sums: &[Weighted],
     ) -> Result<Vec<bool>, Error> {
         let value = |sum: &Weighted| -> i128 {
-            let terms = sum.iter();
+            let terms = sum.terms.iter();
             terms
                 .map(|(place, weight)| i128::from(self.entropies[*place]) * weight)
                 .sum()
@@ -204,7 +227,10 @@ impl Judge {
             return Ok(sums.iter().map(|sum| value(sum) > 0).collect());
         }
         // Every site adds an offset, so that no number is negative.
-        let weight = |sum: &Weighted| sum.iter().map(|(_, weight)| weight.abs()).sum::<i128>();
+        let weight = |sum: &Weighted| -> i128 {
+            let terms = sum.terms.iter();
+            terms.map(|(_, weight)| weight.abs()).sum()
+        };
         let offset = sums.iter().map(weight).max().unwrap_or(0) * self.most;
         let bound = 2 * offset * table.sites() as i128 + 1;
         let word = |number: i128| {
@@ -215,8 +241,10 @@ impl Judge {
             .iter()
             .map(|sum| word(value(sum) + offset * table.voices() as i128))
             .collect::<Result<_, Error>>()?;
-        let least = word(offset * table.sites() as i128 + 1)?;
-        let thresholds = vec![least; own.len()];
+        let thresholds: Vec<u64> = sums
+            .iter()
+            .map(|sum| word(offset * table.sites() as i128 + sum.clear * self.clear + 1))
+            .collect::<Result<_, Error>>()?;
         let mut answers = vec![false; own.len()];
         party
             .at_least(EVENER, word(bound)?, &own, &thresholds, &mut answers)

@@ -31,7 +31,7 @@ pub const SITES: What = What::new("parts with records of enough sites", "JX09 Th
 pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
 /// The same at the hardened level, by comparison alone.
 pub const EVENER: What = What::new(
-    "of two possible cuts, whether the second is spread more evenly over sites or better by equation 3",
+    "of two possible cuts, whether the second is clearly more even over sites or better by equation 3",
     "less than JX09 Theorem 2, 2",
 );
 /// Whether what is left of parts without a coalition still satisfies the requirement.
