@@ -280,7 +280,7 @@ fn fewer_than_two_clusters_and_equal_records() {
         let demand = requirement(&format!("k = {k}"), &shared.schema);
         let alone = shared.alone(&demand, PLAIN).unwrap();
         shared.check(&alone, &demand, PLAIN.recode);
-        assert_eq!(alone.found.ended, Ended::NothingMoved);
+        assert_ne!(alone.found.ended, Ended::Bound);
         if rows.len() < 2 * k {
             assert_eq!(alone.found.clusters.len(), 1);
         } else {
