@@ -178,10 +178,7 @@ fn row(sum: &Sum) -> Vec<String> {
     let runs: Vec<String> = sum.runs.iter().map(ToString::to_string).collect();
     let early = match sum.ended_early {
         0 => String::new(),
-        calls => format!(
-            ", at most: {} ended early",
-            count(calls, "call", "calls")
-        ),
+        calls => format!(", at most: {} ended early", count(calls, "call", "calls")),
     };
     vec![
         format!("  {}", sum.what),

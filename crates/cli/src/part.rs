@@ -133,8 +133,13 @@ impl Part {
         let entry = runs.iter().find(|entry| entry.number == number);
         let study = entry.map_or(self.agreement.hash, |entry| entry.study);
         journal.abandon(study, number)?;
-        self.memory
-            .ends(&Mark { study, ..self.mark(number) }, How::GivenUp)?;
+        self.memory.ends(
+            &Mark {
+                study,
+                ..self.mark(number)
+            },
+            How::GivenUp,
+        )?;
         for left in [
             self.unfinished(number),
             self.unfinished(number).with_extension("old"),
@@ -413,12 +418,13 @@ fn is_own_fault(error: &CliError) -> bool {
     !matches!(
         error,
         // The peers have heard of it.
-        CliError::Refused { .. } | CliError::Journal(
-            JournalError::Busy { .. }
-                | JournalError::Over { .. }
-                | JournalError::GivenUp { .. }
-                | JournalError::NotDue { .. }
-        )
+        CliError::Refused { .. }
+            | CliError::Journal(
+                JournalError::Busy { .. }
+                    | JournalError::Over { .. }
+                    | JournalError::GivenUp { .. }
+                    | JournalError::NotDue { .. }
+            )
     )
 }
 

@@ -231,7 +231,9 @@ fn horizontal(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError>
         talk(&note);
     }
     if count > 2 && ready.requirement.m.is_none() {
-        talk("hint: a study that names three sites or more says m, how many of them may collude: m = 1 under [require] keeps each site safe from each other");
+        talk(
+            "hint: a study that names three sites or more says m, how many of them may collude: m = 1 under [require] keeps each site safe from each other",
+        );
     }
     let rows_of = sites.rows();
     probe(&arguments.out, &ready.study)?;

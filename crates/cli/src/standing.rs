@@ -86,10 +86,7 @@ impl Standing {
 
     /// Whether it has not come to an end.
     pub(crate) const fn is_open(&self) -> bool {
-        matches!(
-            self.state,
-            State::Asking | State::Running | State::Settling
-        )
+        matches!(self.state, State::Asking | State::Running | State::Settling)
     }
 
     /// Whether both speak of the same run.

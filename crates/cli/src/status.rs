@@ -81,9 +81,7 @@ fn asked(question: &Question, decision: Option<bool>) -> String {
         Some(true) => String::from("approved; a node, or hedgerow run, goes on with it"),
         Some(false) => String::from("refused; a node, or hedgerow run, tells the peers"),
     };
-    format!(
-        "run {number}: waits for the privacy officer since {asked} UTC\n  {why}\n  {next}\n"
-    )
+    format!("run {number}: waits for the privacy officer since {asked} UTC\n  {why}\n  {next}\n")
 }
 
 /// How a run that is not over stands, in a few words.

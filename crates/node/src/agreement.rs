@@ -225,7 +225,11 @@ impl Agreement {
     /// The study that this one is a new version of.
     pub fn parent(&self) -> Option<StudyHash> {
         // The study was read, so that these are 64 hexadecimal digits.
-        self.study.parent.as_deref().and_then(from_hex).map(StudyHash)
+        self.study
+            .parent
+            .as_deref()
+            .and_then(from_hex)
+            .map(StudyHash)
     }
 
     /// The study's file.

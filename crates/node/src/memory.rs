@@ -288,9 +288,10 @@ impl Memory {
                  WHERE has_sent = 1 AND NOT (site = ?1 AND study = ?2 AND number = ?3)
                  ORDER BY begun, rowid",
             )?;
-            let rows = statement.query_map(params![mark.site, mark.study.0, mark.number], |row| {
-                earlier(row, print)
-            })?;
+            let rows = statement
+                .query_map(params![mark.site, mark.study.0, mark.number], |row| {
+                    earlier(row, print)
+                })?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         })?;
         Ok(found.unwrap_or_default().into_iter().flatten().collect())

@@ -87,10 +87,7 @@ impl Accept {
 fn told(one: &Earlier) -> String {
     let how = match one.how.as_deref() {
         Some("lost") => {
-            return format!(
-                "runs of `{}` of which nothing is known any more",
-                one.study
-            );
+            return format!("runs of `{}` of which nothing is known any more", one.study);
         }
         Some(how) => how,
         None => "not over",

@@ -91,7 +91,8 @@ pub enum Error {
     Threshold,
     /// A share of all records that cannot be asked about.
     #[error(
-        "whether a site holds at most {numerator}/{denominator} of all records cannot be asked of {records} records\nhint: expected a share above 0 and at most 1 with six digits or fewer, and at most {} records", crate::horizontal::share::MOST_RECORDS
+        "whether a site holds at most {numerator}/{denominator} of all records cannot be asked of {records} records\nhint: expected a share above 0 and at most 1 with six digits or fewer, and at most {} records",
+        crate::horizontal::share::MOST_RECORDS
     )]
     Share {
         /// The share.

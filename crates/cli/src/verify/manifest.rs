@@ -15,9 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Report;
-use crate::manifest::{
-    FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail,
-};
+use crate::manifest::{FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail};
 use crate::opened::Opened;
 use crate::summary::{OfSites, achieved};
 

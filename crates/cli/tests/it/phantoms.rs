@@ -14,7 +14,8 @@ const TARGETS: usize = 20;
 type Record = (u32, u32, &'static str, &'static str);
 
 /// Records of two honest sites, many of them alike and few of them rare; and of a third one, that
-/// invents 12 around each of 20 people of the others whom it knows by age and zip.
+/// invents some with and some beside each of 20 people of the others whom it knows by age and zip, so
+/// that every cut about them can be made.
 fn people() -> (Vec<Record>, Vec<Record>) {
     let draw = |person: u64, what: u8, below: u64| {
         let hash = blake3::hash(&[&person.to_le_bytes()[..], &[what]].concat());
@@ -29,10 +30,17 @@ fn people() -> (Vec<Record>, Vec<Record>) {
     for person in 0..600 {
         let diagnosis = DIAGNOSES[skewed(person, 3, 6) as usize];
         let site = ["north", "south"][(person % 2) as usize];
-        records.push((skewed(person, 1, 100), skewed(person, 2, 100), diagnosis, site));
+        records.push((
+            skewed(person, 1, 100),
+            skewed(person, 2, 100),
+            diagnosis,
+            site,
+        ));
     }
     let is_alone = |record: &Record| {
-        let mut same = records.iter().filter(|one| (one.0, one.1) == (record.0, record.1));
+        let mut same = records
+            .iter()
+            .filter(|one| (one.0, one.1) == (record.0, record.1));
         same.next().is_some() && same.next().is_none()
     };
     let targets: Vec<Record> = records
@@ -43,10 +51,16 @@ fn people() -> (Vec<Record>, Vec<Record>) {
         .take(TARGETS)
         .collect();
     assert_eq!(targets.len(), TARGETS);
-    for target in &targets {
-        for phantom in 0..12 {
-            let diagnosis = DIAGNOSES[phantom % DIAGNOSES.len()];
-            records.push((target.0, target.1, diagnosis, "east"));
+    for (age, zip, ..) in &targets {
+        let beside = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1)];
+        let places = beside.map(|(to, on)| (age.checked_add_signed(to), zip.checked_add_signed(on)));
+        for (age, zip) in places {
+            for phantom in 0..12 {
+                if let (Some(age @ ..100), Some(zip @ ..100)) = (age, zip) {
+                    let diagnosis = DIAGNOSES[phantom % DIAGNOSES.len()];
+                    records.push((age, zip, diagnosis, "east"));
+                }
+            }
         }
     }
     (records, targets)
@@ -117,7 +131,12 @@ fn records_around_a_person_show_a_diagnosis_unless_the_study_is_safe_from_one_si
     let publish = |m: u32| {
         write(path, m);
         let arguments = [
-            "simulate", "--study", "study.toml", "--provider-column", "site", "pooled.csv",
+            "simulate",
+            "--study",
+            "study.toml",
+            "--provider-column",
+            "site",
+            "pooled.csv",
         ];
         let done = hedgerow(path, &arguments);
         assert_eq!(done.code, 0, "{}", done.stderr);
@@ -156,7 +175,9 @@ fn three_sites_say_m() {
     assert_eq!(check(&study.replace("m = 1\n", "m = 0\n")).code, 0);
     assert_eq!(check(&study).code, 0);
     // Of two sites the other one is all there is, and a study without sites is not between any.
-    let two = study.replace("m = 1\n", "").replacen("[[site]]\nname = \"east\"\n", "", 1);
+    let two = study
+        .replace("m = 1\n", "")
+        .replacen("[[site]]\nname = \"east\"\n", "", 1);
     assert_eq!(check(&two).code, 0);
     let none = two
         .replacen("[[site]]\nname = \"north\"\n", "", 1)
@@ -164,12 +185,22 @@ fn three_sites_say_m() {
     assert_eq!(check(&none).code, 0);
     let simulate = |sites: &str| {
         let table = std::fs::read_to_string(path.join("pooled.csv")).unwrap();
-        let rows = table.lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0));
+        let rows = table
+            .lines()
+            .map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0));
         std::fs::write(path.join("rows.csv"), rows.collect::<String>()).unwrap();
-        let arguments = ["simulate", "--study", "study.toml", "--sites", sites, "rows.csv"];
+        let arguments = [
+            "simulate",
+            "--study",
+            "study.toml",
+            "--sites",
+            sites,
+            "rows.csv",
+        ];
         let done = hedgerow(path, &arguments);
         assert_eq!(done.code, 0, "{}", done.stderr);
-        done.stderr.contains("hint: a study that names three sites or more says m")
+        done.stderr
+            .contains("hint: a study that names three sites or more says m")
     };
     assert!(simulate("3"));
     assert!(!simulate("2"));

@@ -203,7 +203,8 @@ impl Study {
 /// The study that this one is a new version of.
 fn parent(head: &Section<'_>) -> Result<Option<String>, DocumentError> {
     let parent = head.string("parent")?;
-    let is_hash = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash =
+        |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match parent {
         Some(text) if !is_hash(&text) => {
             let message = "`study.parent` must be the 64 digits of a study's hash\nhint: hedgerow study show prints it for the study that this one is a new version of";

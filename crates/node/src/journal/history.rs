@@ -308,7 +308,8 @@ impl Journal {
         let found = read(folder, "lost", |connection| {
             let mut statement = connection
                 .prepare("SELECT through, noted FROM lost WHERE study = ?1 ORDER BY through")?;
-            let rows = statement.query_map(params![study.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows =
+                statement.query_map(params![study.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect()
         });
         Ok(found?.unwrap_or_default())

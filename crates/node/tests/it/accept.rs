@@ -209,10 +209,19 @@ fn how_often_and_how_much_are_read_or_refused() {
     assert_eq!(some.rerun, Rerun::Ask);
     assert_eq!(some.maximum_share, Some(Ratio::new(1, 2)));
     for (line, expected) in [
-        ("runs = 0", "site.toml:8: `accept.runs` is 0, expected 1 or more"),
-        ("minimum_m = -1", "`accept.minimum_m` is -1, expected 0 or more"),
+        (
+            "runs = 0",
+            "site.toml:8: `accept.runs` is 0, expected 1 or more",
+        ),
+        (
+            "minimum_m = -1",
+            "`accept.minimum_m` is -1, expected 0 or more",
+        ),
         ("rerun = \"never\"", "`accept.rerun` is `never`"),
-        ("maximum_share = 0", "`accept.maximum_share` is 0, expected above 0"),
+        (
+            "maximum_share = 0",
+            "`accept.maximum_share` is 0, expected above 0",
+        ),
         ("maximum_share = 1.5", "expected above 0 and at most 1"),
         ("maximum_share = 0.1234567", "six digits or fewer"),
     ] {
@@ -224,7 +233,11 @@ fn how_often_and_how_much_are_read_or_refused() {
     let study = path.join("study.toml");
     let text = std::fs::read_to_string(&study).unwrap();
     let published = "partition = \"horizontal\"\nsecurity = \"published\"";
-    std::fs::write(&study, text.replace("partition = \"horizontal\"", published)).unwrap();
+    std::fs::write(
+        &study,
+        text.replace("partition = \"horizontal\"", published),
+    )
+    .unwrap();
     let mut rules = RULES.to_vec();
     rules[4] = "security = [\"published\"]";
     rules.extend(["minimum_m = 0", "maximum_share = 0.5"]);

@@ -160,7 +160,12 @@ fn words_and_questions_are_of_one_site_and_run() {
         assert_eq!(desk.memory.decision(&other).unwrap(), None);
     }
     desk.memory.enter(&second, "s", &print).unwrap();
-    assert!(desk.memory.questions("north", second.study).unwrap().is_empty());
+    assert!(
+        desk.memory
+            .questions("north", second.study)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]

@@ -39,8 +39,8 @@ use crate::settings::Security;
 pub use disclosure::{Allowed, Disclosure, To, What};
 pub use summary::Line;
 pub use values::{Values, Word};
-use watch::Watching;
 pub use watch::Watcher;
+use watch::Watching;
 
 /// An answer that no site has read yet.
 #[must_use = "an answer is read by opening it in the ledger"]

@@ -86,10 +86,7 @@ fn what_was_learned_in_a_run_that_was_killed_and_given_up_adds_up() {
         assert_eq!(of_site(&both, peer), expected, "{peer}");
     }
     // Each site has its own account of the same runs.
-    assert_eq!(
-        of_manifest(path, "south", 2),
-        of_manifest(path, "north", 2)
-    );
+    assert_eq!(of_manifest(path, "south", 2), of_manifest(path, "north", 2));
     let text = hedgerow(path, &["ledger", "--site", "north.toml"]).stdout;
     assert!(text.contains("run 1  begun "), "{text}");
     assert!(text.contains("given up at "), "{text}");
@@ -103,7 +100,10 @@ fn what_was_learned_in_a_run_that_was_killed_and_given_up_adds_up() {
 fn a_run_that_goes_on_is_counted_once() {
     let folder = sites(600);
     let path = folder.path();
-    let mut running: Vec<Site> = SITES.iter().map(|site| Site::start(path, site, 0)).collect();
+    let mut running: Vec<Site> = SITES
+        .iter()
+        .map(|site| Site::start(path, site, 0))
+        .collect();
     for life in 1..4 {
         let now = learned(path, "north");
         until("more was disclosed", || {
@@ -127,5 +127,8 @@ fn a_run_that_goes_on_is_counted_once() {
 fn a_site_without_runs_has_told_nobody_anything() {
     let folder = sites(100);
     let done = hedgerow(folder.path(), &["ledger", "--site", "north.toml"]);
-    assert_eq!((done.code, done.stdout.as_str()), (0, "no other site has learned anything\n"));
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (0, "no other site has learned anything\n")
+    );
 }

@@ -36,7 +36,9 @@ impl Typed {
             &format!("{site}-node-{life}.err"),
             &["node", "--site", &file],
         );
-        until("the node waits", || node.said().contains("waiting for a run"));
+        until("the node waits", || {
+            node.said().contains("waiting for a run")
+        });
         node
     }
 
@@ -150,11 +152,18 @@ fn a_second_run_with_one_patient_less_is_refused() {
     for (code, said) in &second {
         assert_eq!(*code, 2, "{said}");
         assert!(said.contains("accept.runs: allows one run, and "), "{said}");
-        assert!(said.contains("was in run 1 of `census` (released"), "{said}");
+        assert!(
+            said.contains("was in run 1 of `census` (released"),
+            "{said}"
+        );
     }
     let done = hedgerow(path, &["run", "approve", "2", "--site", "north.toml"]);
     assert_eq!(done.code, 2, "{}", done.stdout);
-    assert!(done.stderr.contains("accept.rerun: is \"same rows\""), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("accept.rerun: is \"same rows\""),
+        "{}",
+        done.stderr
+    );
     // Two are allowed, of the same rows; the peers of a site whose rows changed hear that it does
     // not take part.
     SITES.iter().for_each(|site| accept(path, site, "runs = 2"));
@@ -175,7 +184,12 @@ fn a_second_run_with_one_patient_less_is_refused() {
     // What was refused has used nothing up: with the rows as they were it goes on.
     let rows = path.join("c/north.csv");
     let table = std::fs::read_to_string(&rows).unwrap();
-    let again = hedgerow(path, &["generate", "census", "--rows", "300", "--sites", "3", "--out", "again"]);
+    let again = hedgerow(
+        path,
+        &[
+            "generate", "census", "--rows", "300", "--sites", "3", "--out", "again",
+        ],
+    );
     assert_eq!(again.code, 0, "{}", again.stderr);
     std::fs::copy(path.join("again/north.csv"), &rows).unwrap();
     assert_ne!(table, std::fs::read_to_string(&rows).unwrap());
@@ -209,16 +223,24 @@ fn where_the_officer_is_asked_the_node_waits_for_a_word() {
     until("north asks", || state(path, "north", 2) == "asking");
     let shown = hedgerow(path, &["status", "--site", "north.toml"]);
     assert!(
-        shown.stdout.contains("run 2: waits for the privacy officer since"),
+        shown
+            .stdout
+            .contains("run 2: waits for the privacy officer since"),
         "{}",
         shown.stdout
     );
     assert!(
-        shown.stdout.contains("hint: hedgerow run approve 2 --site …"),
+        shown
+            .stdout
+            .contains("hint: hedgerow run approve 2 --site …"),
         "{}",
         shown.stdout
     );
-    assert!(shown.stdout.contains("was in run 1 of `census`"), "{}", shown.stdout);
+    assert!(
+        shown.stdout.contains("was in run 1 of `census`"),
+        "{}",
+        shown.stdout
+    );
     // Beside the node, which holds the journal.
     let done = hedgerow(path, &["run", "approve", "2", "--site", "north.toml"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
@@ -247,7 +269,11 @@ fn where_the_officer_is_asked_the_node_waits_for_a_word() {
     assert!(!path.join("south-data/release-3").exists());
     let done = hedgerow(path, &["run", "approve", "3", "--site", "north.toml"]);
     assert_eq!(done.code, 2, "{}", done.stdout);
-    assert!(done.stderr.contains("run 3 of this study was given up"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("run 3 of this study was given up"),
+        "{}",
+        done.stderr
+    );
 
     // A word before anybody asks, and while nobody is at work: the next time it goes without waiting.
     north.kill();
@@ -274,18 +300,31 @@ fn a_failed_run_counts_from_where_rows_are_sent() {
     let folder = sites(600);
     let path = folder.path();
     change(path, "north", "patience = 60", "patience = 1");
-    for (number, expected) in [("1", "has been gone for 1 s"), ("2", "has been gone for 1 s")] {
+    for (number, expected) in [
+        ("1", "has been gone for 1 s"),
+        ("2", "has been gone for 1 s"),
+    ] {
         let (code, said) = run_at(path, &["north"], number).remove(0);
         assert_eq!(code, 2, "{said}");
         assert!(said.contains(expected), "{said}");
-        let arguments = ["run", "--site", "north.toml", "--abandon", "--number", number];
+        let arguments = [
+            "run",
+            "--site",
+            "north.toml",
+            "--abandon",
+            "--number",
+            number,
+        ];
         assert_eq!(hedgerow(path, &arguments).code, 0);
     }
     change(path, "north", "patience = 1", "patience = 60");
     // The others take the third as their first two were never asked for.
     for site in &SITES[1..] {
         for number in ["1", "2"] {
-            let done = hedgerow(path, &["run", "refuse", number, "--site", &format!("{site}.toml")]);
+            let done = hedgerow(
+                path,
+                &["run", "refuse", number, "--site", &format!("{site}.toml")],
+            );
             assert_eq!(done.code, 0, "{}", done.stderr);
         }
     }
@@ -305,7 +344,8 @@ fn a_failed_run_counts_from_where_rows_are_sent() {
     let (code, said) = run_at(path, &["north"], "4").remove(0);
     assert_eq!(code, 2, "{said}");
     assert!(
-        said.contains("accept.runs: allows one run, and ") && said.contains("run 3 of `census` (given up"),
+        said.contains("accept.runs: allows one run, and ")
+            && said.contains("run 3 of `census` (given up"),
         "{said}"
     );
 }
@@ -328,7 +368,11 @@ fn another_study_of_the_same_source_is_a_second_release() {
     publish(path, &SITES, "1");
     std::fs::create_dir_all(path.join("d/taxonomies")).unwrap();
     for file in files(&path.join("c/taxonomies")) {
-        std::fs::copy(&file, path.join("d/taxonomies").join(file.file_name().unwrap())).unwrap();
+        std::fs::copy(
+            &file,
+            path.join("d/taxonomies").join(file.file_name().unwrap()),
+        )
+        .unwrap();
     }
     let study = std::fs::read_to_string(path.join("c/study.toml")).unwrap();
     let other = study.replacen("name = \"census\"", "name = \"census again\"", 1);
@@ -352,7 +396,12 @@ fn another_study_of_the_same_source_is_a_second_release() {
         // The study has one column less than the table.
         let rows = path.join(format!("c/{site}.csv"));
         let whole = std::fs::read_to_string(&rows).unwrap();
-        let place = whole.lines().next().unwrap().split(',').position(|name| name == "race");
+        let place = whole
+            .lines()
+            .next()
+            .unwrap()
+            .split(',')
+            .position(|name| name == "race");
         let without = whole.lines().map(|line| {
             let mut cells: Vec<&str> = line.split(',').collect();
             cells.remove(place.unwrap());
@@ -363,7 +412,8 @@ fn another_study_of_the_same_source_is_a_second_release() {
     let (code, said) = run_at(path, &["north2"], "1").remove(0);
     assert_eq!(code, 2, "{said}");
     assert!(
-        said.contains("accept.runs: allows one run, and ") && said.contains("was in run 1 of `census` (released"),
+        said.contains("accept.runs: allows one run, and ")
+            && said.contains("was in run 1 of `census` (released"),
         "{said}"
     );
     assert!(!path.join("north-other-data").exists());
@@ -373,11 +423,21 @@ fn another_study_of_the_same_source_is_a_second_release() {
     assert!(said.contains("accept.rerun: the rows of "), "{said}");
 
     // A copy of rows that were in a run, under another name and the first study's columns.
-    let again = hedgerow(path, &["generate", "census", "--rows", "300", "--sites", "3", "--out", "again"]);
+    let again = hedgerow(
+        path,
+        &[
+            "generate", "census", "--rows", "300", "--sites", "3", "--out", "again",
+        ],
+    );
     assert_eq!(again.code, 0, "{}", again.stderr);
     change(path, "north", "c/north.csv", "again/north.csv");
     change(path, "north", "north-data", "north-third-data");
-    change(path, "north", "site = ", "memory = \"hedgerow-memory.sqlite\"\nsite = ");
+    change(
+        path,
+        "north",
+        "site = ",
+        "memory = \"hedgerow-memory.sqlite\"\nsite = ",
+    );
     let study = std::fs::read_to_string(path.join("c/study.toml")).unwrap();
     std::fs::write(path.join("c/study.toml"), format!("{study}# a third\n")).unwrap();
     for site in SITES {

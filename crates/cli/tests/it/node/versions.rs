@@ -7,7 +7,10 @@ use super::reruns::{Typed, accept, change, publish, run_at, until};
 use super::{SITES, free_address, hedgerow, json, sites};
 
 fn rejoin(folder: &Path, site: &str) -> super::super::Done {
-    hedgerow(folder, &["run", "rejoin", "--site", &format!("{site}.toml")])
+    hedgerow(
+        folder,
+        &["run", "rejoin", "--site", &format!("{site}.toml")],
+    )
 }
 
 /// Every site has a memory of its own, and may be in many runs.
@@ -44,7 +47,8 @@ fn a_site_that_lost_its_data_folder_rejoins() {
     let done = rejoin(path, "south");
     assert_eq!(done.code, 2, "{}", done.stdout);
     assert!(
-        done.stderr.contains("not every site says which run is due: `north` cannot be reached"),
+        done.stderr
+            .contains("not every site says which run is due: `north` cannot be reached"),
         "{}",
         done.stderr
     );
@@ -57,12 +61,15 @@ fn a_site_that_lost_its_data_folder_rejoins() {
         &["run", "--site", "north.toml", "--number", "2"],
     );
     until("run 2 is under way", || {
-        nodes.iter().all(|node| node.said().contains("run 2 begins"))
+        nodes
+            .iter()
+            .all(|node| node.said().contains("run 2 begins"))
     });
     let done = rejoin(path, "south");
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(
-        done.stdout.contains("runs 1 to 2 were lost with the data folder"),
+        done.stdout
+            .contains("runs 1 to 2 were lost with the data folder"),
         "{}",
         done.stdout
     );
@@ -76,13 +83,18 @@ fn a_site_that_lost_its_data_folder_rejoins() {
     drop(nodes);
     for site in ["north", "east"] {
         let file = format!("{site}.toml");
-        let done = hedgerow(path, &["run", "--site", &file, "--abandon", "--number", "2"]);
+        let done = hedgerow(
+            path,
+            &["run", "--site", &file, "--abandon", "--number", "2"],
+        );
         assert_eq!(done.code, 0, "{}", done.stderr);
     }
     let again = rejoin(path, "south");
     assert_eq!(again.code, 2, "{}", again.stdout);
     assert!(
-        again.stderr.contains("the journal is there, and run 2 was the last"),
+        again
+            .stderr
+            .contains("the journal is there, and run 2 was the last"),
         "{}",
         again.stderr
     );
@@ -131,7 +143,9 @@ fn a_new_version_of_a_study_goes_on_where_its_parent_ended() {
     change(path, "south", "south.key", "south-new.key");
     let mut parts = text.split("\n[[site]]\n");
     let head = parts.next().unwrap();
-    let north = parts.find(|part| part.contains("name = \"north\"")).unwrap();
+    let north = parts
+        .find(|part| part.contains("name = \"north\""))
+        .unwrap();
     let two = format!(
         "{head}\n[[site]]\n{}\n\n[[site]]\nname = \"south\"\naddress = \"{}\"\n{}",
         north.trim_end(),
@@ -150,14 +164,19 @@ fn a_new_version_of_a_study_goes_on_where_its_parent_ended() {
     let (code, said) = run_at(path, &["north"], "1").remove(0);
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("release-1: is there already"), "{said}");
-    assert!(said.contains("name the other's hash as its `parent`"), "{said}");
+    assert!(
+        said.contains("name the other's hash as its `parent`"),
+        "{said}"
+    );
 
     let child = two.replacen("[study]\n", &format!("[study]\nparent = \"{first}\"\n"), 1);
     std::fs::write(&study, child).unwrap();
     sign();
     let shown = hedgerow(path, &["study", "show", "c/study.toml"]);
     assert!(
-        shown.stdout.contains(&format!("a new version of {first}\n")),
+        shown
+            .stdout
+            .contains(&format!("a new version of {first}\n")),
         "{}",
         shown.stdout
     );
@@ -183,7 +202,10 @@ fn a_new_version_of_a_study_goes_on_where_its_parent_ended() {
     assert_eq!(of("south"), [1, 2]);
     assert_eq!(of("east"), [1]);
     let shown = hedgerow(path, &["status", "--site", "north.toml"]).stdout;
-    assert!(shown.contains(&format!("run 1 of the study {first}: over")), "{shown}");
+    assert!(
+        shown.contains(&format!("run 1 of the study {first}: over")),
+        "{shown}"
+    );
 
     // The version after that, which names its own parent.
     let second = hash(path);
@@ -218,20 +240,27 @@ fn a_run_under_way_does_not_outlive_its_version() {
     let (code, said) = run_at(path, &["north"], "2").remove(0);
     assert_eq!(code, 2, "{said}");
     assert!(
-        said.contains("run 1 of an earlier version of the study") && said.contains("hedgerow run --abandon --number 1"),
+        said.contains("run 1 of an earlier version of the study")
+            && said.contains("hedgerow run --abandon --number 1"),
         "{said}"
     );
-    let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon", "--number", "1"]);
+    let done = hedgerow(
+        path,
+        &["run", "--site", "north.toml", "--abandon", "--number", "1"],
+    );
     assert_eq!(done.code, 0, "{}", done.stderr);
     let (_, said) = run_at(path, &["north"], "2").remove(0);
     assert!(said.contains("has been gone for 1 s"), "{said}");
 
-    let wrong = std::fs::read_to_string(&study).unwrap().replacen(&first, "abc", 1);
+    let wrong = std::fs::read_to_string(&study)
+        .unwrap()
+        .replacen(&first, "abc", 1);
     std::fs::write(&study, wrong).unwrap();
     let done = hedgerow(path, &["study", "check", "c/study.toml"]);
     assert_eq!(done.code, 2);
     assert!(
-        done.stderr.contains("`study.parent` must be the 64 digits of a study's hash"),
+        done.stderr
+            .contains("`study.parent` must be the 64 digits of a study's hash"),
         "{}",
         done.stderr
     );
