@@ -97,6 +97,7 @@ impl Ready {
             ..Scope::of_study(&study)
         };
         let requirement = Requirement::of_document(study.document(), &scope)?;
+        requirement.see_that_m_is_said(&study)?;
         let refuse = |what: &str| Err(CliError::Usage(format!("{}: {what}", path.display())));
         let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
         let combinations = combinations.fold(1, u64::saturating_mul);

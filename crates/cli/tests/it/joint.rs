@@ -220,7 +220,7 @@ fn what_cannot_be_run_is_refused() {
     let done = run("name = \"mondrian\"", "name = \"d2pt\"");
     assert_refused(
         &done,
-        "c/changed.toml:69: `algorithm.name` is `d2pt`, which is for vertical studies\nhint: horizontal ones have `mondrian`, `clustering`, `provider-aware`",
+        "c/changed.toml:71: `algorithm.name` is `d2pt`, which is for vertical studies\nhint: horizontal ones have `mondrian`, `clustering`, `provider-aware`",
     );
     let done = run("k = 10", "k = 10\nm = 1");
     assert_eq!(done.code, 2);

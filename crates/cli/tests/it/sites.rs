@@ -244,10 +244,8 @@ fn a_split_by_column_is_by_its_values() {
     let line = format!("{study} --sites 5 --split column --by sex --json");
     let done = hedgerow(folder, &line.split(' ').collect::<Vec<_>>());
     assert_eq!(done.code, 0, "{}", done.stderr);
-    assert_eq!(
-        done.stderr,
-        "note: 3 of 5 sites hold no records: rows equal in `sex` stay at one site, and there are 2 kinds of them\n"
-    );
+    let note = "note: 3 of 5 sites hold no records: rows equal in `sex` stay at one site, and there are 2 kinds of them\n";
+    assert!(done.stderr.starts_with(note), "{}", done.stderr);
     let empty = json(&done);
     assert_eq!(empty["sites"], 5);
     assert_eq!(empty["baselines"], named["baselines"]);

@@ -864,7 +864,7 @@ fn numbers_and_signatures_that_are_not_so_are_named() {
     );
     let done = edit(&|manifest| {
         let signed = manifest["signed"].take();
-        *manifest = serde_json::json!({ "unsigned": signed, "signatures": [] });
+        *manifest = serde_json::json!({ "version": 1, "unsigned": signed, "signatures": [] });
     });
     assert_found(
         &done,
@@ -901,7 +901,7 @@ fn another_study_is_not_the_one_that_was_signed() {
     // A weaker study with the sites' own keys.
     let done = changed(path, "study.toml", |bytes| {
         let text = String::from_utf8(bytes.clone()).unwrap();
-        *bytes = text.replace("m = 1\n", "").into_bytes();
+        *bytes = text.replace("m = 1\n", "m = 0\n").into_bytes();
     });
     assert_found(&done, "manifest.json: `study_hash` is ");
     // A site's key that is not the one that signed.

@@ -122,20 +122,25 @@ impl Scope {
 }
 
 impl Requirement {
-    /// The `[require]` table of a study. Among three sites or more, one that puts records of its own
-    /// around somebody else's may read what is left of a class without them: whether that may be is
-    /// for those who sign to say, and not to be left out.
+    /// The `[require]` table of a study.
     pub fn of_study(study: &Study) -> Result<Self, RequirementError> {
+        let requirement = Self::of_document(study.document(), &Scope::of_study(study))?;
+        requirement.see_that_m_is_said(study)?;
+        Ok(requirement)
+    }
+
+    /// Refuses what a horizontal study of three sites or more requires if it does not say m. A site
+    /// that puts records of its own around somebody else's may read what is left of a class without
+    /// them: whether that may be is for those who sign to say, and not to be left out.
+    pub fn see_that_m_is_said(&self, study: &Study) -> Result<(), RequirementError> {
         let scope = Scope::of_study(study);
-        let requirement = Self::of_document(study.document(), &scope)?;
         let has_coalitions = !scope.is_vertical && scope.sites.is_some_and(|sites| sites > 2);
-        let section = study.document().root().section("require")?;
-        match section {
-            Some(section) if has_coalitions && requirement.m.is_none() => {
+        match study.document().root().section("require")? {
+            Some(section) if has_coalitions && self.m.is_none() => {
                 let message = "`require.m` is missing: three sites or more say from how many of them, who put what they know together, the others are safe\nhint: write m = 1, or m = 0 if no site has to be safe from another";
                 Err(section.wrong_section(message).into())
             }
-            _ => Ok(requirement),
+            _ => Ok(()),
         }
     }
 

@@ -26,10 +26,11 @@ fn a_full_disk_is_named_and_the_run_goes_on_when_there_is_room() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("north-data/journal.sqlite: a frame cannot be kept"),
-        "{said}"
-    );
+    // Whichever comes first.
+    let is_named = ["a frame", "what was learned"]
+        .iter()
+        .any(|what| said.contains(&format!("north-data/journal.sqlite: {what} cannot be kept")));
+    assert!(is_named, "{said}");
     for other in &mut others {
         let status = other.child.wait().unwrap();
         assert_eq!(status.code(), Some(2), "{}", other.said());

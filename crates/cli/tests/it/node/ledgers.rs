@@ -16,8 +16,8 @@ fn ledger(folder: &Path, site: &str) -> Value {
 
 /// For each disclosure and recipient how many values, as the ledger says of a site.
 fn of_site(ledger: &Value, site: &str) -> BTreeMap<(String, String), u64> {
-    let sites = ledger["sites"].as_array().unwrap().iter();
-    let found = sites.filter(|one| one["site"] == site).next_back();
+    let mut sites = ledger["sites"].as_array().unwrap().iter();
+    let found = sites.find(|one| one["site"] == site);
     counts(&found.unwrap()["learned"])
 }
 

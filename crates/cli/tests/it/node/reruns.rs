@@ -134,8 +134,8 @@ fn status(folder: &Path, site: &str) -> serde_json::Value {
 /// How a run stands at a site.
 fn state(folder: &Path, site: &str, number: u64) -> String {
     let runs = status(folder, site)["runs"].clone();
-    let found = runs.as_array().unwrap().iter();
-    let found = found.filter(|run| run["run"] == number).next_back();
+    let mut found = runs.as_array().unwrap().iter();
+    let found = found.rfind(|run| run["run"] == number);
     found.map_or_else(String::new, |run| {
         run["state"].as_str().unwrap_or_default().to_owned()
     })

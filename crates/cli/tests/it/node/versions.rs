@@ -192,8 +192,8 @@ fn a_new_version_of_a_study_goes_on_where_its_parent_ended() {
     assert_eq!(runs[0]["study_hash"], first.as_str());
     assert_eq!(runs[1]["study_hash"], hash(path).as_str());
     let of = |site: &str| {
-        let sites = ledger["sites"].as_array().unwrap().iter();
-        let found = sites.filter(|one| one["site"] == site).next_back().unwrap();
+        let mut sites = ledger["sites"].as_array().unwrap().iter();
+        let found = sites.find(|one| one["site"] == site).unwrap();
         let lines = found["learned"].as_array().unwrap().iter();
         let runs = lines.flat_map(|line| line["runs"].as_array().unwrap().clone());
         let runs: std::collections::BTreeSet<u64> = runs.map(|run| run.as_u64().unwrap()).collect();
