@@ -200,6 +200,17 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         text.push_str(&format!("a new version of {parent}\n"));
         shown["parent"] = json!(parent.to_string());
     }
+    if let Some(audit) = &agreement.study.audit {
+        let auditor = match &audit.auditor {
+            Some(key) => format!("; the auditor is {key}"),
+            None => String::new(),
+        };
+        text.push_str(&format!(
+            "journals are kept for {} days after a run, for audits{auditor}\n",
+            audit.days
+        ));
+        shown["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });
+    }
     let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)
         .iter()

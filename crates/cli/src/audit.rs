@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::part::Part;
+use crate::run::block_on;
 
 pub(crate) mod outcome;
 
@@ -40,11 +41,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let part = Part::open(&arguments.site)?;
     let auditor = arguments.auditor.as_deref();
     let auditor = auditor.map(|path| auditor_of(&part, path)).transpose()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::Usage(format!("cannot start: {error}")))?;
-    let found = runtime.block_on(part.audit(arguments.run))?;
+    let stopped = || {
+        Err(CliError::Usage(String::from(
+            "the audit was stopped before its end",
+        )))
+    };
+    let found = block_on(part.audit(arguments.run), stopped)?;
     let (study, site) = (part.agreement.hash, part.site.name.clone());
     let mut statement = outcome::statement(study, arguments.run, &site, &found);
     let mut text = match &found.finding {

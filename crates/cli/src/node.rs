@@ -4,13 +4,14 @@
 //! Rows are read when a run begins, not when the node starts. A run that was under way when the
 //! node last stopped is taken up at once.
 
+use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_node::Watcher;
-use hedgerow_node::journal::Entry;
+use hedgerow_node::journal::{Entry, JournalError};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -25,6 +26,8 @@ use crate::run::block_on;
 /// knock waits longer than that.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How often a node that waits looks for what was kept long enough.
+const FORGETTING: Duration = Duration::from_secs(3_600);
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]
@@ -138,6 +141,19 @@ fn asked(part: &Part) -> Result<Option<u32>, CliError> {
     Ok(numbers.find(is_due))
 }
 
+/// Wipes what was kept for audits when their time is over, for as long as the node waits.
+async fn forget_old(part: &Part) -> Infallible {
+    loop {
+        tokio::time::sleep(FORGETTING).await;
+        // Whoever opens the journal wipes it; somebody else may be at work with it just now.
+        if let Err(error) = part.journal()
+            && !matches!(error, CliError::Journal(JournalError::Busy { .. }))
+        {
+            talk(&format!("warning: {}", error.without_values()));
+        }
+    }
+}
+
 /// Waits for a knock: for a run that is under way, or the one after the last.
 async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, CliError> {
     talk("waiting for a run");
@@ -147,7 +163,11 @@ async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, CliError> {
     let due = move || due(&asked, &known);
     let log = Arc::clone(&part.log);
     let watcher: Watcher = Arc::new(move |event| log.say(event));
-    let heard = part.door().wait(listener, takes, due, &watcher).await;
+    let door = part.door();
+    let heard = tokio::select! {
+        heard = door.wait(listener, takes, due, &watcher) => heard,
+        never = forget_old(part) => match never {},
+    };
     let (site, number) =
         heard.map_err(|error| CliError::Usage(format!("the node cannot listen: {error}")))?;
     talk(&format!("`{}` asks for run {number}", part.name_of(site)));

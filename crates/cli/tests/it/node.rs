@@ -1,6 +1,7 @@
 //! `keygen`, `study new / sign / show`, `run`, `node`, `status`: real processes, real connections.
 
 mod again;
+mod audits;
 mod clustering;
 mod columns;
 mod disclosures;
