@@ -43,7 +43,7 @@ fn is_within(delta: f64, records: &[&Row], all: &[Row]) -> bool {
             let has = |row: &&Row| row[attribute] == value;
             let in_table = all.iter().filter(has).count() as f64 / all.len() as f64;
             let in_class =
-                records.iter().filter(|row| has(*row)).count() as f64 / records.len() as f64;
+                records.iter().filter(|row| has(row)).count() as f64 / records.len() as f64;
             in_table == 0.0 || (in_class / in_table).ln().abs() < delta
         })
     })

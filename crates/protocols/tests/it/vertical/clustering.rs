@@ -444,7 +444,7 @@ fn the_bound_on_iterations_is_reported() {
             (Phase::Iteration, Some(part.found.ended)),
             (Phase::Refined, part.found.refinement_ended),
         ] {
-            let last = of(phase).last().unwrap();
+            let last = of(phase).next_back().unwrap();
             let has_moved = ended != Some(Ended::NothingMoved);
             assert_eq!(has_moved, last.moved > 0, "{phase:?}: {ended:?}");
         }
