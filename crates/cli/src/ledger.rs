@@ -12,7 +12,7 @@ use hedgerow_node::site::SiteFile;
 use serde_json::{Value, json};
 
 use crate::error::CliError;
-use crate::output::{Answer, aligned, count, thousands};
+use crate::output::{Answer, aligned, count};
 use crate::part::warn;
 
 /// Add up what each other site has learned in all runs of a site.
@@ -182,7 +182,7 @@ fn row(sum: &Sum) -> Vec<String> {
     };
     vec![
         format!("  {}", sum.what),
-        format!("{} values{early}", thousands(sum.values)),
+        format!("{}{early}", count(sum.values, "value", "values")),
         format!("to {}", sum.to),
         match runs.len() {
             1 => format!("run {}", runs[0]),

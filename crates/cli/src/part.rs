@@ -153,7 +153,7 @@ impl Part {
         self.decline(number, End::GivenUp).await;
         let last = self.runs()?.iter().map(|entry| entry.number).max();
         let text = format!(
-            "run {number} was given up; nothing of it is kept but its number\nhint: have the others give it up too, and start the next with --number {}\n",
+            "run {number} was given up; nothing of it is kept but its number and what was learned\nhint: have the others give it up too, and start the next with --number {}\n",
             last.unwrap_or(number).saturating_add(1)
         );
         Ok(Answer::new(text, &json!({ "abandoned": number }), true))

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Which run of the study.
     #[arg(long, default_value_t = 1)]
     number: u32,
-    /// Give the run up: forget everything about it.
+    /// Give the run up: forget everything about it but its number and what was learned.
     #[arg(long)]
     abandon: bool,
     /// For rehearsals with invented rows only: whoever knows the seed can unmask this site.

@@ -149,8 +149,7 @@ fn records_around_a_person_show_a_diagnosis_unless_the_study_is_safe_from_one_si
         recovered(path)
     };
     let found = publish(0);
-    eprintln!("{found} of {TARGETS} diagnoses were read");
-    assert!(found >= TARGETS / 2, "{found} of {TARGETS}");
+    assert!(found >= TARGETS - 2, "{found} of {TARGETS}");
     assert_eq!(publish(1), 0);
 }
 
