@@ -6,6 +6,7 @@
 mod clustering;
 mod daemon;
 mod demo;
+mod documents;
 mod generate;
 mod joint;
 mod node;
