@@ -27,7 +27,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 28] = [
+const MEANINGS: [(What, &str); 29] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
