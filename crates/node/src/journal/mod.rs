@@ -71,7 +71,7 @@ CREATE TABLE IF NOT EXISTS run (
     sites INTEGER NOT NULL,
     rows BLOB NOT NULL,         -- digest of the rows that take part
     seed BLOB,                  -- sealed; wiped when the run is over and no audit can come
-    keep INTEGER NOT NULL,      -- seconds for which seed and frames stay after the end
+    keep INTEGER NOT NULL DEFAULT 0,    -- seconds for which seed and frames stay after the end
     kept_until INTEGER,         -- until when, in seconds since 1970
     state TEXT NOT NULL CHECK (state IN ('running', 'over', 'given up')),
     release BLOB,               -- what all sites signed

@@ -238,7 +238,7 @@ fn a_peer_that_goes_wrong_after_the_greeting_loses_its_connection_only() {
             async move { hear(&world.listening[1], &peer, &say).await }
         });
         let error = site.await.unwrap().unwrap_err();
-        assert!(error.contains("site 0"), "{error}");
+        assert!(error.contains("`s0`"), "{error}");
     });
 }
 

@@ -257,6 +257,39 @@ fn an_old_backup_and_a_lie_are_noticed_at_the_next_step() {
     });
 }
 
+/// A number that cannot be ends the run with the question that it was an answer to; from the journal,
+/// the same again, and never with a panic.
+#[test]
+fn a_number_that_cannot_be_ends_a_run_the_same_way_after_a_restart() {
+    run_test(async {
+        for by in [1 << 40, 1 << 63] {
+            let world = Arc::new(World::new(3));
+            let life = |place: usize| {
+                let odd = Odd {
+                    lie: Lie {
+                        by: if place == 1 { by } else { 0 },
+                        from_turn: 1,
+                        to_turn: 2,
+                    },
+                    most: Some(1_000),
+                    ..Odd::none(place)
+                };
+                Arc::clone(&world).live_oddly(place, odd)
+            };
+            let mut said = Vec::new();
+            for _ in 0..2 {
+                let (first, _, third) = tokio::join!(life(0), life(1), life(2));
+                for error in [first.unwrap_err(), third.unwrap_err()] {
+                    assert!(error.contains("do not fit together"), "{error}");
+                    assert!(!error.contains("panicked"), "{error}");
+                    said.push(error);
+                }
+            }
+            assert_eq!(said[..2], said[2..], "the same after a restart");
+        }
+    });
+}
+
 #[test]
 fn a_site_gone_for_good_is_named_in_time() {
     run_test(async {

@@ -290,7 +290,8 @@ fn more_records_than_there_can_be() {
         let rule = Rule {
             from: Some(LIAR),
             to: None,
-            frame: Some(1),
+            // After the two of the join.
+            frame: Some(2),
             fault: Fault::Add { word: None, amount },
         };
         let outcome = Simulation::new(3, 7)

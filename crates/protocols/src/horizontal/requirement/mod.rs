@@ -32,7 +32,7 @@ pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theor
 /// The same at the hardened level, by comparison alone.
 pub const EVENER: What = What::new(
     "of two possible cuts, whether the second is clearly more even over sites or better by equation 3",
-    "less than JX09 Theorem 2, 2",
+    "JX09 Theorem 2, 2",
 );
 /// Whether what is left of parts without a coalition still satisfies the requirement.
 pub const COALITIONS: What = What::new(
