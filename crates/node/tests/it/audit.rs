@@ -53,7 +53,7 @@ async fn audited(world: &World, place: usize, rows: [u8; 32]) -> Outcome {
     };
     let turns = world.turns;
     let outcome = audit::<_, Error, _>(&journal, &case, |mut party, _| async move {
-        let learned = protocol(&mut party, turns, Lie::default()).await?;
+        let learned = protocol(&mut party, turns, Lie::default(), None).await?;
         Ok(done(learned, &party, ""))
     });
     outcome.await.unwrap()

@@ -47,13 +47,22 @@ impl Lie {
 }
 
 /// A protocol with every kind of step: sums, comparisons, a search.
-pub(crate) async fn protocol(party: &mut Party, turns: u64, lie: Lie) -> Result<Learned, Error> {
+pub(crate) async fn protocol(
+    party: &mut Party,
+    turns: u64,
+    lie: Lie,
+    most: Option<u64>,
+) -> Result<Learned, Error> {
     let me = party.me().index() as u64;
     let mut sums = Vec::new();
     let mut kth = Vec::new();
     for turn in 0..turns {
         let mut values = [me + 1, turn * 7 + me, 40u64.wrapping_add(lie.in_turn(turn))];
         party.sum(TEST, &mut values).await?;
+        if let Some(most) = most {
+            let fits = values.iter().all(|value| *value <= most);
+            party.fit(TEST, fits, "a sum is beyond what is public")?;
+        }
         sums.extend(values);
         let mut large = [false; 2];
         party
@@ -112,6 +121,8 @@ pub(crate) struct Odd {
     pub(crate) study: [u8; 32],
     pub(crate) number: u32,
     pub(crate) lie: Lie,
+    /// The most that a sum may be.
+    pub(crate) most: Option<u64>,
     pub(crate) says: &'static str,
     /// Whether it is cut off when all have signed, and the others are about to end.
     pub(crate) is_cut_off: bool,
@@ -129,6 +140,7 @@ impl Odd {
             study: [9; 32],
             number: 1,
             lie: Lie::default(),
+            most: None,
             says: "",
             is_cut_off: false,
             keep: Duration::ZERO,
@@ -172,7 +184,7 @@ impl World {
         let turns = self.turns;
         let simulation = hedgerow_smc::memory::Simulation::new(self.sites(), 7);
         simulation
-            .run(|mut party| async move { protocol(&mut party, turns, Lie::default()).await })
+            .run(|mut party| async move { protocol(&mut party, turns, Lie::default(), None).await })
             .into_values()
             .unwrap()
     }
@@ -230,11 +242,11 @@ impl World {
         };
         let told = |error: RunError<Error>| error.to_string();
         let run = Run::start(setup, journal, listener).map_err(told)?;
-        let (turns, lie) = (self.turns, odd.lie);
+        let (turns, lie, most) = (self.turns, odd.lie, odd.most);
         let part = run
             .part(
                 move |mut party, _| async move {
-                    let learned = protocol(&mut party, turns, lie).await?;
+                    let learned = protocol(&mut party, turns, lie, most).await?;
                     Ok(done(learned, &party, odd.says))
                 },
                 |_| End::Own,
