@@ -2,7 +2,7 @@
 //! (D2Pt) or clusters of the people whom all have, and the release of either.
 
 use hedgerow_data::study::{Algorithm, Split};
-use hedgerow_data::{Release, ReleaseColumn, Role, Table};
+use hedgerow_data::{Codes, Release, ReleaseColumn, Role, Table};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::align::{align, by_identifier};
 use hedgerow_protocols::vertical::clustering::{assemble, cluster};
@@ -53,7 +53,7 @@ impl Ready {
                 release: assemble(party, &plan, &columns, &rows, &found).await?,
                 convergence: Some(Convergence::of_changes(&found, self.study.clustering.loss)),
                 groups: None,
-                opened: self.brought(table, &rows),
+                opened: self.brought(&columns, &rows),
             });
         }
         let anonymizer = self.anonymizer();
@@ -65,21 +65,22 @@ impl Ready {
             release: self.fragmented(&joint.fragments),
             convergence: None,
             groups: Some(Groups::of(&joint)),
-            opened: self.brought(table, &rows),
+            opened: self.brought(&columns, &rows),
         })
     }
 
     /// What this site brought of the people whom all have: the release must have it, too.
-    fn brought(&self, table: &Table, rows: &[u32]) -> check::Opened {
-        let schema = &self.study.schema;
+    fn brought(&self, columns: &[(usize, &Codes)], rows: &[u32]) -> check::Opened {
+        let attributes = self.study.schema.attributes();
         let verbatim = [Role::Sensitive, Role::Other];
-        let positions = verbatim.map(|role| schema.with_role(role)).concat();
-        let own = positions.into_iter().filter_map(|position| {
-            let codes = table.codes(position)?;
-            let mut counts = vec![0; schema.attributes()[position].domain.size() as usize];
-            rows.iter()
-                .for_each(|row| counts[codes.get(*row as usize) as usize] += 1);
-            Some((position, counts))
+        let own = columns
+            .iter()
+            .filter(|(position, _)| verbatim.contains(&attributes[*position].role));
+        let own = own.map(|(position, codes)| {
+            let mut counts = vec![0; attributes[*position].domain.size() as usize];
+            let people = rows.iter().map(|row| codes.get(*row as usize));
+            people.for_each(|code| counts[code as usize] += 1);
+            (*position, counts)
         });
         check::Opened {
             records: Some(rows.len() as u64),

@@ -71,6 +71,7 @@ mod draft;
 pub mod error;
 mod fit;
 pub mod ideal;
+mod join;
 pub mod lca;
 pub mod ledger;
 pub mod link;

@@ -290,6 +290,32 @@ fn a_number_that_cannot_be_ends_a_run_the_same_way_after_a_restart() {
     });
 }
 
+/// A site that does not sign ends the run for all, and they hear why.
+#[test]
+fn peers_hear_that_a_site_does_not_sign_the_release() {
+    run_test(async {
+        let world = Arc::new(World::new(3));
+        let odd = Odd {
+            most: Some(0),
+            end: End::Unsound,
+            ..Odd::none(1)
+        };
+        let (first, second, third) = tokio::join!(
+            Arc::clone(&world).live(0),
+            Arc::clone(&world).live_oddly(1, odd),
+            Arc::clone(&world).live(2),
+        );
+        assert!(second.is_err());
+        for error in [first.unwrap_err(), third.unwrap_err()] {
+            assert!(error.contains("`s1`"), "{error}");
+            assert!(error.contains("it does not sign the release"), "{error}");
+        }
+        for place in 0..3 {
+            assert!(!Journal::look(&world.data(place)).unwrap()[0].is_over);
+        }
+    });
+}
+
 #[test]
 fn a_site_gone_for_good_is_named_in_time() {
     run_test(async {

@@ -126,6 +126,8 @@ pub(crate) struct Odd {
     pub(crate) says: &'static str,
     /// Whether it is cut off when all have signed, and the others are about to end.
     pub(crate) is_cut_off: bool,
+    /// What its peers hear of an error in its part.
+    pub(crate) end: End,
     /// For how long it keeps its journal.
     pub(crate) keep: Duration,
     /// The disclosures that it allows.
@@ -143,6 +145,7 @@ impl Odd {
             most: None,
             says: "",
             is_cut_off: false,
+            end: End::Own,
             keep: Duration::ZERO,
             allowed: &["answers"],
         }
@@ -249,7 +252,7 @@ impl World {
                     let learned = protocol(&mut party, turns, lie, most).await?;
                     Ok(done(learned, &party, odd.says))
                 },
-                |_| End::Own,
+                move |_| odd.end,
             )
             .await;
         match part {

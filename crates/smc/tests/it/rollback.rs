@@ -60,7 +60,7 @@ async fn ask(primitive: &str, party: &mut Party) -> Result<(), Error> {
             party.align(TEST, COUNT, &own, &mut Vec::new()).await
         }
         _ => {
-            let classes: Vec<u32> = (0..COUNT as u32).map(|at| at % 4).collect();
+            let classes: Vec<u32> = (0..COUNT as u32).map(|at| at % 3).collect();
             party.overlaps(TEST, COUNT, &classes).await.map(drop)
         }
     }
