@@ -420,10 +420,15 @@ impl State {
     /// A peer without which the run does not go on, as it says: one that has given it up, or one that
     /// cannot take its part.
     fn missing(&self) -> Option<(u16, End)> {
-        let cannot = |peer: &Peer| peer.ended == Some(End::Own);
-        let unable = || self.peers.iter().position(cannot);
         let given_up = self.giver().map(|giver| (giver, End::GivenUp));
-        given_up.or_else(|| unable().map(|place| (place as u16, End::Own)))
+        // There are at most 250 sites.
+        let mut ends = (0u16..).zip(self.peers.iter().map(|peer| peer.ended));
+        given_up.or_else(|| {
+            ends.find_map(|(place, end)| match end {
+                Some(end @ (End::Own | End::Unsound)) => Some((place, end)),
+                _ => None,
+            })
+        })
     }
 
     /// Remembers the first failure and wakes whoever waits.
