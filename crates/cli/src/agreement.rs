@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::files::{FileError, OutputFile};
+use hedgerow_data::study::Roles;
 use hedgerow_node::agreement::{Agreement, Standing};
 use hedgerow_node::identity::Secret;
 use serde_json::{Value, json};
@@ -199,6 +200,10 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
     if let Some(parent) = agreement.parent() {
         text.push_str(&format!("a new version of {parent}\n"));
         shown["parent"] = json!(parent.to_string());
+    }
+    if agreement.study.roles == Roles::Spread {
+        text.push_str("roles in questions that leave sites out are spread over sites\n");
+        shown["roles"] = json!("spread");
     }
     if let Some(audit) = &agreement.study.audit {
         let auditor = match &audit.auditor {

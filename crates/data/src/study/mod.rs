@@ -169,6 +169,18 @@ impl Study {
         head.finish()?;
 
         let (sites, columns) = sites(&root, partition)?;
+        let is_spread = roles == Roles::Spread;
+        if is_spread && partition == Partition::Vertical {
+            let message = "`study.roles` has no meaning where every site holds everybody: no question leaves sites out";
+            return Err(head.wrong("roles", message).into());
+        }
+        if is_spread && (1..4).contains(&sites.len()) {
+            let message = format!(
+                "`study.roles` is \"spread\" among {} sites, expected four or more: among fewer, every site has a role\nhint: leave it out",
+                sites.len()
+            );
+            return Err(head.wrong("roles", message).into());
+        }
         let schema = Arc::new(attributes::schema(&root, open)?);
         let identity = Identity::read(&root, &schema)?;
         let split = split::read(&root, &schema, &columns)?;

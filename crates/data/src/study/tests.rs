@@ -421,3 +421,52 @@ fn what_a_vertical_release_cannot_be_named_after_is_refused() {
     let cluster = "[algorithm]\nname = \"clustering\"\n";
     assert!(vertical(&PEOPLE.replace("\"disease\"", "\"a/b\""), cluster).is_ok());
 }
+
+const AGE: &str =
+    "[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n";
+
+#[test]
+fn audits_are_for_some_days_and_by_somebody() {
+    let study = |lines: &str| read(&format!("{lines}\n{AGE}"));
+    assert_eq!(study("").unwrap().audit, None);
+    let audit = study("audit = \"90 days\"\nauditor = \"ed25519:ab\"")
+        .unwrap()
+        .audit;
+    let expected = Audit {
+        days: 90,
+        auditor: Some(String::from("ed25519:ab")),
+    };
+    assert_eq!(audit, Some(expected));
+    assert_eq!(study("audit = \"1 day\"").unwrap().audit.unwrap().days, 1);
+    for wrong in ["90", "0 days", "-3 days", "99999 days", "a week", " days"] {
+        let error = study(&format!("audit = \"{wrong}\"")).unwrap_err();
+        assert!(
+            error.starts_with("study.toml:4: `study.audit` is"),
+            "{error}"
+        );
+    }
+    let error = study("auditor = \"ed25519:ab\"").unwrap_err();
+    assert!(
+        error.contains("`study.auditor` needs `study.audit`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn roles_are_spread_over_four_sites_or_more() {
+    let study = |sites: usize| {
+        let sites: String = (0..sites)
+            .map(|site| format!("[[site]]\nname = \"s{site}\"\n"))
+            .collect();
+        read(&format!("roles = \"spread\"\n{AGE}{sites}")).map(|study| study.roles)
+    };
+    assert_eq!(read(AGE).unwrap().roles, Roles::Drawn);
+    for sites in [0, 4, 5] {
+        assert_eq!(study(sites), Ok(Roles::Spread));
+    }
+    for sites in 1..4 {
+        let error = study(sites).unwrap_err();
+        assert!(error.starts_with("study.toml:4: `study.roles`"), "{error}");
+        assert!(error.contains(&format!("among {sites} sites")), "{error}");
+    }
+}
