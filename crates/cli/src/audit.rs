@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             arguments.run, found.frames
         ),
         None => format!(
-            "run {} at `{site}`: as it should be, up to where the journal ends\n{} frames follow from rows, seed and what was received; the run came to no release, so no peer signed for them\n",
+            "run {} at `{site}`: as it should be, up to where it ended\n{} frames follow from rows, seed and what was received; the run came to no release, so no peer signed for them\n",
             arguments.run, found.frames
         ),
         Some(finding) => format!(

@@ -12,7 +12,7 @@ use hedgerow_node::agreement::{Agreement, StudyHash};
 use hedgerow_node::audit::{AuditError, Audited, Outcome, audit};
 use hedgerow_node::identity::{PublicKey, Secret};
 use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
-use hedgerow_node::memory::{How, Mark, Memory};
+use hedgerow_node::memory::{How, Mark, Memory, Print};
 use hedgerow_node::opening::WHOLE;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
@@ -239,7 +239,7 @@ impl Part {
         seed: Option<u64>,
         listener: TcpListener,
         board: &Arc<Board>,
-    ) -> Result<(Run, Brought), CliError> {
+    ) -> Result<(Run, (Brought, Print)), CliError> {
         require_due(&self.site.data, &self.versions()?, number)?;
         // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
         // that is not there yet is made when the rows fit.
@@ -255,7 +255,7 @@ impl Part {
         let run = self.start(number, seed, journal, rows, listener, board)?;
         let study = &self.agreement.study.name;
         self.memory.enter(&self.mark(number), study, &print)?;
-        Ok((run, brought))
+        Ok((run, (brought, print)))
     }
 
     async fn take_on(
@@ -263,7 +263,7 @@ impl Part {
         number: u32,
         seed: Option<u64>,
         run: Run,
-        brought: Brought,
+        (brought, print): (Brought, Print),
         board: &Arc<Board>,
     ) -> Result<Answer, CliError> {
         let started = Instant::now();
@@ -271,11 +271,16 @@ impl Part {
         let play = self.play(number, self.unfinished(number));
         let shown = Arc::clone(board);
         let (memory, mark) = (self.memory.clone(), self.mark(number));
+        let may_send = self.may_send(number, &print)?;
         let part = run
             .part(
                 move |party, began| async move {
                     // All have joined: what is sent from here on carries this site's rows.
-                    memory.sends(&mark)?;
+                    if !memory.sends(&mark, &print, may_send)? {
+                        return Err(CliError::Usage(String::from(
+                            "accept.runs: another run of the same source went first, so this one sends nothing\nhint: hedgerow ledger shows the runs of this site",
+                        )));
+                    }
                     let bar = Bar::steps();
                     let each_step = |step| {
                         bar.step(step);
@@ -425,6 +430,7 @@ impl Part {
             settings: self.ready.settings(),
             allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
             maximum_share: self.site.accept.maximum_share.map_or(WHOLE, parts),
+            most_records: self.site.accept.maximum_records(),
             keep: study.audit.as_ref().map_or(Duration::ZERO, |audit| {
                 Duration::from_secs(u64::from(audit.days) * 86_400)
             }),

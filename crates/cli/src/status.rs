@@ -59,6 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             study: agreement.hash,
             number: question.number,
         })?;
+        let decision = decision.map(|word| word.is_approved);
         text.push_str(&asked(question, decision));
         runs.push(json!({
             "run": question.number,

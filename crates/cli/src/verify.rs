@@ -130,7 +130,9 @@ fn look(
         if !check.holds {
             report.verdict.fail();
         }
-        report.manifest = Some(check);
+        // A folder without a manifest that holds what it should has nothing to say of one.
+        let is_silent = check.manifest.is_null() && check.findings.is_empty();
+        report.manifest = (!is_silent).then_some(check);
     }
     Ok(report)
 }

@@ -36,6 +36,8 @@ pub struct Accept {
     pub minimum_m: Option<u64>,
     /// The most that one site may bring, as a share of the records of all.
     pub maximum_share: Option<Ratio>,
+    /// The most records of a joint table.
+    pub maximum_records: Option<u64>,
     /// How many runs the rows may be in.
     pub runs: Option<u64>,
     /// What happens to one more, or with other rows.
@@ -84,6 +86,7 @@ impl Accept {
             columns: section.strings("columns")?,
             minimum_m: whole(section, "minimum_m", 0)?,
             maximum_share: share(section)?,
+            maximum_records: whole(section, "maximum_records", 1)?,
             runs: whole(section, "runs", 1)?,
             rerun: section.word("rerun", &rerun::WORDS)?.unwrap_or_default(),
         };
@@ -196,6 +199,11 @@ impl Accept {
     /// How many runs the rows may be in: one, where nothing is written.
     pub fn runs(&self) -> u64 {
         self.runs.unwrap_or(1)
+    }
+
+    /// The most records of a joint table: ten million, where nothing is written.
+    pub fn maximum_records(&self) -> u64 {
+        self.maximum_records.unwrap_or(10_000_000)
     }
 
     /// Whether a ledger entry of this name is allowed.

@@ -96,6 +96,8 @@ pub enum Finding {
         /// What the protocol said of it.
         why: String,
     },
+    /// The journal ends before the run did: something was taken out of it.
+    Cut,
     /// What a peer signed of the frames between the two is not what is here.
     Signed {
         /// The peer.
@@ -129,6 +131,10 @@ impl fmt::Display for Finding {
                 formatter,
                 "what the journal has as received does not fit: {why}"
             ),
+            Self::Cut => write!(
+                formatter,
+                "the run came to a release, and the journal ends before it: something was taken out"
+            ),
             Self::Signed { peer } => write!(
                 formatter,
                 "what `{peer}` signed of the frames between the two sites is not what is here"
@@ -159,7 +165,7 @@ where
     E: From<hedgerow_smc::Error>,
     F: Future<Output = Result<Done<T>, E>>,
 {
-    let (name, begun) = journal.kept(audited.study, audited.number, audited.secret)?;
+    let (name, begun, is_over) = journal.kept(audited.study, audited.number, audited.secret)?;
     let seed = Seed::new(*begun.seed);
     let log = Arc::new(Log::read(journal, &name, begun.id)?);
     let mut outcome = Outcome {
@@ -212,8 +218,13 @@ where
         ..
     } = match done {
         Ok(done) => done,
-        // The journal of a run that came to no release ends somewhere.
-        Err(_) if log.is_at_its_end() => return Ok(outcome),
+        Err(_) if is_over && log.is_at_its_end() => {
+            outcome.finding = Some(Finding::Cut);
+            return Ok(outcome);
+        }
+        // The journal of a run that came to no release ends somewhere, and so did the part: with what a
+        // site could not accept, say.
+        Err(_) if !is_over && log.is_empty() => return Ok(outcome),
         Err(error) => return Err(AuditError::Part(error)),
     };
     let sealed = Sealed {
@@ -242,6 +253,7 @@ where
             return Ok(outcome);
         }
         let Some(said) = log.next(peer) else {
+            outcome.finding = is_over.then_some(Finding::Cut);
             return Ok(outcome);
         };
         let seal = sealed.read(&said, key, peer, audited.keys.len());
@@ -398,6 +410,11 @@ impl Log {
 
     fn surplus(&self, peer: u16) -> u64 {
         self.links().sent[usize::from(peer)].len() as u64
+    }
+
+    /// Whether nothing is left that this site sent.
+    fn is_empty(&self) -> bool {
+        self.links().sent.iter().all(VecDeque::is_empty)
     }
 
     fn compared(&self) -> (u64, Option<First>) {

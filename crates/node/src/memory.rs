@@ -67,6 +67,7 @@ CREATE TABLE IF NOT EXISTS question (   -- runs that wait for the officer
     study BLOB NOT NULL,
     number INTEGER NOT NULL,
     why TEXT NOT NULL,
+    rows BLOB NOT NULL,         -- the rows that it is about
     asked TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (site, study, number)
 );
@@ -75,6 +76,7 @@ CREATE TABLE IF NOT EXISTS decision (
     study BLOB NOT NULL,
     number INTEGER NOT NULL,
     is_approved INTEGER NOT NULL,
+    rows BLOB,                  -- the rows that it is about, where they were asked about before
     decided TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (site, study, number)
 );
@@ -120,6 +122,27 @@ pub struct Print {
     pub rows: [u8; 32],
     /// How many they are.
     pub records: u64,
+}
+
+/// The officer's word about a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether it may begin.
+    pub is_approved: bool,
+    /// The rows that the officer was asked about; `None` for a word that nobody had asked for.
+    pub rows: Option<[u8; 32]>,
+}
+
+impl Decision {
+    /// Whether a run with these rows may begin by this word: with the rows that were asked about, or,
+    /// if nobody had asked, with rows that were in a run before.
+    pub fn allows(&self, print: &Print, earlier: &[Earlier]) -> bool {
+        let is_about_these = match self.rows {
+            Some(rows) => rows == print.rows,
+            None => earlier.iter().any(|one| one.is_same_rows),
+        };
+        self.is_approved && is_about_these
+    }
 }
 
 /// A run that the rows, or others of their source, were in.
@@ -210,14 +233,34 @@ impl Memory {
         })
     }
 
-    /// Remembers, before it happens, that this site's rows go into what is sent. From here on the run
-    /// counts.
-    pub fn sends(&self, mark: &Mark) -> Result<(), MemoryError> {
-        self.put(|connection| {
+    /// Remembers, before it happens, that this site's rows go into what is sent, if they still may: what
+    /// other runs did meanwhile is looked at once more, in the same step. From here on the run counts.
+    /// Gives whether they may.
+    pub fn sends(
+        &self,
+        mark: &Mark,
+        print: &Print,
+        may_send: impl FnOnce(&[Earlier]) -> bool,
+    ) -> Result<bool, MemoryError> {
+        self.change("cannot be added to", |connection| {
+            let has_sent: Option<bool> = connection
+                .query_row(
+                    "SELECT has_sent FROM run WHERE site = ?1 AND study = ?2 AND number = ?3",
+                    params![mark.site, mark.study.0, mark.number],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            if has_sent == Some(true) {
+                return Ok(true);
+            }
+            if !may_send(&runs_before(connection, mark, print)?) {
+                return Ok(false);
+            }
             connection.execute(
                 "UPDATE run SET has_sent = 1 WHERE site = ?1 AND study = ?2 AND number = ?3",
                 params![mark.site, mark.study.0, mark.number],
-            )
+            )?;
+            Ok(true)
         })
     }
 
@@ -282,27 +325,21 @@ impl Memory {
     /// The runs that count and that these rows, or others of their source, were in, oldest first; `mark`
     /// apart.
     pub fn earlier(&self, mark: &Mark, print: &Print) -> Result<Vec<Earlier>, MemoryError> {
-        let found = self.look(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT name, number, begun, how, records, source, bytes, rows FROM run
-                 WHERE has_sent = 1 AND NOT (site = ?1 AND study = ?2 AND number = ?3)
-                 ORDER BY begun, rowid",
-            )?;
-            let rows = statement
-                .query_map(params![mark.site, mark.study.0, mark.number], |row| {
-                    earlier(row, print)
-                })?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
-        Ok(found.unwrap_or_default().into_iter().flatten().collect())
+        let found = self.look(|connection| runs_before(connection, mark, print))?;
+        Ok(found.unwrap_or_default())
     }
 
-    /// Remembers that a run waits for the officer.
-    pub fn asks(&self, mark: &Mark, why: &str) -> Result<(), MemoryError> {
+    /// Remembers that a run with these rows waits for the officer. A word about other rows is void.
+    pub fn asks(&self, mark: &Mark, print: &Print, why: &str) -> Result<(), MemoryError> {
         self.put(|connection| {
             connection.execute(
-                "INSERT OR REPLACE INTO question (site, study, number, why) VALUES (?1, ?2, ?3, ?4)",
-                params![mark.site, mark.study.0, mark.number, why],
+                "DELETE FROM decision WHERE site = ?1 AND study = ?2 AND number = ?3",
+                params![mark.site, mark.study.0, mark.number],
+            )?;
+            connection.execute(
+                "INSERT OR REPLACE INTO question (site, study, number, why, rows)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![mark.site, mark.study.0, mark.number, why, print.rows],
             )
         })
     }
@@ -331,26 +368,32 @@ impl Memory {
         self.put(|connection| forget_question(connection, mark))
     }
 
-    /// Keeps the officer's word about a run; the last one counts.
+    /// Keeps the officer's word about a run, and which rows it was asked about; the last one counts.
     pub fn decide(&self, mark: &Mark, is_approved: bool) -> Result<(), MemoryError> {
         self.put(|connection| {
             connection.execute(
-                "INSERT OR REPLACE INTO decision (site, study, number, is_approved)
-                 VALUES (?1, ?2, ?3, ?4)",
+                "INSERT OR REPLACE INTO decision (site, study, number, is_approved, rows)
+                 VALUES (?1, ?2, ?3, ?4, (SELECT rows FROM question
+                 WHERE site = ?1 AND study = ?2 AND number = ?3))",
                 params![mark.site, mark.study.0, mark.number, is_approved],
             )
         })
     }
 
     /// The officer's word about a run.
-    pub fn decision(&self, mark: &Mark) -> Result<Option<bool>, MemoryError> {
+    pub fn decision(&self, mark: &Mark) -> Result<Option<Decision>, MemoryError> {
         let found = self.look(|connection| {
             connection
                 .query_row(
-                    "SELECT is_approved FROM decision
+                    "SELECT is_approved, rows FROM decision
                      WHERE site = ?1 AND study = ?2 AND number = ?3",
                     params![mark.site, mark.study.0, mark.number],
-                    |row| row.get(0),
+                    |row| {
+                        Ok(Decision {
+                            is_approved: row.get(0)?,
+                            rows: row.get(1)?,
+                        })
+                    },
                 )
                 .optional()
         })?;
@@ -431,6 +474,25 @@ impl Memory {
             reason: reason.to_string(),
         }
     }
+}
+
+/// The runs that count and that these rows, or others of their source, were in, oldest first; `mark`
+/// apart.
+fn runs_before(
+    connection: &Connection,
+    mark: &Mark,
+    print: &Print,
+) -> rusqlite::Result<Vec<Earlier>> {
+    let mut statement = connection.prepare(
+        "SELECT name, number, begun, how, records, source, bytes, rows FROM run
+         WHERE has_sent = 1 AND NOT (site = ?1 AND study = ?2 AND number = ?3)
+         ORDER BY begun, rowid",
+    )?;
+    let rows = statement.query_map(params![mark.site, mark.study.0, mark.number], |row| {
+        earlier(row, print)
+    })?;
+    let found = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 fn forget_question(connection: &Connection, mark: &Mark) -> rusqlite::Result<usize> {

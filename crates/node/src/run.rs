@@ -94,6 +94,9 @@ pub struct Setup {
     /// The largest share of all records that this site lets one site bring, in parts of
     /// [`WHOLE`].
     pub maximum_share: u32,
+    /// The most records of a joint table that this site takes part in: what a peer says of its own is
+    /// believed up to that, and memory follows from it.
+    pub most_records: u64,
     /// For how long seed and frames stay after the end, for audits.
     pub keep: Duration,
     /// For rehearsals and tests; drawn from the operating system where it is `None`.
@@ -114,6 +117,7 @@ pub struct Run {
     settings: Settings,
     allowed: Allowed,
     maximum_share: u32,
+    most_records: u64,
     /// Dropped with the run, and the connections with it.
     _connections: JoinSet<()>,
 }
@@ -207,6 +211,7 @@ impl Run {
             keys: setup.keys,
             settings: setup.settings,
             maximum_share: setup.maximum_share,
+            most_records: setup.most_records,
             allowed: Allowed {
                 rule: "accept.disclosures",
                 names: setup.allowed,
@@ -270,13 +275,14 @@ impl Run {
             context,
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
-        let allowed = self.allowed.clone();
+        let (allowed, most) = (self.allowed.clone(), self.most_records);
         let account = self.account()?;
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
                 let mut party = Party::join(seat).await?;
                 party.allow_only(allowed);
+                party.limit_records(most);
                 party.watch_ledger(account);
                 part(party, began).await
             })

@@ -29,11 +29,12 @@ pub(crate) async fn records(
     let mut records = [own as u64];
     party.sum(what, &mut records).await?;
     let [records] = records;
-    let fits = own as u64 <= records && records <= most_records(sites);
+    let most = most_records(sites).min(party.most_records());
+    let fits = own as u64 <= records && records <= most;
     party.fit(
         what,
         fits,
-        "more records than the sites can bring, or fewer than this site has",
+        "more records than the sites can bring or this site accepts, or fewer than it has",
     )?;
     Ok(records)
 }

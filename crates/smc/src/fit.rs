@@ -12,6 +12,16 @@ use crate::ledger::What;
 use crate::party::Party;
 
 impl Party {
+    /// From now on, a joint table of more records than this cannot be.
+    pub const fn limit_records(&mut self, most: u64) {
+        self.most_records = most;
+    }
+
+    /// The most records of a joint table that this site takes part in.
+    pub const fn most_records(&self) -> u64 {
+        self.most_records
+    }
+
     /// The error for numbers of the last question that do not fit together.
     pub fn misfit(&self, what: What, problem: &'static str) -> Error {
         Error::Misfit {

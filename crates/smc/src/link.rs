@@ -8,8 +8,12 @@
 //! A link remembers, as running hashes, the answers that all sites have seen opened and the frames
 //! that went each way between this site and each peer. When a call begins, both ends of a link know
 //! all of that: whatever was sent in earlier calls has been received, since a call ends when its last
-//! frame is in. The streams of the pair ([`Bound`]) and the word in every header follow from it, so
-//! sites that were told different things find out at the next frame, and masks never come twice.
+//! frame is in. The word in every header follows from all of it, so sites that were told different things
+//! find out at the next frame. The streams of a pair follow from the answers alone ([`Bound`]): what a
+//! site sends under them is a function of the answers, too, so that after the same answers it is the same
+//! frame, and after others there is another stream. (If streams followed from a pair's frames as well, a
+//! peer whose lie changes no answer would renew its own stream and leave the others as they were, and a
+//! dealer's or holder's message that is made of two of them would be under one mask twice.)
 //!
 //! # Discloses
 //! The depth in a header tells the receiver how many messages its sender had waited for, which
@@ -96,8 +100,8 @@ pub(crate) struct Link {
     context: [u8; 32],
     /// For each peer, what the call asks of both, in a word.
     words: Vec<u64>,
-    /// For each peer, what both have seen when the call began.
-    bounds: Vec<Bound>,
+    /// What all sites have seen opened when the call began.
+    bound: Bound,
     depth: u32,
     sent: Vec<u16>,
     received: Vec<u16>,
@@ -122,7 +126,7 @@ impl Link {
             call: 0,
             context,
             words: vec![0; sites],
-            bounds: vec![Bound([0; 32]); sites],
+            bound: Bound([0; 32]),
             depth: 0,
             sent: vec![0; sites],
             received: vec![0; sites],
@@ -176,50 +180,48 @@ impl Link {
         &self.transcript
     }
 
-    /// What this site and a peer have both seen when the call began.
-    pub(crate) fn bound(&self, peer: Site) -> &Bound {
-        &self.bounds[peer.index()]
+    /// What all sites have seen opened when the call began.
+    pub(crate) const fn bound(&self) -> Bound {
+        self.bound
     }
 
-    /// Binds the streams and words of a call to what both ends of each link have seen.
+    /// Binds the streams of a call to what was opened, and its words to the frames of each link, too.
     fn bind(&mut self, question: u64) {
+        self.bound = self.bound_in(self.call);
         for peer in Site::all(self.words.len()) {
-            let bound = self.bound_in(peer, self.call);
+            let Transcript { sent, received, .. } = &self.transcript;
+            let (sent, received) = (&sent[peer.index()], &received[peer.index()]);
+            // In the same order at both ends.
+            let (low, high) = if self.me < peer {
+                (sent, received)
+            } else {
+                (received, sent)
+            };
             let mut hasher = blake3::Hasher::new_derive_key("hedgerow word v1");
             hasher
                 .update(&self.context)
-                .update(&bound.0)
+                .update(&self.bound.0)
+                .update(low)
+                .update(high)
                 .update(&question.to_le_bytes());
             let mut word = [0; 8];
             word.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
             self.words[peer.index()] = u64::from_le_bytes(word);
-            self.bounds[peer.index()] = bound;
         }
     }
 
-    fn bound_in(&self, peer: Site, call: u32) -> Bound {
-        let Transcript {
-            opened,
-            sent,
-            received,
-        } = &self.transcript;
-        let (sent, received) = (&sent[peer.index()], &received[peer.index()]);
-        // In the same order at both ends.
-        let (low, high) = if self.me < peer {
-            (sent, received)
-        } else {
-            (received, sent)
-        };
+    fn bound_in(&self, call: u32) -> Bound {
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow bound v1");
-        hasher.update(opened).update(low).update(high);
-        hasher.update(&call.to_le_bytes());
+        hasher
+            .update(&self.transcript.opened)
+            .update(&call.to_le_bytes());
         Bound(*hasher.finalize().as_bytes())
     }
 
-    /// What this site and a peer will have seen when the next call begins.
+    /// What all sites will have seen opened when the next call begins.
     #[cfg(test)]
-    pub(crate) fn next_bound(&self, peer: Site) -> Bound {
-        self.bound_in(peer, self.call + 1)
+    pub(crate) fn next_bound(&self) -> Bound {
+        self.bound_in(self.call + 1)
     }
 
     /// Starts the next call; all sites of a run make the same calls in the same order, with the

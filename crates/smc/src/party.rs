@@ -38,11 +38,15 @@ pub struct Party {
     pub(crate) sites: usize,
     pub(crate) settings: Settings,
     pub(crate) generator: Generator,
+    /// For what protocols draw.
+    drawn: Generator,
     pub(crate) ledger: Ledger,
     pub(crate) engine: Engine,
     pub(crate) calls: u64,
     /// What may be disclosed; everything where it is not set.
     allowed: Option<Allowed>,
+    /// The most records of a joint table.
+    pub(crate) most_records: u64,
 }
 
 /// By whom a party's questions are answered.
@@ -96,6 +100,7 @@ impl Party {
             sites: 1,
             settings,
             generator: Generator::new(seed),
+            drawn: Generator::new(&seed.derive("hedgerow what protocols draw v1", 0)),
             ledger: Ledger::new(
                 Origin {
                     security: settings.security,
@@ -108,6 +113,7 @@ impl Party {
             engine: Engine::Alone,
             calls: 0,
             allowed: None,
+            most_records: u64::MAX,
         }
     }
 
@@ -183,9 +189,11 @@ impl Party {
         &self.settings
     }
 
-    /// This site's own randomness.
+    /// This site's own randomness for what a protocol draws and then sends under masks. It follows from
+    /// the seed alone: after the same answers a site draws the same, and what is under one mask twice is
+    /// the same twice.
     pub const fn generator(&mut self) -> &mut Generator {
-        &mut self.generator
+        &mut self.drawn
     }
 
     /// What was disclosed to this site, and by it.
@@ -354,8 +362,7 @@ impl Joined {
 
     /// The stream that this site shares with a peer for one purpose of the call.
     pub(crate) fn stream(&self, peer: Site, purpose: Purpose) -> Keystream {
-        let bound = self.link.bound(peer);
-        self.pair(peer).stream(purpose, bound, 0)
+        self.pair(peer).stream(purpose, &self.link.bound(), 0)
     }
 
     /// The other sites.

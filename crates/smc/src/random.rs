@@ -4,9 +4,9 @@
 //! pure function of own values, seed and inbound messages, and a site that forgot what it received
 //! (a journal from an old backup) and is then told something else draws other numbers. Pair keys
 //! come from X25519 and HKDF-SHA256 (RFC 5869) once per run; a pair's streams are ChaCha20 (RFC 8439)
-//! under a key of their own each, a BLAKE3 hash under the pair's key of purpose, part and what both
-//! sites have seen when the call began ([`Bound`]). So no two calls share a stream, nor do two lives of
-//! one call that follow from different answers.
+//! under a key of their own each, a BLAKE3 hash under the pair's key of purpose, part and the answers that
+//! all sites have seen when the call began ([`Bound`]). So no two calls share a stream, nor do two lives
+//! of one call that follow from different answers.
 //!
 //! # Discloses
 //! Nothing. A pair's streams are known to its two sites and pseudorandom to all others.
@@ -191,7 +191,7 @@ impl PairKey {
         &self.0
     }
 
-    /// The stream for one purpose and part of a call that follows from what both sites have seen.
+    /// The stream for one purpose and part of a call that follows from what was opened.
     pub(crate) fn stream(&self, purpose: Purpose, bound: &Bound, part: u32) -> Keystream {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher
@@ -206,7 +206,7 @@ impl PairKey {
     }
 }
 
-/// What two sites have both seen when a call begins, or on its way: their streams follow from it.
+/// What sites have seen opened when a call begins, or on its way: their streams follow from it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound(pub(crate) [u8; 32]);
 

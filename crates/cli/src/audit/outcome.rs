@@ -41,9 +41,10 @@ pub(crate) fn statement(
         say("release", hex(&release).into());
     }
     say("frames", outcome.frames.into());
-    let words = match &outcome.finding {
-        None => SOUND.to_owned(),
-        Some(finding) => finding.to_string(),
+    let words = match (&outcome.finding, outcome.release) {
+        (None, Some(_)) => SOUND.to_owned(),
+        (None, None) => format!("{SOUND}, up to where the run ended without a release"),
+        (Some(finding), _) => finding.to_string(),
     };
     say("outcome", words.into());
     statement

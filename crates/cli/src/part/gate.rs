@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hedgerow_node::End;
 use hedgerow_node::journal::Journal;
-use hedgerow_node::memory::Print;
+use hedgerow_node::memory::{Earlier, Mark, Print};
 use hedgerow_node::rerun::Verdict;
 
 use super::Part;
@@ -38,15 +38,20 @@ impl Part {
                 self.site.data.display()
             )));
         }
-        let earlier = self.memory.earlier(&mark, print)?;
+        let earlier = self.earlier(&mark, print)?;
         let verdict = self.site.accept.rerun(number, print, &earlier);
-        match (self.memory.decision(&mark)?, verdict) {
-            (Some(false), _) => Err(self.turn_down(number, journal(held)?).await),
-            (_, Verdict::Goes) | (Some(true), Verdict::Asks(_)) => journal(held),
-            (_, Verdict::Refused(refusal)) => Err(CliError::Usage(refusal.to_string())),
-            (None, Verdict::Asks(why)) => {
+        let word = self.memory.decision(&mark)?;
+        if word.is_some_and(|word| !word.is_approved) {
+            return Err(self.turn_down(number, journal(held)?).await);
+        }
+        let is_approved = word.is_some_and(|word| word.allows(print, &earlier));
+        match verdict {
+            Verdict::Goes => journal(held),
+            Verdict::Asks(_) if is_approved => journal(held),
+            Verdict::Refused(refusal) => Err(CliError::Usage(refusal.to_string())),
+            Verdict::Asks(why) => {
                 let journal = journal(held)?;
-                self.memory.asks(&mark, &why)?;
+                self.memory.asks(&mark, print, &why)?;
                 board.asking(&why);
                 talk(&format!(
                     "run {number} waits for the privacy officer: {why}\nhint: {}",
@@ -56,8 +61,8 @@ impl Part {
                     tokio::time::sleep(ASKED).await;
                     match self.memory.decision(&mark)? {
                         None => {}
-                        Some(true) => break,
-                        Some(false) => return Err(self.turn_down(number, journal).await),
+                        Some(word) if word.is_approved => break,
+                        Some(_) => return Err(self.turn_down(number, journal).await),
                     }
                 }
                 talk(&format!("run {number} was approved"));
@@ -65,6 +70,56 @@ impl Part {
                 Ok(journal)
             }
         }
+    }
+
+    /// The runs that these rows, or others of their source, were in: what the memory knows, and what the
+    /// journal has of this study that the memory does not know, as runs of unknown rows. (A memory that
+    /// was left behind with an old key would otherwise let anything through.)
+    fn earlier(&self, mark: &Mark, print: &Print) -> Result<Vec<Earlier>, CliError> {
+        let mut earlier = self.memory.earlier(mark, print)?;
+        for entry in self.runs()? {
+            let own = Mark {
+                study: entry.study,
+                number: entry.number,
+                ..mark.clone()
+            };
+            let is_known = own == *mark || self.memory.has_begun(&own)?;
+            let learned = Journal::learned(&self.site.data, entry.study, entry.number)?;
+            let is_released = entry.is_over && !entry.is_given_up;
+            if !is_known && (is_released || !learned.is_empty()) {
+                earlier.push(Earlier {
+                    study: self.agreement.study.name.clone(),
+                    number: entry.number,
+                    begun: entry.started,
+                    how: Some(format!("not in {}", self.site.memory.display())),
+                    records: 0,
+                    is_same_rows: false,
+                });
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// Whether rows may be sent, by what other runs did until now.
+    pub(super) fn may_send(
+        &self,
+        number: u32,
+        print: &Print,
+    ) -> Result<impl FnOnce(&[Earlier]) -> bool + Send + use<>, CliError> {
+        let (accept, print) = (self.site.accept.clone(), print.clone());
+        let word = self.memory.decision(&self.mark(number))?;
+        // What the journal alone knows has been looked at; nothing is added to that meanwhile.
+        let known = self.memory.earlier(&self.mark(number), &print)?.len();
+        let all = self.earlier(&self.mark(number), &print)?;
+        let unknown: Vec<Earlier> = all.into_iter().skip(known).collect();
+        Ok(move |earlier: &[Earlier]| {
+            let earlier = [earlier, &unknown].concat();
+            match accept.rerun(number, &print, &earlier) {
+                Verdict::Goes => true,
+                Verdict::Asks(_) => word.is_some_and(|word| word.allows(&print, &earlier)),
+                Verdict::Refused(_) => false,
+            }
+        })
     }
 
     /// Takes no part in a run, now or later, and tells the peers.

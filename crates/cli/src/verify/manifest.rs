@@ -84,8 +84,20 @@ impl Check {
         let mut check = Self::default();
         if !path.exists() {
             let has_key = opened.study.sites.iter().any(|site| site.key.is_some());
-            if !folder.is_dir() || !has_key {
+            if !folder.is_dir() {
                 return None;
+            }
+            // Whatever lies there is read by somebody.
+            for name in strangers(folder, &opened.study) {
+                check.find(format!("{}: is no file of a release", one_line(&name)));
+            }
+            if !has_key {
+                let files = opened.study.release_files();
+                check.sound = files
+                    .into_iter()
+                    .filter(|file| folder.join(file).exists())
+                    .collect();
+                return Some(check);
             }
             check.find(format!(
                 "{FILE}: is missing, and with it the signatures of the sites"

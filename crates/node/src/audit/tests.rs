@@ -97,6 +97,11 @@ fn links(site: u16, ran: &Ran<Done<()>, Error>) -> Vec<[Vec<Vec<u8>>; 2]> {
 
 /// What an audit finds in a journal with these frames.
 fn found(site: u16, links: &[[Vec<Vec<u8>>; 2]]) -> Outcome {
+    found_of(site, links, false)
+}
+
+/// The same of a run that came to a release, or did not.
+fn found_of(site: u16, links: &[[Vec<Vec<u8>>; 2]], is_over: bool) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let own = secret(site);
@@ -110,6 +115,9 @@ fn found(site: u16, links: &[[Vec<Vec<u8>>; 2]]) -> Outcome {
                 journal.put(begun.id, peer, way, number, frame).unwrap();
             }
         }
+    }
+    if is_over {
+        journal.finish(begun.id, &[0; 32]).unwrap();
     }
     let case = Audited {
         study: name(site).study,
@@ -212,6 +220,25 @@ fn frames_that_are_missing_or_too_many_are_named() {
         frames: 1,
     };
     assert_eq!(found(1, &surplus).finding, Some(expected));
+}
+
+/// Frames that were received and are gone: what is left looks like a run that ended early.
+#[test]
+fn a_journal_that_was_cut_is_named() {
+    let ran = ran(Faults::default());
+    let honest = links(1, &ran);
+    assert_eq!(found_of(1, &honest, true).finding, None);
+    for left in [3, 5, honest[0][1].len() - 1] {
+        let mut cut = honest.clone();
+        cut.iter_mut()
+            .for_each(|[_, received]| received.truncate(left));
+        let outcome = found_of(1, &cut, true);
+        assert_eq!(
+            (outcome.finding, outcome.release),
+            (Some(Finding::Cut), None),
+            "{left}"
+        );
+    }
 }
 
 /// A commitment to other rows, or another to each peer.

@@ -30,18 +30,18 @@ impl Journal {
         forget().map_err(|error| self.failed("what is old cannot be wiped", &error))
     }
 
-    /// A run of which everything is kept, for an audit.
+    /// A run of which everything is kept, for an audit; and whether it came to a release.
     pub(crate) fn kept(
         &self,
         study: StudyHash,
         number: u32,
         secret: &Secret,
-    ) -> Result<(RunName, Begun), JournalError> {
-        type Found = (i64, u16, u16, [u8; 32], Option<Vec<u8>>);
+    ) -> Result<(RunName, Begun, bool), JournalError> {
+        type Found = (i64, u16, u16, [u8; 32], Option<Vec<u8>>, bool);
         let found: Option<Found> = self
             .connection()
             .query_row(
-                "SELECT id, site, sites, rows, seed FROM run WHERE study = ?1 AND number = ?2",
+                "SELECT id, site, sites, rows, seed, state = 'over' FROM run WHERE study = ?1 AND number = ?2",
                 params![study.0, number],
                 |row| {
                     Ok((
@@ -50,12 +50,13 @@ impl Journal {
                         row.get(2)?,
                         row.get(3)?,
                         row.get(4)?,
+                        row.get(5)?,
                     ))
                 },
             )
             .optional()
             .map_err(|error| self.failed("cannot be read", &error))?;
-        let Some((id, site, sites, rows, seed)) = found else {
+        let Some((id, site, sites, rows, seed, is_over)) = found else {
             return Err(JournalError::NoRun {
                 folder: self.file.display().to_string(),
                 run: number,
@@ -73,7 +74,7 @@ impl Journal {
         };
         let sealing = self.seal_with(secret, &name)?;
         let seed = self.opened_seed(&sealing, number, seed)?;
-        Ok((name, Begun { id, seed }))
+        Ok((name, Begun { id, seed }, is_over))
     }
 }
 

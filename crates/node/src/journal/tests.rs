@@ -232,8 +232,8 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
         Err(JournalError::Over { .. })
     ));
     let kept = |journal: &Journal, secret: &Secret| journal.kept(NAME.study, 1, secret);
-    let (name, again) = kept(&journal, &secret()).unwrap();
-    assert_eq!((name, *again.seed), (NAME, [8; 32]));
+    let (name, again, is_over) = kept(&journal, &secret()).unwrap();
+    assert_eq!((name, *again.seed, is_over), (NAME, [8; 32], true));
     assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
     let other = kept(&journal, &Secret::from_bytes(&[7; 32]));
     assert!(matches!(other, Err(JournalError::Sealed { .. })));
@@ -261,7 +261,8 @@ fn a_run_that_is_given_up_is_kept_for_audits_too() {
     let begun = journal.begin(&NAME, &secret(), None, keep).unwrap();
     journal.put(begun.id, 1, Way::Sent, 0, b"said").unwrap();
     journal.abandon(NAME.study, 1).unwrap();
-    let (_, again) = journal.kept(NAME.study, 1, &secret()).unwrap();
+    let (_, again, is_over) = journal.kept(NAME.study, 1, &secret()).unwrap();
+    assert!(!is_over);
     assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Schema, Study, Table};
 use hedgerow_node::agreement::StudyHash;
-use hedgerow_node::memory::{Earlier, How, Mark, Memory, Print};
+use hedgerow_node::memory::{Decision, Earlier, How, Mark, Memory, Print};
 use hedgerow_node::source::Source;
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ proptest! {
         let desk = Desk::new();
         let first = desk.print("rows.csv", &rows);
         desk.memory.enter(&mark(1, 1), "s", &first).unwrap();
-        desk.memory.sends(&mark(1, 1)).unwrap();
+        assert!(desk.memory.sends(&mark(1, 1), &first, |_| true).unwrap());
         let mut turned = rows.clone();
         turned.rotate_left(turn.index(rows.len()));
         let same = desk.print("elsewhere.csv", &turned);
@@ -116,7 +116,7 @@ fn a_run_counts_once_it_sends_and_however_it_ends() {
     desk.memory.ends(&mark(1, 1), How::GivenUp).unwrap();
     assert_eq!(desk.earlier(&print), []);
     desk.memory.enter(&mark(1, 2), name, &print).unwrap();
-    desk.memory.sends(&mark(1, 2)).unwrap();
+    assert!(desk.memory.sends(&mark(1, 2), &print, |_| true).unwrap());
     assert_eq!(desk.earlier(&print)[0].how, None);
     desk.memory.ends(&mark(1, 2), How::GivenUp).unwrap();
     let found = desk.earlier(&print);
@@ -137,18 +137,67 @@ fn a_run_counts_once_it_sends_and_however_it_ends() {
     assert_eq!(desk.memory.entered("north", StudyHash([1; 32])).unwrap(), 2);
 }
 
+/// Runs that were let through at the same time: when the first sends, the others are looked at again.
+#[test]
+fn of_runs_that_begin_together_the_first_to_send_counts() {
+    let desk = Desk::new();
+    let print = desk.print("rows.csv", &[(1, 0), (2, 1)]);
+    for study in [1, 2] {
+        desk.memory.enter(&mark(study, 1), "s", &print).unwrap();
+        assert_eq!(desk.memory.earlier(&mark(study, 1), &print).unwrap(), []);
+    }
+    let sends = |study| {
+        desk.memory
+            .sends(&mark(study, 1), &print, <[Earlier]>::is_empty)
+    };
+    assert!(sends(2).unwrap());
+    assert!(!sends(1).unwrap(), "the other went first");
+    assert!(
+        sends(2).unwrap(),
+        "going on with the same run is no other run"
+    );
+    assert!(!sends(1).unwrap());
+}
+
+/// A word that nobody had asked for is for rows that were in a run before.
+#[test]
+fn a_word_in_advance_does_not_let_other_rows_through() {
+    let desk = Desk::new();
+    let print = desk.print("rows.csv", &[(1, 0), (2, 1)]);
+    desk.memory.enter(&mark(1, 1), "s", &print).unwrap();
+    desk.memory.sends(&mark(1, 1), &print, |_| true).unwrap();
+    desk.memory.decide(&mark(1, 2), true).unwrap();
+    let word = desk.memory.decision(&mark(1, 2)).unwrap().unwrap();
+    let earlier = |print| desk.memory.earlier(&mark(1, 2), print).unwrap();
+    assert!(word.allows(&print, &earlier(&print)));
+    let less = desk.print("rows.csv", &[(1, 0)]);
+    assert!(!word.allows(&less, &earlier(&less)));
+}
+
 #[test]
 fn words_and_questions_are_of_one_site_and_run() {
     let desk = Desk::new();
     let print = desk.print("rows.csv", &[(1, 0)]);
     let second = mark(1, 2);
     assert_eq!(desk.memory.decision(&second).unwrap(), None);
-    desk.memory.asks(&second, "because").unwrap();
+    desk.memory.asks(&second, &print, "because").unwrap();
     let asked = desk.memory.questions("north", second.study).unwrap();
     assert_eq!((asked[0].number, asked[0].why.as_str()), (2, "because"));
     desk.memory.decide(&second, true).unwrap();
     desk.memory.decide(&second, false).unwrap();
-    assert_eq!(desk.memory.decision(&second).unwrap(), Some(false));
+    let word = |is_approved, rows| Some(Decision { is_approved, rows });
+    let found = || desk.memory.decision(&second).unwrap();
+    assert_eq!(found(), word(false, Some(print.rows)));
+    // A question about other rows voids what was said of these.
+    let other = desk.print("rows.csv", &[(1, 0), (2, 1)]);
+    desk.memory
+        .asks(&second, &other, "because they changed")
+        .unwrap();
+    assert_eq!(found(), None);
+    desk.memory.decide(&second, true).unwrap();
+    assert_eq!(found(), word(true, Some(other.rows)));
+    let said = found().unwrap();
+    assert!(said.allows(&other, &[]) && !said.allows(&print, &[]));
     for other in [
         mark(1, 3),
         mark(2, 2),

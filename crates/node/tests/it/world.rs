@@ -239,6 +239,7 @@ impl World {
             settings: Settings::default(),
             allowed: odd.allowed.iter().map(ToString::to_string).collect(),
             maximum_share: WHOLE,
+            most_records: u64::MAX,
             keep: odd.keep,
             seed: Some(Seed::for_site(7, place)),
             watcher: Arc::new(move |event| watched.events.lock().unwrap().push((place, event))),

@@ -140,8 +140,12 @@ impl<'a> Evidence<'a> {
             None if Some(name) == provider || is_group(name) => Some(Role::Identifier),
             None => None,
         };
-        let (unexplained, suspects) = doubtful(text, role);
+        let (unexplained, mut suspects) = doubtful(text, role);
+        let named = provider;
         let provider = provider.map(|name| find(text, name)).transpose()?;
+        // A column of names that is called the sites' does not name sites.
+        let as_sites = named.zip(provider);
+        suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
         Ok(Self {
             records: text.rows(),
             quasi,
@@ -177,7 +181,7 @@ impl<'a> Evidence<'a> {
             let role = roles.into_iter().find(|(is_of, _)| *is_of);
             role.map(|(_, role)| role)
         };
-        let (unexplained, suspects) = doubtful(text, role);
+        let (unexplained, mut suspects) = doubtful(text, role);
         let quasi = quasi
             .iter()
             .map(|name| {
@@ -192,7 +196,11 @@ impl<'a> Evidence<'a> {
             .iter()
             .map(|name| Ok(SensitiveColumn::of_text(name, find(text, name)?)))
             .collect::<Result<_, EvidenceError>>()?;
+        let named = provider;
         let provider = provider.map(|name| find(text, name)).transpose()?;
+        // A column of names that is called the sites' does not name sites.
+        let as_sites = named.zip(provider);
+        suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
         Ok(Self {
             records: text.rows(),
             quasi,

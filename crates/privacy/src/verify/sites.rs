@@ -48,10 +48,17 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
     };
     let describe = |group| look.evidence.describe(&groups, group, is_seen);
     let failing = l.map(|l| Failing::count(&groups, |group| sites[group] >= l));
+    // A site may have a value under a cell whose own record is written more coarsely: a release shows
+    // that so many sites support a value, and not that no more do.
+    let is_bound = support == SiteSupport::Taxonomy;
+    let is_short = failing.is_some_and(|failing| failing.classes > 0);
+    let failing = failing.filter(|_| !(is_bound && is_short));
     models.site_diversity = Some(ModelVerdict {
         required: l.map(Measure::Whole),
         achieved: Measure::Whole(achieved),
-        holds: failing.map(|failing| failing.classes == 0),
+        holds: l.map(|_| !is_short),
+        not_shown: is_bound && is_short,
+        at_least: is_bound,
         failing_classes: failing.map(|failing| failing.classes),
         failing_records: failing.map(|failing| failing.records),
         worst_class: Some(describe(group)),
@@ -63,7 +70,16 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
         let of_groups =
             l.filter(|l| *l > 1 && (support == SiteSupport::Taxonomy || attributes.is_some()));
         let breaking = of_groups.map(|l| ((achieved + 1).saturating_sub(l), describe(group)));
-        models.m = Some(collusion(look, requirement, &provider.codes, breaking));
+        let of_bound = breaking
+            .as_ref()
+            .filter(|_| is_bound)
+            .map(|(least, _)| *least);
+        let mut found = collusion(look, requirement, &provider.codes, breaking);
+        let is_open = of_bound.is_some_and(|least| requirement.m.is_some_and(|m| least <= m));
+        if is_open && found.holds == Some(false) {
+            found.not_shown = true;
+        }
+        models.m = Some(found);
     }
 }
 

@@ -212,7 +212,7 @@ impl Joined {
         } else {
             roles.keeper
         };
-        let bound = self.link.bound(partner).and(given);
+        let bound = self.link.bound().and(given);
         let mut stream = self.pair(partner).stream(Purpose::Affine, &bound, 0);
         let mapped: Vec<Element> = share
             .iter()

@@ -19,9 +19,8 @@ impl Joined {
         let permutation = Permutation::new(0);
         let count = bits.len();
         let (sender, chooser) = (Site::new(0), Site::new(1));
-        let peer = if self.me == sender { chooser } else { sender };
         let batch = Batch {
-            bound: *self.link.bound(peer),
+            bound: self.link.bound(),
             part: 0,
         };
         match &self.transfer {

@@ -27,8 +27,7 @@ fn dealer_s_guess(party: &Party, question: &Question<'_>, sum: u64) -> Vec<bool>
         places: 0..COUNT,
     };
     let table = Table::new(question, 0, &lane);
-    let bounds = [roles.holder, roles.keeper].map(|site| joined.link.next_bound(site));
-    let secrets = table.secrets(joined, bounds);
+    let secrets = table.secrets(joined, &joined.link.next_bound());
     let words = table.comparison.deal(&secrets);
     let roots: Vec<u128> = secrets.iter().map(|secret| secret.roots[0]).collect();
     let masked: Vec<u64> = secrets

@@ -177,8 +177,7 @@ impl Table {
         if joined.me != self.roles.judge {
             return Ok(());
         }
-        let bounds = [self.roles.holder, self.roles.keeper].map(|site| *joined.link.bound(site));
-        let secrets = self.secrets(joined, bounds);
+        let secrets = self.secrets(joined, &joined.link.bound());
         let mut message = Vec::with_capacity(self.count() * self.comparison.words() * 16);
         wire::pack_blocks(self.comparison.deal(&secrets), &mut message);
         joined.link.send(self.roles.holder, &message)?;
@@ -186,13 +185,13 @@ impl Table {
     }
 
     /// What the judge shares with holder and keeper for one call, without a message.
-    fn secrets(&self, joined: &Joined, [holder, keeper]: [Bound; 2]) -> Vec<Secret> {
-        let dealt = |site: Site, bound: &Bound| {
+    fn secrets(&self, joined: &Joined, bound: &Bound) -> Vec<Secret> {
+        let dealt = |site: Site| {
             let pair = joined.pair(site);
             pair.stream(Purpose::Dealer, bound, self.number)
         };
-        let mut left = dealt(self.roles.holder, &holder);
-        let mut right = dealt(self.roles.keeper, &keeper);
+        let mut left = dealt(self.roles.holder);
+        let mut right = dealt(self.roles.keeper);
         (0..self.count())
             .map(|_| {
                 let mask = left.word().wrapping_add(right.word()) & self.mask();
@@ -221,9 +220,8 @@ impl Table {
 
     /// What the judge shares with holder or keeper.
     fn dealt(&self, joined: &Joined) -> Keystream {
-        let bound = joined.link.bound(self.roles.judge);
         let pair = joined.pair(self.roles.judge);
-        pair.stream(Purpose::Dealer, bound, self.number)
+        pair.stream(Purpose::Dealer, &joined.link.bound(), self.number)
     }
 
     /// The judge's corrections, at holder and keeper.
@@ -271,7 +269,7 @@ impl Table {
         let share = self.comparison.evaluate(!holds, &roots, &words, &low);
         let mut seen = Vec::with_capacity(values.len() * 8);
         wire::pack(values.iter().copied(), 8, &mut seen);
-        let bound = joined.link.bound(partner).and(&seen).and(bytes);
+        let bound = joined.link.bound().and(&seen).and(bytes);
         let mut hide = joined
             .pair(partner)
             .stream(Purpose::Opening, &bound, self.number);

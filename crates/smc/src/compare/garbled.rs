@@ -35,12 +35,7 @@ pub(super) async fn compare(
     answers: &mut [bool],
 ) -> Result<(), Error> {
     let (garbler, evaluator) = (Site::new(0), Site::new(1));
-    let peer = if joined.me == garbler {
-        evaluator
-    } else {
-        garbler
-    };
-    let bound = *joined.link.bound(peer);
+    let bound = joined.link.bound();
     let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, bound, part);
     match &joined.transfer {
         Some(Transfer::Sender(transfer)) => {
@@ -66,7 +61,7 @@ pub(super) async fn compare(
                 let circuit = circuits(part, needs.len());
                 let (message, own) = circuit.choose(transfer, needs);
                 joined.link.send(garbler, &message)?;
-                rows.push((circuit.batch.tweaks(&message), own));
+                rows.push((message, own));
             }
             let none = answers.is_empty().then(<&mut [bool]>::default);
             let answered = answers.chunks_mut(PART).chain(none);
@@ -124,6 +119,17 @@ impl Circuit {
         16 + self.gates() * 48 + self.count.div_ceil(8)
     }
 
+    /// The tweaks of all hashes: they follow from the evaluator's message and from the garbler's first
+    /// label, so that labels that were drawn anew come under other pads.
+    fn tweaks(&self, message: &[u8], first: &[u8]) -> Tweaks {
+        let bound = self.batch.bound.and(first);
+        Batch {
+            bound,
+            ..self.batch
+        }
+        .tweaks(message)
+    }
+
     /// The evaluator asks for the labels of its bits, lowest bit first.
     fn choose(&self, transfer: &Chooser, needs: &[u64]) -> (Vec<u8>, Vec<u128>) {
         let bits = self.bits;
@@ -140,15 +146,15 @@ impl Circuit {
     ) -> Result<Vec<u8>, WireError> {
         let mut zeros = transfer.rows(self.batch, message, self.gates())?;
         let mut ones: Vec<u128> = zeros.iter().map(|row| row ^ transfer.offset()).collect();
-        let tweaks = self.batch.tweaks(message);
-        pads(&self.transfers, tweaks, &mut zeros);
-        pads(&self.transfers, tweaks, &mut ones);
         let offset = block(generator) | 1;
         let first = block(generator);
 
         let mut reply = Vec::with_capacity(self.reply_bytes());
         // The first carry is 1, so that equal numbers count as at least.
         wire::pack_blocks([first ^ offset], &mut reply);
+        let tweaks = self.tweaks(message, &reply);
+        pads(&self.transfers, tweaks, &mut zeros);
+        pads(&self.transfers, tweaks, &mut ones);
         wire::pack_blocks(
             zeros
                 .iter()
@@ -196,13 +202,14 @@ impl Circuit {
 
     fn evaluate(
         &self,
-        (tweaks, mut labels): (Tweaks, Vec<u128>),
+        (message, mut labels): (Vec<u8>, Vec<u128>),
         reply: &[u8],
         needs: &[u64],
         answers: &mut [bool],
     ) -> Result<(), WireError> {
         wire::exactly(reply, self.reply_bytes())?;
         let (first, rest) = reply.split_at(16);
+        let tweaks = self.tweaks(&message, first);
         let (transfers, rest) = rest.split_at(self.gates() * 16);
         let (tables, decode) = rest.split_at(self.gates() * 32);
         let first = wire::unpack_blocks(first, 1)?.next().unwrap_or_default();

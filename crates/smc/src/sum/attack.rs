@@ -22,7 +22,7 @@ fn masks_with(party: &Party, victim: Site) -> Vec<u64> {
     let Engine::Joined(joined) = &party.engine else {
         panic!("a joined party")
     };
-    let next = joined.link.next_bound(victim);
+    let next = joined.link.next_bound();
     let mut stream = joined.pair(victim).stream(Purpose::SumMask, &next, 0);
     let adds = victim < party.me();
     (0..COUNT)

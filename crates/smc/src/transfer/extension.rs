@@ -17,7 +17,7 @@ use crate::wire::{self, WireError};
 /// Transfers that are done together; no two of a run have the same name.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
-    /// What both sites have seen when the call began.
+    /// What both sites have seen opened when the call began.
     pub(crate) bound: Bound,
     /// The part of the call.
     pub(crate) part: u32,

@@ -148,6 +148,69 @@ fn after_another_answer_nothing_is_sent_under_a_used_mask() {
     }
 }
 
+/// A lie that changes no answer: what the site that forgot then sends is what it sent before, frame by
+/// frame, or has nothing in common with it. A message that is made of two streams, of which one came again
+/// and the other did not, would be neither.
+#[test]
+fn after_a_lie_that_changes_no_answer_frames_are_the_same_or_new() {
+    let sent = |sites: usize, primitive: &str, faults: Faults, victim: Site| {
+        let run =
+            Simulation::new(sites, 9)
+                .faults(faults)
+                .recording()
+                .run(|mut party| async move {
+                    // Nobody's bit is set and no sum is large, whatever one site says of it.
+                    let mut bits = vec![false; COUNT];
+                    party.all(TEST, &mut bits).await?;
+                    let mut answers = [false; 4];
+                    party
+                        .at_least(TEST, 1 << 30, &[1; 4], &[1 << 29; 4], &mut answers)
+                        .await?;
+                    ask(primitive, &mut party).await?;
+                    ask("all", &mut party).await
+                });
+        let mut payloads = Vec::new();
+        for to in Site::all(sites) {
+            for frame in run
+                .view(to)
+                .into_iter()
+                .filter(|frame| frame.from == victim)
+            {
+                let header = Header::decode(&frame.bytes).unwrap();
+                if header.call >= 3 && frame.bytes.len() >= HEADER_BYTES + 32 {
+                    payloads.push(frame.bytes[HEADER_BYTES..].to_vec());
+                }
+            }
+        }
+        payloads
+    };
+    let mut compared = 0;
+    for sites in [2, 3, 5] {
+        for primitive in ["sum", "all", "at_least", "minimum", "kth"] {
+            for victim in Site::all(sites) {
+                let first = sent(sites, primitive, Faults::default(), victim);
+                let used = words(&first);
+                for liar in Site::all(sites).filter(|liar| *liar != victim) {
+                    // Frames of the join come first, and those of the two calls after it.
+                    for frame in 2..9 {
+                        let lie =
+                            Faults::default().strike(liar, victim, frame, Fault::Lie(vec![1, 3]));
+                        for payload in sent(sites, primitive, lie, victim) {
+                            let again = first.contains(&payload);
+                            let both = words(&[payload]).intersection(&used).count();
+                            let of =
+                                format!("{primitive}, {sites} sites, {victim}, {liar}, {frame}");
+                            assert!(again || both == 0, "{of}: {both} words twice");
+                            compared += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
 /// Inside a conjunction the holder adds up what it was given; given something else, it sends the sum
 /// through another map. Through the same one, the judge, who is one of the givers, would learn the
 /// slope from the difference, and with it how many bits were set.

@@ -213,12 +213,9 @@ async fn remainders(
                     let (ways, others) = bits.split_at(bits.len() - other_ways);
                     holds &= ways.iter().all(|bit| *bit) || others.iter().any(|bit| *bit);
                 }
-                Rule::Close(demanded) => close.push(demanded.question(
-                    &demand.questions,
-                    &bits,
-                    part.records,
-                    table.sites(),
-                )),
+                Rule::Close(demanded) => {
+                    close.push(demanded.question(&bits, part.records, table.sites()));
+                }
             }
         }
         if !is_anybody || !holds {

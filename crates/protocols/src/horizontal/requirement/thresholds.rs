@@ -168,6 +168,8 @@ pub(super) enum Rule {
 /// Closeness: the distance is a sum of flows, each positive or negative as a first answer tells.
 #[derive(Debug)]
 pub(super) struct Close {
+    /// The flows, in full: what is asked of their signs may be rounded to fit.
+    flows: Vec<Threshold>,
     weights: Vec<i128>,
     /// t times scale, as a fraction.
     most: (i128, i128),
@@ -177,25 +179,19 @@ pub(super) struct Close {
 
 impl Close {
     /// The question that is left when it is known which flows are positive.
-    pub(super) fn question(
-        &self,
-        signs: &[Threshold],
-        is_positive: &[bool],
-        records: u64,
-        sites: usize,
-    ) -> Threshold {
+    pub(super) fn question(&self, is_positive: &[bool], records: u64, sites: usize) -> Threshold {
         let (numerator, denominator) = self.most;
         // numerator * size * total - denominator * sum of weight * |flow| >= 0
         let mut sum = Threshold {
             size: numerator * self.total,
-            values: Vec::with_capacity(signs.len()),
+            values: Vec::with_capacity(self.flows.len()),
             sites: 0,
             least: 0,
         };
-        for ((sign, weight), is_positive) in signs.iter().zip(&self.weights).zip(is_positive) {
+        for ((flow, weight), is_positive) in self.flows.iter().zip(&self.weights).zip(is_positive) {
             let factor = if *is_positive { -1 } else { 1 } * denominator * weight;
-            sum.size += factor * sign.size;
-            let values = sign.values.iter();
+            sum.size += factor * flow.size;
+            let values = flow.values.iter();
             sum.values
                 .extend(values.map(|(range, each)| (range.clone(), factor * each)));
         }
@@ -293,11 +289,6 @@ impl Attribute<'_> {
                 let (flows, scale) = table.movers[index].flows();
                 let (numerator, denominator) = t.parts();
                 let total = i128::from(self.reference.total());
-                let close = Close {
-                    weights: flows.iter().map(|flow| i128::from(flow.weight)).collect(),
-                    most: (wide(numerator) * i128::from(scale), wide(denominator)),
-                    total,
-                };
                 // total * (class under the flow) - (table under the flow) * size >= 0
                 let sign = |range: Range<usize>| {
                     let under: u64 = self.reference.counts()[range.clone()].iter().sum();
@@ -308,8 +299,16 @@ impl Attribute<'_> {
                         least: 0,
                     }
                 };
+                let weights = flows.iter().map(|flow| i128::from(flow.weight)).collect();
                 let signs = flows.into_iter().map(|flow| sign(flow.values));
-                (signs.collect(), Rule::Close(close))
+                let signs: Vec<Threshold> = signs.collect();
+                let close = Close {
+                    flows: signs.clone(),
+                    weights,
+                    most: (wide(numerator) * i128::from(scale), wide(denominator)),
+                    total,
+                };
+                (signs, Rule::Close(close))
             }
             _ => return None,
         };
