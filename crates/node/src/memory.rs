@@ -134,12 +134,15 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Whether a run with these rows may begin by this word: with the rows that were asked about, or,
-    /// if nobody had asked, with rows that were in a run before.
+    /// Whether a run with these rows may begin by this word: with the rows that were asked about; or, if
+    /// nobody had asked, with rows that were in a run before, or where nothing is known of those before.
     pub fn allows(&self, print: &Print, earlier: &[Earlier]) -> bool {
         let is_about_these = match self.rows {
             Some(rows) => rows == print.rows,
-            None => earlier.iter().any(|one| one.is_same_rows),
+            None => {
+                let is_lost = |one: &Earlier| one.how.as_deref() == Some("lost");
+                earlier.iter().any(|one| one.is_same_rows) || earlier.iter().all(is_lost)
+            }
         };
         self.is_approved && is_about_these
     }
