@@ -9,7 +9,7 @@
 //! that went each way between this site and each peer. When a call begins, both ends of a link know
 //! all of that: whatever was sent in earlier calls has been received, since a call ends when its last
 //! frame is in. The word in every header follows from all of it, so sites that were told different things
-//! find out at the next frame. The streams of a pair follow from the answers alone ([`Bound`]): what a
+//! find out at the next frame. The streams of a pair follow from the answers alone (`Bound`): what a
 //! site sends under them is a function of the answers, too, so that after the same answers it is the same
 //! frame, and after others there is another stream. (If streams followed from a pair's frames as well, a
 //! peer whose lie changes no answer would renew its own stream and leave the others as they were, and a

@@ -5,7 +5,7 @@
 //! (a journal from an old backup) and is then told something else draws other numbers. Pair keys
 //! come from X25519 and HKDF-SHA256 (RFC 5869) once per run; a pair's streams are ChaCha20 (RFC 8439)
 //! under a key of their own each, a BLAKE3 hash under the pair's key of purpose, part and the answers that
-//! all sites have seen when the call began ([`Bound`]). So no two calls share a stream, nor do two lives
+//! all sites have seen when the call began (`Bound`). So no two calls share a stream, nor do two lives
 //! of one call that follow from different answers.
 //!
 //! # Discloses
