@@ -11,7 +11,7 @@ use crate::error::{Error, Misbehaviour};
 use crate::link::Link;
 use crate::network::Site;
 use crate::party::Joined;
-use crate::random::{Agreement, Generator};
+use crate::random::{Agreement, Generator, Seed};
 use crate::settings::{Probabilistic, Settings};
 use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender};
 
@@ -97,6 +97,8 @@ impl Joined {
                 Some(base)
             }
         };
+        let mut order: Vec<Site> = Site::all(sites).collect();
+        Generator::new(&Seed::new(session)).shuffle(&mut order);
         let mixing_publics = hellos.iter().map(|hello| hello.mixing).collect();
         Ok(Self {
             me,
@@ -104,6 +106,7 @@ impl Joined {
             link,
             pairs,
             session,
+            order,
             mixing,
             mixing_publics,
             transfer,

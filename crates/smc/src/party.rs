@@ -68,6 +68,8 @@ pub(crate) struct Joined {
     pub(crate) pairs: Vec<Option<PairKey>>,
     /// The run's public randomness.
     pub(crate) session: [u8; 32],
+    /// All sites in an order drawn from it, for roles.
+    pub(crate) order: Vec<Site>,
     /// For the layers of the mixing union.
     pub(crate) mixing: Agreement,
     pub(crate) mixing_publics: Vec<[u8; 32]>,
@@ -327,21 +329,13 @@ impl Party {
 impl Joined {
     /// Three sites for the roles of a comparison, drawn from the run's public randomness.
     pub(crate) fn roles(&self) -> Roles {
-        Roles::of(&self.drawn_order())
-    }
-
-    /// All sites in an order drawn from the run's public randomness.
-    fn drawn_order(&self) -> Vec<Site> {
-        let mut public = Generator::new(&Seed::new(self.session));
-        let mut order: Vec<Site> = Site::all(self.sites).collect();
-        public.shuffle(&mut order);
-        order
+        Roles::of(&self.order)
     }
 
     /// The roles in a comparison of a sum that leaves these sites out, in a run of four sites or more
     /// that spreads roles; [`crate::compare`] argues for them.
     pub(crate) fn roles_without(&self, without: &[Site]) -> Roles {
-        let order = self.drawn_order();
+        let order = &self.order;
         let sites = order.len();
         let place = |site: Site| order.iter().position(|other| *other == site).unwrap_or(0);
         let mut gone: Vec<usize> = without.iter().map(|site| place(*site)).collect();

@@ -32,8 +32,6 @@ mod function;
 mod garbled;
 mod published;
 
-use std::collections::BTreeMap;
-
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ideal;
@@ -96,68 +94,75 @@ impl Party {
         Ok(())
     }
 
-    /// As [`Party::at_least`], of sums that leave sites out: `without` has for each comparison the
-    /// sites that are left out of it, in order. Where the settings say so, those sites have the roles
-    /// in it.
+    /// As [`Party::at_least`], of sums that leave sites out: `without` has for each comparison which of the
+    /// `coalitions` is left out of it. Where the settings say so, the sites of a coalition have the roles
+    /// in its comparisons.
     pub async fn at_least_without(
         &mut self,
         what: What,
         bound: u64,
         counts: &[u64],
         thresholds: &[u64],
-        without: &[Vec<Site>],
+        (coalitions, without): (&[Vec<Site>], &[u32]),
         answers: &mut [bool],
     ) -> Result<(), Error> {
-        let lengths = |left: usize, right: usize| {
-            let differ = Error::OwnConfig(OwnConfig::Lengths { left, right });
-            (left == right).then_some(()).ok_or(differ)
+        let (left, right) = (counts.len(), without.len());
+        if left != right {
+            return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
+        }
+        let question = Question {
+            bound,
+            counts,
+            thresholds,
         };
-        lengths(counts.len(), without.len())?;
-        lengths(counts.len(), thresholds.len())?;
-        lengths(counts.len(), answers.len())?;
+        self.calls += 1;
+        question.check(answers.len())?;
+        if self.sites == 1 {
+            question.answer_alone(answers);
+            return Ok(());
+        }
         let is_spread = self.sites >= 4
             && self.settings.security == Security::Hardened
             && self.settings.roles == RoleChoice::Spread;
-        let mut places: BTreeMap<&[Site], Vec<usize>> = BTreeMap::new();
-        for (place, without) in without.iter().enumerate() {
-            let key: &[Site] = if is_spread { without } else { &[] };
-            places.entry(key).or_default().push(place);
+        let mut asking = self.asking(what, &[])?.word(bound);
+        asking = asking.words(thresholds.iter().copied());
+        if !is_spread {
+            let asked = asking.finish();
+            let sealed = self
+                .sealed_at_least(Primitive::AtLeast, asked, &question, answers)
+                .await?;
+            let caveat = self.compare_caveat().map(|caveat| match caveat {
+                ROLES => LEFT_OUT,
+                other => other,
+            });
+            self.open(what, Primitive::AtLeast, To::All, caveat, sealed);
+            return Ok(());
         }
-        let order: Vec<usize> = places.values().flatten().copied().collect();
-        let counts: Vec<u64> = order.iter().map(|&place| counts[place]).collect();
-        let thresholds: Vec<u64> = order.iter().map(|&place| thresholds[place]).collect();
-        let groups: Vec<(&[Site], usize)> = places
-            .iter()
-            .map(|(without, places)| (*without, places.len()))
-            .collect();
+        // Comparisons with the same roles go one after the other.
+        let mut order: Vec<usize> = (0..counts.len()).collect();
+        order.sort_by_key(|&place| without[place]);
+        let turned = |numbers: &[u64]| order.iter().map(|&place| numbers[place]).collect();
+        let (counts, thresholds): (Vec<u64>, Vec<u64>) = (turned(counts), turned(thresholds));
         let question = Question {
             bound,
             counts: &counts,
             thresholds: &thresholds,
         };
-        self.calls += 1;
-        question.check(answers.len())?;
-        let mut found = vec![false; order.len()];
-        if self.sites == 1 {
-            question.answer_alone(&mut found);
-        } else {
-            let mut asking = self.asking(what, &[])?.word(bound);
-            asking = asking.words(thresholds.iter().copied());
-            for (without, count) in &groups {
-                let sites = without.iter().map(|site| site.index() as u64);
-                asking = asking.words(sites).word(*count as u64);
-            }
-            let asked = asking.finish();
-            let sealed = self
-                .sealed_in_lanes(Primitive::AtLeast, asked, &question, &groups, &mut found)
-                .await?;
-            let caveat = match self.compare_caveat() {
-                Some(ROLES) if is_spread => Some(SPREAD),
-                Some(ROLES) => Some(LEFT_OUT),
-                other => other,
-            };
-            self.open(what, Primitive::AtLeast, To::All, caveat, sealed);
+        let mut groups: Vec<(&[Site], usize)> = Vec::with_capacity(coalitions.len());
+        for stretch in order.chunk_by(|&one, &other| without[one] == without[other]) {
+            let coalition = coalitions.get(without[stretch[0]] as usize);
+            groups.push((coalition.map_or(&[], Vec::as_slice), stretch.len()));
         }
+        for (coalition, count) in &groups {
+            let sites = coalition.iter().map(|site| site.index() as u64);
+            asking = asking.words(sites).word(*count as u64);
+        }
+        let asked = asking.finish();
+        let mut found = vec![false; order.len()];
+        let sealed = self
+            .sealed_in_lanes(Primitive::AtLeast, asked, &question, &groups, &mut found)
+            .await?;
+        self.open(what, Primitive::AtLeast, To::All, Some(SPREAD), sealed);
         for (place, answer) in order.into_iter().zip(found) {
             answers[place] = answer;
         }

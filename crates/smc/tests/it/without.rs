@@ -48,9 +48,17 @@ fn answers(
             };
             let own: Vec<u64> = without.iter().map(own).collect();
             let thresholds = vec![threshold; own.len()];
+            let numbers: Vec<u32> = (0..own.len() as u32).collect();
             let mut answers = vec![false; own.len()];
             party
-                .at_least_without(TEST, 10_000, &own, &thresholds, without, &mut answers)
+                .at_least_without(
+                    TEST,
+                    10_000,
+                    &own,
+                    &thresholds,
+                    (without, &numbers),
+                    &mut answers,
+                )
                 .await?;
             Ok::<_, Error>(answers)
         });
@@ -99,7 +107,7 @@ fn roles_of_singles(sites: usize, seed: u64) -> BTreeMap<usize, Vec<usize>> {
                 async move {
                     let mut answers = [false];
                     party
-                        .at_least_without(TEST, 9, &[1], &[2], &without, &mut answers)
+                        .at_least_without(TEST, 9, &[1], &[2], (&without, &[0]), &mut answers)
                         .await
                 }
             });

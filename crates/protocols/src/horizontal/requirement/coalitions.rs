@@ -11,6 +11,8 @@
 //! l, for each sensitive value, whether it is left). For closeness, which values are more frequent
 //! than in the table.
 
+use std::collections::BTreeMap;
+
 use hedgerow_privacy::Requirement;
 use hedgerow_smc::{Party, Site};
 
@@ -251,8 +253,9 @@ struct Questions<'t> {
     bound: u64,
     own: Vec<u64>,
     thresholds: Vec<u64>,
-    /// For each threshold, the sites that are left out.
-    without: Vec<Vec<Site>>,
+    /// The coalitions that are left out, numbered by their first appearance; and for each threshold which.
+    coalitions: BTreeMap<Coalition, u32>,
+    without: Vec<u32>,
 }
 
 impl<'t> Questions<'t> {
@@ -262,6 +265,7 @@ impl<'t> Questions<'t> {
             bound: 1,
             own: Vec::new(),
             thresholds: Vec::new(),
+            coalitions: BTreeMap::new(),
             without: Vec::new(),
         }
     }
@@ -276,10 +280,10 @@ impl<'t> Questions<'t> {
         let posed = threshold.pose(part.records, shares, speaks_for, outside)?;
         self.own.push(posed.own);
         self.thresholds.push(posed.threshold);
-        // A run has at most 250 sites.
-        let sites = Site::all(self.table.sites());
-        let without = sites.filter(|site| gone.contains(site.index()));
-        self.without.push(without.collect());
+        // There are at most as many as are checked for a part.
+        let next = self.coalitions.len() as u32;
+        self.without
+            .push(*self.coalitions.entry(gone).or_insert(next));
         self.bound = self.bound.max(posed.bound);
         Ok(())
     }
@@ -287,6 +291,12 @@ impl<'t> Questions<'t> {
     /// Nothing is asked where nothing is to be asked: all sites know that.
     async fn ask(self, party: &mut Party) -> Result<Vec<bool>, Error> {
         let mut answers = vec![false; self.own.len()];
+        let mut coalitions = vec![Vec::new(); self.coalitions.len()];
+        for (gone, number) in &self.coalitions {
+            let sites = Site::all(self.table.sites());
+            let sites = sites.filter(|site| gone.contains(site.index()));
+            coalitions[*number as usize] = sites.collect();
+        }
         // Some at a time, so that memory is bounded.
         let chunks = self.own.chunks(MOST_AT_A_TIME);
         let chunks = chunks.zip(self.thresholds.chunks(MOST_AT_A_TIME));
@@ -295,7 +305,14 @@ impl<'t> Questions<'t> {
             chunks.zip(answers.chunks_mut(MOST_AT_A_TIME))
         {
             party
-                .at_least_without(COALITIONS, self.bound, own, thresholds, without, answers)
+                .at_least_without(
+                    COALITIONS,
+                    self.bound,
+                    own,
+                    thresholds,
+                    (&coalitions, without),
+                    answers,
+                )
                 .await?;
         }
         Ok(answers)
