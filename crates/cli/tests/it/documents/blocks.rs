@@ -101,6 +101,8 @@ pub(crate) fn blocks(page: &Page) -> Vec<Block> {
             .map(|(_, line)| line)
             .take_while(|line| *line != "```")
             .collect();
+        let is_whole = body.iter().all(|line| !line.starts_with("```"));
+        assert!(is_whole, "{place}: the block does not end where it should");
         blocks.push(Block {
             place,
             kind,
