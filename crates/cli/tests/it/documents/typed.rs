@@ -28,7 +28,7 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Command {
     shell
 }
 
-/// On how many pages something was typed or read.
+/// Pages are looked at side by side, each in a folder of its own.
 #[test]
 fn commands_studies_and_site_files_of_every_page() {
     let pages = pages();
@@ -99,7 +99,8 @@ fn assert_lines_of(block: &Block, page: &str) {
     }
 }
 
-/// A study that `study check` finds sound, where it says so whole or over one of the repository's.
+/// `study check` finds a study sound, which stands in the block whole or is laid over a study of the
+/// repository.
 fn assert_sound(block: &Block, over: Option<&str>) {
     let folder = tempfile::tempdir().unwrap();
     let mut study = block.body.clone();
