@@ -22,9 +22,9 @@ use serde_json::{Map, Value, json};
 use super::achieved::{OfSites, achieved};
 use super::cost::Cost;
 use super::outcome;
-use super::publish::Published;
+use super::published::Published;
 use crate::error::Error;
-use crate::joint::Convergence;
+use crate::joint::convergence::Convergence;
 use crate::study::names::{algorithm, security};
 use crate::study::ready::Ready;
 

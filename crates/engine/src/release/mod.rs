@@ -6,6 +6,7 @@ pub(crate) mod cost;
 pub(crate) mod manifest;
 pub(crate) mod outcome;
 pub(crate) mod publish;
+pub(crate) mod published;
 pub(crate) mod recount;
 pub(crate) mod refused;
 

@@ -8,7 +8,7 @@ use hedgerow_data::files::FileError;
 
 use crate::error::Error;
 use crate::release::manifest;
-use crate::release::publish::Published;
+use crate::release::published::Published;
 use crate::release::refused::FolderRefused;
 use crate::study::ready::Ready;
 

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::joint::{Convergence, Groups, Step};
 use crate::release::cost::Cost;
 use crate::release::manifest::{self, Disclosed};
-use crate::release::publish::Published;
+use crate::release::published::Published;
 use crate::study::plan::{Draws, LABELS};
 use crate::study::ready::{Contribution, Ready};
 
