@@ -24,8 +24,11 @@
 //! clusters that were tried.
 
 mod acting;
+mod asked;
 mod boxes;
+mod checks;
 mod finish;
+mod members;
 mod merge;
 mod rebuild;
 mod start;
