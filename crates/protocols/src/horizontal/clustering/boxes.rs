@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
-use super::ENOUGH;
+use super::SAVINGS_IN_NARROWER_CLUSTERS;
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
 use crate::Error;
@@ -82,7 +82,13 @@ async fn fresh(
     let mut enough = vec![false; closures.len()];
     let records = work.table.records();
     party
-        .at_least(ENOUGH, records, &own, &thresholds, &mut enough)
+        .at_least(
+            SAVINGS_IN_NARROWER_CLUSTERS,
+            records,
+            &own,
+            &thresholds,
+            &mut enough,
+        )
         .await?;
     let pairs = closures.into_iter().zip(enough);
     Ok(pairs
@@ -102,10 +108,16 @@ async fn savings(
         .collect();
     if !savings.is_empty() {
         let own = savings.clone();
-        party.sum(ENOUGH, &mut savings).await?;
+        party
+            .sum(SAVINGS_IN_NARROWER_CLUSTERS, &mut savings)
+            .await?;
         let loss = work.clusters.loss();
         let fits = holds_own(&savings, &own) && savings.iter().all(|saved| *saved <= loss);
-        party.fit(ENOUGH, fits, "more would be saved than there is to lose")?;
+        party.fit(
+            SAVINGS_IN_NARROWER_CLUSTERS,
+            fits,
+            "more would be saved than there is to lose",
+        )?;
     }
     Ok(savings)
 }

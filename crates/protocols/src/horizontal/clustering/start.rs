@@ -8,7 +8,7 @@ use hedgerow_smc::Party;
 
 use super::super::requirement::Counted;
 use super::work::Work;
-use super::{CLOSURES, SIZES};
+use super::{CLUSTER_CLOSURES, CLUSTER_SIZES};
 use crate::Error;
 use crate::clustering::numbers::{Cluster, Row};
 
@@ -29,7 +29,7 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
         }
     }
     let whole = work.whole();
-    let mut told = work.ask_sizes(party, SIZES, &all, &whole).await?;
+    let mut told = work.ask_sizes(party, CLUSTER_SIZES, &all, &whole).await?;
     if work.clusters.counters() > 0 {
         told = flatten(party, work, &all, told).await?;
     }
@@ -38,7 +38,7 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
         .iter()
         .map(|cluster| (*cluster, everything.clone()))
         .collect();
-    let closures = work.ask_closures(party, CLOSURES, &within).await?;
+    let closures = work.ask_closures(party, CLUSTER_CLOSURES, &within).await?;
     work.clusters.change(|change| {
         for (place, (cluster, closure)) in all.iter().zip(&closures).enumerate() {
             change.set_counts(*cluster, told.sizes[place], told.of_part(place));
@@ -107,7 +107,7 @@ async fn flatten(
             }
         }
         let whole = work.whole();
-        told = work.ask_sizes(party, SIZES, all, &whole).await?;
+        told = work.ask_sizes(party, CLUSTER_SIZES, all, &whole).await?;
     }
     Ok(told)
 }
@@ -146,7 +146,7 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
     }
     let both: Vec<Cluster> = large.iter().chain(&halves).copied().collect();
     let whole = work.known_counts(&large);
-    let told = work.ask_sizes(party, SIZES, &both, &whole).await?;
+    let told = work.ask_sizes(party, CLUSTER_SIZES, &both, &whole).await?;
     let part = |place: usize| (told.sizes[place], told.of_part(place));
     let mut kept: Vec<usize> = Vec::new();
     let mut within: Vec<(Cluster, Vec<u64>)> = Vec::new();
@@ -167,7 +167,7 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
             work.relabel_all(*half, *cluster);
         }
     }
-    let closures = work.ask_closures(party, CLOSURES, &within).await?;
+    let closures = work.ask_closures(party, CLUSTER_CLOSURES, &within).await?;
     work.clusters.change(|change| {
         for ((cluster, _), place) in within.iter().zip(&kept) {
             let (size, counts) = part(*place);

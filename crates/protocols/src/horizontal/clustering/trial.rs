@@ -10,7 +10,7 @@
 use hedgerow_smc::Party;
 
 use super::super::requirement::Counted;
-use super::TRIED;
+use super::TRIED_CLUSTERS;
 use super::work::Work;
 use crate::Error;
 use crate::clustering::clusters::growth;
@@ -89,14 +89,16 @@ pub(super) async fn attempt(
             .flat_map(|known| known.counts.clone())
             .collect(),
     };
-    let told = work.ask_sizes(party, TRIED, &touched, &whole).await?;
+    let told = work
+        .ask_sizes(party, TRIED_CLUSTERS, &touched, &whole)
+        .await?;
     let mut sizes = told.sizes.iter().copied();
     let asked: Vec<(Cluster, Vec<u64>)> = tried
         .iter()
         .filter(|tried| !tried.is_off)
         .flat_map(|tried| tried.changed(work, &mut sizes))
         .collect();
-    let closures = work.ask_closures(party, TRIED, &asked).await?;
+    let closures = work.ask_closures(party, TRIED_CLUSTERS, &asked).await?;
     work.clusters.change(|change| {
         for (place, cluster) in touched.iter().enumerate() {
             change.set_counts(*cluster, told.sizes[place], told.of_part(place));
@@ -172,9 +174,9 @@ async fn begin(
     }
     if !leaving.is_empty() {
         let own = leaving.clone();
-        party.sum(TRIED, &mut leaving).await?;
+        party.sum(TRIED_CLUSTERS, &mut leaving).await?;
         party.fit(
-            TRIED,
+            TRIED_CLUSTERS,
             holds_own(&leaving, &own),
             "fewer records than this site alone has",
         )?;
@@ -186,7 +188,11 @@ async fn begin(
             leaving = behind;
             let mut given = own.iter().zip(&tried.trial.region);
             let fits = given.all(|(count, donor)| *count <= work.clusters.size(*donor));
-            party.fit(TRIED, fits, "more records leave a cluster than it has")?;
+            party.fit(
+                TRIED_CLUSTERS,
+                fits,
+                "more records leave a cluster than it has",
+            )?;
             tried.decide(work, own);
         }
     }

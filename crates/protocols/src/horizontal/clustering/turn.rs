@@ -19,7 +19,9 @@ use super::super::requirement::Counted;
 use super::acting::Acting;
 use super::values::bit;
 use super::work::Work;
-use super::{ASKED, CLOSURES, Phase, SIZES, WITHOUT, start};
+use super::{
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, Phase, start,
+};
 use crate::Error;
 use crate::clustering::Ended;
 use crate::clustering::clusters::Clusters;
@@ -90,7 +92,7 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
             acting.ask(work, &mut masks);
         }
         let own = masks.clone();
-        party.sum(ASKED, &mut masks).await?;
+        party.sum(ASKED_CLUSTERS, &mut masks).await?;
         see_asked(party, work, acting.as_ref().map(|_| own.as_slice()), &masks)?;
         if masks.iter().all(|mask| *mask == 0) {
             break;
@@ -114,7 +116,13 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
             work.question(*attribute, public.closure(*cluster), rows)
         });
         let questions = questions.collect();
-        let cells = smallest(party, WITHOUT, &work.plan.writings, questions).await?;
+        let cells = smallest(
+            party,
+            CLOSURES_WITHOUT_RECORD,
+            &work.plan.writings,
+            questions,
+        )
+        .await?;
         for ((cluster, attribute), cell) in asked.iter().zip(&cells) {
             let within = public.closure(*cluster);
             work.published += work.shapes.looks(*attribute, within, cell);
@@ -164,7 +172,7 @@ fn see_asked(
         }
     };
     party.fit(
-        ASKED,
+        ASKED_CLUSTERS,
         fits,
         "clusters are asked about that nobody can ask about",
     )?;
@@ -182,9 +190,9 @@ async fn announce(
         sizes[cluster.index()] = work.clusters.size(cluster) << 1 | u64::from(*is_changed);
     }
     let own = sizes.clone();
-    party.sum(SIZES, &mut sizes).await?;
+    party.sum(CLUSTER_SIZES, &mut sizes).await?;
     let fits = changed.is_none() || own == sizes;
-    party.fit(SIZES, fits, NOT_ACTING)?;
+    party.fit(CLUSTER_SIZES, fits, NOT_ACTING)?;
     let told: Vec<Cluster> = Cluster::first(sizes.len())
         .filter(|cluster| sizes[cluster.index()] & 1 == 1)
         .collect();
@@ -202,9 +210,9 @@ async fn announce(
         }
     }
     let own = words.clone();
-    party.sum(CLOSURES, &mut words).await?;
+    party.sum(CLUSTER_CLOSURES, &mut words).await?;
     let fits = changed.is_none() || own == words;
-    party.fit(CLOSURES, fits, NOT_ACTING)?;
+    party.fit(CLUSTER_CLOSURES, fits, NOT_ACTING)?;
     let of_clusters = || words.chunks(width + counters);
     let counted = Counted {
         sizes: told
@@ -217,10 +225,10 @@ async fn announce(
             .collect(),
     };
     // Records changed places among these, and none was lost.
-    work.see(party, CLOSURES, &told, &counted, &known)?;
+    work.see(party, CLUSTER_CLOSURES, &told, &counted, &known)?;
     for (cluster, words) in told.iter().zip(of_clusters()) {
         party.fit(
-            CLOSURES,
+            CLUSTER_CLOSURES,
             work.is_closure_of(&words[..width], *cluster),
             "no closure of a cluster, or not of this site's records in it",
         )?;
