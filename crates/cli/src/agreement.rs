@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::files::{FileError, OutputFile};
-use hedgerow_data::study::Roles;
 use hedgerow_node::agreement::{Agreement, Standing};
 use hedgerow_node::identity::Secret;
+use hedgerow_smc::RoleChoice;
 use serde_json::{Value, json};
 
 use crate::disclosures::disclosures;
@@ -201,9 +201,10 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         text.push_str(&format!("a new version of {parent}\n"));
         shown["parent"] = json!(parent.to_string());
     }
-    if agreement.study.roles == Roles::Spread {
+    let ready = Ready::of(&agreement)?;
+    if ready.run.roles == RoleChoice::Spread {
         text.push_str("roles in questions that leave sites out are spread over sites\n");
-        shown["roles"] = json!("spread");
+        shown["roles"] = json!(ready.run.roles.name());
     }
     if let Some(audit) = &agreement.study.audit {
         let auditor = match &audit.auditor {
@@ -216,7 +217,6 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         ));
         shown["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });
     }
-    let ready = Ready::of(&agreement)?;
     let rows: Vec<Vec<String>> = disclosures(&ready)
         .iter()
         .map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()])

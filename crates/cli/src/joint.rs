@@ -11,9 +11,10 @@ use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::Verdict;
 use hedgerow_privacy::{Requirement, Scope, Sensitive, SingledOut};
+use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::cluster;
-use hedgerow_protocols::horizontal::cover::covers;
+use hedgerow_protocols::horizontal::cover::{covers, writings};
 use hedgerow_protocols::horizontal::mondrian::{Partition, partition};
 use hedgerow_protocols::horizontal::{OwnRows, Owner, SensitiveCodes};
 use hedgerow_smc::Party;
@@ -32,6 +33,8 @@ use crate::verify::Read;
 pub(crate) struct Ready {
     pub(crate) study: Study,
     pub(crate) requirement: Requirement,
+    /// How its protocols run.
+    pub(crate) run: RunSettings,
     /// Which site holds which column, where sites hold the same people; all at one, where nobody says.
     pub(crate) split: Split,
     /// What it was made of.
@@ -74,7 +77,7 @@ impl Ready {
     /// Sees that a study that has been read can be run: what sites signed is what they run, even if
     /// its file has changed since.
     pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, CliError> {
-        let ready = Self::new(Opened::of(agreement), agreement.path(), None)?;
+        let ready = Self::new(Opened::of(agreement)?, agreement.path(), None)?;
         if ready.is_vertical() && ready.study.split.is_none() {
             return Err(CliError::Usage(format!(
                 "{}: the study does not say which site holds which column\nhint: write columns = [\"…\"] below each [[site]]",
@@ -123,14 +126,14 @@ impl Ready {
             },
             study,
             requirement,
+            run: opened.run,
             opened: Arc::new(opened),
         })
     }
 
     /// Whether the sensitive attributes count as one.
     pub(crate) fn is_product(&self) -> bool {
-        self.requirement.sensitive == Sensitive::Product
-            && self.study.schema.with_role(Role::Sensitive).len() > 1
+        self.requirement.is_product(&self.study.schema)
     }
 
     /// The sensitive attributes as one: the code of each combination.
@@ -251,12 +254,12 @@ impl Ready {
                 each_step(steps.next(&progress));
             });
             let found = found.await?;
-            let convergence = Convergence::new(&found, self.study.clustering.loss);
+            let convergence = Convergence::new(&found, self.run.clustering.loss);
             (found.partition, found.cells, Some(convergence))
         } else {
             let each_wave = |wave, open| each_step(Step::Wave { wave, open });
             let partition = partition(party, &rows, &self.plan(), each_wave).await?;
-            let (writings, way) = (self.writings(), self.study.top_down.covers);
+            let (writings, way) = (writings(schema, self.run.recode), self.run.top_down.covers);
             let cells = covers(party, &rows, &partition, &writings, way).await?;
             (partition, cells, None)
         };
@@ -320,7 +323,7 @@ impl Ready {
             folder: folder.to_owned(),
             verdict,
             utility,
-            recode: self.study.recode,
+            recode: self.run.recode,
         };
         Ok((published, read.release))
     }

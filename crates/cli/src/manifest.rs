@@ -88,8 +88,8 @@ fn describe(
         let hash = hash(&published.folder.join(&name))?;
         files.insert(name, Value::from(hash));
     }
-    let security = crate::study::security(ready.study.security);
-    let algorithm = crate::study::algorithm(ready.study.algorithm);
+    let security = ready.run.security.name();
+    let algorithm = ready.study.algorithm.name();
     statement.insert("security".into(), Value::from(security));
     statement.insert("algorithm".into(), Value::from(algorithm));
     statement.insert("records".into(), Value::from(published.verdict.records));

@@ -98,9 +98,9 @@ impl Part {
         }
         agreement.require_signed()?;
         let ready = Ready::of(&agreement)?;
-        let refusals = site
-            .accept
-            .refusals(&agreement, place, &disclosures(&ready));
+        let refusals =
+            site.accept
+                .refusals(&agreement, place, ready.run.security, &disclosures(&ready));
         if !refusals.is_empty() {
             let lines: Vec<String> = refusals.iter().map(|one| format!("\n  {one}")).collect();
             return Err(CliError::Usage(format!(

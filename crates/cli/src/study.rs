@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::files::{FileError, Others, read_table};
-use hedgerow_data::study::{Algorithm, Partition, Security, Site};
+use hedgerow_data::study::{Partition, Site};
 use hedgerow_data::{Attribute, Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement, Sensitive, SingledOut, Suspect};
+use hedgerow_protocols::RunSettings;
+use hedgerow_smc::Security;
 use serde_json::json;
 
 use crate::agreement;
@@ -57,6 +59,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, CliError> {
 
 fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
     let study = Study::open(&arguments.study)?;
+    let run = RunSettings::of_study(&study)?;
     let requirement = Requirement::of_study(&study)?;
     let schema = match &arguments.site {
         Some(site) => columns_of(&study, site, &arguments.study)?,
@@ -103,8 +106,8 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         )));
     }
     CliError::all(errors)?;
-    let mut text = text(&study, &requirement, &tables);
-    let mut json = json(&study, &requirement, &tables);
+    let mut text = text(&study, run.security, &requirement, &tables);
+    let mut json = json(&study, run.security, &requirement, &tables);
     if !said.is_empty() {
         json["warnings"] = said.into();
     }
@@ -173,13 +176,18 @@ fn columns_of(study: &Study, site: &str, path: &Path) -> Result<Arc<Schema>, Cli
     Ok(study.schema_at(place))
 }
 
-fn text(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> String {
+fn text(
+    study: &Study,
+    security: Security,
+    requirement: &Requirement,
+    tables: &[Fitting],
+) -> String {
     let mut text = format!(
         "study `{}` is sound: {}, {}, {}, {}\n",
         study.name,
-        partition(study.partition),
-        algorithm(study.algorithm),
-        security(study.security),
+        study.partition.name(),
+        study.algorithm.name(),
+        security.name(),
         match study.sites.len() {
             0 => String::from("no sites named"),
             sites => count(sites as u64, "site", "sites"),
@@ -193,7 +201,7 @@ fn text(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> String 
             vec![
                 String::from(" "),
                 attribute.name.clone(),
-                role(attribute.role).into(),
+                attribute.role.name().into(),
                 domain(attribute),
             ]
         })
@@ -233,7 +241,12 @@ pub(crate) fn holders(study: &Study) -> String {
     sites.map(line).collect()
 }
 
-fn json(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> serde_json::Value {
+fn json(
+    study: &Study,
+    security: Security,
+    requirement: &Requirement,
+    tables: &[Fitting],
+) -> serde_json::Value {
     let attributes: Vec<_> = study
         .schema
         .attributes()
@@ -249,9 +262,9 @@ fn json(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> serde_j
     let mut value = json!({
         "study": study.name,
         "sound": true,
-        "partition": partition(study.partition),
-        "security": security(study.security),
-        "algorithm": algorithm(study.algorithm),
+        "partition": study.partition.name(),
+        "security": security.name(),
+        "algorithm": study.algorithm.name(),
         "sites": study.sites.len(),
         "attributes": attributes,
         "requires": requirement,
@@ -274,38 +287,6 @@ fn json(study: &Study, requirement: &Requirement, tables: &[Fitting]) -> serde_j
         value["tables"] = tables.collect();
     }
     value
-}
-
-fn partition(partition: Partition) -> &'static str {
-    match partition {
-        Partition::Horizontal => "horizontal",
-        Partition::Vertical => "vertical",
-    }
-}
-
-pub(crate) fn security(security: Security) -> &'static str {
-    match security {
-        Security::Published => "published",
-        Security::Hardened => "hardened",
-    }
-}
-
-pub(crate) fn algorithm(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Mondrian => "mondrian",
-        Algorithm::Clustering => "clustering",
-        Algorithm::ProviderAware => "provider-aware",
-        Algorithm::D2pt => "d2pt",
-    }
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Identifier => "identifier",
-        Role::Other => "other",
-    }
 }
 
 fn domain(attribute: &Attribute) -> String {

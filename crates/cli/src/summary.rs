@@ -126,8 +126,8 @@ impl<'a> Summary<'a> {
         let verdict = &published.verdict;
         Self {
             study: &ready.study.name,
-            algorithm: crate::study::algorithm(ready.study.algorithm),
-            security: crate::study::security(ready.study.security),
+            algorithm: ready.study.algorithm.name(),
+            security: ready.run.security.name(),
             records: verdict.records,
             sites,
             seed,

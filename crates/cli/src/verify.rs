@@ -109,8 +109,9 @@ fn look(
     check: &mut Option<Check>,
 ) -> Result<Report, CliError> {
     let mut report = match opened {
-        Some(Opened { study, .. }) => {
-            arguments.refuse_of_tables(study)?;
+        Some(opened) => {
+            let study = &opened.study;
+            arguments.refuse_of_tables(opened)?;
             let read = Read::open(path, study)?;
             arguments.refuse_ignored(&read.text, study)?;
             with_study(arguments, study, &read, check.as_mut())?

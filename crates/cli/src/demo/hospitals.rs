@@ -237,7 +237,7 @@ fn accept(ready: &Ready, place: usize) -> String {
     format!(
         "[accept]\nminimum_k = {}\n{models}minimum_l = 3\nmaximum_t = 0.5\nalgorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
         ready.requirement.k(),
-        crate::study::algorithm(ready.study.algorithm)
+        ready.study.algorithm.name()
     )
 }
 

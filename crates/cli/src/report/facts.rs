@@ -1,12 +1,11 @@
 //! What a report says, before it is set as HTML or as text.
 
-use hedgerow_data::Study;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::convergence::{Ended, Step, name_of};
+use crate::opened::Opened;
 use crate::output::{count, thousands};
-use crate::study::{algorithm, security};
 use crate::verify::{Report, text};
 
 /// The most bars of a histogram.
@@ -78,11 +77,12 @@ pub(super) struct Demand {
 }
 
 impl Facts {
-    pub(super) fn new(study: &Study, report: Report) -> Self {
+    pub(super) fn new(opened: &Opened, report: Report) -> Self {
+        let study = &opened.study;
         Self {
             study: study.name.clone(),
-            algorithm: algorithm(study.algorithm),
-            security: security(study.security),
+            algorithm: study.algorithm.name(),
+            security: opened.run.security.name(),
             sizes: Sizes::of(&report.sizes),
             report,
         }

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let opened = Opened::open(&arguments.study)?;
     let original = arguments.original.as_deref();
     let asked = verify::Arguments::of_folder(&arguments.release, original);
-    let facts = Facts::new(&opened.study, verify::report(&asked, &opened)?);
+    let facts = Facts::new(&opened, verify::report(&asked, &opened)?);
     let path = &arguments.out;
     let page = html::page(&facts)?;
     if !is_there(path, &page) {
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 /// Writes the report of a release into its folder, which is not sealed yet.
 pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Value) -> Result<(), CliError> {
     let report = verify::unsealed(folder, opened, manifest)?;
-    let page = html::page(&Facts::new(&opened.study, report))?;
+    let page = html::page(&Facts::new(opened, report))?;
     save(&folder.join(FILE), &page)
 }
 

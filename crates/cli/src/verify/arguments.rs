@@ -8,6 +8,7 @@ use hedgerow_privacy::query_error::Queries;
 use hedgerow_privacy::{Requirement, Scope};
 
 use crate::error::CliError;
+use crate::opened::Opened;
 
 /// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
 /// worst class. With a release folder and its study also whether it is what all sites signed.
@@ -111,7 +112,8 @@ impl Arguments {
 
     /// What a fragmented release does not show: sites, and one closure for all records of a group whose
     /// quasi-identifiers were restored.
-    pub(super) fn refuse_of_tables(&self, study: &Study) -> Result<(), CliError> {
+    pub(super) fn refuse_of_tables(&self, opened: &Opened) -> Result<(), CliError> {
+        let study = &opened.study;
         let refuse = |what: &str| Err(CliError::Usage(what.to_owned()));
         if study.is_fragmented() && self.provider_column.is_some() {
             return refuse(
@@ -119,7 +121,7 @@ impl Arguments {
             );
         }
         if study.is_fragmented()
-            && study.d2pt.restore
+            && opened.run.d2pt.restore
             && (self.queries > 0 || self.population.is_some())
         {
             return refuse(

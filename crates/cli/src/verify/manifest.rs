@@ -248,8 +248,8 @@ impl Check {
         for (key, expected) in [
             ("study", study.name.as_str()),
             ("study_hash", &agreement.hash.to_string()),
-            ("security", crate::study::security(study.security)),
-            ("algorithm", crate::study::algorithm(study.algorithm)),
+            ("security", opened.run.security.name()),
+            ("algorithm", study.algorithm.name()),
         ] {
             if said[key].as_str() != Some(expected) {
                 self.find(format!(

@@ -6,11 +6,16 @@ pub(crate) mod clusters;
 pub(crate) mod cost;
 pub(crate) mod measure;
 pub(crate) mod search;
+mod settings;
 pub(crate) mod shape;
 pub(crate) mod shapes;
 mod tree;
 
+pub use settings::ClusteringSettings;
 pub use shape::Loss;
+
+/// The most iterations of a clustering.
+pub(crate) const MOST_ITERATIONS: u32 = 20;
 
 /// Why iterations over the records ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
