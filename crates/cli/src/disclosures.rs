@@ -35,8 +35,8 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
             all.extend(cover::discloses());
         }
         all.extend(assembly::discloses());
+        all.extend(security.discloses());
     }
-    all.extend(security.discloses());
     all
 }
 

@@ -37,8 +37,8 @@ impl Security {
         }
     }
 
-    /// What the primitives of a level show on their way, whatever is asked of sums, bits, extremes and
-    /// unions. A search for the kth element shows [more](crate::order::CANDIDATES).
+    /// What extremes and unions of a level show on their way, whatever is asked. A search for the kth
+    /// element shows [more](crate::order::CANDIDATES).
     pub const fn discloses(self) -> &'static [What] {
         match self {
             Self::Published => &[RUNNING, ON_THE_WAY],

@@ -65,7 +65,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Everything that [`cluster`](super::cluster) may disclose to a site, but for what all primitives
+    /// Everything that [`cluster`](super::cluster) may disclose to a site, but for what extremes and unions
     /// [show on their way](hedgerow_smc::Security::discloses). The generalized records of the release
     /// are the last closures.
     pub fn discloses(&self) -> Vec<What> {

@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Everything that [`partition`](super::partition) may disclose to a site at a level, but for what
-    /// all primitives [show on their way](Security::discloses).
+    /// extremes and unions [show on their way](Security::discloses).
     pub fn discloses(&self, security: Security) -> Vec<What> {
         let is_coarsened = self.is_coarsened();
         let mut all = vec![RECORDS];

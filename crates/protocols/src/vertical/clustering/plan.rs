@@ -104,7 +104,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Everything that [`cluster`](super::cluster) and [`assemble`](super::assemble) may disclose to a
-    /// site, but for what all primitives [show on their way](hedgerow_smc::Security::discloses).
+    /// site.
     pub fn discloses(&self) -> Vec<What> {
         let mut all = Vec::new();
         if own::is_asked(&self.requirement.models) {

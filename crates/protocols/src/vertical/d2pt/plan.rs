@@ -61,8 +61,7 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Everything that [`anonymize`](super::anonymize) may disclose to a site, but for what all
-    /// primitives [show on their way](hedgerow_smc::Security::discloses).
+    /// Everything that [`anonymize`](super::anonymize) may disclose to a site.
     pub fn discloses(&self) -> Vec<What> {
         let mut all = Vec::new();
         if own::is_asked(&self.requirement.models) {
