@@ -18,6 +18,26 @@ pub enum Role {
     Other,
 }
 
+impl Role {
+    /// All roles, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        (Self::Quasi.name(), Self::Quasi),
+        (Self::Sensitive.name(), Self::Sensitive),
+        (Self::Identifier.name(), Self::Identifier),
+        (Self::Other.name(), Self::Other),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quasi => "quasi",
+            Self::Sensitive => "sensitive",
+            Self::Identifier => "identifier",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// How a class covers its values in a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,6 +49,24 @@ pub enum Recode {
     Range,
     /// The set of the values that occur.
     Set,
+}
+
+impl Recode {
+    /// All three, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        (Self::Node.name(), Self::Node),
+        (Self::Range.name(), Self::Range),
+        (Self::Set.name(), Self::Set),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Range => "range",
+            Self::Set => "set",
+        }
+    }
 }
 
 /// One column of a study.

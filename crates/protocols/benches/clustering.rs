@@ -26,7 +26,6 @@ use std::time::Instant;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Codes, Recode, Role, Study, Table};
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::Present;
@@ -34,6 +33,7 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::horizontal::clustering::{
     Clustering, Loss, Phase, Plan, Progress, cluster,
 };
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{self, Partition};
 use hedgerow_protocols::horizontal::requirement::Demands;

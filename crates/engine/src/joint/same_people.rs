@@ -41,13 +41,12 @@ impl Ready {
             return Ok(Joint {
                 partition: None,
                 release: assemble(party, &plan, &columns, &rows, &found).await?,
-                convergence: Some(Convergence::of_changes(&found, self.study.clustering.loss)),
+                convergence: Some(Convergence::of_changes(&found, self.run.clustering.loss)),
                 groups: None,
                 opened: self.contributed(&columns, &rows),
             });
         }
-        let anonymizer = self.anonymizer();
-        let plan = self.d2pt_plan(&*anonymizer);
+        let plan = self.d2pt_plan();
         let each_time = |time, classes| each_step(Step::Synchronization { time, classes });
         let joint = anonymize(party, &plan, &columns, &rows, each_time).await?;
         Ok(Joint {
@@ -117,19 +116,12 @@ impl Ready {
         let identifiers = &self.study.identity.columns;
         let mut shared = json!({ "identifiers": identifiers, "sites": sites.collect::<Vec<_>>() });
         if let Some(groups) = groups {
-            shared["synchronizer"] = self.study.d2pt.synchronizer.name().into();
+            shared["synchronizer"] = self.run.d2pt.synchronizer.name().into();
             shared["synchronizations"] = groups.synchronizations.into();
             shared["same_at_first"] = groups.same_at_first.into();
-            shared["restored"] = self.study.d2pt.restore.into();
+            shared["restored"] = self.run.d2pt.restore.into();
         }
         Some(shared)
-    }
-
-    /// Whether a site has no quasi-identifiers of its own.
-    pub(crate) fn has_site_without_quasi(&self) -> bool {
-        let schema = &self.study.schema;
-        let is_without = |site| self.split.with_role(schema, site, Role::Quasi).is_empty();
-        (0..self.split.sites()).any(is_without)
     }
 }
 

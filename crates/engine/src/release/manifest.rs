@@ -25,7 +25,6 @@ use super::outcome;
 use super::published::Published;
 use crate::error::Error;
 use crate::joint::convergence::Convergence;
-use crate::study::names::{algorithm, security};
 use crate::study::ready::Ready;
 
 /// Its name in the folder of a release.
@@ -89,10 +88,8 @@ pub(super) fn describe(
         let hash = hash(&published.folder.join(&name))?;
         files.insert(name, Value::from(hash));
     }
-    let (security, algorithm) = (
-        security(ready.study.security),
-        algorithm(ready.study.algorithm),
-    );
+    let security = ready.run.security.name();
+    let algorithm = ready.study.algorithm.name();
     statement.insert("security".into(), Value::from(security));
     statement.insert("algorithm".into(), Value::from(algorithm));
     statement.insert("records".into(), Value::from(published.verdict.records));

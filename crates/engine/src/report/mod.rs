@@ -60,7 +60,7 @@ impl Report {
         }
         let study = release.study.as_ref().ok_or(VerifyRefused::NoRoles)?;
         let verdict = of_folder(folder, &study.opened, questions)?;
-        let facts = Facts::new(&study.opened.study, verdict);
+        let facts = Facts::new(&study.opened, verdict);
         Ok(Self {
             folder: folder.to_owned(),
             page: html::page(&facts)?,
@@ -113,7 +113,7 @@ impl Serialize for Report {
 /// Writes the report of a release into its folder, which is not sealed yet.
 pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Value) -> Result<(), Error> {
     let verdict = unsealed(folder, opened, manifest)?;
-    let page = html::page(&Facts::new(&opened.study, verdict))?;
+    let page = html::page(&Facts::new(opened, verdict))?;
     save(&folder.join(OWN_FILE), &page)
 }
 

@@ -90,9 +90,9 @@ impl Part {
         }
         agreement.require_signed()?;
         let ready = Ready::of(&agreement)?;
-        let refusals = site
-            .accept
-            .refusals(&agreement, place, &disclosures(&ready));
+        let refusals =
+            site.accept
+                .refusals(&agreement, place, ready.run.security, &disclosures(&ready));
         if !refusals.is_empty() {
             return Err(Error::Site(SiteRefused::NotAccepted {
                 file: path.to_owned(),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hedgerow_data::Study;
 use hedgerow_data::document::Document;
 use hedgerow_node::agreement::{Agreement, AgreementError};
+use hedgerow_protocols::RunSettings;
 
 use crate::error::Error;
 
@@ -14,6 +15,8 @@ use crate::error::Error;
 pub(crate) struct Opened {
     /// What the study declares.
     pub(crate) study: Study,
+    /// How its protocols run.
+    pub(crate) run: RunSettings,
     /// The study as sites sign it, or why sites cannot sign it; nothing for a study without a file.
     pub(crate) agreement: Option<Result<Arc<Agreement>, AgreementError>>,
     /// The file that errors name.
@@ -24,12 +27,16 @@ impl Opened {
     /// Reads a study that need not be fit to be signed.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         match Agreement::open(path) {
-            Ok(agreement) => Ok(Self::of(&Arc::new(agreement))),
-            Err(error) => Ok(Self {
-                study: Study::open(path)?,
-                agreement: Some(Err(error)),
-                path: path.to_owned(),
-            }),
+            Ok(agreement) => Self::of(&Arc::new(agreement)),
+            Err(error) => {
+                let study = Study::open(path)?;
+                Ok(Self {
+                    run: RunSettings::of_study(&study)?,
+                    study,
+                    agreement: Some(Err(error)),
+                    path: path.to_owned(),
+                })
+            }
         }
     }
 
@@ -37,20 +44,23 @@ impl Opened {
     pub(crate) fn parse(text: String, folder: &Path) -> Result<Self, Error> {
         let path = folder.join("study.toml");
         let document = Document::parse(text, &path)?;
+        let study = Study::read(document, folder)?;
         Ok(Self {
-            study: Study::read(document, folder)?,
+            run: RunSettings::of_study(&study)?,
+            study,
             agreement: None,
             path,
         })
     }
 
     /// A study that has been read.
-    pub(crate) fn of(agreement: &Arc<Agreement>) -> Self {
-        Self {
+    pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, Error> {
+        Ok(Self {
             study: agreement.study.clone(),
+            run: RunSettings::of_study(&agreement.study)?,
             agreement: Some(Ok(Arc::clone(agreement))),
             path: agreement.path().to_owned(),
-        }
+        })
     }
 
     /// The study as sites sign it, where they can.

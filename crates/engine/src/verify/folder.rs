@@ -20,7 +20,6 @@ use crate::release::manifest::{
     FILE, OWN_FILE, VERSION, account_digest, hash, statement, strangers, tail,
 };
 use crate::release::outcome;
-use crate::study::names::{algorithm, security};
 use crate::study::opened::Opened;
 use crate::words::one_line;
 
@@ -261,8 +260,8 @@ impl Check {
         for (key, expected) in [
             ("study", study.name.as_str()),
             ("study_hash", &agreement.hash.to_string()),
-            ("security", security(study.security)),
-            ("algorithm", algorithm(study.algorithm)),
+            ("security", opened.run.security.name()),
+            ("algorithm", study.algorithm.name()),
         ] {
             if said[key].as_str() != Some(expected) {
                 self.find(format!(

@@ -185,8 +185,9 @@ fn look(
     check: &mut Option<Check>,
 ) -> Result<Verdict, Error> {
     let mut verdict = match opened {
-        Some(Opened { study, .. }) => {
-            questions.refuse_of_tables(study)?;
+        Some(opened) => {
+            let study = &opened.study;
+            questions.refuse_of_tables(opened)?;
             let read = Read::open(&file, study, &*questions.observer)?;
             questions.refuse_ignored(&read.text, study)?;
             with_study((folder, &file), questions, study, &read, check.as_mut())?
