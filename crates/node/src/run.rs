@@ -24,7 +24,7 @@ use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
-use crate::opening::{Opening, WHOLE, context};
+use crate::opening::{Opening, WHOLE, context, is_ahead, today};
 use crate::seal::{Sealed, agree};
 
 /// Why a run ended without a release.
@@ -43,6 +43,14 @@ pub enum RunError<E> {
     /// A peer's opening is none.
     #[error("what `{peer}` sent before the run is no commitment of that site to its rows and seed")]
     NoOpening {
+        /// The peer.
+        peer: String,
+    },
+    /// A peer says that the run begins on a day that has not come.
+    #[error(
+        "`{peer}` says that the run begins on a day that lies more than one day ahead of this site's clock\nhint: see that the clocks of both sites are right, then give the run up and start the next"
+    )]
+    Ahead {
         /// The peer.
         peer: String,
     },
@@ -133,6 +141,12 @@ impl Began {
     /// A seed for what the protocol draws apart from its party, the same in every life of the run.
     pub fn derive_seed(&self, purpose: &'static str) -> Seed {
         self.seed.derive(purpose, 0)
+    }
+
+    /// The day of the run in days since 1970: the latest day that a site began on.
+    pub fn day(&self) -> u32 {
+        let days = self.openings.iter().map(|opening| opening.day);
+        days.max().unwrap_or(0)
     }
 
     /// The smallest of the largest shares that sites let one site bring, in parts of [`WHOLE`];
@@ -247,6 +261,7 @@ impl Run {
                     RunError::OtherRelease { peer }
                     | RunError::OtherTranscript { peer }
                     | RunError::NoOpening { peer }
+                    | RunError::Ahead { peer }
                     | RunError::NoSeal { peer },
                 ) => self.blame(peer),
                 (None, RunError::Part(error)) => end_of(error),
@@ -310,7 +325,9 @@ impl Run {
 
     /// Exchanges what sites say before a run.
     async fn open<E>(&self) -> Result<Began, RunError<E>> {
-        let own = Opening::new(&self.secret, &self.name, &self.seed, self.maximum_share);
+        let day = self.journal.began_on(self.id)?;
+        let (name, share) = (&self.name, self.maximum_share);
+        let own = Opening::new(&self.secret, name, &self.seed, share, day);
         let said = self.exchange(&own.encode()).await?;
         let mut openings = Vec::with_capacity(self.keys.len());
         for (place, (key, said)) in (0u16..).zip(self.keys.iter().zip(said)) {
@@ -320,7 +337,15 @@ impl Run {
                 Some(said) => {
                     let opening = Opening::decode(&said, key, study, number, place);
                     let peer = self.shared.name(place).to_owned();
-                    opening.ok_or(RunError::NoOpening { peer })?
+                    match opening {
+                        // Time goes on: what is not ahead now is not ahead when the run is taken
+                        // up again.
+                        Some(opening) if is_ahead(opening.day, today()) => {
+                            return Err(RunError::Ahead { peer });
+                        }
+                        Some(opening) => opening,
+                        None => return Err(RunError::NoOpening { peer }),
+                    }
                 }
             });
         }

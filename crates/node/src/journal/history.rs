@@ -138,6 +138,17 @@ impl Account {
 }
 
 impl Journal {
+    /// The day on which a run was entered here, in days since 1970, in universal time.
+    pub(crate) fn began_on(&self, run: i64) -> Result<u32, JournalError> {
+        let connection = self.connection();
+        let found = connection.query_row(
+            "SELECT CAST(strftime('%s', started) AS INTEGER) / 86400 FROM run WHERE id = ?1",
+            params![run],
+            |row| row.get(0),
+        );
+        found.map_err(|error| self.failed("cannot be read", &error))
+    }
+
     fn learn(
         &self,
         run: i64,
