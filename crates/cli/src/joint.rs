@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{FileError, write_fragments, write_release};
+use hedgerow_data::files::{FileError, write_folder};
 use hedgerow_data::study::{Algorithm, Partition as Spread, Split};
 use hedgerow_data::{Codes, Domain, Recode, Release, Role, Study, Table};
 use hedgerow_node::agreement::Agreement;
@@ -293,23 +293,13 @@ impl Ready {
             )));
         }
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-        if self.study.is_fragmented() {
-            write_fragments(folder, release, self.study.csv, &())?;
-        } else {
-            write_release(
-                &folder.join("release.parquet"),
-                release,
-                self.study.csv,
-                &(),
-            )?;
-            write_release(&folder.join("release.csv"), release, self.study.csv, &())?;
-        }
+        write_folder(folder, release, &self.study, &())?;
         self.look(folder)
     }
 
     /// Looks at a release that was written as a stranger would.
     pub(crate) fn look(&self, folder: &Path) -> Result<(Published, Release), CliError> {
-        let files = self.study.release_files();
+        let files = self.study.release_tables();
         let path = folder.join(files.first().map_or("", String::as_str));
         let read = Read::open(&path, &self.study)?;
         // Sites are not in a release: what speaks of them was seen to during the run.

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use hedgerow_data::Study;
 use hedgerow_data::files::{FileError, OutputFile};
+use hedgerow_data::study::TAXONOMIES;
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::{PublicKey, Purpose, Secret, hex};
 use hedgerow_node::run::Seals;
@@ -240,9 +241,28 @@ pub(crate) fn strangers(folder: &Path, study: &Study) -> Vec<String> {
     let is_known = |name: &String| {
         files.contains(name) || audits.contains(name) || *name == FILE || *name == OWN_FILE
     };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut strangers: Vec<String> = names.filter(|name| !is_known(name)).collect();
+    let mut strangers = Vec::new();
+    for name in names_in(folder) {
+        // Of folders a release has that of its taxonomies, and no link to one.
+        if name == TAXONOMIES && is_folder(&folder.join(TAXONOMIES)) {
+            let inside = names_in(&folder.join(TAXONOMIES)).into_iter();
+            let inside = inside.map(|name| format!("{TAXONOMIES}/{name}"));
+            strangers.extend(inside.filter(|name| !is_known(name)));
+        } else if !is_known(&name) {
+            strangers.push(name);
+        }
+    }
     strangers.sort_unstable();
     strangers
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.collect()
+}
+
+fn is_folder(path: &Path) -> bool {
+    let about = std::fs::symlink_metadata(path);
+    about.is_ok_and(|about| about.is_dir())
 }

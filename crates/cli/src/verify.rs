@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::{read_release, read_text};
+use hedgerow_data::files::{read_release_of, read_text};
 use hedgerow_data::study::QUASI_FILE;
 use hedgerow_data::{Cell, Release, Role, Study, TextTable};
 use hedgerow_privacy::classes::Classes;
@@ -278,11 +278,9 @@ fn check_csv(folder: &Path, study: &Study, release: &Release, check: &mut Check)
         return;
     }
     let path = folder.join("release.csv");
-    let attributes = study.schema.attributes().iter();
-    let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-    let text = read_release(&path, &names, study.csv, &Bar::reading(&path));
-    let text = text.map_err(CliError::from);
-    match text.and_then(|text| Ok(Release::from_text(&text, &study.schema, &[])?)) {
+    let read = read_release_of(&path, study, &Bar::reading(&path));
+    let read = read.map_err(CliError::from);
+    match read.and_then(|read| Ok(Release::from_text(&read.text, &study.schema, &[])?)) {
         Ok(csv) => check.same(&csv, release),
         Err(error) => check.findings.push(error.to_string()),
     }

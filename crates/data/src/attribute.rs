@@ -1,11 +1,11 @@
 //! Attributes: a column's name, its role, its domain, and how a release writes it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
 
 /// What an attribute is to privacy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Known from elsewhere and, in combination, identifying: generalized in the release.
@@ -18,8 +18,20 @@ pub enum Role {
     Other,
 }
 
+impl Role {
+    /// Its name in studies and manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quasi => "quasi",
+            Self::Sensitive => "sensitive",
+            Self::Identifier => "identifier",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// How a class covers its values in a release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recode {
     /// A node of the taxonomy; a range where the attribute has none but has an order.
@@ -29,6 +41,17 @@ pub enum Recode {
     Range,
     /// The set of the values that occur.
     Set,
+}
+
+impl Recode {
+    /// Its name in studies and manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Range => "range",
+            Self::Set => "set",
+        }
+    }
 }
 
 /// One column of a study.

@@ -65,7 +65,7 @@ impl Told<'_> {
             let columns = self.columns(place).join(", ");
             rows.push(vec![site.name.clone(), thousands(site.people), columns]);
         }
-        let files = self.town.ready.study.release_files();
+        let files = self.town.ready.study.release_tables();
         format!(
             "the release holds: {} whom all three know in {}, the same at all three and signed by all\n{}\
              who is known to all was found from identifiers under the keys of all three; nobody saw\n\

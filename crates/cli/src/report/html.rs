@@ -1,5 +1,6 @@
 //! The report as one HTML page: no script, no font, no picture from elsewhere.
 
+use hedgerow_data::study::PARQUET_FILE;
 use hedgerow_privacy::verify::Measure;
 
 use super::beside;
@@ -123,6 +124,9 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
         said.push(format!(
             "{file}: rows of a group do not stand in the order of what is written, so their order may say whose they are."
         ));
+    }
+    for contradiction in &facts.report.verdict.contradictions {
+        said.push(format!("{PARQUET_FILE}: {contradiction}."));
     }
     let failing = names(&|demand| demand.holds == Some(false) && demand.is_seen);
     if !failing.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{read_fragments, read_release};
+use hedgerow_data::files::{ReleaseTable, read_fragments, read_release_of};
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
@@ -18,6 +18,8 @@ pub(crate) struct Read {
     pub(crate) release: Release,
     /// Files whose order may say something.
     disordered: Vec<String>,
+    /// What a file says beside its cells and should not.
+    contradictions: Vec<String>,
 }
 
 impl Read {
@@ -31,16 +33,19 @@ impl Read {
                 text: read.text,
                 release: read.release,
                 disordered: read.disordered,
+                contradictions: Vec::new(),
             });
         }
-        let attributes = study.schema.attributes().iter();
-        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-        let text = read_release(path, &names, study.csv, &Bar::reading(path))?;
+        let ReleaseTable {
+            text,
+            contradictions,
+        } = read_release_of(path, study, &Bar::reading(path))?;
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
         Ok(Self {
             release: Release::from_text(&text, &study.schema, &all)?,
             text,
             disordered: Vec::new(),
+            contradictions,
         })
     }
 
@@ -55,7 +60,11 @@ impl Read {
         let evidence = evidence.ignoring(ignore);
         let classes = evidence.classes();
         let verdict = verify(&in_view(evidence, requirement), requirement);
-        Ok((classes, verdict.with_disorder(self.disordered.clone())))
+        let verdict = verdict.with_disorder(self.disordered.clone());
+        Ok((
+            classes,
+            verdict.with_contradictions(self.contradictions.clone()),
+        ))
     }
 
     /// What it lost.

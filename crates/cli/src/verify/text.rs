@@ -7,7 +7,7 @@ use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 
 use super::{Check, Report};
 use crate::error::CliError;
-use crate::output::{aligned, count, thousands};
+use crate::output::{aligned, count, one_line, thousands};
 
 pub(crate) fn text(path: &Path, report: &Report) -> String {
     let verdict = &report.verdict;
@@ -53,6 +53,13 @@ pub(crate) fn text(path: &Path, report: &Report) -> String {
     for file in &verdict.disordered {
         text.push_str(&format!(
             "{file}: rows of a group do not stand in the order of what is written: their order may say whose they are\n\n"
+        ));
+    }
+    for contradiction in &verdict.contradictions {
+        text.push_str(&format!(
+            "{}: {}\n\n",
+            path.display(),
+            one_line(contradiction)
         ));
     }
     let named = verdict.models.named();

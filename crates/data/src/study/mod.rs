@@ -7,12 +7,16 @@
 mod algorithm;
 mod attributes;
 mod audit;
+mod described;
 mod fragments;
 mod identity;
+mod release_files;
 mod split;
 
 use std::path::Path;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
@@ -24,9 +28,12 @@ pub use algorithm::{
     Widths,
 };
 pub use audit::Audit;
+pub use described::{Described, DescribedColumn, DescribedError, DescribedRange, Kind};
 pub(crate) use fragments::fragment_files;
 pub use fragments::{GROUP, QUASI_FILE};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
+pub(crate) use release_files::safe_name;
+pub use release_files::{CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, taxonomy_files};
 pub use split::{Split, SplitError};
 
 /// A study, read and checked.
@@ -68,12 +75,23 @@ pub struct Study {
 }
 
 /// How the table is spread over the sites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Partition {
     /// Different people, same columns.
     Horizontal,
     /// Same people, different columns.
     Vertical,
+}
+
+impl Partition {
+    /// Its name in studies and manifests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Horizontal => "horizontal",
+            Self::Vertical => "vertical",
+        }
+    }
 }
 
 /// The security level of a run.

@@ -303,7 +303,7 @@ fn sites_of_the_same_people_say_what_they_hold() {
     assert_eq!(study.algorithm, Algorithm::D2pt);
     assert_eq!(study.d2pt, D2pt::default());
     assert_eq!(
-        study.release_files(),
+        study.release_tables(),
         ["quasi.csv", "sensitive-disease.csv", "other-ward.csv"]
     );
     // What the study does not say, a simulation may.
