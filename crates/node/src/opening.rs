@@ -1,5 +1,5 @@
 //! What a site says before a run, signed: a commitment to its rows and its seed, the largest share of
-//! all records that it lets one site bring, and the day on which it began.
+//! all records that it lets one site bring, the day on which it began, and its version of hedgerow.
 //!
 //! The commitment hides (it is a hash with the run's seed in it, 256 bits that nobody else knows, under
 //! a salt that follows from the seed) and binds: whoever sees the seed and the rows later can tell
@@ -13,7 +13,7 @@
 //! the day that its journal knows.
 //!
 //! # Discloses
-//! To all sites: a random-looking number, a rule of this site, and the day on its clock.
+//! To all sites: a random-looking number, a rule of this site, the day on its clock, and its version.
 
 use std::time::SystemTime;
 
@@ -37,12 +37,14 @@ pub struct Opening {
     pub maximum_share: u32,
     /// The day on which the site began, in days since 1970, in universal time.
     pub day: u32,
+    /// The version of hedgerow that the site runs: what all sign names it, so all must have the same.
+    pub version: Version,
     signature: [u8; 64],
 }
 
 impl Opening {
     /// Bytes of it.
-    pub(crate) const BYTES: usize = 16 + 32 + 4 + 4 + 64;
+    pub(crate) const BYTES: usize = 16 + 32 + 4 + 4 + 6 + 64;
 
     /// This site's, for a run with this seed.
     pub(crate) fn new(
@@ -56,6 +58,7 @@ impl Opening {
             commitment: commitment(name, seed),
             maximum_share,
             day,
+            version: Version::OWN,
             signature: [0; 64],
         };
         let digest = opening.digest(name.study, name.number, name.site);
@@ -69,6 +72,7 @@ impl Opening {
         bytes.extend_from_slice(&self.commitment);
         bytes.extend_from_slice(&self.maximum_share.to_le_bytes());
         bytes.extend_from_slice(&self.day.to_le_bytes());
+        bytes.extend_from_slice(&self.version.to_bytes());
         bytes.extend_from_slice(&self.signature);
         bytes
     }
@@ -85,11 +89,13 @@ impl Opening {
         let (magic, rest) = bytes.split_first_chunk::<16>()?;
         let (commitment, rest) = rest.split_first_chunk::<32>()?;
         let (share, rest) = rest.split_first_chunk::<4>()?;
-        let (day, signature) = rest.split_first_chunk::<4>()?;
+        let (day, rest) = rest.split_first_chunk::<4>()?;
+        let (version, signature) = rest.split_first_chunk::<6>()?;
         let opening = Self {
             commitment: *commitment,
             maximum_share: u32::from_le_bytes(*share),
             day: u32::from_le_bytes(*day),
+            version: Version::from_bytes(version),
             signature: signature.try_into().ok()?,
         };
         let digest = opening.digest(study, number, site);
@@ -108,7 +114,8 @@ impl Opening {
             .update(&site.to_le_bytes())
             .update(&self.commitment)
             .update(&self.maximum_share.to_le_bytes())
-            .update(&self.day.to_le_bytes());
+            .update(&self.day.to_le_bytes())
+            .update(&self.version.to_bytes());
         *hasher.finalize().as_bytes()
     }
 }
@@ -123,6 +130,45 @@ pub(crate) fn today() -> u32 {
 /// Whether a day lies more than one day ahead: clocks and patience differ by no more.
 pub(crate) fn is_ahead(day: u32, today: u32) -> bool {
     day > today.saturating_add(1)
+}
+
+/// A version of hedgerow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Version([u16; 3]);
+
+impl Version {
+    /// This one.
+    pub const OWN: Self = Self([
+        number(env!("CARGO_PKG_VERSION_MAJOR")),
+        number(env!("CARGO_PKG_VERSION_MINOR")),
+        number(env!("CARGO_PKG_VERSION_PATCH")),
+    ]);
+
+    fn to_bytes(self) -> [u8; 6] {
+        let [[a, b], [c, d], [e, f]] = self.0.map(u16::to_le_bytes);
+        [a, b, c, d, e, f]
+    }
+
+    fn from_bytes([a, b, c, d, e, f]: &[u8; 6]) -> Self {
+        Self([[*a, *b], [*c, *d], [*e, *f]].map(u16::from_le_bytes))
+    }
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(formatter, "{major}.{minor}.{patch}")
+    }
+}
+
+/// The digits of a part of the version, which the build tool has seen to.
+const fn number(digits: &str) -> u16 {
+    let (digits, mut place, mut number) = (digits.as_bytes(), 0, 0);
+    while place < digits.len() {
+        number = number * 10 + (digits[place] - b'0') as u16;
+        place += 1;
+    }
+    number
 }
 
 /// What names a site's rows and seed in a run, and hides them.
@@ -147,7 +193,8 @@ pub(crate) fn context(study: StudyHash, number: u32, openings: &[Opening]) -> [u
         hasher
             .update(&opening.commitment)
             .update(&opening.maximum_share.to_le_bytes())
-            .update(&opening.day.to_le_bytes());
+            .update(&opening.day.to_le_bytes())
+            .update(&opening.version.to_bytes());
     }
     *hasher.finalize().as_bytes()
 }
@@ -222,6 +269,13 @@ mod tests {
         assert!(!is_ahead(0, 20_000));
         assert!(!is_ahead(u32::MAX, u32::MAX));
         assert!((20_000..100_000).contains(&today()));
+    }
+
+    #[test]
+    fn the_own_version_is_the_one_of_this_build() {
+        assert_eq!(Version::OWN.to_string(), env!("CARGO_PKG_VERSION"));
+        let other = Version([1, 513, 65_535]);
+        assert_eq!(Version::from_bytes(&other.to_bytes()), other);
     }
 
     proptest! {

@@ -24,7 +24,7 @@ use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
-use crate::opening::{Opening, WHOLE, context, is_ahead, today};
+use crate::opening::{Opening, Version, WHOLE, context, is_ahead, today};
 use crate::seal::{Sealed, agree};
 
 /// Why a run ended without a release.
@@ -53,6 +53,17 @@ pub enum RunError<E> {
     Ahead {
         /// The peer.
         peer: String,
+    },
+    /// A peer runs another version of hedgerow.
+    #[error(
+        "`{peer}` runs hedgerow {theirs}, this site {}: what all sign names one version\nhint: have all sites run the same version, then give the run up and start the next",
+        Version::OWN
+    )]
+    OtherHedgerow {
+        /// The peer.
+        peer: String,
+        /// Its version.
+        theirs: Version,
     },
     /// A peer's seal is none.
     #[error("what `{peer}` sent in place of its signature is none")]
@@ -262,6 +273,7 @@ impl Run {
                     | RunError::OtherTranscript { peer }
                     | RunError::NoOpening { peer }
                     | RunError::Ahead { peer }
+                    | RunError::OtherHedgerow { peer, .. }
                     | RunError::NoSeal { peer },
                 ) => self.blame(peer),
                 (None, RunError::Part(error)) => end_of(error),
@@ -342,6 +354,10 @@ impl Run {
                         // up again.
                         Some(opening) if is_ahead(opening.day, today()) => {
                             return Err(RunError::Ahead { peer });
+                        }
+                        Some(opening) if opening.version != Version::OWN => {
+                            let theirs = opening.version;
+                            return Err(RunError::OtherHedgerow { peer, theirs });
                         }
                         Some(opening) => opening,
                         None => return Err(RunError::NoOpening { peer }),
