@@ -1,19 +1,18 @@
 //! `hedgerow study new`, `sign` and `show`: what sites agree to, and who has.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use hedgerow_data::files::{FileError, OutputFile};
-use hedgerow_data::study::Roles;
-use hedgerow_node::agreement::{Agreement, Standing};
-use hedgerow_node::identity::Secret;
+use hedgerow::data::files::{FileError, OutputFile};
+use hedgerow::data::study::{self, Roles};
+use hedgerow::node::agreement::{Agreement, Standing};
+use hedgerow::node::identity::Secret;
+use hedgerow::words::aligned;
+use hedgerow::{Draft, Study, StudyRefused};
 use serde_json::{Value, json};
 
-use crate::disclosures::disclosures;
 use crate::error::CliError;
-use crate::joint::Ready;
-use crate::output::{Answer, aligned};
+use crate::output::Answer;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -48,115 +47,18 @@ pub(crate) struct ShowArguments {
     study: PathBuf,
 }
 
-/// A study to begin with: sound as it is, and to be changed.
-const TEMPLATE: &str = r#"# What all sites agree to. Every site signs this file and the files it names, byte for byte.
-[study]
-name = "my-study"
-partition = "horizontal"            # different people, same columns
-
-# One for each site, in an order that all agree on.
-# [[site]]
-# name = "north"
-# address = "north.example.org:7401"
-# key = "ed25519:..."               # as hedgerow keygen prints it
-
-# One for each column. Quasi-identifiers are what others may know about a person.
-[[attribute]]
-name = "age"
-role = "quasi"
-type = "integer"
-range = [0, 120]
-
-[[attribute]]
-name = "disease"
-role = "sensitive"
-values = ["asthma", "flu", "ulcer"]
-
-# What every class of the release must satisfy.
-[require]
-k = 10
-l = 2
-# m = 1                             # for three sites or more: it holds if one turns on the others
-"#;
-
-/// The same for sites that hold different columns.
-const VERTICAL: &str = r#"# What all sites agree to. Every site signs this file and the files it names, byte for byte.
-[study]
-name = "my-study"
-partition = "vertical"              # the same people, different columns
-
-# One for each site, in an order that all agree on, with the columns that it holds.
-[[site]]
-name = "clinic"
-# address = "clinic.example.org:7401"
-# key = "ed25519:..."               # as hedgerow keygen prints it
-columns = ["age", "disease"]
-
-[[site]]
-name = "insurer"
-# address = "insurer.example.org:7401"
-# key = "ed25519:..."
-columns = ["zip", "tariff"]
-
-# Says who is who. Every site has it, and it is never released.
-[[attribute]]
-name = "number"
-role = "identifier"
-
-# One for each column. Quasi-identifiers are what others may know about a person.
-[[attribute]]
-name = "age"
-role = "quasi"
-type = "integer"
-range = [0, 119]
-widths = [10, 20, 40]
-
-[[attribute]]
-name = "zip"
-role = "quasi"
-values = ["12345", "12346", "12350"]
-
-[[attribute]]
-name = "disease"
-role = "sensitive"
-values = ["asthma", "flu", "ulcer"]
-
-[[attribute]]
-name = "tariff"
-role = "sensitive"
-values = ["basic", "full"]
-
-# What makes different ways to write an identifier the same.
-[identity]
-case = "fold"                       # keep | fold
-spaces = "trim"                     # keep | trim | collapse | remove
-zeros = "keep"                      # keep | strip: leading ones
-
-# What every group of the release must satisfy.
-[require]
-k = 10
-l = 2
-
-[algorithm]
-name = "d2pt"                       # d2pt | clustering
-anonymizer = "datafly"              # datafly | optimal
-synchronizer = "merge"              # merge | fork | identity | dpp2ga
-"#;
-
 pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
     let path = &arguments.study;
     if path.exists() {
-        return Err(CliError::Usage(format!(
-            "{}: is there already and is kept\nhint: choose another name",
-            path.display()
-        )));
+        let study = path.clone();
+        return Err(StudyRefused::Kept { study }.into());
     }
     let mut file = OutputFile::create(path)?;
-    let template = match arguments.vertical {
-        true => VERTICAL,
-        false => TEMPLATE,
-    };
-    file.write_all(template.as_bytes())
+    let draft = Study::draft(match arguments.vertical {
+        true => Draft::Vertical,
+        false => Draft::Horizontal,
+    });
+    file.write_all(draft.as_bytes())
         .map_err(|error| FileError::Unwritable {
             file: path.display().to_string(),
             reason: error.to_string(),
@@ -170,9 +72,10 @@ pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
 }
 
 pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
-    let agreement = Arc::new(Agreement::open(&arguments.study)?);
+    let study = Study::open(&arguments.study)?;
+    let agreement = study.agreement()?;
     // What cannot be run is not signed.
-    Ready::of(&agreement)?;
+    study.see_runnable()?;
     let secret = Secret::open(&arguments.key)?;
     let place = agreement.sign(&secret)?;
     let site = &agreement.study.sites[place].name;
@@ -186,7 +89,8 @@ pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
 }
 
 pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
-    let agreement = Arc::new(Agreement::open(&arguments.study)?);
+    let opened = Study::open(&arguments.study)?;
+    let agreement = opened.agreement()?;
     let standings = agreement.standings()?;
     let is_signed = standings.iter().all(|one| *one == Standing::Signed);
     let mut text = format!(
@@ -195,7 +99,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         agreement.hash,
         table(&agreement, &standings)
     );
-    text.push_str(&crate::study::holders(&agreement.study));
+    text.push_str(&holders(&agreement.study));
     let mut shown = value(&agreement, &standings);
     if let Some(parent) = agreement.parent() {
         text.push_str(&format!("a new version of {parent}\n"));
@@ -216,34 +120,33 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         ));
         shown["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });
     }
-    let ready = Ready::of(&agreement)?;
-    let rows: Vec<Vec<String>> = disclosures(&ready)
+    opened.see_runnable()?;
+    let disclosed = opened.discloses()?;
+    let rows: Vec<Vec<String>> = disclosed
         .iter()
         .map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()])
         .collect();
     text.push_str("each site may learn\n");
     text.push_str(&aligned(&rows));
     shown["requires"] = json!(agreement.requirement);
-    shown["discloses"] = disclosures(&ready)
+    shown["discloses"] = disclosed
         .iter()
         .map(|what| json!({ "what": what.name(), "allowed_by": what.allowed_by() }))
         .collect();
     Ok(Answer::new(text, &shown, is_signed))
 }
 
-/// How it stands with the signatures of a study, if it has any: for `study check`. The second says
-/// whether none of them is void or forged.
-pub(crate) fn signatures(path: &Path) -> Result<Option<(String, bool)>, CliError> {
-    let mut beside = path.to_owned().into_os_string();
-    beside.push(".sig");
-    if !Path::new(&beside).exists() {
-        return Ok(None);
-    }
-    let agreement = Agreement::open(path)?;
-    let standings = agreement.standings()?;
-    let wrong = |one: &Standing| matches!(one, Standing::Void | Standing::Forged);
-    let is_sound = !standings.iter().any(wrong);
-    Ok(Some((table(&agreement, &standings), is_sound)))
+/// Which site holds which columns of the same people, a line for each.
+fn holders(study: &hedgerow::data::Study) -> String {
+    let Some(split) = &study.split else {
+        return String::new();
+    };
+    let sites = study.sites.iter().enumerate();
+    let line = |(place, site): (usize, &study::Site)| {
+        let columns = split.names(&study.schema, place).join(", ");
+        format!("`{}` holds {columns}\n", site.name)
+    };
+    sites.map(line).collect()
 }
 
 fn table(agreement: &Agreement, standings: &[Standing]) -> String {

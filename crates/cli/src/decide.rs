@@ -1,18 +1,14 @@
-//! `hedgerow run approve` and `run refuse`: the privacy officer's word about a run.
-//!
-//! The word goes into the site's memory, which a node looks at while it waits, so that it works beside
-//! one; where nobody is at work, a refusal is carried out here.
+//! `hedgerow run approve` and `run refuse`: the privacy officer's word about a run; `run rejoin`: how a
+//! site that lost its data folder comes back.
 
 use std::path::PathBuf;
 
-use hedgerow_node::journal::{Journal, JournalError};
-use hedgerow_node::rerun::Rerun;
+use hedgerow::{CarriedOut, Site};
 use serde_json::json;
 
-use crate::due::require_due;
 use crate::error::CliError;
 use crate::output::Answer;
-use crate::part::Part;
+use crate::progress::Terminal;
 use crate::run::block_on;
 
 #[derive(clap::Args)]
@@ -27,18 +23,23 @@ pub(crate) struct Arguments {
     site: PathBuf,
 }
 
+#[derive(clap::Args)]
+#[command(
+    after_help = "The nodes of all other sites must be running: they say which run is due.\nExample: hedgerow run rejoin --site north.toml"
+)]
+pub(crate) struct RejoinArguments {
+    /// This site's file.
+    #[arg(long, value_name = "FILE")]
+    site: PathBuf,
+}
+
 pub(crate) fn approve(arguments: &Arguments) -> Result<Answer, CliError> {
-    let (part, number) = (Part::open(&arguments.site)?, arguments.number);
-    require_due(&part.site.data, &part.versions()?, number)?;
-    if part.site.accept.rerun != Rerun::Ask {
-        return Err(CliError::Usage(String::from(
-            "accept.rerun: is \"same rows\", so no word lets a run through\nhint: write rerun = \"ask\", and start the node again",
-        )));
-    }
-    part.memory.decide(&part.mark(number), true)?;
-    let text = match Journal::is_held(&part.site.data)? {
-        true => format!("run {number} is approved; this site's process goes on with it\n"),
-        false => format!(
+    let (site, number) = (open(&arguments.site)?, arguments.number);
+    let text = match site.approve(number)? {
+        CarriedOut::ByProcess => {
+            format!("run {number} is approved; this site's process goes on with it\n")
+        }
+        _ => format!(
             "run {number} is approved; it begins when this site's node is asked for it, or by hedgerow run\n"
         ),
     };
@@ -46,29 +47,29 @@ pub(crate) fn approve(arguments: &Arguments) -> Result<Answer, CliError> {
 }
 
 pub(crate) fn refuse(arguments: &Arguments) -> Result<Answer, CliError> {
-    let (part, number) = (Part::open(&arguments.site)?, arguments.number);
-    require_due(&part.site.data, &part.versions()?, number)?;
-    if part.runs()?.iter().any(|entry| entry.number == number) {
-        return Err(CliError::Usage(format!(
-            "run {number} has begun at this site\nhint: hedgerow run --abandon --number {number} gives it up"
-        )));
-    }
-    part.memory.decide(&part.mark(number), false)?;
+    let (site, number) = (open(&arguments.site)?, arguments.number);
     let carry_out = async {
-        match part.journal() {
-            Ok(journal) => match part.turn_down(number, journal).await {
-                CliError::Refused { .. } => Ok("the peers that could be reached were told"),
-                error => Err(error),
-            },
-            // It waits for this word, or will hear it before it begins.
-            Err(CliError::Journal(JournalError::Busy { .. })) => {
-                Ok("this site's process tells the peers")
-            }
-            Err(error) => Err(error),
-        }
+        Ok(Some(match site.refuse(number).await? {
+            CarriedOut::ByProcess => "this site's process tells the peers",
+            _ => "the peers that could be reached were told",
+        }))
     };
-    let stopped = || Ok("stopped before every peer could be told");
-    let told = block_on(carry_out, stopped)?;
+    let told = block_on::<_, CliError>(carry_out, || Ok(None))?;
+    let told = told.unwrap_or("stopped before every peer could be told");
     let text = format!("run {number} is refused, and its number is not used again; {told}\n");
     Ok(Answer::new(text, &json!({ "refused": number }), true))
+}
+
+pub(crate) fn rejoin(arguments: &RejoinArguments) -> Result<Answer, CliError> {
+    let site = open(&arguments.site)?;
+    let stopped = || {
+        Err(CliError::Stopped(
+            "stopped\nhint: the same command begins again",
+        ))
+    };
+    Ok(Answer::of(&block_on(site.rejoin(), stopped)?, true))
+}
+
+fn open(path: &PathBuf) -> Result<Site, CliError> {
+    Ok(Site::open(path)?.observer(Terminal::default()))
 }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hedgerow_data::synthetic::{Kind, Plan, TableFormat, generate};
+use hedgerow::data::synthetic::{Kind, Plan, TableFormat, generate};
+use hedgerow::words::{count, thousands};
 use serde_json::json;
 
 use crate::error::CliError;
-use crate::output::{Answer, count, thousands};
+use crate::output::Answer;
 use crate::progress::Bar;
 
 /// Make synthetic tables: one for each site, with taxonomies and a study file that checks.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hedgerow_node::identity::Secret;
+use hedgerow::node::identity::Secret;
 use serde_json::json;
 
 use crate::error::CliError;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hedgerow_node::Event;
+use hedgerow::Notice;
+use hedgerow::node::Event;
 
 use crate::output::talk;
 
@@ -16,9 +17,10 @@ const MOST: usize = 256;
 
 /// Remembers what was said.
 #[derive(Default)]
-pub(crate) struct Log(Mutex<HashMap<String, Said>>);
+pub(crate) struct Log(Mutex<HashMap<String, Line>>);
 
-struct Said {
+/// A line that was said.
+struct Line {
     last: Instant,
     /// How often it was left unsaid since.
     unsaid: u64,
@@ -27,18 +29,14 @@ struct Said {
 impl Log {
     /// Says what happened on the lines.
     pub(crate) fn say(&self, event: Event) {
-        let line = match event {
-            Event::Connected { peer } => return talk(&format!("connected with `{peer}`")),
-            Event::Disconnected { peer, why } => {
-                format!("not connected with `{peer}`: {why}")
-            }
-            Event::TurnedAway { address, why } => {
-                // Each attempt has a port of its own.
-                let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
-                format!("turned away {host}: {why}")
-            }
-            _ => return,
-        };
+        let is_connected = matches!(event, Event::Connected { .. });
+        let line = Notice::Line(event).to_string();
+        if is_connected {
+            return talk(&line);
+        }
+        if line.is_empty() {
+            return;
+        }
         if let Some(line) = self.admit(line, Instant::now()) {
             talk(&line);
         }
@@ -47,7 +45,7 @@ impl Log {
     /// The line to say now, if it is to be said.
     fn admit(&self, line: String, now: Instant) -> Option<String> {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_recent = |one: &Said| now.saturating_duration_since(one.last) < PAUSE;
+        let is_recent = |one: &Line| now.saturating_duration_since(one.last) < PAUSE;
         if !said.contains_key(&line) && said.len() >= MOST {
             said.retain(|_, one| is_recent(one));
         }
@@ -70,7 +68,7 @@ impl Log {
                 })
             }
             None => {
-                let one = Said {
+                let one = Line {
                     last: now,
                     unsaid: 0,
                 };

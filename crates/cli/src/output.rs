@@ -1,13 +1,12 @@
-//! What a command says: text for people, JSON for machines, plain tables.
+//! What a command says: text for people, JSON for machines.
 //!
 //! Names and values come from files that others wrote, and a terminal obeys what stands in them. So
-//! nothing is printed but through here, where control characters and those that turn the direction of
-//! text are written as `\u001b`: as JSON has them, so that JSON stays what it is.
+//! nothing is printed but through here, where [`visible`] writes what a terminal would obey.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::Display;
 use std::io::Write as _;
 
+use hedgerow::words::visible;
 use serde::Serialize;
 
 /// A command's answer, in both forms.
@@ -24,6 +23,11 @@ impl Answer {
         // Our own types have string keys and finite or null numbers, so this cannot fail.
         let json = serde_json::to_string_pretty(value).unwrap_or_default();
         Self { text, json, holds }
+    }
+
+    /// What the engine found, in both forms.
+    pub(crate) fn of(found: &(impl Display + Serialize), holds: bool) -> Self {
+        Self::new(found.to_string(), found, holds)
     }
 }
 
@@ -42,120 +46,4 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
 /// Says something on stderr.
 pub(crate) fn talk(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", visible(text));
-}
-
-/// Text that a terminal only shows. Lines and tabs stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |letter| {
-        is_obeyed(letter) && !matches!(letter, '\n' | '\t')
-    })
-}
-
-/// The same for a name or value that must not look like several lines.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, is_obeyed)
-}
-
-/// Whether a terminal does something else with it than to show it.
-fn is_obeyed(letter: char) -> bool {
-    // Controls are those of ASCII, delete, and their eight-bit forms.
-    letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&is_escaped) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
-        if is_escaped(letter) {
-            // A string takes whatever is written.
-            let _ = write!(shown, "\\u{:04x}", u32::from(letter));
-        } else {
-            shown.push(letter);
-        }
-    }
-    Cow::Owned(shown)
-}
-
-/// Rows as aligned columns, two spaces apart; the last column is not padded.
-pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
-    let shown = |row: &Vec<String>| row.iter().map(|cell| one_line(cell).into_owned()).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// A number with its thousands apart: 30,162.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 record`, `2 records`.
-pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    format!(
-        "{} {}",
-        thousands(number),
-        if number == 1 { one } else { many }
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_tables() {
-        assert_eq!(thousands(30_162), "30,162");
-        assert_eq!(thousands(7), "7");
-        assert_eq!(count(1, "class", "classes"), "1 class");
-        let rows = [
-            vec!["a".into(), "b".into()],
-            vec!["long".into(), "c".into()],
-        ];
-        assert_eq!(aligned(&rows), "a     b\nlong  c\n");
-        let rows = [
-            vec!["a\n\u{9b}".into(), "b".into()],
-            vec!["c".into(), "d".into()],
-        ];
-        assert_eq!(aligned(&rows), "a\\u000a\\u009b  b\nc              d\n");
-    }
-
-    #[test]
-    fn nothing_that_a_terminal_obeys() {
-        let text = "\u{1b}]0;x\u{7} \u{9b}2J \r \u{7f} \u{202e}txt \u{2066}";
-        let shown = "\\u001b]0;x\\u0007 \\u009b2J \\u000d \\u007f \\u202etxt \\u2066";
-        assert_eq!(visible(text), shown);
-        assert_eq!(visible("zwölf\t12\n…"), "zwölf\t12\n…");
-        assert_eq!(one_line("a\nb"), "a\\u000ab");
-        // JSON stays JSON, and means what it meant.
-        let json = serde_json::to_string_pretty(&[text, "\\\u{9b}"]).unwrap();
-        assert!(!visible(&json).contains(|letter| is_obeyed(letter) && letter != '\n'));
-        let again: [String; 2] = serde_json::from_str(&visible(&json)).unwrap();
-        assert_eq!(again, [text, "\\\u{9b}"]);
-    }
 }

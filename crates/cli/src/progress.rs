@@ -1,13 +1,15 @@
-//! Progress bars on stderr, for what takes longer than a moment.
+//! Progress bars on stderr, for what takes longer than a moment, and notices beside them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hedgerow_data::files::Progress;
+use hedgerow::data::files::Progress;
+use hedgerow::words::one_line;
+use hedgerow::{Notice, Observer, Step, Watch, Work};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::convergence::Step;
-use crate::output::one_line;
+use crate::log::Log;
+use crate::output::talk;
 
 /// A bar that shows itself only once the work has taken a second.
 pub(crate) struct Bar {
@@ -41,14 +43,8 @@ impl Bar {
     }
 
     /// A bar for a run: how far it is.
-    pub(crate) fn steps() -> Self {
+    fn steps() -> Self {
         Self::new(0, "finding classes", "{spinner} {msg}")
-    }
-
-    /// A step of it.
-    pub(crate) fn step(&self, step: Step) {
-        self.bar.set_message(step.to_string());
-        self.advance(1);
     }
 
     fn new(length: u64, message: &str, template: &str) -> Self {
@@ -70,6 +66,34 @@ impl Progress for Bar {
         // Not a terminal: indicatif keeps a stderr target hidden by itself.
         if self.bar.is_hidden() && self.started.elapsed() > Duration::from_secs(1) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Watch for Bar {
+    fn step(&self, step: Step) {
+        self.bar.set_message(step.to_string());
+        self.advance(1);
+    }
+}
+
+/// Draws bars and says notices on stderr.
+#[derive(Default)]
+pub(crate) struct Terminal(Log);
+
+impl Observer for Terminal {
+    fn begin(&self, work: Work<'_>) -> Box<dyn Watch> {
+        Box::new(match work {
+            Work::Reading(path) => Bar::reading(path),
+            Work::Alone { records } => Bar::rows(records, "each site alone"),
+            _ => Bar::steps(),
+        })
+    }
+
+    fn notice(&self, notice: Notice) {
+        match notice {
+            Notice::Line(event) => self.0.say(event),
+            other => talk(&other.to_string()),
         }
     }
 }

@@ -1,27 +1,13 @@
 //! `hedgerow simulate`: all sites of a study in one process, with exact counts of what they send.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use hedgerow_data::Table;
-use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study;
-use hedgerow_protocols::horizontal::Owner;
-use hedgerow_smc::MAXIMUM_SITES;
-use hedgerow_smc::memory::{LinkModel, Simulation};
+use hedgerow::data::study;
+use hedgerow::{DEFAULT_SEED, Deal, Options, Sites, SplitRefused, Study, Table};
 
-use crate::anonymize::{SEED, refuse_provider};
-use crate::baselines::Baselines;
-use crate::error::CliError;
-use crate::joint::{Brought, Joint, Ready, probe, refuse_singled_out, see_people};
-use crate::manifest::{self, Account};
-use crate::opened::Opened;
-use crate::output::{Answer, talk, thousands};
-use crate::plan::Draws;
-use crate::progress::Bar;
-use crate::shared::Groups;
-use crate::split::{Deal, Sites, Split, columns_at, own_order};
-use crate::summary::{Cost, OfSites, Summary};
+use crate::error::{CliError, Usage};
+use crate::output::Answer;
+use crate::progress::Terminal;
 
 /// How the table is spread over the sites.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -78,16 +64,29 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN", conflicts_with = "sites")]
     provider_column: Option<String>,
     /// The same seed gives the same run.
-    #[arg(long, default_value_t = SEED)]
+    #[arg(long, default_value_t = DEFAULT_SEED)]
     seed: u64,
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
 }
 
+/// How rows are dealt to sites.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Split {
+    /// In turn.
+    RoundRobin,
+    /// At random, from the seed.
+    Random,
+    /// By the columns of --by, rows equal in them at one site, so that a site is a region.
+    Column,
+    /// By the quasi-identifiers, so that sites hold different people.
+    Sorted,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let opened = Opened::open(&arguments.study)?;
-    let wanted = match opened.study.partition {
+    let study = Study::open(&arguments.study)?;
+    let wanted = match study.declared().partition {
         study::Partition::Horizontal => Partition::Horizontal,
         study::Partition::Vertical => Partition::Vertical,
     };
@@ -96,263 +95,81 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             Partition::Horizontal => ("vertical", "horizontal"),
             Partition::Vertical => ("horizontal", "vertical"),
         };
-        return Err(CliError::Usage(format!(
-            "--partition is {said}, the study says partition = \"{written}\"\nhint: a release is of its study; write partition = \"{said}\" there"
-        )));
+        return Err(Usage::OtherPartition { said, written }.into());
     }
-    match wanted {
-        Partition::Horizontal => horizontal(arguments, opened),
-        Partition::Vertical => vertical(arguments, opened),
+    let mut options = Options::new()
+        .seed(arguments.seed)
+        .out(&arguments.out)
+        .observer(Terminal::default());
+    if arguments.independent {
+        options = options.independent();
     }
+    let sites = match wanted {
+        Partition::Horizontal => arguments.of_different_people()?,
+        Partition::Vertical => arguments.of_the_same_people(&study)?,
+    };
+    let simulation = hedgerow::simulate(&study, &sites, &options)?;
+    let summary = &simulation.outcome.summary;
+    Ok(Answer::of(summary, summary.holds))
 }
 
-/// What a simulated run ended with.
-struct Ran {
-    /// What each site has.
-    joints: Vec<Joint>,
-    ledger: Vec<serde_json::Value>,
-    cost: Cost,
-}
+impl Arguments {
+    fn table(&self) -> Table {
+        Table::file(&self.table)
+    }
 
-/// Runs all sites, each with what it brings.
-fn simulate(
-    ready: &Ready,
-    seed: u64,
-    count: usize,
-    bring: impl Fn(usize) -> Brought + Sync,
-) -> Result<Ran, CliError> {
-    let bar = Bar::steps();
-    let draws = Draws::Simulated(seed);
-    let simulation = Simulation::new(count, seed)
-        .settings(ready.settings())
-        .model(LinkModel::WAN);
-    let began = Instant::now();
-    let outcome = simulation.run(|mut party| {
-        let (bring, bar, draws) = (&bring, &bar, &draws);
-        async move {
-            let site = party.me().index();
-            let brought = bring(site);
-            let each_step = |step| {
-                if site == 0 {
-                    bar.step(step);
-                }
-            };
-            let owners = (Owner::Site(site as u32), count);
-            let joint = ready
-                .take_part(&mut party, &brought, owners, draws, each_step)
-                .await?;
-            Ok::<_, hedgerow_protocols::Error>((joint, party.calls(), party.ledger().summary()))
+    fn of_different_people(&self) -> Result<Sites, CliError> {
+        let table = self.table();
+        if self.columns.is_some() {
+            return Err(CliError::Engine(SplitRefused::HasAllColumns.into()));
         }
-    });
-    let protocol_seconds = began.elapsed().as_secs_f64();
-    let (traffic, elapsed) = (outcome.traffic.clone(), outcome.elapsed);
-    let values = outcome.into_values()?;
-    let Some((_, calls, ledger)) = values.first() else {
-        return Err(CliError::Usage(String::from("a run needs a site")));
-    };
-    Ok(Ran {
-        ledger: manifest::ledger(ledger),
-        cost: Cost {
-            rounds: u64::from(traffic.rounds),
-            messages: traffic.messages(),
-            bytes: traffic.bytes(),
-            smc_calls: *calls,
-            protocol_seconds,
-            wan_seconds: Some(elapsed.as_secs_f64()),
-            ..Cost::default()
-        },
-        joints: values.into_iter().map(|(joint, ..)| joint).collect(),
-    })
-}
-
-fn refuse_many(count: usize) -> Result<(), CliError> {
-    if count == 0 {
-        return Err(CliError::Usage(String::from(
-            "--sites is 0, expected 1 or more",
-        )));
-    }
-    if count > MAXIMUM_SITES {
-        return Err(CliError::Usage(format!(
-            "{} sites are too many for one process\nhint: the most is {}",
-            thousands(count as u64),
-            thousands(MAXIMUM_SITES as u64)
-        )));
-    }
-    Ok(())
-}
-
-/// Sites that hold different people.
-fn horizontal(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError> {
-    let started = Instant::now();
-    if arguments.columns.is_some() {
-        return Err(CliError::Usage(String::from(
-            "--columns is for vertical studies: in this one every site has all columns\nhint: --sites says among how many the rows are split",
-        )));
-    }
-    let named = match &arguments.provider_column {
-        Some(column) => Some(Sites::of_column(&arguments.table, column)?),
-        None => None,
-    };
-    let count = match (&named, arguments.sites) {
-        (Some(named), _) => named.count(),
-        (None, Some(number)) => number,
-        (None, None) => {
-            return Err(CliError::Usage(String::from(
-                "nothing says how many sites there are\nhint: give --sites, or --provider-column with the column that names each record's site",
-            )));
+        if let Some(column) = self.provider_column.clone() {
+            return Ok(Sites::Named { table, column });
         }
-    };
-    refuse_many(count)?;
-    let ready = Ready::new(opened, &arguments.study, Some(count as u64))?;
-    let deal = Deal::new(
-        arguments.split,
-        &arguments.by,
-        count,
-        arguments.seed,
-        &ready.study.schema,
-    )?;
-    let others = Others::but(arguments.provider_column.as_deref());
-    let table = read_table(
-        &arguments.table,
-        &ready.study.schema,
-        &others,
-        &Bar::reading(&arguments.table),
-    )?;
-    let name = arguments.table.display().to_string();
-    refuse_singled_out(&ready.study, &table, &name)?;
-    let sites = named.unwrap_or_else(|| deal.sites(&table));
-    if let Some(note) = deal.note(&sites) {
-        talk(&note);
-    }
-    if count > 2 && ready.requirement.m.is_none() {
-        talk(
-            "hint: a study that names three sites or more says m, how many of them may collude: m = 1 under [require] keeps each site safe from each other",
-        );
-    }
-    let rows_of = sites.rows();
-    probe(&arguments.out, &ready.study)?;
-
-    let ran = simulate(&ready, arguments.seed, count, |site| {
-        Brought::People(ready.columns(&table, rows_of[site].iter().copied()))
-    })?;
-    // Each class with everybody's rows, as nobody in a run sees it.
-    let mut classes: Vec<Vec<u32>> = Vec::new();
-    for (site, joint) in ran.joints.iter().enumerate() {
-        let Some(partition) = &joint.partition else {
-            continue;
+        let sites = self.sites.ok_or(Usage::NoSites)?;
+        let deal = match self.split {
+            Split::Column => Deal::Columns(self.by.clone()),
+            _ if !self.by.is_empty() => return Err(Usage::ByWithoutColumn.into()),
+            Split::RoundRobin => Deal::RoundRobin,
+            Split::Random => Deal::Random,
+            Split::Sorted => Deal::Sorted,
         };
-        classes.resize(partition.classes.len(), Vec::new());
-        for (all, class) in classes.iter_mut().zip(&partition.classes) {
-            let rows = partition.rows(class).iter();
-            all.extend(rows.map(|row| rows_of[site][*row as usize] as u32));
+        Ok(Sites::Dealt { table, sites, deal })
+    }
+
+    fn of_the_same_people(&self, study: &Study) -> Result<Sites, CliError> {
+        let table = self.table();
+        if let Some(column) = self.provider_column.clone() {
+            return Ok(Sites::Named { table, column });
+        }
+        let deal = match self.by.is_empty() {
+            true => Deal::RoundRobin,
+            false => Deal::Columns(self.by.clone()),
+        };
+        match (&self.columns, self.sites) {
+            // The engine holds the number against the columns of the study.
+            (None, Some(sites)) if study.declared().split.is_some() || !self.by.is_empty() => {
+                Ok(Sites::Dealt { table, sites, deal })
+            }
+            _ if !self.by.is_empty() => Ok(Sites::Dealt {
+                table,
+                sites: 1,
+                deal,
+            }),
+            (columns, _) => Ok(Sites::Columns {
+                table,
+                columns: columns.as_deref().map(columns_of),
+            }),
         }
     }
-    let columns = ready.columns(&table, 0..table.rows());
-    let classes = classes.iter().map(Vec::as_slice);
-    let released = ran.joints.first().map(|joint| &joint.release);
-    let of_sites = released.map_or_else(OfSites::default, |release| {
-        ready.of_sites(&columns, &sites, release, classes)
-    });
-    let baselines = |joint: &Joint| match arguments.independent {
-        true => Baselines::run(&ready, &table, &sites, &joint.release, arguments.seed).map(Some),
-        false => Ok(None),
-    };
-    publish(arguments, &ready, ran, of_sites, started, baselines)
 }
 
-/// Sites that hold the same people: each has the identifiers and its own columns, in an order of its
-/// own.
-fn vertical(arguments: &Arguments, opened: Opened) -> Result<Answer, CliError> {
-    let started = Instant::now();
-    refuse_provider(arguments.provider_column.as_deref())?;
-    if arguments.independent || !arguments.by.is_empty() {
-        return Err(CliError::Usage(String::from(
-            "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out",
-        )));
-    }
-    let mut ready = Ready::new(opened, &arguments.study, None)?;
-    if let Some(columns) = &arguments.columns {
-        ready.split = columns_at(columns, &ready.study.schema)?;
-        // Who has them is not who the study says.
-        ready.study.split = None;
-    } else if ready.study.split.is_none() {
-        return Err(CliError::Usage(format!(
-            "{}: the study does not say which site holds which column\nhint: give --columns, e.g. --columns 'age,sex|zip,disease', or write columns = [\"…\"] below each [[site]]",
-            arguments.study.display()
-        )));
-    }
-    let split = &ready.split;
-    let count = split.sites();
-    if arguments.sites.is_some_and(|sites| sites != count) {
-        return Err(CliError::Usage(format!(
-            "--sites does not go with a vertical study, whose columns stand at {}\nhint: leave it out",
-            crate::output::count(count as u64, "site", "sites")
-        )));
-    }
-    refuse_many(count)?;
-    let table = read_table(
-        &arguments.table,
-        &ready.study.schema,
-        &Others::Refuse,
-        &Bar::reading(&arguments.table),
-    )?;
-    // A site's own order says nothing about the file.
-    let name = arguments.table.display().to_string();
-    refuse_singled_out(&ready.study, &table, &name)?;
-    see_people(&ready.study, &table, &name)?;
-    probe(&arguments.out, &ready.study)?;
-    let ran = simulate(&ready, arguments.seed, count, |site| {
-        let schema = split.schema_of(&ready.study.schema, site);
-        let order = own_order(table.rows(), arguments.seed, site);
-        let columns = schema.attributes().iter().filter_map(|attribute| {
-            let position = ready.study.schema.position(&attribute.name)?;
-            Some(table.column(position).picked(&order))
-        });
-        let columns = columns.collect();
-        Brought::Columns(Table::new(schema.into(), columns))
-    })?;
-    publish(arguments, &ready, ran, OfSites::default(), started, |_| {
-        Ok(None)
-    })
-}
-
-/// Publishes what a run ended with: every site has the same release, made from the same numbers.
-fn publish(
-    arguments: &Arguments,
-    ready: &Ready,
-    ran: Ran,
-    of_sites: OfSites,
-    started: Instant,
-    baselines: impl FnOnce(&Joint) -> Result<Option<Baselines>, CliError>,
-) -> Result<Answer, CliError> {
-    let (count, mut cost, ledger) = (ran.joints.len(), ran.cost, ran.ledger);
-    // There is one: a run needs a site.
-    let joint = &ran.joints[0];
-    let (published, _) = ready.publish(&joint.release, &arguments.out)?;
-    cost.seconds = started.elapsed().as_secs_f64();
-    let suppressed = ran.joints.iter().flat_map(|joint| joint.groups);
-    let suppressed = suppressed.map(|groups| groups.suppressed).sum();
-    let groups = joint.groups.map(|groups| Groups {
-        suppressed,
-        ..groups
-    });
-    let account = Account {
-        published: &published,
-        sites: count,
-        of_sites,
-        ledger: &ledger,
-        cost: &cost,
-        convergence: joint.convergence.as_ref(),
-        shared: ready.shared(groups, count),
+/// The columns of each site as a person types them: `a,b|c,d`.
+fn columns_of(text: &str) -> Vec<Vec<String>> {
+    let names = |site: &str| -> Vec<String> {
+        let names = site.split(',').map(str::trim);
+        let names = names.filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
     };
-    manifest::write_unsigned(ready, &account)?;
-    let baselines = baselines(joint)?;
-    let seed = Some(arguments.seed);
-    Ok(
-        Summary::new(ready, &published, count, seed, cost, ledger, of_sites)
-            .converged(joint.convergence.clone())
-            .grouped(groups)
-            .beside(baselines)
-            .answer(),
-    )
+    text.split('|').map(names).collect()
 }

@@ -3,13 +3,14 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::{FileError, OutputFile, format_of, read_text};
-use hedgerow_data::taxonomy::{NodeId, integer_widths, prefixes};
-use hedgerow_data::{Taxonomy, quoted_list};
+use hedgerow::data::files::{FileError, OutputFile, format_of, read_text};
+use hedgerow::data::taxonomy::{NodeId, integer_widths, prefixes};
+use hedgerow::data::{Taxonomy, quoted_list};
+use hedgerow::words::{count, one_line, thousands};
 use serde_json::json;
 
-use crate::error::CliError;
-use crate::output::{Answer, count, one_line, thousands};
+use crate::error::{CliError, Usage};
+use crate::output::Answer;
 use crate::progress::Bar;
 
 /// Make, check and print taxonomies.
@@ -114,16 +115,12 @@ fn make(arguments: &Arguments) -> Result<Taxonomy, CliError> {
                 greatest.trim_start_matches('=').parse().ok()?,
             ))
         });
-        let (least, greatest) = ends.ok_or_else(|| {
-            CliError::Usage(format!(
-                "--integers is `{range}`, expected a range such as 0..120"
-            ))
+        let (least, greatest) = ends.ok_or_else(|| Usage::NoRange {
+            range: range.clone(),
         })?;
-        if arguments.step < 1 {
-            return Err(CliError::Usage(format!(
-                "--step is {}, expected 1 or more",
-                arguments.step
-            )));
+        let step = arguments.step;
+        if step < 1 {
+            return Err(Usage::NoStep { step }.into());
         }
         return Ok(integer_widths(
             least,
@@ -145,9 +142,7 @@ fn make(arguments: &Arguments) -> Result<Taxonomy, CliError> {
             &read_bytes(path)?,
             &path.display().to_string(),
         )?),
-        None => Err(CliError::Usage(String::from(
-            "nothing to make a taxonomy from\nhint: give a file, --integers, --prefix or --pairs; see hedgerow taxonomy --help",
-        ))),
+        None => Err(Usage::NoTaxonomy.into()),
     }
 }
 
@@ -177,12 +172,10 @@ fn uncovered(tree: &Taxonomy, path: &Path, column: &str) -> Result<Vec<String>, 
 fn distinct(path: &Path, column: &str) -> Result<Vec<String>, CliError> {
     format_of(path)?;
     let table = read_text(path, &[column.to_owned()], &Bar::reading(path))?;
-    let found = table.column(column).ok_or_else(|| {
-        let names = quoted_list(&table.names);
-        CliError::Usage(format!(
-            "{}:1: there is no column `{column}`\nhint: the file has {names}",
-            path.display()
-        ))
+    let found = table.column(column).ok_or_else(|| Usage::NoColumn {
+        table: path.to_owned(),
+        column: column.to_owned(),
+        names: table.names.clone(),
     })?;
     Ok(found
         .dictionary

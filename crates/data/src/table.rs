@@ -127,6 +127,20 @@ impl Column {
         }
     }
 
+    /// Appends the rows of a column of the same domain.
+    fn append(&mut self, rows: &Self) {
+        match (self, rows) {
+            (Self::Coded(own), Self::Coded(codes)) => codes.iter().for_each(|code| own.push(code)),
+            (Self::Text(own), Self::Text(text)) => {
+                for code in &text.codes {
+                    let place = 1 + own.codes.len() as u64;
+                    own.push(&text.dictionary[*code as usize], place);
+                }
+            }
+            _ => unreachable!("columns of one attribute are both coded or both text"),
+        }
+    }
+
     /// The codes, if the attribute has a declared domain.
     pub fn codes(&self) -> Option<&Codes> {
         match self {
@@ -163,6 +177,23 @@ impl Table {
             columns,
             rows,
         }
+    }
+
+    /// The rows of tables of one schema, one table after the other.
+    ///
+    /// # Panics
+    /// If the tables have different schemas: that is a mistake in the calling code.
+    pub fn stacked(schema: &Arc<Schema>, tables: &[Self]) -> Self {
+        let attributes = schema.attributes().iter().enumerate();
+        let columns = attributes.map(|(position, attribute)| {
+            let mut column = Column::for_domain(&attribute.domain);
+            for table in tables {
+                assert_eq!(table.schema.attributes(), schema.attributes());
+                column.append(&table.columns[position]);
+            }
+            column
+        });
+        Self::new(Arc::clone(schema), columns.collect())
     }
 
     /// The study's columns.

@@ -4,14 +4,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::{FileError, OutputFile};
-use hedgerow_data::synthetic::{Kind, Plan, TableFormat, generate};
-use hedgerow_node::agreement::{Agreement, StudyHash};
-use hedgerow_node::identity::{PublicKey, Secret};
+use hedgerow::Study;
+use hedgerow::data::files::{FileError, OutputFile};
+use hedgerow::data::synthetic::{Kind, Plan, TableFormat, generate};
+use hedgerow::node::identity::Secret;
 
-use crate::disclosures::disclosures;
-use crate::error::CliError;
-use crate::joint::Ready;
+use crate::error::{CliError, DemoError};
 
 /// How many hospitals there are.
 const HOSPITALS: usize = 4;
@@ -65,10 +63,7 @@ impl Folder {
         std::fs::create_dir_all(keep).map_err(|error| unwritable(keep, &error))?;
         let mut entries = std::fs::read_dir(keep).map_err(|error| unwritable(keep, &error))?;
         if entries.next().is_some() {
-            return Err(CliError::Usage(format!(
-                "{}: is not empty, and is left alone\nhint: choose another folder",
-                keep.display()
-            )));
+            return Err(DemoError::NotEmpty(keep.to_owned()).into());
         }
         let path = std::path::absolute(keep).map_err(|error| unwritable(keep, &error))?;
         Ok(Self {
@@ -123,16 +118,15 @@ impl Hospital {
         let path = self.site_file();
         write(&path, &text)?;
         let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        std::fs::set_permissions(&path, private).map_err(|error| unwritable(&path, &error))
+        std::fs::set_permissions(&path, private).map_err(|error| unwritable(&path, &error))?;
+        Ok(())
     }
 }
 
 /// All of them, with their study.
 pub(super) struct Town {
     pub(super) hospitals: Vec<Hospital>,
-    pub(super) ready: Ready,
-    pub(super) hash: StudyHash,
-    pub(super) keys: Vec<PublicKey>,
+    pub(super) study: Study,
 }
 
 impl Town {
@@ -193,52 +187,47 @@ impl Town {
             hospitals.push(hospital);
         }
         write(&study, &text)?;
-        let agreement = Agreement::open(&study)?;
+        let study = Study::open(&study)?;
+        let agreement = study.agreement()?;
         for secret in &secrets {
             agreement.sign(secret)?;
         }
-        let ready = Ready::open(&study, None)?;
         for (place, hospital) in hospitals.iter_mut().enumerate() {
-            hospital.accept = accept(&ready, place);
+            hospital.accept = accept(&study, place)?;
             hospital.write_site_file("[source]\nfile = \"patients.csv\"\n")?;
         }
-        Ok(Self {
-            hospitals,
-            hash: agreement.hash,
-            keys: agreement.keys()?,
-            ready,
-        })
+        Ok(Self { hospitals, study })
     }
 
     /// The requirement in words.
-    pub(super) fn requires(&self) -> String {
-        let requirement = &self.ready.requirement;
+    pub(super) fn requires(&self) -> Result<String, CliError> {
+        let requirement = self.study.requirement()?;
         let mut words: Vec<String> = requirement.models.iter().map(ToString::to_string).collect();
         words.extend(requirement.m.map(|m| format!("m = {m}")));
-        words.join(", ")
+        Ok(words.join(", "))
     }
 }
 
 /// Rules that let this study in at a site, and no lesser one.
-fn accept(ready: &Ready, place: usize) -> String {
-    let own = ready.study.schema_at(place);
+fn accept(study: &Study, place: usize) -> Result<String, CliError> {
+    let own = study.declared().schema_at(place);
     let attributes = own.attributes().iter();
     let columns: Vec<&str> = attributes
         .map(|attribute| attribute.name.as_str())
         .collect();
-    let disclosures = disclosures(ready);
+    let disclosures = study.discloses()?;
     let disclosures: Vec<&str> = disclosures.iter().map(|what| what.name()).collect();
-    let models = match ready.is_vertical() {
+    let models = match study.is_vertical() {
         true => "models = [\"k\", \"l\", \"t\"]\n",
         false => {
             "models = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nminimum_site_diversity = 2\nminimum_m = 1\n"
         }
     };
-    format!(
+    Ok(format!(
         "[accept]\nminimum_k = {}\n{models}minimum_l = 3\nmaximum_t = 0.5\nalgorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
-        ready.requirement.k(),
-        crate::study::algorithm(ready.study.algorithm)
-    )
+        study.requirement()?.k(),
+        study.algorithm()
+    ))
 }
 
 /// Addresses on loopback that nobody uses at this moment.
@@ -248,7 +237,7 @@ pub(super) fn free_addresses(number: usize) -> Result<Vec<std::net::SocketAddr>,
     let listeners: std::io::Result<Vec<_>> = (0..number).map(bind).collect();
     let addresses =
         listeners.and_then(|listeners| listeners.iter().map(|one| one.local_addr()).collect());
-    addresses.map_err(|error| CliError::Usage(format!("no free port on 127.0.0.1: {error}")))
+    Ok(addresses.map_err(DemoError::NoPort)?)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
@@ -258,9 +247,9 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     Ok(file.finish()?)
 }
 
-pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::File(FileError::Unwritable {
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> FileError {
+    FileError::Unwritable {
         file: path.display().to_string(),
         reason: error.to_string(),
-    })
+    }
 }

@@ -6,26 +6,22 @@
 //! because their stdin ends with it.
 
 mod hospitals;
+mod institutions;
 mod postgres;
 mod processes;
-mod shared;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hedgerow_data::files::{Others, read_table};
-use hedgerow_node::identity::{Purpose, from_hex};
-use hedgerow_node::run::statement_digest;
+use hedgerow::words::{aligned, count, thousands};
+use hedgerow::{
+    Alone, Questions, Release, Site, Standing, State, Table, Verdict, alone as site_alone,
+};
 use serde_json::{Value, json};
 
-use crate::baselines::Alone;
-use crate::error::CliError;
-use crate::joint::Published;
-use crate::manifest;
-use crate::output::{Answer, aligned, count, talk, thousands};
-use crate::part::Part;
-use crate::run::{block_on, ring};
-use crate::standing::{Standing, State};
+use crate::error::{CliError, DemoError};
+use crate::output::{Answer, talk};
+use crate::run::block_on;
 use hospitals::{Hospital, Town};
 use processes::{Child, Lines};
 
@@ -56,11 +52,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     // The folder goes last, when nobody is at work in it.
     let folder = hospitals::Folder::new(arguments.keep.as_deref())?;
-    let stopped = || {
-        Err(CliError::Usage(String::from(
-            "stopped; nothing is left running",
-        )))
-    };
+    let stopped = || Err(CliError::Stopped("stopped; nothing is left running"));
     block_on(demo(arguments, &folder), stopped)
 }
 
@@ -82,7 +74,7 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
             Ok(programs) => {
                 talk("starting a PostgreSQL for each");
                 for (place, hospital) in town.hospitals.iter().enumerate() {
-                    let schema = town.ready.study.schema_at(place);
+                    let schema = town.study.declared().schema_at(place);
                     servers.push(programs.serve(hospital, &schema).await?);
                 }
                 uses_postgres = true;
@@ -103,14 +95,14 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
         talk("checking the release at each");
         let joint = check(&town)?;
         let seconds = started.elapsed().as_secs_f64();
-        let answer = shared::Told {
+        let answer = institutions::Told {
             town: &town,
             joint: &joint,
             answers: &standings,
             uses_postgres,
             seconds,
         };
-        return Ok(answer.answer(folder));
+        return answer.answer(folder);
     }
     talk("checking the release at each hospital, and what each would have had alone");
     let joint = check(&town)?;
@@ -131,9 +123,9 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
         .collect();
     let mut value = json!({
         "holds": true,
-        "records": joint.verdict.records,
+        "records": joint.found.records,
         "sites": rows,
-        "together": { "classes": joint.verdict.classes, "ncp": joint.utility.ncp },
+        "together": { "classes": joint.found.classes, "ncp": ncp(&joint) },
         "cost": { "rounds": cost.rounds, "messages": cost.messages, "bytes": cost.bytes },
         "ledger": ledger,
         "postgres": uses_postgres,
@@ -142,14 +134,14 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
     if arguments.keep.is_some() {
         value["release"] = json!(town.hospitals[0].release());
     }
-    let text = text(&town, &alone, &joint, &cost, &value, folder);
+    let text = text(&town, &alone, &joint, &cost, &value, folder)?;
     Ok(Answer::new(text, &value, true))
 }
 
 /// Has the hospitals run their study, shows how far each is, and returns what each node says.
 async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliError> {
     let started = Instant::now();
-    let first = Part::open(&town.hospitals[0].site_file())?;
+    let first = Site::open(town.hospitals[0].site_file())?;
     let mut is_asked = false;
     let mut lines = Lines::new(&town.hospitals);
     loop {
@@ -157,14 +149,12 @@ async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliErr
             node.see_alive()?;
         }
         if started.elapsed() > LONGEST {
-            return Err(CliError::Usage(format!(
-                "the sites are not done after {} s",
-                LONGEST.as_secs()
-            )));
+            let seconds = LONGEST.as_secs();
+            return Err(DemoError::TooLong { seconds }.into());
         }
         if !is_asked {
             // What `hedgerow run` does at a site whose node waits.
-            is_asked = ring(&first, 1).await?;
+            is_asked = first.ring(1).await?;
         }
         let mut done = Vec::new();
         for (place, hospital) in town.hospitals.iter().enumerate() {
@@ -174,10 +164,11 @@ async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliErr
             lines.show(place, &standing);
             if standing.state == State::Failed {
                 let words = standing.words();
-                return Err(CliError::Usage(format!("{}: {words}", hospital.name)));
+                let name = hospital.name.clone();
+                return Err(DemoError::RunFailed { name, words }.into());
             }
-            let answer = standing.into_answer();
-            done.extend(answer.and_then(|answer| serde_json::from_str(&answer.json).ok()));
+            let answer = standing.answer;
+            done.extend(answer.and_then(|(_, json, _)| serde_json::from_str(&json).ok()));
         }
         if done.len() == town.hospitals.len() {
             return Ok(done);
@@ -187,61 +178,46 @@ async fn together(town: &Town, nodes: &mut [Child]) -> Result<Vec<Value>, CliErr
 }
 
 /// Sees that every hospital has the same release, signed by all, and that it holds.
-fn check(town: &Town) -> Result<Published, CliError> {
-    let wrong = |hospital: &Hospital, what: &str| {
-        Err(CliError::Usage(format!(
-            "{}: {what}\nhint: this is a mistake in hedgerow; please report it",
-            hospital.release().display()
-        )))
+fn check(town: &Town) -> Result<Verdict, CliError> {
+    let wrong = |hospital: &Hospital, what: &'static str| {
+        let release = hospital.release();
+        Err(CliError::Demo(DemoError::Wrong { release, what }))
     };
     let read = |hospital: &Hospital, name: &str| std::fs::read(hospital.release().join(name)).ok();
     let first = &town.hospitals[0];
+    let mut verdicts = Vec::new();
     for hospital in &town.hospitals {
-        for name in town.ready.study.release_files() {
+        for name in town.study.declared().release_files() {
             let found = read(hospital, &name);
             if found.is_none() || found != read(first, &name) {
                 return wrong(hospital, "the sites have different releases");
             }
         }
-        let manifest = read(hospital, manifest::FILE).unwrap_or_default();
-        let manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();
-        if !is_signed(town, &manifest) {
+        let release = Release::open(hospital.release())?.with_study(town.study.clone());
+        let verdict = hedgerow::verify(&release, &Questions::default())?;
+        if !verdict.manifest.as_ref().is_some_and(|check| check.signed) {
             return wrong(hospital, "the release is not signed by all");
         }
-        if town.ready.look(&hospital.release())?.0.verdict.holds != Some(true) {
+        if verdict.found.holds != Some(true) {
             return wrong(hospital, "the release does not hold");
         }
+        verdicts.push(verdict);
     }
-    Ok(town.ready.look(&first.release())?.0)
+    Ok(verdicts.swap_remove(0))
 }
 
-fn is_signed(town: &Town, manifest: &Value) -> bool {
-    let signed = &manifest["signed"];
-    let digest = statement_digest(town.hash, 1, &manifest::statement(signed));
-    let mut entries = town.keys.iter().enumerate();
-    let is_sound = |(place, key): (usize, &hedgerow_node::identity::PublicKey)| {
-        let signature = manifest["signatures"][place]["signature"].as_str();
-        let signature = signature.and_then(from_hex);
-        signature.is_some_and(|signature| key.verifies(Purpose::Release, &digest, &signature))
-    };
-    let is_named = |name: &String| {
-        let hash = manifest::hash(&town.hospitals[0].release().join(name));
-        hash.is_ok_and(|hash| signed["files"][name] == *hash)
-    };
-    town.ready.study.release_files().iter().all(is_named) && entries.all(is_sound)
+/// The detail of quasi-identifiers that a release lost.
+fn ncp(verdict: &Verdict) -> f64 {
+    verdict.utility.as_ref().map_or(0.0, |utility| utility.ncp)
 }
 
 /// Records of each hospital, and what it would have alone.
 type AloneOf = (u64, Result<Alone, String>);
 
 fn alone(town: &Town) -> Result<Vec<AloneOf>, CliError> {
-    let mut all = Vec::new();
-    for hospital in &town.hospitals {
-        let schema = &town.ready.study.schema;
-        let table = read_table(&hospital.rows(), schema, &Others::Refuse, &())?;
-        all.push((table.rows() as u64, Alone::run(&town.ready, &table)?));
-    }
-    Ok(all)
+    let hospitals = town.hospitals.iter();
+    let alone = |hospital: &Hospital| site_alone(&town.study, &Table::file(hospital.rows()));
+    Ok(hospitals.map(alone).collect::<Result<_, _>>()?)
 }
 
 /// What the run cost all hospitals together.
@@ -268,11 +244,11 @@ impl Cost {
 fn text(
     town: &Town,
     alone: &[AloneOf],
-    joint: &Published,
+    joint: &Verdict,
     cost: &Cost,
     value: &Value,
     folder: &hospitals::Folder,
-) -> String {
+) -> Result<String, CliError> {
     let percent = |loss: f64| format!("{:.1} %", loss * 100.0);
     let head = ["hospital", "records", "alone", "together"].map(String::from);
     let mut rows = vec![head.to_vec()];
@@ -284,22 +260,21 @@ fn text(
                 Ok(alone) => format!("loses {}", percent(alone.ncp)),
                 Err(fails) => format!("nothing: its records fail {fails}"),
             },
-            format!("loses {}", percent(joint.utility.ncp)),
+            format!("loses {}", percent(ncp(joint))),
         ]);
     }
     let learned = value["ledger"].as_array().map_or(0, Vec::len);
     let mut text = format!(
         "the release holds: {} of four hospitals in {}, the same at all four and signed by all\n{}",
-        count(joint.verdict.records, "record", "records"),
-        count(joint.verdict.classes, "class", "classes"),
+        count(joint.found.records, "record", "records"),
+        count(joint.found.classes, "class", "classes"),
         aligned(&rows)
     );
     text.push_str(&format!(
         "lost is detail of the quasi-identifiers (NCP); alone, a hospital has no site diversity and no\nprotection from colluding sites; together it requires {}\n",
-        town.requires()
+        town.requires()?
     ));
-    let is_less =
-        |(_, alone): &&AloneOf| matches!(alone, Ok(alone) if alone.ncp < joint.utility.ncp);
+    let is_less = |(_, alone): &&AloneOf| matches!(alone, Ok(alone) if alone.ncp < ncp(joint));
     let hospitals = town.hospitals.iter().zip(alone);
     let less: Vec<&str> = hospitals
         .filter(|(_, alone)| is_less(alone))
@@ -308,7 +283,7 @@ fn text(
     if !less.is_empty() {
         text.push_str(&format!(
             "{} loses less alone because less is required of it there; with more records (--rows) what\nseveral have in common outweighs that\n",
-            hedgerow_data::quoted_list(&less)
+            hedgerow::data::quoted_list(&less)
         ));
     }
     text.push_str(&format!(
@@ -322,7 +297,7 @@ fn text(
         "each hospital learned {learned} kinds of things beyond its own records, every one allowed by the\nstudy; the manifest lists them with the theorem that allows each\n"
     ));
     text.push_str(&kept(town, folder));
-    text
+    Ok(text)
 }
 
 fn kept(town: &Town, folder: &hospitals::Folder) -> String {

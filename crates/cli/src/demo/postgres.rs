@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hedgerow_data::{Domain, Schema};
+use hedgerow::data::{Domain, Schema};
 
 use super::hospitals::{Hospital, free_addresses, unwritable};
 use super::processes::Child;
-use crate::error::CliError;
+use crate::error::{CliError, DemoError};
 
 /// A server must answer within this time.
 const STARTED: Duration = Duration::from_secs(60);
@@ -98,15 +98,12 @@ impl Programs {
         while !self.ask(port, &[String::from("select 1")])? {
             server.see_alive()?;
             if started.elapsed() > STARTED {
-                return Err(CliError::Usage(format!(
-                    "{name} does not answer\nhint: {} says more",
-                    log.display()
-                )));
+                return Err(DemoError::NoAnswer { name, log }.into());
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         if !self.ask(port, &[table(schema), copy(&hospital.rows())])? {
-            return Err(CliError::Usage(format!("{name} does not take the rows")));
+            return Err(DemoError::NoRows { name }.into());
         }
         let source = format!(
             "[source.postgres]\nhost = \"127.0.0.1\"\nport = {port}\ndatabase = \"postgres\"\nuser = \"hedgerow\"\ntable = \"patients\"\n"
@@ -129,9 +126,7 @@ impl Programs {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        let status =
-            status.map_err(|error| CliError::Usage(format!("psql cannot be started: {error}")))?;
-        Ok(status.success())
+        Ok(status.map_err(DemoError::NoPsql)?.success())
     }
 }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hedgerow::{Standing, State};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::hospitals::{Hospital, unwritable};
-use crate::error::CliError;
+use crate::error::{CliError, DemoError};
 use crate::output::talk;
-use crate::standing::{Standing, State};
 
 /// A process that was asked to end may take this long.
 const END: Duration = Duration::from_secs(10);
@@ -26,8 +26,7 @@ pub(super) struct Child {
 impl Child {
     /// Starts a hospital's node: this same program.
     pub(super) fn node(hospital: &Hospital) -> Result<Self, CliError> {
-        let program = std::env::current_exe()
-            .map_err(|error| CliError::Usage(format!("this program cannot be found: {error}")))?;
+        let program = std::env::current_exe().map_err(DemoError::NoProgram)?;
         let mut command = Command::new(program);
         command
             .args(["node", "--until-stdin-ends", "--site"])
@@ -46,8 +45,10 @@ impl Child {
             .stdout(file)
             .stderr(again)
             .spawn();
-        let mut process = started
-            .map_err(|error| CliError::Usage(format!("{name}: cannot be started: {error}")))?;
+        let mut process = started.map_err(|error| DemoError::NotStarted {
+            name: name.to_owned(),
+            error,
+        })?;
         Ok(Self {
             name: name.to_owned(),
             log: log.to_owned(),
@@ -62,11 +63,10 @@ impl Child {
             return Ok(());
         }
         let said = std::fs::read_to_string(&self.log).unwrap_or_default();
-        Err(CliError::Usage(format!(
-            "{} has ended early; it said:\n{}",
-            self.name,
-            said.trim_end()
-        )))
+        Err(CliError::Demo(DemoError::EndedEarly {
+            name: self.name.clone(),
+            said: said.trim_end().to_owned(),
+        }))
     }
 }
 

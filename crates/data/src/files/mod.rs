@@ -20,6 +20,8 @@ mod write;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+
 use crate::attribute::Schema;
 use crate::study::Study;
 use crate::table::Table;
@@ -96,6 +98,30 @@ pub fn read_release(
     let mut sink = sink::TextSink::new(expected, csv);
     read(path, &mut sink, progress)?;
     Ok(sink.finish(path.display().to_string()))
+}
+
+/// A table of a study's attributes that is in memory as Arrow record batches; errors call it `source`
+/// and name rows from 1.
+pub fn read_batches(
+    source: &str,
+    batches: &[RecordBatch],
+    schema: &Arc<Schema>,
+    others: &Others,
+) -> Result<Table, FileError> {
+    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
+    parquet::read_batches(source, batches, &mut sink)?;
+    Ok(sink.finish())
+}
+
+/// Any table in memory as text, as [`read_text`] reads one from a file.
+pub fn read_text_batches(
+    source: &str,
+    batches: &[RecordBatch],
+    expected: &[String],
+) -> Result<TextTable, FileError> {
+    let mut sink = sink::TextSink::new(expected, CsvText::Verbatim);
+    parquet::read_batches(source, batches, &mut sink)?;
+    Ok(sink.finish(source.to_owned()))
 }
 
 /// The table of a release that is not fragmented, as it was read.

@@ -56,6 +56,32 @@ pub(super) fn read<S: Sink>(
     Ok(())
 }
 
+/// Record batches of one schema that are in memory already.
+pub(super) fn read_batches<S: Sink>(
+    name: &str,
+    batches: &[RecordBatch],
+    sink: &mut S,
+) -> Result<(), FileError> {
+    let schema = batches.first().map(RecordBatch::schema);
+    let fields = schema.iter().flat_map(|schema| schema.fields().iter());
+    let names = fields.map(|field| field.name().clone()).collect();
+    sink.header(name, names)?;
+    let mut row = 0;
+    for batch in batches {
+        if Some(batch.schema_ref().fields()) != schema.as_ref().map(|schema| schema.fields()) {
+            return Err(FileError::Unreadable {
+                file: name.to_owned(),
+                reason: String::from("its record batches have different columns"),
+            });
+        }
+        for column in 0..batch.num_columns() {
+            read_column(batch, column, row, name, sink)?;
+        }
+        row += batch.num_rows() as u64;
+    }
+    Ok(())
+}
+
 fn read_column<S: Sink>(
     batch: &RecordBatch,
     column: usize,

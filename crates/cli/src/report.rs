@@ -1,0 +1,54 @@
+//! `hedgerow report`: a release as a privacy officer reads it, in one HTML file that loads nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hedgerow::{FolderRefused, Questions, Release, Report, Study};
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::output::Answer;
+use crate::progress::Terminal;
+
+/// Write a report of a release for the privacy officer: one HTML file, and the same as text.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Exit codes: 0 the release holds, 1 it does not (the report is written all the same), 2 bad input.
+Examples:
+  hedgerow report release-1 --study study.toml
+  hedgerow report release-1 --study study.toml --original patients.csv --out report.html"
+)]
+pub(crate) struct Arguments {
+    /// The release folder.
+    release: PathBuf,
+    /// The study it is a release of.
+    #[arg(long)]
+    study: PathBuf,
+    /// The report. The one in the release folder is part of the release, and stays as it is.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    /// The original table, for the entropy loss and how many records were unique before.
+    #[arg(long, value_name = "TABLE")]
+    original: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
+    if !arguments.release.is_dir() {
+        let path = arguments.release.clone();
+        return Err(CliError::Engine(FolderRefused::NoFolder { path }.into()));
+    }
+    let study = Study::open(&arguments.study)?;
+    let release = Release::open(&arguments.release)?.with_study(study);
+    let questions = Questions {
+        original: arguments.original.clone(),
+        observer: Arc::new(Terminal::default()),
+        ..Questions::default()
+    };
+    let report = Report::of(&release, &questions)?;
+    let path = &arguments.out;
+    report.write(path)?;
+    let text = format!("{report}\nreport: {}\n", path.display());
+    let mut value = serde_json::to_value(&report).unwrap_or_default();
+    value["report"] = Value::from(path.display().to_string());
+    Ok(Answer::new(text, &value, report.holds()))
+}

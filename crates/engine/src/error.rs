@@ -1,0 +1,266 @@
+//! Everything that can stop the engine, each in the words of who found it, and whose fault it is.
+
+use hedgerow_data::ReleaseError;
+use hedgerow_data::document::DocumentError;
+use hedgerow_data::files::FileError;
+use hedgerow_data::study::StudyError;
+use hedgerow_data::synthetic::SyntheticError;
+use hedgerow_data::taxonomy::{MakeError, TaxonomyError};
+use hedgerow_node::agreement::AgreementError;
+use hedgerow_node::audit::AuditError;
+use hedgerow_node::identity::IdentityError;
+use hedgerow_node::journal::JournalError;
+use hedgerow_node::memory::MemoryError;
+use hedgerow_node::run::RunError;
+use hedgerow_node::source::{PostgresError, SourceError};
+use hedgerow_privacy::RequirementError;
+use hedgerow_privacy::verify::EvidenceError;
+
+use crate::release::refused::FolderRefused;
+use crate::simulate::refused::SplitRefused;
+use crate::site::refused::SiteRefused;
+use crate::study::refused::{StudyRefused, TableRefused};
+use crate::verify::Tampered;
+use crate::verify::refused::VerifyRefused;
+
+/// Why something could not be done. [`Error::fault`] says whose fault it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of a table or release.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// A TOML file.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// A requirement.
+    #[error(transparent)]
+    Requirement(#[from] RequirementError),
+    /// The cells of a release.
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    /// The columns of a table that is verified.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+    /// A taxonomy.
+    #[error(transparent)]
+    Taxonomy(#[from] TaxonomyError),
+    /// A taxonomy that is made.
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    /// A synthetic table.
+    #[error(transparent)]
+    Synthetic(#[from] SyntheticError),
+    /// A run's protocol.
+    #[error(transparent)]
+    Protocol(#[from] hedgerow_protocols::Error),
+    /// A key.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// A study as sites sign it.
+    #[error(transparent)]
+    Agreement(#[from] AgreementError),
+    /// A site's journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A site's memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// Where a site's rows come from.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// An audit that cannot be.
+    #[error(transparent)]
+    Audit(#[from] Box<AuditError<Error>>),
+    /// The officer's word.
+    #[error("run {run} was refused here by the privacy officer, and its number is not used again\nhint: have the others give it up; --number {} starts another", run.saturating_add(1))]
+    Refused {
+        /// The run.
+        run: u32,
+    },
+    /// A release that this site counted again and does not sign.
+    #[error("this site does not sign the release, and nothing is published: {}\nhint: a site said something else than it counted, or there is a mistake in hedgerow; hedgerow ledger shows what the run disclosed, and hedgerow run --abandon gives it up", reasons.join("; "))]
+    Unsound {
+        /// Why not.
+        reasons: Vec<String>,
+    },
+    /// A run that ended without a release.
+    #[error(transparent)]
+    Run(#[from] Box<RunError<Error>>),
+    /// A study that can be read cannot be run.
+    #[error(transparent)]
+    StudyRefused(#[from] StudyRefused),
+    /// A table is not fit for its study.
+    #[error(transparent)]
+    Table(#[from] TableRefused),
+    /// Rows cannot be spread over sites so.
+    #[error(transparent)]
+    Split(#[from] SplitRefused),
+    /// A folder is not fit for a release, or is no release.
+    #[error(transparent)]
+    Folder(#[from] FolderRefused),
+    /// A release cannot be asked so.
+    #[error(transparent)]
+    Verify(#[from] VerifyRefused),
+    /// A release whose files cannot be understood, and are not what its manifest speaks of.
+    #[error(transparent)]
+    Tampered(Box<Tampered>),
+    /// A site does not take its part, or is not asked what it was.
+    #[error(transparent)]
+    Site(#[from] SiteRefused),
+    /// A plot of a report cannot be drawn.
+    #[error("a plot cannot be drawn: {0}")]
+    Plot(String),
+    /// Several things are wrong, and all are said.
+    #[error("{}", joined(.0))]
+    Several(Vec<Error>),
+}
+
+impl Error {
+    /// All of these errors as one, if there are any.
+    pub fn all(mut errors: Vec<Self>) -> Result<(), Self> {
+        match (errors.pop(), errors.is_empty()) {
+            (None, _) => Ok(()),
+            (Some(one), true) => Err(one),
+            (Some(last), false) => {
+                errors.push(last);
+                Err(Self::Several(errors))
+            }
+        }
+    }
+
+    /// Whose fault the error is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::File(_)
+            | Self::Evidence(_)
+            | Self::Table(_)
+            | Self::Source(_)
+            | Self::Split(SplitRefused::Nameless { .. } | SplitRefused::NoRecords { .. }) => {
+                Fault::OwnData
+            }
+            Self::Release(_) | Self::Tampered(_) => Fault::Release,
+            Self::Protocol(error) => Fault::of_protocol(error),
+            Self::Run(error) => match &**error {
+                RunError::Part(error) => error.fault(),
+                RunError::Journal(_) => Fault::OwnConfiguration,
+                RunError::Line(_) => Fault::Line,
+                RunError::Panicked => Fault::Hedgerow,
+                _ => Fault::Peer,
+            },
+            Self::Unsound { .. } => Fault::Peer,
+            Self::Site(
+                SiteRefused::TooLargeShare { .. }
+                | SiteRefused::Disclosed { .. }
+                | SiteRefused::Silent { .. }
+                | SiteRefused::Disagreement { .. },
+            ) => Fault::Peer,
+            Self::Site(SiteRefused::CannotListen { .. } | SiteRefused::Listener(_)) => Fault::Line,
+            Self::Plot(_) => Fault::Hedgerow,
+            Self::Several(errors) => errors.first().map_or(Fault::Hedgerow, Self::fault),
+            _ => Fault::OwnConfiguration,
+        }
+    }
+
+    /// The same for logs and files, which others may read later: where a record is wrong, and not
+    /// what it says. A header may be a record too, if the real one is missing.
+    pub fn without_values(&self) -> String {
+        let hint = "hint: hedgerow study check says which";
+        let file = match self {
+            Self::Source(SourceError::Postgres(PostgresError::Refused { at, step, .. }))
+                if *step == PostgresError::ROWS =>
+            {
+                return format!("{at}: {step}\nhint: hedgerow run says why");
+            }
+            Self::Source(
+                SourceError::File(file) | SourceError::Postgres(PostgresError::Value(file)),
+            ) => file,
+            Self::Several(errors) => {
+                let errors: Vec<String> = errors.iter().map(Self::without_values).collect();
+                return errors.join("\n");
+            }
+            other => return other.to_string(),
+        };
+        match file {
+            FileError::OutsideDomain {
+                file,
+                line,
+                column,
+                domain,
+                ..
+            } => {
+                format!("{file}:{line}: column `{column}`: a value is outside {domain}\n{hint}")
+            }
+            FileError::UnknownColumn { file, .. } => {
+                format!("{file}:1: a column is not in the study\n{hint}")
+            }
+            FileError::DuplicateColumn {
+                file,
+                first,
+                second,
+                ..
+            } => format!("{file}:1: columns {first} and {second} have one name\n{hint}"),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Whose fault an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A table or file of the caller.
+    OwnData,
+    /// A study, a site's file, a key, or what was asked.
+    OwnConfiguration,
+    /// Another site of a run.
+    Peer,
+    /// The lines between sites, or the machine.
+    Line,
+    /// A release that somebody changed, or that is none.
+    Release,
+    /// A mistake in hedgerow.
+    Hedgerow,
+}
+
+impl Fault {
+    fn of_protocol(error: &hedgerow_protocols::Error) -> Self {
+        use hedgerow_smc::Error as Party;
+        match error {
+            hedgerow_protocols::Error::Party(error) => match error {
+                Party::Line { .. } => Self::Line,
+                Party::OwnData(_) => Self::OwnData,
+                Party::OwnConfig(_) | Party::NotAllowed { .. } => Self::OwnConfiguration,
+                _ => Self::Peer,
+            },
+            hedgerow_protocols::Error::NotVertical { .. }
+            | hedgerow_protocols::Error::FreeText { .. }
+            | hedgerow_protocols::Error::NoQuasi => Self::OwnConfiguration,
+            _ => Self::OwnData,
+        }
+    }
+}
+
+/// One error after the other, each as it would be said alone.
+fn joined(errors: &[Error]) -> String {
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    errors.join("\nerror: ")
+}
+
+impl From<hedgerow_smc::Error> for Error {
+    fn from(error: hedgerow_smc::Error) -> Self {
+        Self::Protocol(error.into())
+    }
+}
+
+impl From<RunError<Error>> for Error {
+    fn from(error: RunError<Error>) -> Self {
+        match error {
+            RunError::Part(error) => error,
+            other => Self::Run(Box::new(other)),
+        }
+    }
+}

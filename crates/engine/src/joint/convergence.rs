@@ -1,0 +1,410 @@
+//! How a run gets on: its steps for people who wait, and how the loss of a clustering fell for those
+//! who look at it afterwards.
+
+use hedgerow_data::study::Loss;
+use hedgerow_protocols::horizontal::clustering::{self, Clustering, Phase, Progress};
+use hedgerow_protocols::vertical::clustering as vertical;
+use serde::{Deserialize, Serialize};
+
+use crate::words::{aligned, count, thousands};
+
+/// A step of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "lowercase")]
+pub enum Step {
+    /// A wave of cuts begins.
+    Wave {
+        /// Its number, from 1.
+        wave: u32,
+        /// Classes that may still be cut.
+        open: usize,
+    },
+    /// An iteration over all records is done; number 0 is the random start.
+    Iteration {
+        /// Its number.
+        iteration: u32,
+        /// Clusters after it.
+        clusters: usize,
+        /// The mean loss of a cell after it.
+        loss: f64,
+    },
+    /// Clusters were brought to the size that is demanded.
+    Grown {
+        /// Clusters after it.
+        clusters: usize,
+        /// The mean loss of a cell after it.
+        loss: f64,
+    },
+    /// Clusters were refined.
+    Refined {
+        /// Clusters after it.
+        clusters: usize,
+        /// The mean loss of a cell after it.
+        loss: f64,
+    },
+    /// Groups of clusters were rebuilt, which one site alone can do.
+    Rebuilt {
+        /// Clusters after it.
+        clusters: usize,
+        /// The mean loss of a cell after it.
+        loss: f64,
+    },
+    /// A site's classes of people whom all hold are held against the others'.
+    Synchronization {
+        /// How often the sites have synchronized, from 1.
+        time: u32,
+        /// Classes at this site.
+        classes: usize,
+    },
+    /// Clusters of people whom all hold have changed.
+    Change {
+        /// What changed them.
+        phase: ChangePhase,
+        /// Clusters after it.
+        clusters: usize,
+        /// Records that moved.
+        moved: u64,
+        /// By how much the loss has changed since the start, which only the pivot knows.
+        change: Option<f64>,
+    },
+}
+
+/// What changed clusters of people whom all hold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangePhase {
+    /// An iteration over all records, by its number.
+    Iteration(u32),
+    /// Small clusters were united.
+    United,
+    /// Records of clusters larger than k moved on.
+    Refined,
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Wave { wave, open } => write!(f, "wave {wave}: {open} classes open"),
+            Self::Iteration { clusters, loss, .. }
+            | Self::Grown { clusters, loss }
+            | Self::Refined { clusters, loss }
+            | Self::Rebuilt { clusters, loss } => {
+                let (name, clusters) = (self.name(), thousands(*clusters as u64));
+                write!(f, "{name}: {clusters} clusters, loss {loss:.4}")
+            }
+            Self::Synchronization { classes, .. } => {
+                let (name, classes) = (self.name(), thousands(*classes as u64));
+                write!(f, "{name}: {classes} classes here")
+            }
+            Self::Change {
+                clusters, moved, ..
+            } => {
+                let (clusters, moved) = (thousands(*clusters as u64), thousands(*moved));
+                write!(f, "{}: {clusters} clusters, {moved} moved", self.name())
+            }
+        }
+    }
+}
+
+impl Step {
+    /// Clusters and the mean loss of a cell after it, where all sites know that.
+    pub const fn loss(&self) -> Option<(usize, f64)> {
+        match self {
+            Self::Iteration { clusters, loss, .. }
+            | Self::Grown { clusters, loss }
+            | Self::Refined { clusters, loss }
+            | Self::Rebuilt { clusters, loss } => Some((*clusters, *loss)),
+            Self::Wave { .. } | Self::Synchronization { .. } | Self::Change { .. } => None,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Wave { wave, .. } => format!("wave {wave}"),
+            Self::Iteration { iteration: 0, .. } => String::from("start"),
+            Self::Iteration { iteration, .. } => format!("iteration {iteration}"),
+            Self::Grown { .. } => String::from("grown"),
+            Self::Refined { .. } => String::from("refined"),
+            Self::Rebuilt { .. } => String::from("rebuilt"),
+            Self::Synchronization { time, .. } => format!("synchronization {time}"),
+            Self::Change { phase, .. } => match phase {
+                ChangePhase::Iteration(number) => format!("iteration {number}"),
+                ChangePhase::United => String::from("united"),
+                ChangePhase::Refined => String::from("refined"),
+            },
+        }
+    }
+}
+
+/// Numbers the steps of a clustering.
+#[derive(Default)]
+pub(super) struct Steps {
+    /// Iterations of the present start, with that start; 0 before and after them.
+    iterations: u32,
+}
+
+impl Steps {
+    pub(super) fn next(&mut self, progress: &Progress) -> Step {
+        let Progress {
+            phase,
+            clusters,
+            loss,
+        } = *progress;
+        if phase != Phase::Iteration {
+            self.iterations = 0;
+        }
+        match phase {
+            Phase::Iteration => {
+                let iteration = self.iterations;
+                self.iterations += 1;
+                Step::Iteration {
+                    iteration,
+                    clusters,
+                    loss,
+                }
+            }
+            Phase::Grown => Step::Grown { clusters, loss },
+            Phase::Refined => Step::Refined { clusters, loss },
+            Phase::Rebuilt => Step::Rebuilt { clusters, loss },
+        }
+    }
+}
+
+impl Steps {
+    /// A step of a clustering among sites that hold the same people.
+    pub(super) fn change(&mut self, progress: &vertical::Progress) -> Step {
+        let phase = match progress.phase {
+            vertical::Phase::Iteration => ChangePhase::Iteration(self.iterations + 1),
+            vertical::Phase::United => ChangePhase::United,
+            vertical::Phase::Refined => ChangePhase::Refined,
+        };
+        // The next start counts from the beginning.
+        self.iterations = match phase {
+            ChangePhase::Iteration(number) => number,
+            _ => 0,
+        };
+        Step::Change {
+            phase,
+            clusters: progress.clusters,
+            moved: progress.moved,
+            change: progress.change,
+        }
+    }
+}
+
+/// Why iterations ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// No record moved.
+    NothingMoved,
+    /// The loss fell by no more than 1/200 of itself.
+    SmallGain,
+    /// An iteration brought no more than 1/200 of what all had brought, where nobody knows the loss.
+    SmallShare,
+    /// As many were made as may be.
+    Bound,
+}
+
+impl Ended {
+    fn of(ended: clustering::Ended, is_loss_known: bool) -> Self {
+        match ended {
+            clustering::Ended::NothingMoved => Self::NothingMoved,
+            clustering::Ended::SmallGain if is_loss_known => Self::SmallGain,
+            clustering::Ended::SmallGain => Self::SmallShare,
+            clustering::Ended::Bound => Self::Bound,
+        }
+    }
+
+    /// After the number of iterations.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NothingMoved => "until no record moved",
+            Self::SmallGain => {
+                "until the loss fell by no more than 1/200 of itself; more might have gained a little"
+            }
+            Self::SmallShare => {
+                "until one brought no more than 1/200 of what all had; more might have gained a little"
+            }
+            Self::Bound => "STOPPED AT THE BOUND ON ITERATIONS; more might have gained",
+        }
+    }
+}
+
+/// How the loss of a clustering fell, at the start that was kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Convergence {
+    /// What the loss is.
+    pub measure: LossMeasure,
+    /// Iterations over all records (L of TG12).
+    pub iterations: u32,
+    /// Why the iterations ended.
+    pub ended: Ended,
+    /// Why those ended that followed when clusters had been united, where there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refinement_ended: Option<Ended>,
+    /// SMC calls that the published form would have made until its end, at all starts.
+    pub published_calls: u64,
+    /// The mean loss of a cell at the start and after each step.
+    pub steps: Vec<Step>,
+}
+
+impl Convergence {
+    pub(super) fn new(found: &Clustering, loss: Loss) -> Self {
+        let mut numbers = Steps::default();
+        let steps: Vec<Step> = found.trace.iter().map(|step| numbers.next(step)).collect();
+        let iterations = steps.iter().filter_map(|step| match step {
+            Step::Iteration { iteration, .. } => Some(*iteration),
+            _ => None,
+        });
+        Self {
+            measure: LossMeasure::of(loss),
+            iterations: iterations.max().unwrap_or(0),
+            ended: Ended::of(found.ended, true),
+            refinement_ended: None,
+            published_calls: found.published_calls,
+            steps,
+        }
+    }
+
+    /// That of people whom all sites hold.
+    pub(super) fn of_changes(found: &vertical::Clustering, loss: Loss) -> Self {
+        let mut numbers = Steps::default();
+        let steps = found.trace.iter().map(|step| numbers.change(step));
+        let steps: Vec<Step> = steps.collect();
+        let iterations = steps.iter().filter_map(|step| match step {
+            Step::Change {
+                phase: ChangePhase::Iteration(number),
+                ..
+            } => Some(*number),
+            _ => None,
+        });
+        Self {
+            measure: LossMeasure::of(loss),
+            iterations: iterations.max().unwrap_or(0),
+            ended: Ended::of(found.ended, false),
+            refinement_ended: found.refinement_ended.map(|ended| Ended::of(ended, false)),
+            published_calls: found.published_calls,
+            steps,
+        }
+    }
+
+    /// This, if every site knows it: then a release may say it too. By how much the loss of people
+    /// whom all hold has changed, only the pivot knows.
+    pub(crate) fn public(&self) -> Option<&Self> {
+        let is_public = self.steps.iter().all(|step| step.loss().is_some());
+        is_public.then_some(self)
+    }
+
+    /// For a person: a line for each step.
+    pub fn text(&self) -> String {
+        let measure = self.measure.name();
+        let mut end = self.ended.words().to_owned();
+        if let Some(ended) = self.refinement_ended {
+            end.push_str(&format!("; refined {}", ended.words()));
+        }
+        let rows = self.steps.iter().filter_map(|step| match step {
+            Step::Change {
+                clusters, change, ..
+            } => Some(vec![
+                format!("  {}", step.name()),
+                format!("{} clusters", thousands(*clusters as u64)),
+                match change {
+                    Some(change) => format!("{change:+.4}"),
+                    None => String::from("the first site knows"),
+                },
+            ]),
+            _ => step.loss().map(|(clusters, loss)| {
+                vec![
+                    format!("  {}", step.name()),
+                    format!("{} clusters", thousands(clusters as u64)),
+                    format!("{loss:.4}"),
+                ]
+            }),
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
+        let iterations = count(u64::from(self.iterations), "iteration", "iterations");
+        let is_change = |step: &Step| matches!(step, Step::Change { .. });
+        let what = match self.steps.iter().any(is_change) {
+            true => "mean loss of a cell since the start",
+            false => "mean loss of a cell",
+        };
+        let calls = count(self.published_calls, "SMC call", "SMC calls");
+        format!(
+            "convergence ({what}: {measure}), {iterations}, {end}\n{}  the published form would have made {calls}\n",
+            aligned(&rows)
+        )
+    }
+}
+
+/// The loss that a clustering keeps small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossMeasure {
+    /// NCP over the values present in the table.
+    NcpPresent,
+    /// LM (TG12 equations 1 and 2).
+    Lm,
+    /// EM (TG12 equations 3 to 5).
+    Em,
+}
+
+impl LossMeasure {
+    const fn of(loss: Loss) -> Self {
+        match loss {
+            Loss::Ncp => Self::NcpPresent,
+            Loss::Lm => Self::Lm,
+            Loss::Em => Self::Em,
+        }
+    }
+
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NcpPresent => "NCP, present",
+            Self::Lm => "LM",
+            Self::Em => "EM",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_start_counts_its_iterations() {
+        let phases = [
+            Phase::Iteration,
+            Phase::Iteration,
+            Phase::Iteration,
+            Phase::Grown,
+            Phase::Refined,
+            Phase::Iteration,
+            Phase::Iteration,
+            Phase::Grown,
+        ];
+        let mut steps = Steps::default();
+        let said = phases.map(|phase| {
+            let progress = Progress {
+                phase,
+                clusters: 1200,
+                loss: 0.125,
+            };
+            steps.next(&progress).to_string()
+        });
+        let names = [
+            "start",
+            "iteration 1",
+            "iteration 2",
+            "grown",
+            "refined",
+            "start",
+            "iteration 1",
+            "grown",
+        ];
+        let expected = names.map(|name| format!("{name}: 1,200 clusters, loss 0.1250"));
+        assert_eq!(said, expected);
+    }
+}

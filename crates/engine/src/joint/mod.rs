@@ -1,0 +1,63 @@
+//! One site's part in the protocol of a run, the same for one party, for a simulation and between
+//! machines: classes or groups, how they are written, and the joint release.
+
+mod convergence;
+mod one_party;
+mod people;
+mod same_people;
+
+pub use convergence::{ChangePhase, Convergence, Ended, LossMeasure, Step};
+pub(crate) use one_party::one_party;
+
+use hedgerow_data::Release;
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_protocols::horizontal::mondrian::Partition;
+use hedgerow_smc::Party;
+
+use crate::release::recount;
+use crate::study::plan::Draws;
+use crate::study::ready::{Contribution, Ready};
+
+/// What a site has when a run is over.
+pub(crate) struct Joint {
+    /// This site's rows by class, where sites hold different people.
+    pub(crate) partition: Option<Partition>,
+    pub(crate) release: Release,
+    /// How the loss fell, where classes were found by clustering.
+    pub(crate) convergence: Option<Convergence>,
+    /// How groups were found, where they were.
+    pub(crate) groups: Option<Groups>,
+    /// What the release is counted by before it is signed.
+    pub(crate) opened: recount::Opened,
+}
+
+/// How groups of the same people were found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Groups {
+    /// How often the sites synchronized.
+    pub(crate) synchronizations: u32,
+    /// Whether their first classes were the same.
+    pub(crate) same_at_first: bool,
+    /// Records that this site wrote as `*` altogether.
+    pub(crate) suppressed: usize,
+}
+
+impl Ready {
+    /// A site's part in a run.
+    pub(crate) async fn take_part(
+        &self,
+        party: &mut Party,
+        contribution: &Contribution,
+        owners: (Owner<'_>, usize),
+        draws: &Draws,
+        each_step: impl FnMut(Step),
+    ) -> Result<Joint, hedgerow_protocols::Error> {
+        match contribution {
+            Contribution::People(columns) => {
+                self.with_people(party, columns, owners, draws, each_step)
+                    .await
+            }
+            Contribution::Columns(table) => self.with_columns(party, table, draws, each_step).await,
+        }
+    }
+}

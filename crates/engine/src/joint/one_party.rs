@@ -1,0 +1,26 @@
+//! The protocol with one party, who has everybody's rows and asks nobody.
+
+use hedgerow_protocols::Error;
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_smc::{Party, Seed, Settings};
+
+use super::{Joint, Step};
+use crate::study::plan::Draws;
+use crate::study::ready::{Contribution, Ready};
+
+/// What one party ends with, and how often it would have asked others. The owners of the rows draw as
+/// they would in a simulation with this seed.
+pub(crate) fn one_party(
+    ready: &Ready,
+    contribution: &Contribution,
+    owners: (Owner<'_>, usize),
+    seed: u64,
+    each_step: impl FnMut(Step),
+) -> Result<(Joint, u64), Error> {
+    // What a party of one sends nobody, it draws all the same: numbers of groups, an order of people.
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(seed, 0));
+    let draws = Draws::Simulated(seed);
+    let run = ready.take_part(&mut party, contribution, owners, &draws, each_step);
+    let joint = pollster::block_on(run)?;
+    Ok((joint, party.calls()))
+}

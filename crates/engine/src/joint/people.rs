@@ -1,0 +1,78 @@
+//! A site's part in a run of sites that hold different people: classes by cuts or by clustering, how they
+//! are written, and the joint release.
+
+use hedgerow_data::study::Algorithm;
+use hedgerow_data::{Codes, Role};
+use hedgerow_protocols::horizontal::assembly::assemble;
+use hedgerow_protocols::horizontal::clustering::cluster;
+use hedgerow_protocols::horizontal::cover::covers;
+use hedgerow_protocols::horizontal::mondrian::partition;
+use hedgerow_protocols::horizontal::{OwnRows, Owner};
+use hedgerow_smc::Party;
+
+use super::Joint;
+use super::convergence::{Convergence, Step, Steps};
+use crate::release::recount;
+use crate::study::plan::Draws;
+use crate::study::ready::{Columns, Ready};
+
+impl Ready {
+    /// Where sites hold different people: classes, how they are written, and the joint release.
+    pub(super) async fn with_people(
+        &self,
+        party: &mut Party,
+        columns: &Columns,
+        (owner, sites): (Owner<'_>, usize),
+        draws: &Draws,
+        mut each_step: impl FnMut(Step),
+    ) -> Result<Joint, hedgerow_protocols::Error> {
+        let schema = &self.study.schema;
+        let coded = |role| {
+            let positions = schema.with_role(role).into_iter();
+            positions.filter_map(|position| Some((position, columns[position].as_ref()?)))
+        };
+        let product = self.product(columns);
+        let rows = OwnRows {
+            count: columns.iter().flatten().map(Codes::len).next().unwrap_or(0),
+            quasi: coded(Role::Quasi).map(|(_, codes)| codes).collect(),
+            sensitive: self.sensitive(columns, product.as_ref()),
+            owner,
+            sites,
+        };
+        let (partition, cells, convergence) = if self.study.algorithm == Algorithm::Clustering {
+            let seeds = |site, start| draws.seed(site, start);
+            let plan = self.clustering_plan(&seeds);
+            let mut steps = Steps::default();
+            let found = cluster(party, &rows, &plan, |progress| {
+                each_step(steps.next(&progress));
+            });
+            let found = found.await?;
+            let convergence = Convergence::new(&found, self.study.clustering.loss);
+            (found.partition, found.cells, Some(convergence))
+        } else {
+            let each_wave = |wave, open| each_step(Step::Wave { wave, open });
+            let partition = partition(party, &rows, &self.plan(), each_wave).await?;
+            let (writings, way) = (self.writings(), self.study.top_down.covers);
+            let cells = covers(party, &rows, &partition, &writings, way).await?;
+            (partition, cells, None)
+        };
+        let mut verbatim: Vec<(usize, &Codes)> =
+            coded(Role::Sensitive).chain(coded(Role::Other)).collect();
+        verbatim.sort_by_key(|(position, _)| *position);
+        let release = assemble(party, schema, &partition, &cells, &verbatim).await?;
+        let sizes = partition.classes.iter().map(|class| class.size);
+        let opened = recount::Opened {
+            records: Some(partition.records),
+            sensitive: partition.sensitive.clone(),
+            classes: Some(cells.into_iter().zip(sizes).collect()),
+            own: Vec::new(),
+        };
+        Ok(Joint {
+            partition: Some(partition),
+            release,
+            convergence,
+            groups: None,
+            opened,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Who watches the engine at work: steps of a run and bytes read for a progress bar, and notices that a
+//! person should hear of. The engine itself prints nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hedgerow_data::files::Progress;
+use hedgerow_node::Event;
+
+use crate::error::Error;
+use crate::joint::Step;
+
+/// Work that may take longer than a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Work<'a> {
+    /// A file is read; progress counts its bytes.
+    Reading(&'a Path),
+    /// A run: its steps are told.
+    Run,
+    /// Each site of a simulation publishes alone; progress counts its records.
+    Alone {
+        /// Records of all sites together.
+        records: u64,
+    },
+}
+
+/// Hears how far a piece of work is; dropped when the work ends.
+pub trait Watch: Progress + Send + Sync {
+    /// A step of a run was taken.
+    fn step(&self, _step: Step) {}
+}
+
+/// Nobody watches.
+impl Watch for () {}
+
+/// Hears what the engine does. Every method has an answer of its own, so that an observer says only
+/// what it cares for; `()` cares for nothing.
+///
+/// ```
+/// use hedgerow::{Notice, Observer};
+///
+/// struct Log;
+///
+/// impl Observer for Log {
+///     fn notice(&self, notice: Notice) {
+///         eprintln!("{notice}");
+///     }
+/// }
+/// ```
+pub trait Observer: Send + Sync {
+    /// A piece of work begins.
+    fn begin(&self, _work: Work<'_>) -> Box<dyn Watch> {
+        Box::new(())
+    }
+
+    /// Something happened that a person should hear of; nothing stops.
+    fn notice(&self, _notice: Notice) {}
+}
+
+impl Observer for () {}
+
+/// An observer that several parts of the engine share.
+pub type SharedObserver = Arc<dyn Observer>;
+
+/// What a person should hear of while the engine goes on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Something in a file or a table that its owner should see to.
+    Warning(String),
+    /// What the person may want to do.
+    Hint(String),
+    /// What a person may not expect.
+    Remark(String),
+    /// Something happened on the lines between sites.
+    Line(Event),
+    /// A run waits for the privacy officer.
+    Asking {
+        /// The run.
+        run: u32,
+        /// Why.
+        why: String,
+    },
+    /// The privacy officer has approved a run.
+    Approved {
+        /// The run.
+        run: u32,
+    },
+    /// The release of a run lies in its folder; peers may still need this site.
+    Settling {
+        /// Where the release lies.
+        folder: PathBuf,
+    },
+    /// A peer was not heard of at the end of a run.
+    Behind {
+        /// The peer.
+        peer: String,
+    },
+    /// The node waits until a site asks for a run.
+    Waiting,
+    /// A site asks this site's node for a run.
+    Asked {
+        /// The site.
+        site: String,
+        /// The run.
+        run: u32,
+    },
+    /// The node takes this site's part in a run.
+    Begins {
+        /// The run.
+        run: u32,
+    },
+    /// A run of the node is over.
+    Over {
+        /// The run.
+        run: u32,
+        /// Where the release lies.
+        folder: PathBuf,
+    },
+    /// A run of the node failed; the node goes on.
+    Failed {
+        /// The run.
+        run: u32,
+        /// Why, without any value of a record.
+        why: String,
+    },
+    /// The node could not do something, and tries again.
+    Trouble(Box<Error>),
+    /// This site's node has taken a run, which is watched from here on.
+    Watching,
+    /// How the watched run stands.
+    Standing(String),
+}
+
+impl std::fmt::Display for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Warning(what) => write!(f, "warning: {what}"),
+            Self::Hint(what) => write!(f, "hint: {what}"),
+            Self::Remark(what) => write!(f, "note: {what}"),
+            Self::Line(Event::Connected { peer }) => write!(f, "connected with `{peer}`"),
+            Self::Line(Event::Disconnected { peer, why }) => {
+                write!(f, "not connected with `{peer}`: {why}")
+            }
+            Self::Line(Event::TurnedAway { address, why }) => {
+                // Each attempt has a port of its own.
+                let host = address
+                    .rsplit_once(':')
+                    .map_or(&**address, |(host, _)| host);
+                write!(f, "turned away {host}: {why}")
+            }
+            Self::Line(_) => Ok(()),
+            Self::Asking { run, why } => write!(
+                f,
+                "run {run} waits for the privacy officer: {why}\nhint: {}",
+                how_to_decide(*run)
+            ),
+            Self::Approved { run } => write!(f, "run {run} was approved"),
+            Self::Settling { folder } => write!(
+                f,
+                "the release lies in {}; waiting until every site has what it needs",
+                folder.display()
+            ),
+            Self::Behind { peer } => write!(
+                f,
+                "warning: `{peer}` may lack this site's last messages and has not been heard of since"
+            ),
+            Self::Waiting => f.write_str("waiting for a run"),
+            Self::Asked { site, run } => write!(f, "`{site}` asks for run {run}"),
+            Self::Begins { run } => write!(f, "run {run} begins"),
+            Self::Over { run, folder } => write!(
+                f,
+                "run {run} is over; the release lies in {}",
+                folder.display()
+            ),
+            Self::Failed { run, why } => write!(f, "error: run {run}: {why}"),
+            Self::Trouble(error) => write!(f, "error: {error}"),
+            Self::Watching => {
+                f.write_str("this site's node has taken the run; this command only watches")
+            }
+            Self::Standing(words) => f.write_str(words),
+        }
+    }
+}
+
+/// What the privacy officer types to decide about a run.
+pub(crate) fn how_to_decide(run: u32) -> String {
+    format!("hedgerow run approve {run} --site …, or hedgerow run refuse {run} --site …, decides")
+}

@@ -1,0 +1,79 @@
+//! How a run in one process is to be done.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::observe::{Observer, SharedObserver};
+use crate::simulate::baselines::DEFAULT_SEED;
+
+/// How [`anonymize`](crate::anonymize()) and [`simulate`](crate::simulate()) are to run.
+///
+/// ```
+/// use hedgerow::Options;
+///
+/// let options = Options::new().seed(7).out("release");
+/// ```
+#[derive(Clone)]
+pub struct Options {
+    pub(crate) seed: u64,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) provider_column: Option<String>,
+    pub(crate) independent: bool,
+    pub(crate) observer: SharedObserver,
+}
+
+impl Options {
+    /// Seed 1, a temporary folder, nobody who watches.
+    pub fn new() -> Self {
+        Self {
+            seed: DEFAULT_SEED,
+            out: None,
+            provider_column: None,
+            independent: false,
+            observer: Arc::new(()),
+        }
+    }
+
+    /// The same seed gives the same run.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The folder of the release. Without one the release lies in a temporary folder, which goes when
+    /// the last [`Release`](crate::Release) of it is dropped.
+    #[must_use]
+    pub fn out(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.out = Some(folder.into());
+        self
+    }
+
+    /// The column of the one table that names each record's site: for site diversity and m.
+    #[must_use]
+    pub fn provider_column(mut self, column: impl Into<String>) -> Self {
+        self.provider_column = Some(column.into());
+        self
+    }
+
+    /// Also run each simulated site alone, and one party with all rows: what each loses is in
+    /// [`Summary::baselines`](crate::Summary::baselines).
+    #[must_use]
+    pub const fn independent(mut self) -> Self {
+        self.independent = true;
+        self
+    }
+
+    /// Who watches.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.observer = Arc::new(observer);
+        self
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}

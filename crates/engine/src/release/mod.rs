@@ -1,0 +1,70 @@
+//! A release as a folder: what is written there, what its manifest says, and how it is closed.
+
+pub(crate) mod achieved;
+pub(crate) mod close;
+pub(crate) mod cost;
+pub(crate) mod manifest;
+pub(crate) mod outcome;
+pub(crate) mod publish;
+pub(crate) mod recount;
+pub(crate) mod refused;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::error::Error;
+use crate::study::Study;
+use refused::FolderRefused;
+
+/// A release folder, or one file of somebody's release.
+///
+/// ```no_run
+/// use hedgerow::{Release, Study};
+///
+/// let release = Release::open("release-1")?.with_study(Study::open("study.toml")?);
+/// println!("{}", hedgerow::verify(&release, &hedgerow::Questions::default())?);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Release {
+    pub(crate) path: PathBuf,
+    pub(crate) study: Option<Study>,
+    /// Keeps a temporary folder.
+    temporary: Option<Arc<TempDir>>,
+}
+
+impl Release {
+    /// A release folder, or a CSV or Parquet file.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
+        if !path.exists() {
+            return Err(FolderRefused::Absent { path }.into());
+        }
+        Ok(Self {
+            path,
+            study: None,
+            temporary: None,
+        })
+    }
+
+    /// The study that the release is of: roles, domains, taxonomies, requirement, and the keys of those
+    /// who signed.
+    #[must_use]
+    pub fn with_study(mut self, study: Study) -> Self {
+        self.study = Some(study);
+        self
+    }
+
+    /// Where the release lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The release with the folder that it keeps.
+    pub(crate) fn kept(mut self, temporary: Option<Arc<TempDir>>) -> Self {
+        self.temporary = temporary;
+        self
+    }
+}

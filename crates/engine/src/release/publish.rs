@@ -1,0 +1,88 @@
+//! A release is written into its folder, read back, and looked at as a stranger would.
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_data::files::{FileError, write_fragments, write_release};
+use hedgerow_data::{Recode, Release, Study};
+use hedgerow_privacy::utility::Utility;
+use hedgerow_privacy::verify::Verdict;
+
+use super::manifest::strangers;
+use super::refused::FolderRefused;
+use crate::error::Error;
+use crate::study::ready::Ready;
+use crate::verify::read::{Read, visible};
+
+impl Ready {
+    /// Writes the release and looks at what was written: what a stranger finds there, and the release as
+    /// it reads.
+    pub(crate) fn publish(
+        &self,
+        release: &Release,
+        folder: &Path,
+    ) -> Result<(Published, Release), Error> {
+        if release.rows() == 0 {
+            return Err(FolderRefused::NoRecords.into());
+        }
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+        if self.study.is_fragmented() {
+            write_fragments(folder, release, self.study.csv, &())?;
+        } else {
+            write_release(
+                &folder.join("release.parquet"),
+                release,
+                self.study.csv,
+                &(),
+            )?;
+            write_release(&folder.join("release.csv"), release, self.study.csv, &())?;
+        }
+        self.look(folder)
+    }
+
+    /// Looks at a release that was written as a stranger would.
+    pub(crate) fn look(&self, folder: &Path) -> Result<(Published, Release), Error> {
+        let files = self.study.release_files();
+        let path = folder.join(files.first().map_or("", String::as_str));
+        let read = Read::open(&path, &self.study, &())?;
+        // Sites are not in a release: what speaks of them was seen to during the run.
+        let (visible, _) = visible(&self.requirement);
+        let (classes, verdict) = read.judge(None, &[], Some(&visible))?;
+        let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
+        let published = Published {
+            folder: folder.to_owned(),
+            verdict,
+            utility,
+            recode: self.study.recode,
+        };
+        Ok((published, read.release))
+    }
+}
+
+/// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes
+/// nothing: a run that is refused leaves nothing behind. A folder with other files is none for a
+/// release, which is all that its manifest lists.
+pub(crate) fn probe(folder: &Path, study: &Study) -> Result<(), Error> {
+    if let Some(name) = strangers(folder, study).into_iter().next() {
+        let folder = folder.to_owned();
+        return Err(FolderRefused::Stranger { folder, name }.into());
+    }
+    let there = folder.ancestors().find(|ancestor| ancestor.exists());
+    let there = there.unwrap_or(Path::new("."));
+    tempfile::tempfile_in(there).map_err(|error| unwritable(folder, &error))?;
+    Ok(())
+}
+
+fn unwritable(folder: &Path, error: &std::io::Error) -> FileError {
+    FileError::Unwritable {
+        file: folder.display().to_string(),
+        reason: error.to_string(),
+    }
+}
+
+/// A release that was written, and what a stranger finds in it.
+pub(crate) struct Published {
+    pub(crate) folder: PathBuf,
+    pub(crate) verdict: Verdict,
+    pub(crate) utility: Utility,
+    pub(crate) recode: Recode,
+}

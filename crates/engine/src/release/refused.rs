@@ -1,0 +1,74 @@
+//! Why a folder is not fit for a release, or is no release.
+
+use std::path::PathBuf;
+
+use crate::words::one_line;
+
+/// Why a folder is not fit for a release, or is no release.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FolderRefused {
+    /// A release of nobody.
+    #[error("there are no records, so there is nothing to publish")]
+    NoRecords,
+    /// A release is all that its manifest lists.
+    #[error("{}: holds `{}`, which is no file of a release\nhint: name another folder; it need not exist", folder.display(), one_line(name))]
+    Stranger {
+        /// The folder.
+        folder: PathBuf,
+        /// What lies there.
+        name: String,
+    },
+    /// Something else has the name of the release.
+    #[error("{}: is in the way of the release\nhint: move it away, then the same command goes on", folder.display())]
+    InTheWay {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is nothing of that name.
+    #[error("{}: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file", path.display())]
+    Absent {
+        /// The name.
+        path: PathBuf,
+    },
+    /// A folder is needed.
+    #[error("{}: is no release folder\nhint: name the folder that holds release.csv and manifest.json; hedgerow verify looks at a file alone", path.display())]
+    NoFolder {
+        /// The name.
+        path: PathBuf,
+    },
+    /// A fragmented release is several files.
+    #[error("{}: is one file, and a release of this study is a folder of several\nhint: name the folder that holds {}", path.display(), hedgerow_data::study::QUASI_FILE)]
+    OneFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder without a table.
+    #[error("{}: no release.parquet or release.csv in this folder\nhint: {hint}", path.display())]
+    NoTable {
+        /// The folder.
+        path: PathBuf,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A release that has a manifest is closed.
+    #[error("{}: lies in the release folder, whose files are sealed as they are\nhint: name a file elsewhere with --out", path.display())]
+    Sealed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The outcome of an audit lies beside the release, where there is one.
+    #[error("{}: is not there, so the outcome has no place beside the release\nhint: --out FILE says where it goes", folder.display())]
+    NoPlace {
+        /// The folder of the release.
+        folder: PathBuf,
+    },
+    /// A temporary folder cannot be made.
+    #[error("{}: {reason}", folder.display())]
+    Unusable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}

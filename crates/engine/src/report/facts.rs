@@ -1,0 +1,334 @@
+//! What a report says, before it is set as HTML or as text.
+
+use hedgerow_data::Study;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::joint::{Ended, LossMeasure, Step};
+use crate::study::names::{algorithm, security};
+use crate::verify::{Verdict as Verified, text};
+use crate::words::{count, thousands};
+
+/// The most bars of a histogram.
+const MOST_BARS: u64 = 24;
+
+/// Everything a report says.
+pub(super) struct Facts {
+    pub(super) study: String,
+    pub(super) algorithm: &'static str,
+    pub(super) security: &'static str,
+    pub(super) report: Verified,
+    pub(super) sizes: Sizes,
+}
+
+/// What is to be said first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Headline {
+    /// All that is required holds.
+    Holds,
+    /// All that can be seen holds; what speaks of sites cannot be seen, and nobody signed for it.
+    Unseen,
+    /// Something does not hold.
+    Fails,
+    /// The study requires nothing.
+    Unasked,
+}
+
+/// How large classes are.
+#[derive(Debug, Serialize)]
+pub(super) struct Sizes {
+    pub(super) smallest: u64,
+    pub(super) median: u64,
+    pub(super) largest: u64,
+    pub(super) bars: Vec<Bar>,
+}
+
+/// How many classes have a size in a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct Bar {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) classes: u64,
+    pub(super) records: u64,
+}
+
+/// How the loss of a clustering fell.
+pub(super) struct Fall {
+    pub(super) measure: &'static str,
+    pub(super) iterations: String,
+    /// Why the iterations ended, in words.
+    pub(super) ended: &'static str,
+    pub(super) published_calls: u64,
+    /// Each step, the clusters there were after it, and the mean loss of a cell.
+    pub(super) rows: Vec<(String, String, f64)>,
+}
+
+/// One line of the table of requirements.
+pub(super) struct Demand {
+    pub(super) key: &'static str,
+    pub(super) name: String,
+    pub(super) required: String,
+    pub(super) achieved: String,
+    /// Passed or not; none where nothing is required.
+    pub(super) holds: Option<bool>,
+    /// What stands in place of a worst class, or the class.
+    pub(super) worst: String,
+    /// Whether a release can show it.
+    pub(super) is_seen: bool,
+}
+
+impl Facts {
+    pub(super) fn new(study: &Study, report: Verified) -> Self {
+        Self {
+            study: study.name.clone(),
+            algorithm: algorithm(study.algorithm),
+            security: security(study.security),
+            sizes: Sizes::of(&report.sizes),
+            report,
+        }
+    }
+
+    /// What is to be said first.
+    pub(super) fn headline(&self) -> Headline {
+        let is_as_said = self
+            .report
+            .manifest
+            .as_ref()
+            .is_none_or(|check| check.holds);
+        let fails = |demand: &Demand| demand.holds == Some(false);
+        let demands = self.demands();
+        match self.report.found.holds {
+            None => Headline::Unasked,
+            Some(true) if demands.iter().any(fails) => Headline::Unseen,
+            Some(true) => Headline::Holds,
+            Some(false) if is_as_said && self.report.found.not_shown => Headline::Unseen,
+            Some(false) => Headline::Fails,
+        }
+    }
+
+    /// What is required, and then what else was measured.
+    pub(super) fn demands(&self) -> Vec<Demand> {
+        let named = self.report.found.models.named();
+        let mut demands: Vec<Demand> = named
+            .iter()
+            .map(|(key, model)| {
+                let (required, achieved) = text::numbers(key, model);
+                let worst = model.worst_class.as_ref();
+                let is_seen = worst.is_some();
+                Demand {
+                    key,
+                    name: text::label(key, model),
+                    required: in_words(&required),
+                    achieved: if is_seen {
+                        achieved
+                    } else {
+                        String::from("cannot be seen")
+                    },
+                    holds: model.holds,
+                    worst: worst.map_or(String::new(), text::class),
+                    is_seen,
+                }
+            })
+            .collect();
+        if let Some(check) = &self.report.manifest {
+            let attested = check.attested.iter().map(|model| (model, true));
+            let unseen = check.unseen.iter().map(|model| (model, false));
+            demands.extend(attested.chain(unseen).map(|(model, is_attested)| {
+                let key = if model.starts_with("m =") {
+                    "m"
+                } else {
+                    "site_diversity"
+                };
+                Demand {
+                    key,
+                    name: text::title(key).to_owned(),
+                    required: model.clone(),
+                    achieved: String::from(match is_attested {
+                        true => "attested by all sites",
+                        false => "cannot be seen",
+                    }),
+                    holds: Some(is_attested),
+                    worst: String::from("a release does not show sites"),
+                    is_seen: false,
+                }
+            }));
+        }
+        demands.sort_by_key(|demand| demand.holds.is_none());
+        demands
+    }
+
+    /// Something that the manifest says.
+    pub(super) fn manifest(&self, key: &str) -> Option<&Value> {
+        self.report.manifest.as_ref()?.manifest.get(key)
+    }
+
+    /// Where sites hold the same people: which columns each held.
+    pub(super) fn holders(&self) -> Vec<(String, String)> {
+        let shared = self.manifest("shared").map(|shared| &shared["sites"]);
+        let sites = shared.and_then(Value::as_array).into_iter().flatten();
+        let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let columns = |site: &Value| -> Vec<String> {
+            let columns = site["columns"].as_array().into_iter().flatten();
+            columns.map(words).collect()
+        };
+        sites
+            .map(|site| (words(&site["site"]), columns(site).join(", ")))
+            .collect()
+    }
+
+    /// How groups of the same people were found, in words.
+    pub(super) fn groups(&self) -> Option<String> {
+        let shared = self.manifest("shared")?;
+        let synchronizer = shared["synchronizer"].as_str()?;
+        let times = shared["synchronizations"].as_u64().unwrap_or(0);
+        let rule = match synchronizer {
+            "merge" => "classes that share a person were joined",
+            "fork" => {
+                "classes that are the same at every site were set aside, and the sites went on with the others"
+            }
+            "identity" => "the sites generalized until their classes were the same",
+            _ => "people of the same classes at every site are a group, which has k of them",
+        };
+        let written = match shared["restored"].as_bool() {
+            Some(true) => {
+                "Quasi-identifiers inside a group are the original ones, so that a row of them may be known as one person's; k and the risks count the people of a group, among whom nothing says whose a sensitive value is"
+            }
+            _ => "All of a group have the same generalized quasi-identifiers",
+        };
+        Some(format!(
+            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader who knows a person's quasi-identifiers may come to a group, and no further; each site knows the group of each of its own people, and so learns what the release says of that group about them.",
+            count(self.report.found.records, "person", "people"),
+            count(self.report.found.classes, "group", "groups"),
+            count(times, "time", "times"),
+        ))
+    }
+
+    /// The ledger, where there is a manifest.
+    pub(super) fn ledger(&self) -> Option<Vec<super::words::Entry>> {
+        let lines = self.manifest("ledger")?.as_array()?;
+        let names: Vec<String> = self.holders().into_iter().map(|(name, _)| name).collect();
+        let entry = |line| super::words::Entry::of(line, &names);
+        Some(lines.iter().map(entry).collect())
+    }
+
+    /// Whether groups have their original quasi-identifiers.
+    pub(super) fn is_restored(&self) -> bool {
+        let shared = self.manifest("shared");
+        shared.is_some_and(|shared| shared["restored"] == true)
+    }
+
+    /// How the loss of a clustering fell, where the manifest says it.
+    pub(super) fn convergence(&self) -> Option<Fall> {
+        let said = self.manifest("convergence")?;
+        let steps: Vec<Step> = serde_json::from_value(said["steps"].clone()).ok()?;
+        let rows = steps.iter().filter_map(|step| {
+            let (clusters, loss) = step.loss()?;
+            Some((step.name(), thousands(clusters as u64), loss))
+        });
+        let iterations = said["iterations"].as_u64()?;
+        Some(Fall {
+            measure: serde_json::from_value::<LossMeasure>(said["measure"].clone())
+                .ok()?
+                .name(),
+            iterations: count(iterations, "iteration", "iterations"),
+            ended: serde_json::from_value::<Ended>(said["ended"].clone())
+                .ok()?
+                .words(),
+            published_calls: said["published_calls"].as_u64()?,
+            rows: rows.collect(),
+        })
+    }
+
+    /// What the run cost, in words.
+    pub(super) fn cost(&self) -> Vec<(&'static str, String)> {
+        let Some(cost) = self.manifest("cost") else {
+            return Vec::new();
+        };
+        let number = |key: &str| cost[key].as_u64().unwrap_or(0);
+        let seconds = |key: &str| cost[key].as_f64().filter(|seconds| *seconds > 0.0);
+        let mut rows = vec![
+            ("rounds of messages", thousands(number("rounds"))),
+            ("messages", thousands(number("messages"))),
+            ("bytes sent", thousands(number("bytes"))),
+            ("secure computations", thousands(number("smc_calls"))),
+        ];
+        let times = [
+            ("time in all", "seconds"),
+            ("of these, the protocol", "protocol_seconds"),
+            (
+                "between institutions (30 ms, 100 Mbit/s), estimated",
+                "wan_seconds",
+            ),
+        ];
+        for (name, key) in times {
+            rows.extend(seconds(key).map(|seconds| (name, format!("{seconds:.1} s"))));
+        }
+        rows
+    }
+}
+
+/// A demand without signs; its words stay on one line.
+fn in_words(required: &str) -> String {
+    let words = [(">= ", "at least "), ("<= ", "at most "), ("< ", "below ")];
+    let found = words
+        .iter()
+        .find_map(|(sign, words)| Some(format!("{words}{}", required.strip_prefix(sign)?)));
+    let text = found.unwrap_or_else(|| required.to_owned());
+    text.replace(' ', "\u{a0}")
+}
+
+impl Sizes {
+    fn of(sizes: &[u64]) -> Self {
+        let mut sorted = sizes.to_vec();
+        sorted.sort_unstable();
+        let smallest = sorted.first().copied().unwrap_or(0);
+        let largest = sorted.last().copied().unwrap_or(0);
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+        // Whole numbers in each bar, and as many in each.
+        let width = (largest - smallest + 1).div_ceil(MOST_BARS).max(1);
+        let count = (largest - smallest) / width + 1;
+        let mut bars: Vec<Bar> = (0..count)
+            .map(|place| Bar {
+                from: smallest + place * width,
+                to: smallest + (place + 1) * width - 1,
+                classes: 0,
+                records: 0,
+            })
+            .collect();
+        for size in sorted {
+            // Below `count`, which is at most MOST_BARS.
+            let bar = &mut bars[((size - smallest) / width) as usize];
+            bar.classes += 1;
+            bar.records += size;
+        }
+        Self {
+            smallest,
+            median,
+            largest,
+            bars,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_class_is_in_one_bar(sizes in prop::collection::vec(1u64..1000, 1..200)) {
+            let found = Sizes::of(&sizes);
+            prop_assert!(found.bars.len() as u64 <= MOST_BARS);
+            for bar in &found.bars {
+                let own = sizes.iter().filter(|size| (bar.from..=bar.to).contains(*size));
+                prop_assert_eq!(bar.classes, own.clone().count() as u64);
+                prop_assert_eq!(bar.records, own.sum::<u64>());
+            }
+            let classes: u64 = found.bars.iter().map(|bar| bar.classes).sum();
+            prop_assert_eq!(classes, sizes.len() as u64);
+            prop_assert!(sizes.contains(&found.median));
+        }
+    }
+}

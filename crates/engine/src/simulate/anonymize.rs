@@ -1,0 +1,146 @@
+//! One table, one party: the same protocol as between many.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hedgerow_data::files::Others;
+use hedgerow_data::study::Algorithm;
+use hedgerow_privacy::Model;
+use hedgerow_protocols::horizontal::Owner;
+
+use super::refused::SplitRefused;
+use super::split::Owners;
+use super::{Outcome, destination};
+use crate::error::Error;
+use crate::joint::one_party;
+use crate::observe::Work;
+use crate::options::Options;
+use crate::release::achieved::OfSites;
+use crate::release::close::write_unsigned;
+use crate::release::cost::Cost;
+use crate::release::manifest::Account;
+use crate::study::Study;
+use crate::study::ready::{Contribution, Ready};
+use crate::study::refused::StudyRefused;
+use crate::summary::Summary;
+use crate::table::Table;
+
+/// Anonymizes one table, as one party that has all rows.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("patients.csv");
+/// # let rows: String = (0..40).map(|row| format!("{},{}\n", 20 + row, ["flu", "ulcer"][row % 2])).collect();
+/// # std::fs::write(&path, format!("age,disease\n{rows}"))?;
+/// use hedgerow::{Options, Study, Table, anonymize};
+///
+/// let study = Study::parse(r#"
+/// [study]
+/// name = "patients"
+/// partition = "horizontal"
+/// [[attribute]]
+/// name = "age"
+/// role = "quasi"
+/// type = "integer"
+/// range = [0, 119]
+/// [[attribute]]
+/// name = "disease"
+/// role = "sensitive"
+/// values = ["flu", "ulcer"]
+/// [require]
+/// k = 5
+/// l = 2
+/// "#, ".")?;
+/// let outcome = anonymize(&study, &Table::file(path), &Options::new())?;
+/// assert!(outcome.summary.holds);
+/// assert_eq!(outcome.summary.records, 40);
+/// println!("{}", outcome.summary);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outcome, Error> {
+    let started = Instant::now();
+    let (observer, column) = (&*options.observer, options.provider_column.as_deref());
+    let owners = match column {
+        Some(column) => {
+            let text = table.read_text(&[column.to_owned()], observer)?;
+            Some(Owners::of_column(&text, column)?)
+        }
+        None => None,
+    };
+    let count = owners.as_ref().map_or(1, Owners::count);
+    let sites = owners.as_ref().map(|_| count as u64);
+    let ready = Ready::new(Arc::clone(&study.opened), sites)?;
+    if ready.is_vertical() {
+        if column.is_some() {
+            return Err(SplitRefused::HasNoOwners.into());
+        }
+    } else if owners.is_none() {
+        refuse_sites(&ready)?;
+    }
+    let read = table.read(&ready.study.schema, &Others::but(column), observer)?;
+    let contribution = ready.contribution(read, &table.name())?;
+    let destination = destination(options, &ready.study)?;
+    let owner = match &owners {
+        Some(owners) => Owner::Column(&owners.owners),
+        None => Owner::Site(0),
+    };
+    let watch = observer.begin(Work::Run);
+    let began = Instant::now();
+    let (joint, smc_calls) = one_party(
+        &ready,
+        &contribution,
+        (owner, count),
+        options.seed,
+        |step| watch.step(step),
+    )?;
+    let protocol_seconds = began.elapsed().as_secs_f64();
+    drop(watch);
+    let of_sites = match (&owners, &joint.partition, &contribution) {
+        (Some(owners), Some(partition), Contribution::People(columns)) => {
+            let classes = partition.classes.iter();
+            let classes = classes.map(|class| partition.rows(class));
+            ready.of_sites(columns, owners, &joint.release, classes)
+        }
+        _ => OfSites::default(),
+    };
+    let (published, _) = ready.publish(&joint.release, destination.folder())?;
+    let cost = Cost {
+        smc_calls,
+        seconds: started.elapsed().as_secs_f64(),
+        protocol_seconds,
+        ..Cost::default()
+    };
+    let account = Account {
+        published: &published,
+        sites: count,
+        of_sites,
+        ledger: &[],
+        cost: &cost,
+        convergence: joint.convergence.as_ref(),
+        shared: ready.shared(joint.groups, 1),
+    };
+    write_unsigned(&ready, &account)?;
+    // Cuts draw nothing.
+    let draws = matches!(
+        ready.study.algorithm,
+        Algorithm::Clustering | Algorithm::D2pt
+    );
+    let seed = draws.then_some(options.seed);
+    let summary = Summary::new(&ready, &published, count, seed, cost, Vec::new(), of_sites);
+    Ok(Outcome {
+        summary: summary.converged(joint.convergence).grouped(joint.groups),
+        release: destination.release(study)?,
+    })
+}
+
+/// A table of one site cannot meet what speaks of several.
+fn refuse_sites(ready: &Ready) -> Result<(), StudyRefused> {
+    let requirement = &ready.requirement;
+    let of_sites = |model: &&Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
+    let model = requirement.models.iter().find(of_sites);
+    let m = requirement.m.filter(|m| *m > 0);
+    match StudyRefused::of_sites(ready.opened.path.clone(), model, m) {
+        Some(refused) => Err(refused),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,73 @@
+//! Runs in one process: one party with one table, or all sites of a study with exact counts of what
+//! they send.
+
+mod anonymize;
+pub(crate) mod baselines;
+mod colluders;
+pub(crate) mod refused;
+mod run;
+pub(crate) mod split;
+
+pub use anonymize::anonymize;
+pub use run::{Simulation, Sites, simulate};
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::error::Error;
+use crate::options::Options;
+use crate::release::Release;
+use crate::release::publish::probe;
+use crate::release::refused::FolderRefused;
+use crate::study::Study;
+use crate::summary::Summary;
+
+/// What a run ended with.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What came of the run and what it cost.
+    pub summary: Summary,
+    /// The release.
+    pub release: Release,
+}
+
+/// Where a release goes.
+struct Destination {
+    folder: PathBuf,
+    /// Removed when nobody needs it any more.
+    temporary: Option<Arc<TempDir>>,
+}
+
+/// Sees that a release can be written before a run, so that nobody waits for one that cannot.
+fn destination(options: &Options, study: &hedgerow_data::Study) -> Result<Destination, Error> {
+    if let Some(folder) = &options.out {
+        probe(folder, study)?;
+        return Ok(Destination {
+            folder: folder.clone(),
+            temporary: None,
+        });
+    }
+    let temporary = tempfile::tempdir().map_err(|error| FolderRefused::Unusable {
+        folder: std::env::temp_dir(),
+        reason: error.to_string(),
+    })?;
+    Ok(Destination {
+        folder: temporary.path().join("release"),
+        temporary: Some(Arc::new(temporary)),
+    })
+}
+
+impl Destination {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The release that was written.
+    fn release(self, study: &Study) -> Result<Release, Error> {
+        let release = Release::open(self.folder)?.with_study(study.clone());
+        Ok(release.kept(self.temporary))
+    }
+}

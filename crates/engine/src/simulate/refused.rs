@@ -1,0 +1,104 @@
+//! Why rows cannot be spread over sites as they were asked to be.
+
+use hedgerow_data::study::SplitError;
+use hedgerow_smc::MAXIMUM_SITES;
+
+use crate::words::{count, thousands};
+
+/// Why rows cannot be spread over sites as they were asked to be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SplitRefused {
+    /// A run needs a site.
+    #[error("--sites is 0, expected 1 or more")]
+    NoSites,
+    /// More sites than a run can have.
+    #[error("{} sites are too many for one process\nhint: the most is {}", thousands(*sites as u64), thousands(MAXIMUM_SITES as u64))]
+    TooManySites {
+        /// How many were asked for.
+        sites: usize,
+    },
+    /// The column that names each record's site is not there.
+    #[error("{table}:1: there is no column `{column}`\nhint: {hint}")]
+    NoColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// What the table has.
+        hint: String,
+    },
+    /// A table without records names no site.
+    #[error("{table}: the table has no records, so column `{column}` names no site")]
+    NoRecords {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// A record of nobody.
+    #[error(
+        "{table}:{line}: column `{column}` names no site\nhint: every record belongs to a site"
+    )]
+    Nameless {
+        /// The table.
+        table: String,
+        /// The line of the record.
+        line: u64,
+        /// The column.
+        column: String,
+    },
+    /// Rows that are equal in columns stay together, and no column is named.
+    #[error(
+        "--split column does not say by which\nhint: name columns of the study, e.g. --by zip or --by zip,age"
+    )]
+    ByNothing,
+    /// Rows are to stay together by a column that the study does not have.
+    #[error("--by: the study has no column `{column}`\nhint: {hint}")]
+    ByUnknown {
+        /// The column.
+        column: String,
+        /// What the study has.
+        hint: String,
+    },
+    /// Rows are to stay together by a column of text.
+    #[error(
+        "--by: column `{column}` is text, whose values have no order\nhint: name a column with declared values"
+    )]
+    ByText {
+        /// The column.
+        column: String,
+    },
+    /// The columns of the sites do not go together.
+    #[error("--columns: {0}")]
+    Columns(SplitError),
+    /// Columns of each site were given for a study in which every site has all.
+    #[error(
+        "--columns is for vertical studies: in this one every site has all columns\nhint: --sites says among how many the rows are split"
+    )]
+    HasAllColumns,
+    /// Owners of records were given for a study whose sites hold the same people.
+    #[error(
+        "--provider-column is for horizontal studies: the sites of this one hold the same people\nhint: leave it out"
+    )]
+    HasNoOwners,
+    /// What only sites with rows of their own can be asked.
+    #[error(
+        "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out"
+    )]
+    HasNoRows,
+    /// The columns say how many sites there are.
+    #[error("--sites does not go with a vertical study, whose columns stand at {}\nhint: leave it out", count(*sites as u64, "site", "sites"))]
+    SitesOfColumns {
+        /// How many sites have columns.
+        sites: usize,
+    },
+    /// There are as many tables as the study has sites with columns.
+    #[error("there are {}, and the columns of the study stand at {}\nhint: give a table for each site, in the study's order", count(*tables as u64, "table", "tables"), count(*sites as u64, "site", "sites"))]
+    TablesOfColumns {
+        /// How many tables were given.
+        tables: usize,
+        /// How many sites have columns.
+        sites: usize,
+    },
+}

@@ -1,0 +1,436 @@
+//! All sites of a study in one process, with exact counts of what they send.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hedgerow_data::files::Others;
+use hedgerow_data::study::Split;
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_smc::MAXIMUM_SITES;
+use hedgerow_smc::memory::{self, LinkModel};
+
+use super::baselines::Baselines;
+use super::refused::SplitRefused;
+use super::split::{Deal, Dealer, Owners, own_order};
+use super::{Outcome, destination};
+use crate::error::Error;
+use crate::joint::{Groups, Joint};
+use crate::observe::{Notice, Work};
+use crate::options::Options;
+use crate::release::achieved::OfSites;
+use crate::release::close::write_unsigned;
+use crate::release::cost::Cost;
+use crate::release::manifest::{Account, Disclosed, ledger};
+use crate::study::Study;
+use crate::study::plan::Draws;
+use crate::study::ready::{Contribution, Ready, refuse_singled_out, see_people};
+use crate::study::refused::StudyRefused;
+use crate::summary::Summary;
+use crate::table::Table;
+
+/// Where the rows of each simulated site come from.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Sites {
+    /// A table for each site. Where sites hold the same people, in the study's order.
+    Tables(Vec<Table>),
+    /// One table, whose rows are dealt to so many sites.
+    Dealt {
+        /// The table of all sites together.
+        table: Table,
+        /// How many sites there are.
+        sites: usize,
+        /// How rows are dealt.
+        deal: Deal,
+    },
+    /// One table, a column of which names each record's site.
+    Named {
+        /// The table of all sites together.
+        table: Table,
+        /// The column.
+        column: String,
+    },
+    /// One table of people whom all sites hold, each with columns of its own.
+    Columns {
+        /// The table with all columns.
+        table: Table,
+        /// The columns of each site beside the identifiers; the study's own where nothing is said.
+        columns: Option<Vec<Vec<String>>>,
+    },
+}
+
+/// What a simulated run ended with.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Simulation {
+    /// The summary, with rounds, messages and bytes in [`Summary::cost`], and the release.
+    pub outcome: Outcome,
+    /// What each site learned, in the order of the sites.
+    pub ledgers: Vec<Vec<Disclosed>>,
+}
+
+/// Runs all sites of a study in one process.
+///
+/// ```
+/// use hedgerow::{Options, Sites, Study, simulate};
+/// # use hedgerow::Table;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("patients.csv");
+/// # let rows: String = (0..90).map(|row| format!("{},{}\n", row, ["flu", "ulcer"][row % 2])).collect();
+/// # std::fs::write(&path, format!("age,disease\n{rows}"))?;
+/// # let study = Study::parse("[study]\nname = \"s\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 119]\n[[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\"]\n[require]\nk = 5\nm = 1\n", ".")?;
+/// let sites = Sites::dealt(Table::file(path), 3);
+/// let simulation = simulate(&study, &sites, &Options::new().independent())?;
+/// let summary = &simulation.outcome.summary;
+/// assert!(summary.holds && summary.cost.rounds > 0);
+/// assert_eq!(simulation.ledgers.len(), 3);
+/// let baselines = summary.baselines.as_ref();
+/// assert!(baselines.is_some_and(|beside| beside.joint_equals_central));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn simulate(study: &Study, sites: &Sites, options: &Options) -> Result<Simulation, Error> {
+    match study.is_vertical() {
+        false => of_different_people(study, sites, options),
+        true => of_the_same_people(study, sites, options),
+    }
+}
+
+impl Sites {
+    /// One table, whose rows are dealt to so many sites in turn.
+    pub const fn dealt(table: Table, sites: usize) -> Self {
+        Self::Dealt {
+            table,
+            sites,
+            deal: Deal::RoundRobin,
+        }
+    }
+}
+
+/// What the protocol of a simulated run ended with.
+struct Ran {
+    /// What each site has.
+    joints: Vec<Joint>,
+    ledgers: Vec<Vec<Disclosed>>,
+    cost: Cost,
+}
+
+/// Runs all sites, each with what it contributes.
+fn run(
+    ready: &Ready,
+    count: usize,
+    options: &Options,
+    contribute: impl Fn(usize) -> Contribution + Sync,
+) -> Result<Ran, Error> {
+    let watch = options.observer.begin(Work::Run);
+    let draws = Draws::Simulated(options.seed);
+    let simulation = memory::Simulation::new(count, options.seed)
+        .settings(ready.settings())
+        .model(LinkModel::WAN);
+    let began = Instant::now();
+    let outcome = simulation.run(|mut party| {
+        let (contribute, watch, draws) = (&contribute, &watch, &draws);
+        async move {
+            let site = party.me().index();
+            let contribution = contribute(site);
+            let each_step = |step| {
+                if site == 0 {
+                    watch.step(step);
+                }
+            };
+            let owners = (Owner::Site(site as u32), count);
+            let joint = ready
+                .take_part(&mut party, &contribution, owners, draws, each_step)
+                .await?;
+            Ok::<_, hedgerow_protocols::Error>((joint, party.calls(), party.ledger().summary()))
+        }
+    });
+    let protocol_seconds = began.elapsed().as_secs_f64();
+    let (traffic, elapsed) = (outcome.traffic.clone(), outcome.elapsed);
+    let values = outcome.into_values()?;
+    let smc_calls = values.first().map_or(0, |(_, calls, _)| *calls);
+    let ledgers = values.iter().map(|(_, _, lines)| ledger(lines));
+    Ok(Ran {
+        ledgers: ledgers.collect(),
+        cost: Cost {
+            rounds: u64::from(traffic.rounds),
+            messages: traffic.messages(),
+            bytes: traffic.bytes(),
+            smc_calls,
+            protocol_seconds,
+            wan_seconds: Some(elapsed.as_secs_f64()),
+            ..Cost::default()
+        },
+        joints: values.into_iter().map(|(joint, ..)| joint).collect(),
+    })
+}
+
+fn refuse_number(sites: usize) -> Result<(), SplitRefused> {
+    match sites {
+        0 => Err(SplitRefused::NoSites),
+        sites if sites > MAXIMUM_SITES => Err(SplitRefused::TooManySites { sites }),
+        _ => Ok(()),
+    }
+}
+
+/// The rows of all sites that hold different people, and who owns them.
+fn rows_of(
+    study: &Study,
+    sites: &Sites,
+    options: &Options,
+) -> Result<(Ready, hedgerow_data::Table, Owners), Error> {
+    let observer = &*options.observer;
+    let ready = |sites: usize| {
+        refuse_number(sites)?;
+        Ready::new(Arc::clone(&study.opened), Some(sites as u64))
+    };
+    let read = |ready: &Ready, table: &Table, others: &Others| {
+        let schema = &ready.study.schema;
+        let read = table.read(schema, others, observer)?;
+        refuse_singled_out(&ready.study, &read, &table.name())?;
+        Ok::<_, Error>(read)
+    };
+    match sites {
+        Sites::Columns { .. } => Err(SplitRefused::HasAllColumns.into()),
+        Sites::Named { table, column } => {
+            let text = table.read_text(std::slice::from_ref(column), observer)?;
+            let owners = Owners::of_column(&text, column)?;
+            let ready = ready(owners.count())?;
+            let rows = read(&ready, table, &Others::but(Some(column)))?;
+            Ok((ready, rows, owners))
+        }
+        Sites::Dealt { table, sites, deal } => {
+            let ready = ready(*sites)?;
+            let dealer = Dealer::new(deal, *sites, options.seed, &ready.study.schema)?;
+            let rows = read(&ready, table, &Others::but(None))?;
+            let owners = dealer.owners(&rows);
+            if let Some(note) = dealer.note(&owners) {
+                observer.notice(Notice::Remark(note));
+            }
+            Ok((ready, rows, owners))
+        }
+        Sites::Tables(tables) => {
+            let ready = ready(tables.len())?;
+            let rows = tables
+                .iter()
+                .map(|table| read(&ready, table, &Others::Refuse));
+            let rows: Vec<hedgerow_data::Table> = rows.collect::<Result<_, _>>()?;
+            let sizes: Vec<usize> = rows.iter().map(hedgerow_data::Table::rows).collect();
+            let all = hedgerow_data::Table::stacked(&ready.study.schema, &rows);
+            Ok((ready, all, Owners::of_tables(&sizes)))
+        }
+    }
+}
+
+/// Sites that hold different people.
+fn of_different_people(
+    study: &Study,
+    sites: &Sites,
+    options: &Options,
+) -> Result<Simulation, Error> {
+    let started = Instant::now();
+    let (ready, table, owners) = rows_of(study, sites, options)?;
+    let count = owners.count();
+    if count > 2 && ready.requirement.m.is_none() {
+        options.observer.notice(Notice::Hint(String::from(
+            "a study that names three sites or more says m, how many of them may collude: m = 1 under [require] keeps each site safe from each other",
+        )));
+    }
+    let rows_of = owners.rows();
+    let destination = destination(options, &ready.study)?;
+    let ran = run(&ready, count, options, |site| {
+        Contribution::People(ready.columns(&table, rows_of[site].iter().copied()))
+    })?;
+    // Each class with everybody's rows, as nobody in a run sees it.
+    let mut classes: Vec<Vec<u32>> = Vec::new();
+    for (site, joint) in ran.joints.iter().enumerate() {
+        let Some(partition) = &joint.partition else {
+            continue;
+        };
+        classes.resize(partition.classes.len(), Vec::new());
+        for (all, class) in classes.iter_mut().zip(&partition.classes) {
+            let rows = partition.rows(class).iter();
+            all.extend(rows.map(|row| rows_of[site][*row as usize] as u32));
+        }
+    }
+    let columns = ready.columns(&table, 0..table.rows());
+    let classes = classes.iter().map(Vec::as_slice);
+    let released = ran.joints.first().map(|joint| &joint.release);
+    let of_sites = released.map_or_else(OfSites::default, |release| {
+        ready.of_sites(&columns, &owners, release, classes)
+    });
+    let baselines = |joint: &Joint| match options.independent {
+        true => Baselines::run(
+            &ready,
+            &table,
+            &owners,
+            &joint.release,
+            options.seed,
+            &*options.observer,
+        )
+        .map(Some),
+        false => Ok(None),
+    };
+    let published = Publishing {
+        study,
+        ready: &ready,
+        options,
+        of_sites,
+        started,
+    };
+    published.publish(ran, destination, baselines)
+}
+
+/// Sites that hold the same people: each has the identifiers and its own columns, in an order of its
+/// own.
+fn of_the_same_people(
+    study: &Study,
+    sites: &Sites,
+    options: &Options,
+) -> Result<Simulation, Error> {
+    let started = Instant::now();
+    let mut ready = Ready::new(Arc::clone(&study.opened), None)?;
+    if options.independent {
+        return Err(SplitRefused::HasNoRows.into());
+    }
+    match sites {
+        Sites::Named { .. } => return Err(SplitRefused::HasNoOwners.into()),
+        Sites::Dealt { deal, .. } if *deal != Deal::RoundRobin => {
+            return Err(SplitRefused::HasNoRows.into());
+        }
+        Sites::Columns {
+            columns: Some(columns),
+            ..
+        } => {
+            let split = Split::new(&ready.study.schema, columns);
+            ready.split = split.map_err(SplitRefused::Columns)?;
+            // Who has them is not who the study says.
+            ready.study.split = None;
+        }
+        _ if ready.study.split.is_none() => {
+            let study = ready.opened.path.clone();
+            return Err(StudyRefused::NoColumns { study }.into());
+        }
+        _ => {}
+    }
+    let count = ready.split.sites();
+    refuse_number(count)?;
+    let contributions = contributions(&ready, sites, options)?;
+    let destination = destination(options, &ready.study)?;
+    let ran = run(&ready, count, options, |site| {
+        Contribution::Columns(contributions[site].clone())
+    })?;
+    let published = Publishing {
+        study,
+        ready: &ready,
+        options,
+        of_sites: OfSites::default(),
+        started,
+    };
+    published.publish(ran, destination, |_| Ok(None))
+}
+
+/// The table of each site that holds the same people as the others.
+fn contributions(
+    ready: &Ready,
+    sites: &Sites,
+    options: &Options,
+) -> Result<Vec<hedgerow_data::Table>, Error> {
+    let observer = &*options.observer;
+    let count = ready.split.sites();
+    let own = |site| Arc::new(ready.split.schema_of(&ready.study.schema, site));
+    let table = match sites {
+        Sites::Dealt { sites, .. } if *sites != count => {
+            return Err(SplitRefused::SitesOfColumns { sites: count }.into());
+        }
+        Sites::Tables(tables) if tables.len() != count => {
+            let (tables, sites) = (tables.len(), count);
+            return Err(SplitRefused::TablesOfColumns { tables, sites }.into());
+        }
+        Sites::Tables(tables) => {
+            let read = |(site, table): (usize, &Table)| {
+                let read = table.read(&own(site), &Others::Refuse, observer)?;
+                refuse_singled_out(&ready.study, &read, &table.name())?;
+                see_people(&ready.study, &read, &table.name())?;
+                Ok(read)
+            };
+            return tables.iter().enumerate().map(read).collect();
+        }
+        Sites::Dealt { table, .. } | Sites::Named { table, .. } | Sites::Columns { table, .. } => {
+            table
+        }
+    };
+    let schema = &ready.study.schema;
+    let name = table.name();
+    let table = table.read(schema, &Others::Refuse, observer)?;
+    refuse_singled_out(&ready.study, &table, &name)?;
+    see_people(&ready.study, &table, &name)?;
+    let of_site = |site: usize| {
+        // A site's own order says nothing about the file.
+        let order = own_order(table.rows(), options.seed, site);
+        let schema_of_site = own(site);
+        let attributes = schema_of_site.attributes().iter();
+        let columns = attributes.filter_map(|attribute| {
+            let position = schema.position(&attribute.name)?;
+            Some(table.column(position).picked(&order))
+        });
+        let columns = columns.collect();
+        hedgerow_data::Table::new(schema_of_site, columns)
+    };
+    Ok((0..count).map(of_site).collect())
+}
+
+/// A run whose release is to be published.
+struct Publishing<'a> {
+    study: &'a Study,
+    ready: &'a Ready,
+    options: &'a Options,
+    of_sites: OfSites,
+    started: Instant,
+}
+
+impl Publishing<'_> {
+    /// Publishes what a run ended with: every site has the same release, made from the same numbers.
+    fn publish(
+        &self,
+        ran: Ran,
+        destination: super::Destination,
+        baselines: impl FnOnce(&Joint) -> Result<Option<Baselines>, Error>,
+    ) -> Result<Simulation, Error> {
+        let (ready, of_sites) = (self.ready, self.of_sites);
+        let (count, mut cost) = (ran.joints.len(), ran.cost);
+        // A run has a site: the number was seen to.
+        let joint = &ran.joints[0];
+        let learned = ran.ledgers.first().cloned().unwrap_or_default();
+        let (published, _) = ready.publish(&joint.release, destination.folder())?;
+        cost.seconds = self.started.elapsed().as_secs_f64();
+        let suppressed = ran.joints.iter().flat_map(|joint| joint.groups);
+        let suppressed = suppressed.map(|groups| groups.suppressed).sum();
+        let groups = joint.groups.map(|groups| Groups {
+            suppressed,
+            ..groups
+        });
+        let account = Account {
+            published: &published,
+            sites: count,
+            of_sites,
+            ledger: &learned,
+            cost: &cost,
+            convergence: joint.convergence.as_ref(),
+            shared: ready.shared(groups, count),
+        };
+        write_unsigned(ready, &account)?;
+        let baselines = baselines(joint)?;
+        let seed = Some(self.options.seed);
+        let summary = Summary::new(ready, &published, count, seed, cost, learned, of_sites)
+            .converged(joint.convergence.clone())
+            .grouped(groups)
+            .beside(baselines);
+        Ok(Simulation {
+            outcome: Outcome {
+                summary,
+                release: destination.release(self.study)?,
+            },
+            ledgers: ran.ledgers,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! The folder of a release in a site's data folder: made under another name, and given its own when
+//! all sites have signed.
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_data::Release;
+use hedgerow_data::files::FileError;
+
+use crate::error::Error;
+use crate::release::manifest;
+use crate::release::publish::Published;
+use crate::release::refused::FolderRefused;
+use crate::study::ready::Ready;
+
+/// Where the release of a run lies in a data folder.
+pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
+    data.join(format!("release-{number}"))
+}
+
+/// Writes the release where it is made; what an earlier life left there goes.
+pub(super) fn publish(
+    ready: &Ready,
+    release: &Release,
+    unfinished: &Path,
+) -> Result<(Published, Release), Error> {
+    clear(unfinished)?;
+    ready.publish(release, unfinished)
+}
+
+/// Removes a folder, where there is one.
+pub(super) fn clear(folder: &Path) -> Result<(), Error> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(unwritable(folder, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives the finished release its name. One that an earlier life has put there gives way if all sites
+/// signed the same of it: whether the rest of it is whole, nobody has to ask.
+pub(super) fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, Error> {
+    let former = unfinished.with_extension("old");
+    if folder.exists() {
+        let found = manifest::signed_part(folder);
+        if found.is_none() || found != manifest::signed_part(unfinished) {
+            let folder = folder.to_owned();
+            return Err(FolderRefused::InTheWay { folder }.into());
+        }
+        clear(&former)?;
+        std::fs::rename(folder, &former).map_err(|error| unwritable(folder, &error))?;
+    }
+    std::fs::rename(unfinished, folder).map_err(|error| unwritable(folder, &error))?;
+    clear(&former)?;
+    // The journal forgets the run after this: the names must be on disk too, as the files are.
+    for named in [Some(folder), folder.parent()].into_iter().flatten() {
+        let synced = std::fs::File::open(named).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| unwritable(named, &error))?;
+    }
+    Ok(folder.to_owned())
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    Error::File(FileError::Unwritable {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn release(folder: &Path, manifest: &serde_json::Value) {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_release_of_an_earlier_life_gives_way_to_the_same_one_only() {
+        let data = tempfile::tempdir().unwrap();
+        let (unfinished, folder) = (data.path().join(".release-1.tmp"), data.path().join("it"));
+        let whole = json!({ "signed": { "k": 10 }, "account": "whole" });
+        // Killed before the journal knew; what this site says of it was damaged since.
+        release(
+            &folder,
+            &json!({ "signed": { "k": 10 }, "account": "damaged" }),
+        );
+        release(&unfinished, &whole);
+        assert_eq!(settle(&unfinished, &folder).unwrap(), folder);
+        let text = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
+        assert_eq!(text, whole.to_string());
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
+
+        // Killed between the two names.
+        std::fs::rename(&folder, data.path().join(".release-1.old")).unwrap();
+        release(&unfinished, &whole);
+        settle(&unfinished, &folder).unwrap();
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 1);
+
+        release(&unfinished, &json!({ "signed": { "k": 11 } }));
+        let error = settle(&unfinished, &folder).unwrap_err().to_string();
+        assert!(error.contains("is in the way of the release"), "{error}");
+        assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,141 @@
+//! The gate before a run: whether this site's rows may be in it, by the site's rules and its memory of
+//! earlier runs, or by the word of its privacy officer.
+
+use std::time::Duration;
+
+use hedgerow_node::End;
+use hedgerow_node::journal::Journal;
+use hedgerow_node::memory::{Earlier, Mark, Print};
+use hedgerow_node::rerun::Verdict;
+
+use super::part::Part;
+use super::refused::SiteRefused;
+use super::standing::Board;
+use crate::error::Error;
+use crate::observe::Notice;
+
+/// How often a run that waits for the officer looks for a decision.
+const POLLING: Duration = Duration::from_millis(250);
+
+impl Part {
+    /// The journal, if the run may begin or go on with these rows. Where the officer is to decide it
+    /// waits, however long that takes.
+    pub(super) async fn permit(
+        &self,
+        number: u32,
+        print: &Print,
+        held: Option<Journal>,
+        board: &Board,
+    ) -> Result<Journal, Error> {
+        let journal = |held: Option<Journal>| held.map_or_else(|| self.journal(), Ok);
+        // What has begun was let through then.
+        if self.runs()?.iter().any(|entry| entry.number == number) {
+            return journal(held);
+        }
+        let mark = self.mark(number);
+        if self.memory.has_begun(&mark)? {
+            return Err(Error::Site(SiteRefused::JournalLost {
+                data: self.site.data.clone(),
+                run: number,
+            }));
+        }
+        let earlier = self.earlier(&mark, print)?;
+        let verdict = self.site.accept.rerun(number, print, &earlier);
+        let word = self.memory.decision(&mark)?;
+        if word.is_some_and(|word| !word.is_approved) {
+            return Err(self.turn_down(number, journal(held)?).await);
+        }
+        let is_approved = word.is_some_and(|word| word.allows(print, &earlier));
+        match verdict {
+            Verdict::Goes => journal(held),
+            Verdict::Asks(_) if is_approved => journal(held),
+            Verdict::Refused(refusal) => Err(SiteRefused::Rerun(refusal).into()),
+            Verdict::Asks(why) => {
+                let journal = journal(held)?;
+                self.memory.asks(&mark, print, &why)?;
+                board.asking(&why);
+                self.observer.notice(Notice::Asking { run: number, why });
+                loop {
+                    tokio::time::sleep(POLLING).await;
+                    match self.memory.decision(&mark)? {
+                        None => {}
+                        Some(word) if word.is_approved => break,
+                        Some(_) => return Err(self.turn_down(number, journal).await),
+                    }
+                }
+                self.observer.notice(Notice::Approved { run: number });
+                board.going_on();
+                Ok(journal)
+            }
+        }
+    }
+
+    /// The runs that these rows, or others of their source, were in: what the memory knows, and what the
+    /// journal has of this study that the memory does not know, as runs of unknown rows. (A memory that
+    /// was left behind with an old key would otherwise let anything through.)
+    fn earlier(&self, mark: &Mark, print: &Print) -> Result<Vec<Earlier>, Error> {
+        let mut earlier = self.memory.earlier(mark, print)?;
+        for entry in self.runs()? {
+            let own = Mark {
+                study: entry.study,
+                number: entry.number,
+                ..mark.clone()
+            };
+            let is_known = own == *mark || self.memory.has_begun(&own)?;
+            let learned = Journal::learned(&self.site.data, entry.study, entry.number)?;
+            let is_released = entry.is_over && !entry.is_given_up;
+            if !is_known && (is_released || !learned.is_empty()) {
+                earlier.push(Earlier {
+                    study: self.agreement.study.name.clone(),
+                    number: entry.number,
+                    begun: entry.started,
+                    how: Some(format!("not in {}", self.site.memory.display())),
+                    records: 0,
+                    is_same_rows: false,
+                });
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// Whether rows may be sent, by what other runs did until now.
+    pub(super) fn may_send(
+        &self,
+        number: u32,
+        print: &Print,
+    ) -> Result<impl FnOnce(&[Earlier]) -> bool + Send + use<>, Error> {
+        let (accept, print) = (self.site.accept.clone(), print.clone());
+        let word = self.memory.decision(&self.mark(number))?;
+        // What the journal alone knows has been looked at; nothing is added to that meanwhile.
+        let known = self.memory.earlier(&self.mark(number), &print)?.len();
+        let all = self.earlier(&self.mark(number), &print)?;
+        let unknown: Vec<Earlier> = all.into_iter().skip(known).collect();
+        Ok(move |earlier: &[Earlier]| {
+            let earlier = [earlier, &unknown].concat();
+            match accept.rerun(number, &print, &earlier) {
+                Verdict::Goes => true,
+                Verdict::Asks(_) => word.is_some_and(|word| word.allows(&print, &earlier)),
+                Verdict::Refused(_) => false,
+            }
+        })
+    }
+
+    /// Takes no part in a run, now or later, and tells the peers.
+    pub(crate) async fn turn_down(&self, number: u32, journal: Journal) -> Error {
+        let renounced = self.renounce(&journal, number);
+        drop(journal);
+        if let Err(error) = renounced {
+            return error;
+        }
+        self.decline(number, End::GivenUp).await;
+        Error::Refused { run: number }
+    }
+
+    /// Enters a run in which this site never has a part.
+    pub(crate) fn renounce(&self, journal: &Journal, number: u32) -> Result<(), Error> {
+        // A study has at most 250 sites that can run.
+        let place = (self.place, self.keys.len() as u16);
+        journal.renounce(self.agreement.hash, number, place)?;
+        Ok(self.memory.answered(&self.mark(number))?)
+    }
+}

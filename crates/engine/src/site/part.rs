@@ -1,0 +1,466 @@
+//! A site's part in a run of a signed study: what `run` and `node` share.
+//!
+//! Before anything leaves this site, the study must be signed by all, accepted by this site's
+//! rules, and its rows must fit. The release appears under its own name when all sites have signed
+//! it, and not before.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hedgerow_node::agreement::{Agreement, StudyHash};
+use hedgerow_node::audit::{AuditError, Audited, Outcome, audit};
+use hedgerow_node::identity::{PublicKey, Secret};
+use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
+use hedgerow_node::memory::{How, Mark, Memory, Print};
+use hedgerow_node::opening::WHOLE;
+use hedgerow_node::run::{Run, Setup};
+use hedgerow_node::site::SiteFile;
+use hedgerow_node::source::digest;
+use hedgerow_node::{End, Limits, Watcher};
+use hedgerow_privacy::Ratio;
+use hedgerow_smc::Seed;
+use tokio::net::TcpListener;
+
+use super::due::require_due;
+use super::folder::{clear, release_folder, settle};
+use super::play::{Play, Played};
+use super::refused::SiteRefused;
+use super::standing::Board;
+use crate::error::Error;
+use crate::observe::{Notice, SharedObserver, Work};
+use crate::release::achieved::OfSites;
+use crate::release::close::close;
+use crate::release::manifest;
+use crate::release::refused::FolderRefused;
+use crate::study::disclosures;
+use crate::study::ready::{Contribution, Ready};
+use crate::study::refused::StudyRefused;
+use crate::summary::Summary;
+
+/// A study that this site may run, with everything that it takes.
+pub(crate) struct Part {
+    pub(crate) site: SiteFile,
+    pub(crate) agreement: Arc<Agreement>,
+    pub(super) keys: Vec<PublicKey>,
+    pub(super) secret: Arc<Secret>,
+    pub(super) place: u16,
+    ready: Arc<Ready>,
+    pub(crate) memory: Memory,
+    pub(crate) observer: SharedObserver,
+}
+
+impl Part {
+    /// Sees that the study is signed by all and accepted here.
+    pub(crate) fn open(path: &Path, observer: &SharedObserver) -> Result<Self, Error> {
+        let site = SiteFile::open(path)?;
+        warn(&site, observer);
+        let agreement = Arc::new(Agreement::open(&site.study)?);
+        let keys = agreement.keys()?;
+        let names: Vec<&str> = agreement
+            .study
+            .sites
+            .iter()
+            .map(|site| site.name.as_str())
+            .collect();
+        let unknown = |name: &str| {
+            Error::StudyRefused(StudyRefused::UnknownSite {
+                file: path.to_owned(),
+                site: name.to_owned(),
+                hint: format!("it has {}", hedgerow_data::quoted_list(&names)),
+            })
+        };
+        let place = names.iter().position(|name| *name == site.name);
+        let place = place.ok_or_else(|| unknown(&site.name))?;
+        if let Some((peer, _)) = site
+            .peers
+            .iter()
+            .find(|(peer, _)| !names.contains(&peer.as_str()))
+        {
+            return Err(unknown(peer));
+        }
+        let secret = Secret::open(&site.key)?;
+        if secret.public() != keys[place] {
+            return Err(Error::Site(SiteRefused::OtherKey {
+                file: site.key.clone(),
+                site: site.name.clone(),
+                expected: keys[place],
+                found: secret.public(),
+            }));
+        }
+        agreement.require_signed()?;
+        let ready = Ready::of(&agreement)?;
+        let refusals = site
+            .accept
+            .refusals(&agreement, place, &disclosures(&ready));
+        if !refusals.is_empty() {
+            return Err(Error::Site(SiteRefused::NotAccepted {
+                file: path.to_owned(),
+                reasons: refusals.iter().map(ToString::to_string).collect(),
+            }));
+        }
+        Ok(Self {
+            // A study has at most 250 sites that can run.
+            place: place as u16,
+            memory: Memory::at(&site.memory),
+            site,
+            agreement,
+            keys,
+            secret: Arc::new(secret),
+            ready: Arc::new(ready),
+            observer: Arc::clone(observer),
+        })
+    }
+
+    /// Gives a run up, and tells the peers: it cannot go on without this site. Returns the number of the
+    /// next run.
+    pub(crate) async fn abandon(&self, number: u32) -> Result<u32, Error> {
+        let journal = Journal::open(&self.site.data).map_err(|error| match error {
+            JournalError::Busy { folder } => Error::Site(SiteRefused::Busy {
+                folder,
+                run: number,
+            }),
+            other => other.into(),
+        })?;
+        // It may be one of an earlier version, which this study cannot go on with.
+        let runs = self.runs()?;
+        let entry = runs.iter().find(|entry| entry.number == number);
+        let study = entry.map_or(self.agreement.hash, |entry| entry.study);
+        journal.abandon(study, number)?;
+        self.memory.ends(
+            &Mark {
+                study,
+                ..self.mark(number)
+            },
+            How::GivenUp,
+        )?;
+        for left in [
+            self.unfinished(number),
+            self.unfinished(number).with_extension("old"),
+        ] {
+            let _ = clear(&left);
+        }
+        Board::forget(&self.site.data, number);
+        drop(journal);
+        self.decline(number, End::GivenUp).await;
+        let last = self.runs()?.iter().map(|entry| entry.number).max();
+        Ok(last.unwrap_or(number).saturating_add(1))
+    }
+
+    /// Where the release will lie.
+    pub(crate) fn folder(&self, number: u32) -> PathBuf {
+        release_folder(&self.site.data, number)
+    }
+
+    /// Where it is made.
+    fn unfinished(&self, number: u32) -> PathBuf {
+        self.site.data.join(format!(".release-{number}.tmp"))
+    }
+
+    /// The runs of this study, in all its versions, in the journal.
+    pub(crate) fn runs(&self) -> Result<Vec<Entry>, Error> {
+        let versions = self.versions()?;
+        let mut entries = Journal::look(&self.site.data)?;
+        entries.retain(|entry| versions.contains(&entry.study));
+        Ok(entries)
+    }
+
+    /// This study and those that it is a new version of, as far as this site knows them.
+    pub(crate) fn versions(&self) -> Result<Vec<StudyHash>, Error> {
+        let (study, parent) = (self.agreement.hash, self.agreement.parent());
+        Ok(Journal::versions(&self.site.data, study, parent)?)
+    }
+
+    /// Opens the journal, for this process alone.
+    pub(crate) fn journal(&self) -> Result<Journal, Error> {
+        let journal = Journal::open(&self.site.data)?;
+        if let Some(parent) = self.agreement.parent() {
+            journal.descends(self.agreement.hash, parent)?;
+        }
+        Ok(journal)
+    }
+
+    /// A run of this study in the memory.
+    pub(crate) fn mark(&self, number: u32) -> Mark {
+        Mark {
+            site: self.site.name.clone(),
+            study: self.agreement.hash,
+            number,
+        }
+    }
+
+    /// Takes this site's part in a run, begun or found again, and shows on a board how it stands.
+    pub(crate) async fn take(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        listener: TcpListener,
+    ) -> Result<Summary, Error> {
+        let peers = self.peers().map(|(_, name)| name.to_owned()).collect();
+        let board = Arc::new(Board::new(
+            &self.site.data,
+            self.agreement.hash,
+            number,
+            peers,
+        ));
+        let _showing = Board::show(&board);
+        let taken = match self.begin(number, seed, listener, &board).await {
+            Ok((run, rows)) => self.take_on(number, seed, run, rows, &board).await,
+            Err(error) => {
+                if is_own_fault(&error) {
+                    self.decline(number, End::Own).await;
+                }
+                Err(error)
+            }
+        };
+        match &taken {
+            Ok(summary) => board.done(summary),
+            Err(error) => board.failed(&error.without_values()),
+        }
+        taken
+    }
+
+    /// Reads the rows, and begins the run or finds it again.
+    async fn begin(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        listener: TcpListener,
+        board: &Arc<Board>,
+    ) -> Result<(Run, (Contribution, Print)), Error> {
+        require_due(&self.site.data, &self.versions()?, number)?;
+        // Held while rows are read, so that whoever asks sees that somebody is at work. A folder
+        // that is not there yet is made when the rows fit.
+        let is_there = self.site.data.exists();
+        let held = is_there.then(|| self.journal());
+        let held = held.transpose()?;
+        let schema = self.ready.study.schema_at(usize::from(self.place));
+        let table = self.site.source.table(&schema, &()).await?;
+        let rows = digest(&table);
+        let print = self.memory.print(&self.site.source, &table)?;
+        let contribution = self.ready.contribution(table, &self.site.source.name())?;
+        let journal = self.permit(number, &print, held, board).await?;
+        let run = self.start(number, seed, journal, rows, listener, board)?;
+        let study = &self.agreement.study.name;
+        self.memory.enter(&self.mark(number), study, &print)?;
+        Ok((run, (contribution, print)))
+    }
+
+    async fn take_on(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        run: Run,
+        (contribution, print): (Contribution, Print),
+        board: &Arc<Board>,
+    ) -> Result<Summary, Error> {
+        let started = Instant::now();
+        let (patience, sites) = (self.site.patience, self.keys.len());
+        let play = self.play(number, self.unfinished(number));
+        let (shown, observer) = (Arc::clone(board), Arc::clone(&self.observer));
+        let (memory, mark) = (self.memory.clone(), self.mark(number));
+        let may_send = self.may_send(number, &print)?;
+        let part = run
+            .part(
+                move |party, began| async move {
+                    // All have joined: what is sent from here on carries this site's rows.
+                    if !memory.sends(&mark, &print, may_send)? {
+                        return Err(SiteRefused::OtherWentFirst.into());
+                    }
+                    let watch = observer.begin(Work::Run);
+                    let each_step = |step| {
+                        watch.step(step);
+                        shown.step(step);
+                    };
+                    play.play(party, began, &contribution, each_step).await
+                },
+                end_of,
+            )
+            .await;
+        let (played, seals) = match part {
+            Ok(done) => done,
+            Err(error) => {
+                run.leave().await;
+                return Err(error.into());
+            }
+        };
+        let Played {
+            mut published,
+            signed,
+            ledger,
+            mut cost,
+            convergence,
+            groups,
+        } = played;
+        let names = self
+            .agreement
+            .study
+            .sites
+            .iter()
+            .map(|site| site.name.as_str());
+        cost.seconds = started.elapsed().as_secs_f64();
+        let account = manifest::Account {
+            published: &published,
+            sites,
+            of_sites: OfSites::default(),
+            ledger: &ledger,
+            cost: &cost,
+            convergence: convergence.as_ref(),
+            shared: self.ready.shared(groups, sites),
+        };
+        let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
+        let writer = (self.site.name.as_str(), &*self.secret);
+        close(
+            &published.folder,
+            manifest,
+            &self.ready.opened,
+            Some(writer),
+        )?;
+        published.folder = settle(&self.unfinished(number), &self.folder(number))?;
+        board.settling();
+        let folder = published.folder.clone();
+        self.observer.notice(Notice::Settling { folder });
+        let behind = run
+            .finish::<Error>(&seals, patience)
+            .await
+            .map_err(Error::from)?;
+        self.memory.ends(&self.mark(number), How::Released)?;
+        if let Some(peer) = behind {
+            self.observer.notice(Notice::Behind { peer });
+        }
+        cost.seconds = started.elapsed().as_secs_f64();
+        let of_sites = OfSites::default();
+        let summary = Summary::new(&self.ready, &published, sites, seed, cost, ledger, of_sites);
+        Ok(summary.converged(convergence).grouped(groups))
+    }
+
+    /// This site's part in a run, whose release is made there.
+    fn play(&self, number: u32, unfinished: PathBuf) -> Play {
+        Play {
+            ready: Arc::clone(&self.ready),
+            accept: self.site.accept.clone(),
+            place: self.place,
+            study: self.agreement.hash,
+            number,
+            unfinished,
+        }
+    }
+
+    /// Does this site's part in a run again, and says whether it was as it should be.
+    pub(crate) async fn audit(&self, number: u32) -> Result<Outcome, Error> {
+        let journal = self.journal()?;
+        let schema = self.ready.study.schema_at(usize::from(self.place));
+        let table = self.site.source.table(&schema, &()).await?;
+        let rows = digest(&table);
+        let contribution = self.ready.contribution(table, &self.site.source.name())?;
+        let sites = self.agreement.study.sites.iter();
+        let audited = Audited {
+            study: self.agreement.hash,
+            number,
+            secret: &self.secret,
+            rows,
+            names: sites.map(|site| site.name.clone()).collect(),
+            keys: self.keys.clone(),
+            settings: self.ready.settings(),
+            allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+        };
+        let made =
+            tempfile::tempdir_in(&self.site.data).map_err(|error| FolderRefused::Unusable {
+                folder: self.site.data.clone(),
+                reason: error.to_string(),
+            })?;
+        let play = self.play(number, made.path().join("release"));
+        let watch = self.observer.begin(Work::Run);
+        let outcome = audit(&journal, &audited, |party, began| {
+            play.play(party, began, &contribution, |step| watch.step(step))
+        });
+        outcome.await.map_err(|error| match error {
+            AuditError::Journal(error) => error.into(),
+            AuditError::Part(error) => error,
+            other => Box::new(other).into(),
+        })
+    }
+
+    fn start(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        journal: Journal,
+        rows: [u8; 32],
+        listener: TcpListener,
+        board: &Arc<Board>,
+    ) -> Result<Run, Error> {
+        let study = &self.agreement.study;
+        let places = 0..self.keys.len() as u16;
+        let addresses: Result<Vec<String>, Error> =
+            places.map(|place| self.address(place)).collect();
+        let (shown, observer) = (Arc::clone(board), Arc::clone(&self.observer));
+        let watcher: Watcher = Arc::new(move |event| {
+            shown.event(&event);
+            observer.notice(Notice::Line(event));
+        });
+        let setup = Setup {
+            name: RunName {
+                study: self.agreement.hash,
+                number,
+                site: self.place,
+                sites: self.keys.len() as u16,
+                rows,
+            },
+            secret: Arc::clone(&self.secret),
+            names: study.sites.iter().map(|site| site.name.clone()).collect(),
+            keys: self.keys.clone(),
+            addresses: addresses?,
+            limits: Limits::with_patience(self.site.patience),
+            settings: self.ready.settings(),
+            allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+            maximum_share: self.site.accept.maximum_share.map_or(WHOLE, parts),
+            most_records: self.site.accept.maximum_records(),
+            keep: study.audit.as_ref().map_or(Duration::ZERO, |audit| {
+                Duration::from_secs(u64::from(audit.days) * 86_400)
+            }),
+            seed: seed.map(|seed| Seed::for_site(seed, usize::from(self.place))),
+            watcher,
+        };
+        Ok(Run::start::<Error>(setup, journal, listener)?)
+    }
+}
+
+/// Whether a site that could not begin a run lets its peers down; otherwise there is nothing to
+/// begin, or another process is at it.
+fn is_own_fault(error: &Error) -> bool {
+    !matches!(
+        error,
+        // The peers have heard of it.
+        Error::Refused { .. }
+            | Error::Journal(
+                JournalError::Busy { .. }
+                    | JournalError::Over { .. }
+                    | JournalError::GivenUp { .. }
+                    | JournalError::NotDue { .. }
+            )
+    )
+}
+
+/// What the peers hear of an error in this site's part.
+fn end_of(error: &Error) -> End {
+    match error {
+        Error::Unsound { .. } => End::Unsound,
+        _ => End::Own,
+    }
+}
+
+/// A share in parts of the whole, rounded down: what sites tell each other is never more than is
+/// accepted.
+fn parts(share: Ratio) -> u32 {
+    let (numerator, denominator) = share.parts();
+    let parts = numerator.saturating_mul(u128::from(WHOLE)) / denominator.max(1);
+    u32::try_from(parts).unwrap_or(WHOLE).clamp(1, WHOLE)
+}
+
+/// Says what the owner of a site's file should see to.
+pub(crate) fn warn(site: &SiteFile, observer: &SharedObserver) {
+    for warning in &site.warnings {
+        observer.notice(Notice::Warning(warning.to_string()));
+    }
+}

@@ -1,0 +1,147 @@
+//! A site's part in a run from the joined party to the statement that all sites sign: what a run does,
+//! and what an audit does again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hedgerow_node::accept::Accept;
+use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::opening::WHOLE;
+use hedgerow_node::run::{Began, Done};
+use hedgerow_protocols::horizontal::Owner;
+use hedgerow_protocols::horizontal::share::within_share;
+use hedgerow_smc::Party;
+use serde_json::Value;
+
+use super::folder::publish;
+use super::refused::SiteRefused;
+use crate::error::Error;
+use crate::joint::{Convergence, Groups, Step};
+use crate::release::cost::Cost;
+use crate::release::manifest::{self, Disclosed};
+use crate::release::publish::Published;
+use crate::study::plan::{Draws, LABELS};
+use crate::study::ready::{Contribution, Ready};
+
+/// A part that is to be taken.
+pub(super) struct Play {
+    pub(super) ready: Arc<Ready>,
+    pub(super) accept: Accept,
+    pub(super) place: u16,
+    pub(super) study: StudyHash,
+    pub(super) number: u32,
+    /// Where the release is made.
+    pub(super) unfinished: PathBuf,
+}
+
+/// What came of it.
+pub(super) struct Played {
+    pub(super) published: Published,
+    pub(super) signed: Value,
+    pub(super) ledger: Vec<Disclosed>,
+    pub(super) cost: Cost,
+    pub(super) convergence: Option<Convergence>,
+    pub(super) groups: Option<Groups>,
+}
+
+impl Play {
+    /// Takes the part.
+    pub(super) async fn play(
+        self,
+        mut party: Party,
+        began: Began,
+        contribution: &Contribution,
+        each_step: impl FnMut(Step),
+    ) -> Result<Done<Played>, Error> {
+        let names: Vec<&str> = self.names().collect();
+        let owners = (Owner::Site(u32::from(self.place)), names.len());
+        let started = Instant::now();
+        self.ask_shares(&mut party, &began, contribution, &names)
+            .await?;
+        let draws = Draws::Own(began.derive_seed(LABELS));
+        let joint = self
+            .ready
+            .take_part(&mut party, contribution, owners, &draws, each_step)
+            .await?;
+        let protocol_seconds = started.elapsed().as_secs_f64();
+        let ledger = party.ledger().summary();
+        // A site does not sign what it learned against its own rules.
+        let allows = |what: &str| self.accept.allows_disclosure(what);
+        if let Some(line) = ledger.iter().find(|line| !allows(line.what)) {
+            return Err(SiteRefused::Disclosed { what: line.what }.into());
+        }
+        let traffic = party.traffic();
+        let cost = Cost {
+            rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
+            messages: traffic.map_or(0, |traffic| traffic.messages()),
+            bytes: traffic.map_or(0, |traffic| traffic.bytes()),
+            smc_calls: party.calls(),
+            protocol_seconds,
+            ..Cost::default()
+        };
+        let transcript = party.transcript().cloned();
+        let transcript = transcript.ok_or(SiteRefused::Alone)?;
+        let (published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
+        let reasons = self.ready.unsound(&joint.opened, &release, &published);
+        if !reasons.is_empty() {
+            let _ = super::folder::clear(&self.unfinished);
+            return Err(Error::Unsound { reasons });
+        }
+        let commitments = names.iter().copied().zip(&began.openings);
+        let run = manifest::RunOf {
+            study: self.study,
+            number: self.number,
+            commitments: commitments
+                .map(|(name, opening)| (name, opening.commitment))
+                .collect(),
+            transcript: transcript.opened,
+        };
+        let signed = manifest::signed(&self.ready, &run, &published)?;
+        let statement = manifest::statement(&signed);
+        let played = Played {
+            published,
+            signed,
+            ledger: manifest::ledger(&ledger),
+            cost,
+            convergence: joint.convergence,
+            groups: joint.groups,
+        };
+        Ok(Done {
+            value: played,
+            statement,
+            transcript,
+        })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let sites = self.ready.study.sites.iter();
+        sites.map(|site| site.name.as_str())
+    }
+
+    /// Ends the run, before anything else is asked, where a site brings more than a site accepts.
+    async fn ask_shares(
+        &self,
+        party: &mut Party,
+        began: &Began,
+        contribution: &Contribution,
+        names: &[&str],
+    ) -> Result<(), Error> {
+        let (Some(share), Contribution::People(columns)) = (began.maximum_share(), contribution)
+        else {
+            // Sites that hold the same people all bring as many.
+            return Ok(());
+        };
+        let own = columns.iter().flatten().map(|codes| codes.len() as u64);
+        let own = own.max().unwrap_or(0);
+        let most = (u64::from(share), u64::from(WHOLE));
+        let within = within_share(party, own, most).await?;
+        let above = names.iter().zip(within).filter(|(_, within)| !within);
+        let sites: Vec<String> = above.map(|(name, _)| (*name).to_owned()).collect();
+        if sites.is_empty() {
+            return Ok(());
+        }
+        let most = f64::from(share) / f64::from(WHOLE);
+        Err(SiteRefused::TooLargeShare { sites, most }.into())
+    }
+}

@@ -1,0 +1,368 @@
+//! Whether a study says what it must, and whether tables fit it: everything that is wrong at once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_data as data;
+use hedgerow_data::files::{FileError, Others};
+use hedgerow_data::study::{Partition, Site};
+use hedgerow_data::{Attribute, Schema};
+use hedgerow_node::agreement::Standing;
+use hedgerow_privacy::{Model, Requirement, Sensitive, SingledOut, Suspect};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::Study;
+use super::names::{algorithm, partition, role, security};
+use super::ready::{refuse_singled_out, see_people};
+use super::refused::{StudyRefused, TableRefused};
+use crate::error::Error;
+use crate::observe::Observer;
+use crate::table::Table;
+use crate::verify::text::other as singled_out;
+use crate::words::{aligned, count};
+
+/// A study that is sound, and the tables that fit it.
+///
+/// Its [`Display`](std::fmt::Display) is for people, its JSON for machines.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Tables that fit.
+    pub tables: Vec<Fitting>,
+    /// Columns that may name people though no role says so.
+    pub warnings: Vec<String>,
+    /// How it stands with each site's signature, where there are signatures.
+    pub signatures: Option<Vec<(String, Standing)>>,
+    text: String,
+    json: Value,
+}
+
+/// A table that can be read under a study.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Fitting {
+    /// What the table is called.
+    pub name: String,
+    /// Its records.
+    pub records: u64,
+    /// Whom columns single out that are published as they are.
+    pub other: SingledOut,
+}
+
+impl Study {
+    /// Checks the study, and whether tables fit it: every value in its domain, people who can be told
+    /// apart, enough records for k. All that is wrong is said in one error.
+    ///
+    /// ```
+    /// use hedgerow::{Draft, Study, Table};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("patients.csv");
+    /// # std::fs::write(&path, "age,disease\n31,flu\n")?;
+    ///
+    /// let study = Study::parse(Study::draft(Draft::Horizontal), ".")?;
+    /// let error = study.check(&[Table::file(path)]).unwrap_err();
+    /// assert!(error.to_string().contains("k = 10 cannot be met"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(&self, tables: &[Table]) -> Result<Checked, Error> {
+        self.check_as(tables, None, None, &())
+    }
+
+    /// As [`Study::check`], of tables with a column that names each record's site, or of the tables of
+    /// one site of a vertical study.
+    pub fn check_as(
+        &self,
+        tables: &[Table],
+        provider_column: Option<&str>,
+        site: Option<&str>,
+        observer: &dyn Observer,
+    ) -> Result<Checked, Error> {
+        let study = self.declared();
+        let requirement = self.requirement()?;
+        let look = Look {
+            study,
+            schema: match site {
+                Some(site) => columns_of(study, site, &self.opened.path)?,
+                None => Arc::clone(&study.schema),
+            },
+            provider_column,
+            is_one_sites: site.is_some(),
+            observer,
+        };
+        let mut errors = Vec::new();
+        let (mut fitting, mut suspects) = (Vec::new(), Vec::new());
+        for table in tables {
+            match look.at(table, &mut errors) {
+                Ok((fits, found)) => {
+                    fitting.push(fits);
+                    suspects.extend(found);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        if fitting.is_empty() {
+            let named = look.schema.attributes().iter();
+            let named = named.filter(|attribute| attribute.role != data::Role::Identifier);
+            suspects.extend(named.filter_map(|attribute| Suspect::by_name(&attribute.name)));
+        }
+        let mut warnings: Vec<String> = Vec::new();
+        for warning in suspects.iter().map(Suspect::to_string) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        let rows = fitting.iter().map(|table| table.records);
+        let records = match study.partition {
+            Partition::Horizontal => rows.sum(),
+            // The same people in each.
+            Partition::Vertical => rows.min().unwrap_or(0),
+        };
+        // Of tables that could not be read nobody knows how much they hold.
+        let are_all_read = !fitting.is_empty() && fitting.len() == tables.len();
+        if are_all_read && requirement.k() > records {
+            let refused = TableRefused::TooFew {
+                study: self.opened.path.clone(),
+                k: requirement.k(),
+                records,
+            };
+            errors.push(refused.into());
+        }
+        if let Err(error) = Error::all(errors) {
+            // Warnings are of use to whoever mends the table.
+            let warn = |warning| observer.notice(crate::observe::Notice::Warning(warning));
+            warnings.into_iter().for_each(warn);
+            return Err(error);
+        }
+        let mut text = text(study, &requirement, &fitting);
+        let mut json = json(study, &requirement, &fitting);
+        if !warnings.is_empty() {
+            json["warnings"] = warnings.clone().into();
+        }
+        let signatures = self.signatures()?;
+        if let Some(standings) = &signatures {
+            text.push_str("signatures\n");
+            text.push_str(&signature_table(standings));
+            json["signatures_hold"] = are_sound(standings).into();
+        }
+        Ok(Checked {
+            tables: fitting,
+            warnings,
+            signatures,
+            text,
+            json,
+        })
+    }
+
+    /// How it stands with the signatures, if there are any.
+    fn signatures(&self) -> Result<Option<Vec<(String, Standing)>>, Error> {
+        let mut beside = self.opened.path.clone().into_os_string();
+        beside.push(".sig");
+        if self.opened.agreement.is_none() || !Path::new(&beside).exists() {
+            return Ok(None);
+        }
+        let agreement = self.agreement()?;
+        let names = agreement.study.sites.iter().map(|site| site.name.clone());
+        Ok(Some(names.zip(agreement.standings()?).collect()))
+    }
+}
+
+impl Checked {
+    /// Whether no signature of the study is void or forged.
+    pub fn holds(&self) -> bool {
+        self.signatures.as_deref().is_none_or(are_sound)
+    }
+}
+
+impl std::fmt::Display for Checked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Checked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json.serialize(serializer)
+    }
+}
+
+fn are_sound(standings: &[(String, Standing)]) -> bool {
+    let wrong = |(_, one): &(String, Standing)| matches!(one, Standing::Void | Standing::Forged);
+    !standings.iter().any(wrong)
+}
+
+/// How it stands with each site's signature, a line for each.
+fn signature_table(standings: &[(String, Standing)]) -> String {
+    let rows = standings.iter();
+    let rows = rows.map(|(site, standing)| vec![format!("  {site}"), standing.text().to_owned()]);
+    aligned(&rows.collect::<Vec<_>>())
+}
+
+/// How tables are looked at.
+struct Look<'a> {
+    study: &'a data::Study,
+    schema: Arc<Schema>,
+    provider_column: Option<&'a str>,
+    is_one_sites: bool,
+    observer: &'a dyn Observer,
+}
+
+impl Look<'_> {
+    /// Reads a table. What would stop a run is an error, whatever else is wrong.
+    fn at(&self, table: &Table, errors: &mut Vec<Error>) -> Result<(Fitting, Vec<Suspect>), Error> {
+        let others = Others::but(self.provider_column);
+        let read = table.read(&self.schema, &others, self.observer);
+        let read = read.map_err(|error| match error {
+            FileError::MissingColumn { .. } if self.study.split.is_some() && !self.is_one_sites => {
+                TableRefused::OneSites { source: error }.into()
+            }
+            other => Error::from(other),
+        })?;
+        let name = table.name();
+        if self.study.partition == Partition::Vertical {
+            // People who cannot be told apart.
+            let refused = see_people(self.study, &read, &name).err();
+            errors.extend(refused.map(Error::from));
+        }
+        errors.extend(refuse_singled_out(self.study, &read, &name).err());
+        let fitting = Fitting {
+            records: read.rows() as u64,
+            other: SingledOut::of_table(&read, self.study.is_fragmented()),
+            name,
+        };
+        Ok((fitting, Suspect::of_table(&read)))
+    }
+}
+
+/// The columns of a site's own table.
+fn columns_of(study: &data::Study, site: &str, path: &Path) -> Result<Arc<Schema>, StudyRefused> {
+    let names: Vec<&str> = study.sites.iter().map(|site| site.name.as_str()).collect();
+    let Some(place) = names.iter().position(|name| *name == site) else {
+        let hint = match data::nearest(site, names.iter().copied(), 1).first() {
+            Some(best) => format!("did you mean `{best}`?"),
+            None => format!("it has {}", data::quoted_list(&names)),
+        };
+        return Err(StudyRefused::UnknownSite {
+            file: path.to_owned(),
+            site: site.to_owned(),
+            hint,
+        });
+    };
+    Ok(study.schema_at(place))
+}
+
+fn text(study: &data::Study, requirement: &Requirement, tables: &[Fitting]) -> String {
+    let mut text = format!(
+        "study `{}` is sound: {}, {}, {}, {}\n",
+        study.name,
+        partition(study.partition),
+        algorithm(study.algorithm),
+        security(study.security),
+        match study.sites.len() {
+            0 => String::from("no sites named"),
+            sites => count(sites as u64, "site", "sites"),
+        }
+    );
+    let rows: Vec<Vec<String>> = study
+        .schema
+        .attributes()
+        .iter()
+        .map(|attribute| {
+            vec![
+                String::from(" "),
+                attribute.name.clone(),
+                role(attribute.role).into(),
+                domain(attribute),
+            ]
+        })
+        .collect();
+    text.push_str(&aligned(&rows));
+    text.push_str(&holders(study));
+    let demands: Vec<String> = requirement.models.iter().map(Model::to_string).collect();
+    text.push_str(&format!("requires {}", demands.join(", ")));
+    if let Some(m) = requirement.m {
+        text.push_str(&format!(
+            ", against any {} colluding",
+            count(m, "site", "sites")
+        ));
+    }
+    if requirement.sensitive == Sensitive::Product {
+        text.push_str(", sensitive attributes taken together");
+    }
+    text.push('\n');
+    for table in tables {
+        let records = count(table.records, "record", "records");
+        text.push_str(&format!("{} fits: {records}\n", table.name));
+        text.push_str(&aligned(&singled_out(&table.other)));
+    }
+    text
+}
+
+/// Which site holds which columns of the same people, a line for each.
+fn holders(study: &data::Study) -> String {
+    let Some(split) = &study.split else {
+        return String::new();
+    };
+    let sites = study.sites.iter().enumerate();
+    let line = |(place, site): (usize, &Site)| {
+        let columns = split.names(&study.schema, place).join(", ");
+        format!("`{}` holds {columns}\n", site.name)
+    };
+    sites.map(line).collect()
+}
+
+fn json(study: &data::Study, requirement: &Requirement, tables: &[Fitting]) -> Value {
+    let attributes: Vec<_> = study
+        .schema
+        .attributes()
+        .iter()
+        .map(|attribute| {
+            let mut value = json!({ "name": attribute.name, "role": attribute.role, "values": attribute.domain.size() });
+            if attribute.publish_unique {
+                value["publish_unique"] = true.into();
+            }
+            value
+        })
+        .collect();
+    let mut value = json!({
+        "study": study.name,
+        "sound": true,
+        "partition": partition(study.partition),
+        "security": security(study.security),
+        "algorithm": algorithm(study.algorithm),
+        "sites": study.sites.len(),
+        "attributes": attributes,
+        "requires": requirement,
+    });
+    if let Some(split) = &study.split {
+        let sites = study.sites.iter().enumerate();
+        let columns = sites.map(|(place, site)| {
+            json!({ "site": site.name, "columns": split.names(&study.schema, place) })
+        });
+        value["columns"] = columns.collect();
+    }
+    if !tables.is_empty() {
+        let tables = tables.iter().map(|table| {
+            let mut value = json!({ "path": table.name, "records": table.records });
+            if !table.other.is_empty() {
+                value["other"] = json!(table.other);
+            }
+            value
+        });
+        value["tables"] = tables.collect();
+    }
+    value
+}
+
+fn domain(attribute: &Attribute) -> String {
+    let mut text = attribute.domain.describe();
+    if let Some(tree) = attribute.domain.taxonomy()
+        && tree.height() > 1
+    {
+        text.push_str(&format!(", taxonomy of height {}", tree.height()));
+    }
+    if attribute.publish_unique {
+        text.push_str(", published though it may single records out");
+    }
+    text
+}

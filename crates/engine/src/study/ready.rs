@@ -1,0 +1,198 @@
+//! A study made ready for a run: the requirement that holds among so many sites, who holds which column,
+//! and a site's table as the protocols take it.
+
+use std::sync::Arc;
+
+use hedgerow_data::study::{Partition, Split};
+use hedgerow_data::{Codes, Domain, Role, Study, Table};
+use hedgerow_node::agreement::Agreement;
+use hedgerow_privacy::{Requirement, Scope, Sensitive, SingledOut};
+use hedgerow_protocols::horizontal::SensitiveCodes;
+
+use super::opened::Opened;
+use super::refused::{StudyRefused, TableRefused};
+use crate::error::Error;
+
+/// A study that can be run here.
+pub(crate) struct Ready {
+    pub(crate) study: Study,
+    pub(crate) requirement: Requirement,
+    /// Which site holds which column, where sites hold the same people; all at one, where nobody says.
+    pub(crate) split: Split,
+    /// What it was made of.
+    pub(crate) opened: Arc<Opened>,
+}
+
+/// What a site contributes to a run.
+pub(crate) enum Contribution {
+    /// The site's own people, by column.
+    People(Columns),
+    /// The site's own columns of people whom other sites know too.
+    Columns(Table),
+}
+
+/// The most combinations of sensitive values that are counted as one attribute.
+const MOST_COMBINATIONS: u64 = 100_000;
+
+/// One site's columns, by the attribute's position; text has none.
+pub(crate) type Columns = Vec<Option<Codes>>;
+
+impl Ready {
+    /// Sees that a study that has been read can be run: what sites signed is what they run, even if
+    /// its file has changed since.
+    pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, Error> {
+        let ready = Self::new(Arc::new(Opened::of(agreement)), None)?;
+        if ready.is_vertical() && ready.study.split.is_none() {
+            let study = agreement.path().to_owned();
+            return Err(StudyRefused::NoHolders { study }.into());
+        }
+        Ok(ready)
+    }
+
+    /// Whether sites hold the same people.
+    pub(crate) fn is_vertical(&self) -> bool {
+        self.study.partition == Partition::Vertical
+    }
+
+    /// Sees that a study can be run among so many sites; as many as it names, where nobody says.
+    pub(crate) fn new(opened: Arc<Opened>, sites: Option<u64>) -> Result<Self, Error> {
+        let study = opened.study.clone();
+        let scope = Scope {
+            sites: sites.or(Scope::of_study(&study).sites),
+            ..Scope::of_study(&study)
+        };
+        let requirement = Requirement::of_document(study.document(), &scope)?;
+        requirement.see_that_m_is_said(&study)?;
+        let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
+        let combinations = combinations.fold(1, u64::saturating_mul);
+        if requirement.sensitive == Sensitive::Product && combinations > MOST_COMBINATIONS {
+            return Err(Error::StudyRefused(StudyRefused::Combinations {
+                study: opened.path.clone(),
+                combinations,
+                most: MOST_COMBINATIONS,
+            }));
+        }
+        let mut attributes = study.schema.attributes().iter();
+        let text = attributes
+            .find(|attribute| attribute.role == Role::Other && attribute.domain == Domain::Text);
+        if let Some(attribute) = text {
+            return Err(Error::StudyRefused(StudyRefused::Text {
+                study: opened.path.clone(),
+                column: attribute.name.clone(),
+            }));
+        }
+        Ok(Self {
+            split: match &study.split {
+                Some(split) => split.clone(),
+                None => Split::whole(&study.schema),
+            },
+            study,
+            requirement,
+            opened,
+        })
+    }
+
+    /// Whether the sensitive attributes count as one.
+    pub(crate) fn is_product(&self) -> bool {
+        self.requirement.sensitive == Sensitive::Product
+            && self.study.schema.with_role(Role::Sensitive).len() > 1
+    }
+
+    /// The sensitive attributes as one: the code of each combination.
+    pub(crate) fn product(&self, columns: &Columns) -> Option<(Codes, u32)> {
+        if !self.is_product() {
+            return None;
+        }
+        let positions = self.study.schema.with_role(Role::Sensitive);
+        let coded = |position: &usize| Some((columns[*position].as_ref()?, self.size(*position)));
+        let coded: Vec<(&Codes, u32)> = positions.iter().filter_map(coded).collect();
+        // `open` saw to it that the product is small.
+        let size = coded.iter().map(|(_, size)| size).product();
+        let mut product = Codes::for_size(size);
+        for row in 0..coded.first().map_or(0, |(codes, _)| codes.len()) {
+            let combined = coded
+                .iter()
+                .fold(0, |code, (codes, size)| code * size + codes.get(row));
+            product.push(combined);
+        }
+        Some((product, size))
+    }
+
+    /// The sensitive attributes as the requirement counts them: each, or their product.
+    pub(crate) fn sensitive<'c>(
+        &self,
+        columns: &'c Columns,
+        product: Option<&'c (Codes, u32)>,
+    ) -> Vec<SensitiveCodes<'c>> {
+        if let Some((codes, size)) = product {
+            return vec![SensitiveCodes { codes, size: *size }];
+        }
+        let positions = self.study.schema.with_role(Role::Sensitive).into_iter();
+        let coded = |position: usize| {
+            Some(SensitiveCodes {
+                codes: columns[position].as_ref()?,
+                size: self.size(position),
+            })
+        };
+        positions.filter_map(coded).collect()
+    }
+
+    fn size(&self, position: usize) -> u32 {
+        self.study.schema.attributes()[position].domain.size()
+    }
+
+    /// The rows of a table that belong to a site, by its columns.
+    pub(crate) fn columns(
+        &self,
+        table: &Table,
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> Columns {
+        let attributes = self.study.schema.attributes().iter().enumerate();
+        let pick = |(position, attribute): (usize, &hedgerow_data::Attribute)| {
+            let codes = table.codes(position)?;
+            let mut own = Codes::for_size(attribute.domain.size());
+            rows.clone().for_each(|row| own.push(codes.get(row)));
+            Some(own)
+        };
+        attributes.map(pick).collect()
+    }
+
+    /// What a site contributes whose table this is; errors name the table so.
+    pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
+        refuse_singled_out(&self.study, &table, name)?;
+        if self.is_vertical() {
+            see_people(&self.study, &table, name)?;
+            Ok(Contribution::Columns(table))
+        } else {
+            Ok(Contribution::People(self.columns(&table, 0..table.rows())))
+        }
+    }
+}
+
+/// Sees, before anything is sent, that a table whose people other sites know has some and tells them
+/// apart.
+pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(), TableRefused> {
+    let table_name = || name.to_owned();
+    if table.rows() == 0 {
+        return Err(TableRefused::NoPeople {
+            table: table_name(),
+        });
+    }
+    let keys = study.identity.keys(table);
+    keys.map_err(|source| TableRefused::Identity {
+        table: table_name(),
+        source,
+    })?;
+    Ok(())
+}
+
+/// Sees, before anything is sent, that columns which are published as they are do not single out more
+/// records than the study allows. Says everything that does.
+pub(crate) fn refuse_singled_out(study: &Study, table: &Table, name: &str) -> Result<(), Error> {
+    let refusals = SingledOut::of_table(table, study.is_fragmented()).refusals();
+    let errors = refusals.into_iter().map(|refusal| {
+        let table = name.to_owned();
+        TableRefused::SingledOut { table, refusal }.into()
+    });
+    Error::all(errors.collect())
+}

@@ -1,0 +1,130 @@
+//! Why a study cannot be run, or a table is not fit for it.
+
+use std::path::PathBuf;
+
+use hedgerow_data::files::FileError;
+use hedgerow_data::study::IdentityError;
+use hedgerow_privacy::{Model, SingledOutError};
+
+use crate::words::count;
+
+/// Why a study that can be read cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyRefused {
+    /// A vertical study that is to be signed says of every site which columns it holds.
+    #[error("{}: the study does not say which site holds which column\nhint: write columns = [\"…\"] below each [[site]]", study.display())]
+    NoHolders {
+        /// The study.
+        study: PathBuf,
+    },
+    /// A vertical study that is simulated takes the columns of each site from somewhere.
+    #[error("{}: the study does not say which site holds which column\nhint: give --columns, e.g. --columns 'age,sex|zip,disease', or write columns = [\"…\"] below each [[site]]", study.display())]
+    NoColumns {
+        /// The study.
+        study: PathBuf,
+    },
+    /// Sensitive attributes that count as one have too many combinations of values.
+    #[error("{}: sensitive = \"product\" makes {combinations} combinations of values, at most {most} can be counted\nhint: use sensitive = \"each\"", study.display())]
+    Combinations {
+        /// The study.
+        study: PathBuf,
+        /// How many combinations there are.
+        combinations: u64,
+        /// How many there may be.
+        most: u64,
+    },
+    /// Text would stand in the release as each site wrote it.
+    #[error("{}: column `{column}` is text, which a joint release cannot carry\nhint: declare its values, or give it role = \"identifier\"", study.display())]
+    Text {
+        /// The study.
+        study: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// The requirement speaks of sites, and a table of one party says nothing of them.
+    #[error("{}: {model} speaks of sites, and the table does not say whose its records are\nhint: give --provider-column, the column that names each record's site", study.display())]
+    OfSites {
+        /// The study.
+        study: PathBuf,
+        /// What speaks of sites.
+        model: String,
+    },
+    /// A file that is to be made is there.
+    #[error("{}: is there already and is kept\nhint: choose another name", study.display())]
+    Kept {
+        /// The study.
+        study: PathBuf,
+    },
+    /// The study has no site of a name.
+    #[error("{}: the study has no site `{site}`\nhint: {hint}", file.display())]
+    UnknownSite {
+        /// The file that names the site.
+        file: PathBuf,
+        /// The name.
+        site: String,
+        /// The names that the study has.
+        hint: String,
+    },
+    /// A study without a file cannot be signed.
+    #[error(
+        "the study was not read from a file, so sites cannot sign it\nhint: write it to a file and open that"
+    )]
+    NoFile,
+}
+
+impl StudyRefused {
+    /// A requirement that speaks of sites.
+    pub(crate) fn of_sites(study: PathBuf, model: Option<&Model>, m: Option<u64>) -> Option<Self> {
+        let model = model
+            .map(Model::to_string)
+            .or(m.map(|m| format!("m = {m}")))?;
+        Some(Self::OfSites { study, model })
+    }
+}
+
+/// Why a table is not fit for a study.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableRefused {
+    /// Sites that hold the same people need people.
+    #[error(
+        "{table}: has no records, so there is nobody whom all sites know\nhint: is this the whole table?"
+    )]
+    NoPeople {
+        /// The table.
+        table: String,
+    },
+    /// People who cannot be told apart.
+    #[error("{table}: {source}")]
+    Identity {
+        /// The table.
+        table: String,
+        /// Why.
+        source: IdentityError,
+    },
+    /// A column that is published as it is singles out too many records.
+    #[error("{table}: {refusal}")]
+    SingledOut {
+        /// The table.
+        table: String,
+        /// Which column, and how many records.
+        refusal: SingledOutError,
+    },
+    /// Fewer records than a class must have.
+    #[error("{}: k = {k} cannot be met: the tables hold {}\nhint: the largest k that can be met is {records}", study.display(), count(*records, "record", "records"))]
+    TooFew {
+        /// The study.
+        study: PathBuf,
+        /// The k that it requires.
+        k: u64,
+        /// Records of all tables.
+        records: u64,
+    },
+    /// A table that has one site's columns was held against all columns.
+    #[error("{source}\nhint: --site NAME checks a table that has one site's columns")]
+    OneSites {
+        /// What is missing.
+        source: FileError,
+    },
+}

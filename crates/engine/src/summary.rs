@@ -1,0 +1,206 @@
+//! The summary of a run: what came of it and what it cost, for people and as JSON.
+
+use std::path::PathBuf;
+
+use hedgerow_data::Recode;
+use hedgerow_privacy::utility::Utility;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::joint::{Convergence, Groups};
+use crate::release::achieved::{OfSites, achieved};
+use crate::release::cost::Cost;
+use crate::release::manifest::Disclosed;
+use crate::release::publish::Published;
+use crate::simulate::baselines::Baselines;
+use crate::study::names::{algorithm, security};
+use crate::study::ready::Ready;
+use crate::words::{aligned, count, thousands};
+
+/// The summary of a run: its keys in JSON are a contract, its [`Display`](std::fmt::Display) is for
+/// people.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The study's name.
+    pub study: String,
+    /// How classes were found.
+    pub algorithm: &'static str,
+    /// The security level.
+    pub security: &'static str,
+    /// Records of the release.
+    pub records: u64,
+    /// Sites of the run.
+    pub sites: usize,
+    /// The seed, where one was given that makes a difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Classes or groups of the release.
+    pub classes: u64,
+    /// Records that were written as `*` altogether.
+    pub suppressed: u64,
+    /// How often sites that hold the same people synchronized.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synchronizations: Option<u32>,
+    /// What every class satisfies, by model.
+    pub achieved: Map<String, Value>,
+    /// What was lost.
+    pub utility: Utility,
+    /// What the run cost.
+    pub cost: Cost,
+    /// How the loss of a clustering fell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
+    /// What each site learned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<Disclosed>,
+    /// What the same rows lose in other hands, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baselines: Option<Baselines>,
+    /// The folder of the release.
+    pub release: PathBuf,
+    /// Whether the release satisfies the requirement.
+    #[serde(skip)]
+    pub holds: bool,
+    /// How quasi-identifiers are written.
+    #[serde(skip)]
+    pub recode: Recode,
+}
+
+impl Summary {
+    pub(crate) fn new(
+        ready: &Ready,
+        published: &Published,
+        sites: usize,
+        seed: Option<u64>,
+        cost: Cost,
+        ledger: Vec<Disclosed>,
+        of_sites: OfSites,
+    ) -> Self {
+        let verdict = &published.verdict;
+        Self {
+            study: ready.study.name.clone(),
+            algorithm: algorithm(ready.study.algorithm),
+            security: security(ready.study.security),
+            records: verdict.records,
+            sites,
+            seed,
+            classes: verdict.classes,
+            suppressed: 0,
+            synchronizations: None,
+            achieved: achieved(verdict, of_sites),
+            utility: published.utility.clone(),
+            cost,
+            convergence: None,
+            ledger,
+            baselines: None,
+            release: published.folder.clone(),
+            holds: verdict.holds.unwrap_or(true) && of_sites.hold(&ready.requirement),
+            recode: published.recode,
+        }
+    }
+
+    /// With how the loss fell on the way.
+    pub(crate) fn converged(mut self, convergence: Option<Convergence>) -> Self {
+        self.convergence = convergence;
+        self
+    }
+
+    /// With how groups of the same people were found.
+    pub(crate) fn grouped(mut self, groups: Option<Groups>) -> Self {
+        if let Some(groups) = groups {
+            self.suppressed = groups.suppressed as u64;
+            self.synchronizations = Some(groups.synchronizations);
+        }
+        self
+    }
+
+    /// With what the same rows lose in other hands beside it.
+    pub(crate) fn beside(mut self, baselines: Option<Baselines>) -> Self {
+        self.baselines = baselines;
+        self
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{}: {} of {} in {}\n",
+            if self.holds {
+                "the release holds"
+            } else {
+                "THE RELEASE DOES NOT HOLD"
+            },
+            count(self.records, "record", "records"),
+            count(self.sites as u64, "site", "sites"),
+            match self.synchronizations {
+                Some(_) => count(self.classes, "group", "groups"),
+                None => count(self.classes, "class", "classes"),
+            },
+        );
+        let mut rows: Vec<Vec<String>> = self
+            .achieved
+            .iter()
+            .map(|(name, value)| vec![format!("  achieved {name}"), value.to_string()])
+            .collect();
+        let loss = format!(
+            "{:.2} % written as {:?}",
+            self.utility.ncp * 100.0,
+            self.recode
+        );
+        rows.push(vec![
+            String::from("  loss (NCP)"),
+            loss.to_lowercase().replace("ncp", "NCP"),
+        ]);
+        if let Some(times) = self.synchronizations {
+            rows.push(vec![String::from("  synchronizations"), times.to_string()]);
+        }
+        if self.suppressed > 0 {
+            let written = format!("{} written as *", thousands(self.suppressed));
+            rows.push(vec![String::from("  suppressed"), written]);
+        }
+        if self.cost.rounds > 0 {
+            rows.push(vec![String::from("  rounds"), thousands(self.cost.rounds)]);
+            rows.push(vec![
+                String::from("  messages"),
+                thousands(self.cost.messages),
+            ]);
+            rows.push(vec![String::from("  bytes"), thousands(self.cost.bytes)]);
+        }
+        if let Some(seconds) = self.cost.wan_seconds {
+            rows.push(vec![
+                String::from("  between institutions"),
+                format!("{seconds:.1} s"),
+            ]);
+        }
+        text.push_str(&aligned(&rows));
+        if let Some(convergence) = &self.convergence {
+            text.push_str(&convergence.text());
+        }
+        if !self.ledger.is_empty() {
+            text.push_str("each site learned\n");
+            let lines = self.ledger.iter().map(|line| {
+                vec![
+                    format!("  {}", line.what),
+                    format!("{} values", line.values),
+                    line.allowed_by.clone(),
+                ]
+            });
+            text.push_str(&aligned(&lines.collect::<Vec<_>>()));
+        }
+        if let Some(baselines) = &self.baselines {
+            text.push_str(&baselines.text());
+        }
+        text.push_str(&format!("release: {}\n", self.release.display()));
+        if self.synchronizations.is_some() && self.classes == 1 && self.sites > 1 {
+            text.push_str(
+                "hint: everybody is in one group; a weaker requirement, another synchronizer or name = \"clustering\" may tell more\n",
+            );
+        }
+        text
+    }
+}
+
+impl std::fmt::Display for Summary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text())
+    }
+}

@@ -1,0 +1,408 @@
+//! An independent check of a release: every model, with the worst class; and, of a folder, whether it is
+//! what was signed.
+
+pub(crate) mod beside;
+pub(crate) mod folder;
+mod questions;
+pub(crate) mod read;
+pub(crate) mod refused;
+pub(crate) mod text;
+
+pub use folder::{Check, Signature};
+pub use questions::{QueryKind, Questions};
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_data::files::{read_release, read_text};
+use hedgerow_data::study::QUASI_FILE;
+use hedgerow_data::{Cell, Release as Cells, Role, Study, TextTable};
+use hedgerow_privacy::classes::Classes;
+use hedgerow_privacy::query_error::query_error;
+use hedgerow_privacy::risk::{self, Risk};
+use hedgerow_privacy::utility::Utility;
+use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify as judge};
+use hedgerow_privacy::{Requirement, Scope};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::observe::{Observer, Work};
+use crate::release::Release;
+use crate::release::refused::FolderRefused;
+use crate::study::opened::Opened;
+use beside::{original, population};
+use questions::stated;
+use read::{Read, in_view, visible};
+use refused::VerifyRefused;
+
+/// Everything that is found in a release. Its [`Display`](std::fmt::Display) is for people, its JSON keys
+/// are a contract.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Every model: what is required, what was achieved, the worst class.
+    #[serde(flatten)]
+    pub found: Found,
+    /// What was lost, where the study is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utility: Option<Utility>,
+    /// How likely people are found.
+    pub risk: Risk,
+    /// What the folder's manifest has to say, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Check>,
+    /// The sizes of all classes.
+    #[serde(skip)]
+    pub sizes: Vec<u64>,
+    /// The file that was read.
+    #[serde(skip)]
+    pub file: PathBuf,
+}
+
+/// A release whose files cannot be understood, and are not what its manifest speaks of.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Tampered {
+    /// No.
+    pub holds: bool,
+    /// What was found of the manifest.
+    pub manifest: Check,
+    /// Why a file cannot be understood.
+    #[serde(serialize_with = "as_text")]
+    pub error: Error,
+    /// The release.
+    #[serde(skip)]
+    pub release: PathBuf,
+}
+
+fn as_text<S: serde::Serializer>(error: &Error, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(error)
+}
+
+impl std::fmt::Display for Tampered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&text::unreadable(self))
+    }
+}
+
+impl std::error::Error for Tampered {}
+
+impl Verdict {
+    /// Whether everything that is required holds and is shown; so it is if nothing is required.
+    pub fn holds(&self) -> bool {
+        self.found.holds.unwrap_or(true)
+    }
+
+    /// What is found, for people, of a release that is called so.
+    pub(crate) fn text_of(&self, name: &Path) -> String {
+        text::text(name, self)
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&text::text(&self.file, self))
+    }
+}
+
+/// Checks whether a table that somebody calls anonymous is. Of a release folder with its study also
+/// whether it is what all sites signed.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("table.csv");
+/// # std::fs::write(&path, "age,disease\n[20-39],flu\n[20-39],ulcer\n")?;
+/// use hedgerow::{Questions, Release, verify};
+///
+/// let questions = Questions {
+///     quasi: vec!["age".into()],
+///     sensitive: vec!["disease".into()],
+///     against: Some("k = 2, l = 2".into()),
+///     ..Questions::default()
+/// };
+/// let verdict = verify(&Release::open(path)?, &questions)?;
+/// assert!(verdict.holds());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Bad input; or [`Error::Tampered`] for a folder whose files cannot be understood and are not what its
+/// manifest speaks of.
+pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error> {
+    let opened = release.study.as_ref().map(|study| &*study.opened);
+    let mut check = opened.and_then(|opened| Check::of(&release.path, opened));
+    let study = opened.map(|opened| &opened.study);
+    let file = release_file(&release.path, study, check.as_ref());
+    let found = file.and_then(|file| look(&release.path, questions, opened, file, &mut check));
+    match (found, check) {
+        // A file that was tampered with may not be readable, or be there, at all. A study that says
+        // what it must not is another matter.
+        (Err(error), Some(check))
+            if !check.findings.is_empty()
+                && !matches!(error, Error::Requirement(_) | Error::Document(_)) =>
+        {
+            Err(Error::Tampered(Box::new(Tampered {
+                holds: false,
+                manifest: check,
+                error,
+                release: release.path.clone(),
+            })))
+        }
+        (found, _) => found,
+    }
+}
+
+/// Everything about a release of a study; an error where its files cannot be understood.
+pub(crate) fn of_folder(
+    folder: &Path,
+    opened: &Opened,
+    questions: &Questions,
+) -> Result<Verdict, Error> {
+    let mut check = Check::of(folder, opened);
+    let file = release_file(folder, Some(&opened.study), check.as_ref())?;
+    look(folder, questions, Some(opened), file, &mut check)
+}
+
+/// Everything about a release whose manifest is not written yet.
+pub(crate) fn unsealed(folder: &Path, opened: &Opened, manifest: &Value) -> Result<Verdict, Error> {
+    let check = Check::unsealed(folder, opened, manifest);
+    let file = release_file(folder, Some(&opened.study), Some(&check))?;
+    look(
+        folder,
+        &Questions::default(),
+        Some(opened),
+        file,
+        &mut Some(check),
+    )
+}
+
+/// Looks at a release. The manifest goes into the verdict, or stays where there is none.
+fn look(
+    folder: &Path,
+    questions: &Questions,
+    opened: Option<&Opened>,
+    file: PathBuf,
+    check: &mut Option<Check>,
+) -> Result<Verdict, Error> {
+    let mut verdict = match opened {
+        Some(Opened { study, .. }) => {
+            questions.refuse_of_tables(study)?;
+            let read = Read::open(&file, study, &*questions.observer)?;
+            questions.refuse_ignored(&read.text, study)?;
+            with_study((folder, &file), questions, study, &read, check.as_mut())?
+        }
+        None => {
+            questions.refuse_double_roles()?;
+            let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
+            let watch = questions.observer.begin(Work::Reading(&file));
+            let table = read_text(&file, &names, &*watch)?;
+            questions.refuse_absent(&table)?;
+            without_study(file, questions, &table)?
+        }
+    };
+    if let Some(mut check) = check.take() {
+        let is_own = questions.against.is_none() && questions.provider_column.is_none();
+        check.numbers(&verdict.found, verdict.utility.as_ref(), is_own);
+        check.decide();
+        if !check.holds {
+            verdict.found.fail();
+        }
+        // A folder without a manifest that holds what it should has nothing to say of one.
+        let is_silent = check.manifest.is_null() && check.findings.is_empty();
+        verdict.manifest = (!is_silent).then_some(check);
+    }
+    Ok(verdict)
+}
+
+/// The file of a release folder that is read first: of `release.parquet` and `release.csv` one that
+/// nobody changed, of fragments the table of quasi-identifiers.
+fn release_file(
+    path: &Path,
+    study: Option<&Study>,
+    check: Option<&Check>,
+) -> Result<PathBuf, Error> {
+    if !path.exists() {
+        let path = path.to_owned();
+        return Err(FolderRefused::Absent { path }.into());
+    }
+    let is_fragmented = study.is_some_and(Study::is_fragmented);
+    if !path.is_dir() {
+        if is_fragmented {
+            let path = path.to_owned();
+            return Err(FolderRefused::OneFile { path }.into());
+        }
+        return Ok(path.to_owned());
+    }
+    if is_fragmented {
+        return Ok(path.join(QUASI_FILE));
+    }
+    let first = check.map_or("release.parquet", Check::file);
+    let names = [first, "release.parquet", "release.csv"];
+    let found = names
+        .iter()
+        .map(|name| path.join(name))
+        .find(|file| file.exists());
+    found.ok_or_else(|| {
+        let hint = match path.join(QUASI_FILE).exists() {
+            true => {
+                "it holds quasi.csv: give --study with the vertical study that it is a release of"
+            }
+            false => "name a release folder, or the file itself",
+        };
+        let path = path.to_owned();
+        FolderRefused::NoTable { path, hint }.into()
+    })
+}
+
+fn with_study(
+    (folder, file): (&Path, &Path),
+    questions: &Questions,
+    study: &Study,
+    read: &Read,
+    mut check: Option<&mut Check>,
+) -> Result<Verdict, Error> {
+    let provider = questions.provider_column.as_deref();
+    let release = &read.release;
+    if let Some(check) = &mut check {
+        check_csv(folder, study, release, (check, &*questions.observer));
+    }
+    let named = provider.and_then(|name| read.text.column(name));
+    let scope = Scope {
+        sites: named.map(|column| column.dictionary.len() as u64),
+        ..Scope::of_study(study)
+    };
+    let mut requirement = match &questions.against {
+        Some(against) => Some(stated(against, &scope)?),
+        None if study.document().root().has("require") => {
+            Some(Requirement::of_document(study.document(), &scope)?)
+        }
+        None => None,
+    };
+    // Sites are not in a release: where all of them signed it, they attest to what speaks of them;
+    // where it was made in one place, nobody does, and it is said that it cannot be seen.
+    if questions.against.is_none()
+        && provider.is_none()
+        && let (Some(check), Some(whole)) = (check, &requirement)
+        && (check.attests() || check.is_of_one_place())
+    {
+        let (seen, of_sites) = visible(whole);
+        if check.attests() {
+            check.attested = of_sites;
+        } else {
+            check.unseen = of_sites;
+        }
+        requirement = Some(seen);
+    }
+    let (classes, found) = read.judge(provider, &questions.ignore, requirement.as_ref())?;
+
+    let original = match &questions.original {
+        Some(path) => Some(original(
+            path,
+            study,
+            provider,
+            release,
+            &*questions.observer,
+        )?),
+        None => None,
+    };
+    let mut risk = risk::risk(&classes);
+    let mut utility = read.losses(study, &classes, original.as_ref(), requirement.as_ref());
+    let quasi = study.schema.with_role(Role::Quasi);
+    if let Some(original) = &original {
+        let columns: Vec<Vec<u32>> = quasi
+            .iter()
+            .filter_map(|attribute| original.codes(*attribute))
+            .map(|codes| codes.iter().collect())
+            .collect();
+        let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
+        risk.uniqueness.before = Some(risk::uniqueness(&Classes::group(&slices, original.rows())));
+        if questions.queries > 0 {
+            let queries = questions.query_kind.queries(questions.queries, quasi.len());
+            utility.query_error = query_error(original, release, &classes, &quasi, &queries);
+        }
+    }
+    if let Some(path) = &questions.population {
+        let columns = population(path, study, &quasi, &*questions.observer)?;
+        let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
+        let closures: Vec<Vec<&Cell>> = (0..classes.count())
+            .map(|class| {
+                let row = classes.rows(class)[0] as usize;
+                let cells = quasi
+                    .iter()
+                    .filter_map(|attribute| release.generalized(*attribute));
+                cells
+                    .map(|column| &column.cells[column.codes[row] as usize])
+                    .collect()
+            })
+            .collect();
+        let sizes: Vec<u64> = classes.sizes().collect();
+        let journalist = risk::against_population(&closures, &sizes, &slices);
+        risk.marketer = journalist.mean.unwrap_or(risk.marketer);
+        risk.journalist = Some(journalist);
+    }
+    Ok(Verdict {
+        found,
+        utility: Some(utility),
+        risk,
+        manifest: None,
+        sizes: classes.sizes().collect(),
+        file: file.to_owned(),
+    })
+}
+
+/// Whether the folder's CSV says what the release, read from its Parquet, says.
+fn check_csv(
+    folder: &Path,
+    study: &Study,
+    release: &Cells,
+    (check, observer): (&mut Check, &dyn Observer),
+) {
+    // A file that was changed has been found already.
+    if !check.has_both() {
+        return;
+    }
+    let path = folder.join("release.csv");
+    let attributes = study.schema.attributes().iter();
+    let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+    let text = read_release(
+        &path,
+        &names,
+        study.csv,
+        &*observer.begin(Work::Reading(&path)),
+    );
+    let text = text.map_err(Error::from);
+    match text.and_then(|text| Ok(Cells::from_text(&text, &study.schema, &[])?)) {
+        Ok(csv) => check.same(&csv, release),
+        Err(error) => check.findings.push(error.to_string()),
+    }
+}
+
+fn without_study(
+    file: PathBuf,
+    questions: &Questions,
+    table: &TextTable,
+) -> Result<Verdict, Error> {
+    if questions.quasi.is_empty() {
+        return Err(VerifyRefused::NoRoles.into());
+    }
+    let provider = questions.provider_column.as_deref();
+    let evidence = Evidence::of_table(table, &questions.quasi, &questions.sensitive, provider)?;
+    let evidence = evidence.ignoring(&questions.ignore);
+    let scope = evidence.scope();
+    let requirement = questions
+        .against
+        .as_ref()
+        .map(|against| stated(against, &scope))
+        .transpose()?;
+    let classes = evidence.classes();
+    let evidence = in_view(evidence, requirement.as_ref());
+    let found = judge(&evidence, requirement.as_ref());
+    Ok(Verdict {
+        found,
+        utility: None,
+        risk: risk::risk(&classes),
+        manifest: None,
+        sizes: classes.sizes().collect(),
+        file,
+    })
+}

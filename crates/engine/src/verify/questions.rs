@@ -1,0 +1,155 @@
+//! What a release is asked, and what it cannot be asked.
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_data::document::Document;
+use hedgerow_data::{Study, TextTable, quoted_list};
+use hedgerow_privacy::query_error::Queries;
+use hedgerow_privacy::{Requirement, Scope};
+
+use super::refused::VerifyRefused;
+use crate::error::Error;
+use crate::observe::SharedObserver;
+
+/// What [`verify`](crate::verify()) is asked beside the study of a release.
+#[derive(Clone)]
+pub struct Questions {
+    /// Another requirement than the study's: a TOML file with a `[require]` table, or a line such as
+    /// `k = 10, l = 3`.
+    pub against: Option<String>,
+    /// Quasi-identifiers, of a table without a study.
+    pub quasi: Vec<String>,
+    /// Sensitive attributes, of a table without a study.
+    pub sensitive: Vec<String>,
+    /// The column that names each record's site: needed for site diversity and m.
+    pub provider_column: Option<String>,
+    /// Columns that have no role and may be there all the same.
+    pub ignore: Vec<String>,
+    /// The original table, for losses that need it and uniqueness before.
+    pub original: Option<PathBuf>,
+    /// How many random queries are asked of the original and the release.
+    pub queries: usize,
+    /// How queries are drawn.
+    pub query_kind: QueryKind,
+    /// A table of the population that the release is a sample of.
+    pub population: Option<PathBuf>,
+    /// Who watches.
+    pub observer: SharedObserver,
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        Self {
+            against: None,
+            quasi: Vec::new(),
+            sensitive: Vec::new(),
+            provider_column: None,
+            ignore: Vec::new(),
+            original: None,
+            queries: 0,
+            query_kind: QueryKind::Jx09,
+            population: None,
+            observer: std::sync::Arc::new(()),
+        }
+    }
+}
+
+/// How random queries are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryKind {
+    /// Two attributes, ranges of 0.3 of the domain (JX09).
+    Jx09,
+    /// Two to half of the attributes, ranges of 0.3 of the domain (MPRIV).
+    Mpriv,
+}
+
+impl QueryKind {
+    pub(super) fn queries(self, count: usize, attributes: usize) -> Queries {
+        let attributes = match self {
+            Self::Jx09 => (2, 2),
+            Self::Mpriv => (2, (attributes / 2).max(2)),
+        };
+        Queries {
+            count,
+            attributes,
+            width: 0.3,
+            seed: 1,
+        }
+    }
+}
+
+impl Questions {
+    /// What a fragmented release does not show: sites, and one closure for all records of a group whose
+    /// quasi-identifiers were restored.
+    pub(super) fn refuse_of_tables(&self, study: &Study) -> Result<(), VerifyRefused> {
+        if study.is_fragmented() && self.provider_column.is_some() {
+            return Err(VerifyRefused::NoProvider);
+        }
+        let asks_records = self.queries > 0 || self.population.is_some();
+        if study.is_fragmented() && study.d2pt.restore && asks_records {
+            return Err(VerifyRefused::Restored);
+        }
+        Ok(())
+    }
+
+    /// A column that is to be ignored is there, and has no role: otherwise somebody else is meant.
+    pub(super) fn refuse_ignored(
+        &self,
+        table: &TextTable,
+        study: &Study,
+    ) -> Result<(), VerifyRefused> {
+        for name in &self.ignore {
+            let column = name.clone();
+            if study.schema.position(name).is_some() {
+                return Err(VerifyRefused::IgnoresRole { column });
+            }
+            if self.provider_column.as_ref() == Some(name) {
+                return Err(VerifyRefused::IgnoresProvider { column });
+            }
+        }
+        self.refuse_absent(table)
+    }
+
+    /// A column that is to be ignored is there.
+    pub(super) fn refuse_absent(&self, table: &TextTable) -> Result<(), VerifyRefused> {
+        match self.ignore.iter().find(|name| table.column(name).is_none()) {
+            Some(name) => Err(VerifyRefused::IgnoresAbsent {
+                file: table.file.clone(),
+                column: name.clone(),
+                columns: quoted_list(&table.names),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// A column has one role.
+    pub(super) fn refuse_double_roles(&self) -> Result<(), VerifyRefused> {
+        let mut named: Vec<&String> = self
+            .quasi
+            .iter()
+            .chain(&self.sensitive)
+            .chain(&self.provider_column)
+            .chain(&self.ignore)
+            .collect();
+        named.sort_unstable();
+        match named.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(VerifyRefused::NamedTwice {
+                column: pair[0].clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A requirement that is stated: a file, or the line itself.
+pub(super) fn stated(against: &str, scope: &Scope) -> Result<Requirement, Error> {
+    let path = Path::new(against);
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
+        return Ok(Requirement::of_document(&Document::open(path)?, scope)?);
+    }
+    Ok(Requirement::of_line(against, scope)?)
+}

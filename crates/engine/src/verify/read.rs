@@ -1,0 +1,127 @@
+//! A release as it is read from its files, whole or fragmented, and what is in it.
+
+use std::path::Path;
+
+use hedgerow_data::files::{read_fragments, read_release};
+use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
+use hedgerow_privacy::classes::Classes;
+use hedgerow_privacy::utility::{Measured, Utility, utility};
+use hedgerow_privacy::verify::{Evidence, Verdict, verify};
+use hedgerow_privacy::{Model, Requirement, Sensitive};
+
+use crate::error::Error;
+use crate::observe::{Observer, Work};
+
+/// A release as it was read.
+pub(crate) struct Read {
+    pub(super) text: TextTable,
+    pub(crate) release: Release,
+    /// Files whose order may say something.
+    disordered: Vec<String>,
+}
+
+impl Read {
+    /// Reads the release of a study: its file, or one of the files of a fragmented one.
+    /// Columns that the study does not know are read past: they are the verdict's to complain about.
+    pub(crate) fn open(path: &Path, study: &Study, observer: &dyn Observer) -> Result<Self, Error> {
+        if study.is_fragmented() {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let read = read_fragments(folder, &study.schema, study.csv, &())?;
+            return Ok(Self {
+                text: read.text,
+                release: read.release,
+                disordered: read.disordered,
+            });
+        }
+        let attributes = study.schema.attributes().iter();
+        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+        let watch = observer.begin(Work::Reading(path));
+        let text = read_release(path, &names, study.csv, &*watch)?;
+        let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
+        Ok(Self {
+            release: Release::from_text(&text, &study.schema, &all)?,
+            text,
+            disordered: Vec::new(),
+        })
+    }
+
+    /// What is in it, by classes; and what a requirement finds.
+    pub(crate) fn judge(
+        &self,
+        provider: Option<&str>,
+        ignore: &[String],
+        requirement: Option<&Requirement>,
+    ) -> Result<(Classes, Verdict), Error> {
+        let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
+        let evidence = evidence.ignoring(ignore);
+        let classes = evidence.classes();
+        let verdict = verify(&in_view(evidence, requirement), requirement);
+        Ok((classes, verdict.with_disorder(self.disordered.clone())))
+    }
+
+    /// What it lost.
+    pub(crate) fn losses(
+        &self,
+        study: &Study,
+        classes: &Classes,
+        original: Option<&Table>,
+        requirement: Option<&Requirement>,
+    ) -> Utility {
+        let quasi = study.schema.with_role(Role::Quasi);
+        let counts: Vec<Option<Vec<u64>>> = quasi
+            .iter()
+            .map(|attribute| {
+                let size = study.schema.attributes()[*attribute].domain.size();
+                Some(histogram(original?.codes(*attribute)?, size))
+            })
+            .collect();
+        let measured: Vec<Measured<'_>> = quasi
+            .iter()
+            .zip(&counts)
+            .filter_map(|(attribute, counts)| {
+                let declared = &study.schema.attributes()[*attribute];
+                Some(Measured {
+                    name: &declared.name,
+                    domain: &declared.domain,
+                    column: self.release.generalized(*attribute)?,
+                    original: counts.as_deref(),
+                })
+            })
+            .collect();
+        utility(&measured, classes, requirement.map_or(1, Requirement::k))
+    }
+}
+
+/// Sensitive attributes each on its own, or together, as the requirement says.
+pub(super) fn in_view<'a>(
+    evidence: Evidence<'a>,
+    requirement: Option<&Requirement>,
+) -> Evidence<'a> {
+    match requirement.map(|requirement| requirement.sensitive) {
+        Some(Sensitive::Product) => evidence.with_product(),
+        _ => evidence,
+    }
+}
+
+pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
+    let mut counts = vec![0; size as usize];
+    for code in codes.iter() {
+        counts[code as usize] += 1;
+    }
+    counts
+}
+
+/// A requirement without what speaks of sites, which a release does not show; and that, in words.
+pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<String>) {
+    let of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
+    let models = requirement.models.iter();
+    let mut words: Vec<String> = models
+        .filter(|model| of_sites(model))
+        .map(Model::to_string)
+        .collect();
+    words.extend(requirement.m.map(|m| format!("m = {m}")));
+    let mut visible = requirement.clone();
+    visible.m = None;
+    visible.models.retain(|model| !of_sites(model));
+    (visible, words)
+}

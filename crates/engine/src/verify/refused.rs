@@ -1,0 +1,64 @@
+//! What a release cannot be asked.
+
+use std::path::PathBuf;
+
+/// What a release cannot be asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyRefused {
+    /// Nothing says which columns others may know.
+    #[error(
+        "nothing says which columns are quasi-identifiers\nhint: give --study study.toml, or --quasi age,zip --sensitive disease"
+    )]
+    NoRoles,
+    /// A column has one role.
+    #[error("column `{column}` is named twice\nhint: a column has one role")]
+    NamedTwice {
+        /// The column.
+        column: String,
+    },
+    /// A column that is to be ignored has a role.
+    #[error(
+        "--ignore: column `{column}` has a role in the study\nhint: only a column without one can be ignored"
+    )]
+    IgnoresRole {
+        /// The column.
+        column: String,
+    },
+    /// A column that is to be ignored names the sites.
+    #[error("--ignore: column `{column}` is named twice\nhint: a column has one role")]
+    IgnoresProvider {
+        /// The column.
+        column: String,
+    },
+    /// A column that is to be ignored is not there.
+    #[error("{file}: there is no column `{column}` to ignore\nhint: the file has {columns}")]
+    IgnoresAbsent {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// What the file has.
+        columns: String,
+    },
+    /// Records of sites that hold the same people are of no one site.
+    #[error(
+        "--provider-column: the sites of a vertical study hold the same people, so no record is of one site\nhint: leave it out"
+    )]
+    NoProvider,
+    /// Records of a group whose quasi-identifiers were restored differ.
+    #[error(
+        "--queries and --population ask what records of a group look like, and with restore = true they differ\nhint: leave them out"
+    )]
+    Restored,
+    /// The table that was given is not what the release was made of.
+    #[error("{}: no record has a `{column}` in `{cell}`, which the release has\nhint: is this the original of that release?", original.display())]
+    OtherOriginal {
+        /// The table.
+        original: PathBuf,
+        /// The column.
+        column: String,
+        /// What the release has there.
+        cell: String,
+    },
+}
