@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use hedgerow_data::Study;
 use hedgerow_data::document::Document;
+use hedgerow_data::study::Described;
 use hedgerow_node::agreement::{Agreement, AgreementError};
 
 use crate::error::Error;
+use crate::release::files::ManifestError;
+use crate::release::manifest::{FILE, Manifest};
 
 /// A study in memory.
 pub(crate) struct Opened {
@@ -18,6 +21,8 @@ pub(crate) struct Opened {
     pub(crate) agreement: Option<Result<Arc<Agreement>, AgreementError>>,
     /// The file that errors name.
     pub(crate) path: PathBuf,
+    /// Whether the study is a release's own word.
+    pub(crate) is_described: bool,
 }
 
 impl Opened {
@@ -29,6 +34,7 @@ impl Opened {
                 study: Study::open(path)?,
                 agreement: Some(Err(error)),
                 path: path.to_owned(),
+                is_described: false,
             }),
         }
     }
@@ -41,6 +47,31 @@ impl Opened {
             study: Study::read(document, folder)?,
             agreement: None,
             path,
+            is_described: false,
+        })
+    }
+
+    /// The study as the folder of a release describes it: columns and requirement as the manifest states
+    /// them, taxonomies as they lie there. That is the word of whoever published the release.
+    pub(crate) fn described(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let (said, _) = manifest.statement().ok_or(ManifestError::NoStatement)?;
+        let described = Described {
+            name: &said.study,
+            partition: said.partition,
+            security: &said.security,
+            algorithm: &said.algorithm,
+            csv: &said.csv,
+            recode: said.recode,
+            sites: said.commitments.iter().map(|(site, _)| site).collect(),
+            columns: &said.columns,
+            require: Some(said.requirement.require.to_toml()),
+        };
+        Ok(Self {
+            study: described.study(folder, &path.display().to_string())?,
+            agreement: None,
+            path,
+            is_described: true,
         })
     }
 
@@ -50,6 +81,7 @@ impl Opened {
             study: agreement.study.clone(),
             agreement: Some(Ok(Arc::clone(agreement))),
             path: agreement.path().to_owned(),
+            is_described: false,
         }
     }
 
