@@ -204,3 +204,6 @@ pub struct Disclosed {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub caveat: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;
