@@ -7,7 +7,7 @@ use hedgerow::Site;
 use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Terminal;
-use crate::run::block_on;
+use crate::runtime::block_on;
 
 /// Do a site's part in a run again and say whether it was as it should be.
 #[derive(clap::Args)]

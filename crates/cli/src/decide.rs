@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Terminal;
-use crate::run::block_on;
+use crate::runtime::block_on;
 
 #[derive(clap::Args)]
 #[command(

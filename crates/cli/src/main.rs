@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod report;
 mod run;
+mod runtime;
 mod simulate;
 mod status;
 mod study;

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Terminal;
-use crate::run::block_on;
+use crate::runtime::block_on;
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]

@@ -16,8 +16,7 @@ use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
-use crate::release::files::ManifestError;
-use crate::release::refused::FolderRefused;
+use crate::release::refused::{FolderRefused, ManifestError};
 use crate::simulate::refused::SplitRefused;
 use crate::site::refused::SiteRefused;
 use crate::study::refused::{StudyRefused, TableRefused};

@@ -65,12 +65,11 @@ pub use options::Options;
 pub use release::Release;
 pub use release::achieved::Achieved;
 pub use release::cost::Cost;
-pub use release::files::ManifestError;
 pub use release::manifest::{
     AccountOf, Demanded, Disclosed, Holder, Manifest, Shared, SignatureOf, Statement,
 };
 pub use release::ordered::Ordered;
-pub use release::refused::FolderRefused;
+pub use release::refused::{FolderRefused, ManifestError};
 pub use report::{Report, report};
 pub use simulate::baselines::{
     Alone, Baselines, CannotPublish, DEFAULT_SEED, EachAlone, Losses, alone,

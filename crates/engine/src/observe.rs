@@ -7,8 +7,7 @@ use std::sync::Arc;
 use hedgerow_data::files::Progress;
 use hedgerow_node::Event;
 
-use crate::error::Error;
-use crate::joint::Step;
+use crate::joint::convergence::Step;
 
 /// Work that may take longer than a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +125,7 @@ pub enum Notice {
         why: String,
     },
     /// The node could not do something, and tries again.
-    Trouble(Box<Error>),
+    Trouble(String),
     /// This site's node has taken a run, which is watched from here on.
     Watching,
     /// How the watched run stands.
@@ -175,7 +174,7 @@ impl std::fmt::Display for Notice {
                 folder.display()
             ),
             Self::Failed { run, why } => write!(f, "error: run {run}: {why}"),
-            Self::Trouble(error) => write!(f, "error: {error}"),
+            Self::Trouble(why) => write!(f, "error: {why}"),
             Self::Watching => {
                 f.write_str("this site's node has taken the run; this command only watches")
             }

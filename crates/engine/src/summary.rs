@@ -10,7 +10,7 @@ use crate::joint::{Convergence, Groups};
 use crate::release::achieved::{Achieved, OfSites};
 use crate::release::cost::Cost;
 use crate::release::manifest::Disclosed;
-use crate::release::publish::Published;
+use crate::release::published::Published;
 use crate::simulate::baselines::Baselines;
 use crate::study::names::{algorithm, security};
 use crate::study::ready::Ready;

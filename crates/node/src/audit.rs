@@ -20,7 +20,7 @@ use hedgerow_smc::{Allowed, Network, Party, Seat, Seed, Settings, Site};
 
 use crate::agreement::StudyHash;
 use crate::identity::{PublicKey, Secret};
-use crate::journal::{Journal, JournalError, RunName, Way};
+use crate::journal::{Journal, JournalError, RunName, Tables, Way};
 use crate::opening::{Opening, commitment, context};
 use crate::run::{Began, Done, statement_digest};
 use crate::seal::{Sealed, agree};
@@ -165,9 +165,14 @@ where
     E: From<hedgerow_smc::Error>,
     F: Future<Output = Result<Done<T>, E>>,
 {
-    let (name, begun, is_over) = journal.kept(audited.study, audited.number, audited.secret)?;
+    let (name, begun, is_over) = journal
+        .kept(audited.study, audited.number, audited.secret)
+        .await?;
     let seed = Seed::new(*begun.seed);
-    let log = Arc::new(Log::read(journal, &name, begun.id)?);
+    let log = journal
+        .ask(move |tables| Log::read(tables, &name, begun.id))
+        .await?;
+    let log = Arc::new(log);
     let mut outcome = Outcome {
         frames: 0,
         release: None,
@@ -350,13 +355,13 @@ impl First {
 }
 
 impl Log {
-    fn read(journal: &Journal, name: &RunName, run: i64) -> Result<Self, JournalError> {
+    fn read(tables: &Tables, name: &RunName, run: i64) -> Result<Self, JournalError> {
         let mut links = Links::default();
         for peer in 0..name.sites {
             let read = |way: Way| -> Result<VecDeque<Vec<u8>>, JournalError> {
-                let count = journal.count(run, peer, way)?;
+                let count = tables.count(run, peer, way)?;
                 (0..count)
-                    .map(|number| journal.get(run, peer, way, number))
+                    .map(|number| tables.get(run, peer, way, number))
                     .collect()
             };
             links.sent.push(read(Way::Sent)?);

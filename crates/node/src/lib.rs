@@ -13,6 +13,7 @@
 
 pub mod accept;
 pub mod agreement;
+mod aside;
 pub mod audit;
 mod connect;
 pub mod identity;
@@ -31,6 +32,7 @@ pub mod source;
 mod strength;
 mod tls;
 
+pub use aside::aside;
 pub use connect::{Event, Watcher};
 pub use lines::{Limits, LineError};
 pub use message::{End, MessageError, Reason, Version};

@@ -27,16 +27,20 @@
 //! of records, and digests under a key that lies in the same file, so that no two memories can be
 //! compared.
 
+mod officer;
+mod print;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hedgerow_data::{Column, Table};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::agreement::StudyHash;
-use crate::identity::random;
+use crate::aside;
 use crate::journal::{JournalError, open_private};
-use crate::source::Source;
+use officer::forget_question;
+pub use officer::{Decision, Question};
+pub use print::Print;
 
 /// The name that the file has beside a site's key.
 pub const FILE: &str = "hedgerow-memory.sqlite";
@@ -111,43 +115,6 @@ pub struct Mark {
     pub number: u32,
 }
 
-/// Rows as the memory knows them again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Print {
-    /// What their source is called.
-    pub source: String,
-    /// Digest of the file.
-    pub bytes: Option<[u8; 32]>,
-    /// Digest of the coded rows, in any order.
-    pub rows: [u8; 32],
-    /// How many they are.
-    pub records: u64,
-}
-
-/// The officer's word about a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decision {
-    /// Whether it may begin.
-    pub is_approved: bool,
-    /// The rows that the officer was asked about; `None` for a word that nobody had asked for.
-    pub rows: Option<[u8; 32]>,
-}
-
-impl Decision {
-    /// Whether a run with these rows may begin by this word: with the rows that were asked about; or, if
-    /// nobody had asked, with rows that were in a run before, or where nothing is known of those before.
-    pub fn allows(&self, print: &Print, earlier: &[Earlier]) -> bool {
-        let is_about_these = match self.rows {
-            Some(rows) => rows == print.rows,
-            None => {
-                let is_lost = |one: &Earlier| one.how.as_deref() == Some("lost");
-                earlier.iter().any(|one| one.is_same_rows) || earlier.iter().all(is_lost)
-            }
-        };
-        self.is_approved && is_about_these
-    }
-}
-
 /// A run that the rows, or others of their source, were in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
@@ -163,17 +130,6 @@ pub struct Earlier {
     pub records: u64,
     /// Whether the rows were the same; not where nobody knows any more which they were.
     pub is_same_rows: bool,
-}
-
-/// A run that waits for the officer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// Which run.
-    pub number: u32,
-    /// Why it waits.
-    pub why: String,
-    /// Since when.
-    pub asked: String,
 }
 
 /// How a run ended.
@@ -198,21 +154,6 @@ impl Memory {
         Self {
             file: file.to_owned(),
         }
-    }
-
-    /// What rows and their source are known by.
-    pub fn print(&self, source: &Source, table: &Table) -> Result<Print, MemoryError> {
-        let key = self.key()?;
-        let bytes = match source {
-            Source::File(path) => Some(self.digest_of(path, &key)?),
-            Source::Postgres(_) => None,
-        };
-        Ok(Print {
-            source: source.identity(),
-            bytes,
-            rows: rows_digest(table, &key),
-            records: table.rows() as u64,
-        })
     }
 
     /// Enters a run that has begun; one that is there stays as it is. It waits for nobody any more.
@@ -332,102 +273,6 @@ impl Memory {
         Ok(found.unwrap_or_default())
     }
 
-    /// Remembers that a run with these rows waits for the officer. A word about other rows is void.
-    pub fn asks(&self, mark: &Mark, print: &Print, why: &str) -> Result<(), MemoryError> {
-        self.put(|connection| {
-            connection.execute(
-                "DELETE FROM decision WHERE site = ?1 AND study = ?2 AND number = ?3",
-                params![mark.site, mark.study.0, mark.number],
-            )?;
-            connection.execute(
-                "INSERT OR REPLACE INTO question (site, study, number, why, rows)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![mark.site, mark.study.0, mark.number, why, print.rows],
-            )
-        })
-    }
-
-    /// The runs of a study that wait for the officer, or wait to be taken up after the officer's word.
-    pub fn questions(&self, site: &str, study: StudyHash) -> Result<Vec<Question>, MemoryError> {
-        let found = self.look(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT number, why, asked FROM question WHERE site = ?1 AND study = ?2
-                 ORDER BY number",
-            )?;
-            let rows = statement.query_map(params![site, study.0], |row| {
-                Ok(Question {
-                    number: row.get(0)?,
-                    why: row.get(1)?,
-                    asked: row.get(2)?,
-                })
-            })?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
-        Ok(found.unwrap_or_default())
-    }
-
-    /// A run waits for nobody any more.
-    pub fn answered(&self, mark: &Mark) -> Result<(), MemoryError> {
-        self.put(|connection| forget_question(connection, mark))
-    }
-
-    /// Keeps the officer's word about a run, and which rows it was asked about; the last one counts.
-    pub fn decide(&self, mark: &Mark, is_approved: bool) -> Result<(), MemoryError> {
-        self.put(|connection| {
-            connection.execute(
-                "INSERT OR REPLACE INTO decision (site, study, number, is_approved, rows)
-                 VALUES (?1, ?2, ?3, ?4, (SELECT rows FROM question
-                 WHERE site = ?1 AND study = ?2 AND number = ?3))",
-                params![mark.site, mark.study.0, mark.number, is_approved],
-            )
-        })
-    }
-
-    /// The officer's word about a run.
-    pub fn decision(&self, mark: &Mark) -> Result<Option<Decision>, MemoryError> {
-        let found = self.look(|connection| {
-            connection
-                .query_row(
-                    "SELECT is_approved, rows FROM decision
-                     WHERE site = ?1 AND study = ?2 AND number = ?3",
-                    params![mark.site, mark.study.0, mark.number],
-                    |row| {
-                        Ok(Decision {
-                            is_approved: row.get(0)?,
-                            rows: row.get(1)?,
-                        })
-                    },
-                )
-                .optional()
-        })?;
-        Ok(found.flatten())
-    }
-
-    /// The key of this memory's digests, drawn when it is first asked for.
-    fn key(&self) -> Result<[u8; 32], MemoryError> {
-        let fresh = random().map_err(|error| self.failed("has no key", &error))?;
-        self.change("cannot be set up", |connection| {
-            connection.execute(
-                "INSERT INTO digest_key (bytes)
-                 SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM digest_key)",
-                params![fresh.as_slice()],
-            )?;
-            connection.query_row("SELECT bytes FROM digest_key", [], |row| row.get(0))
-        })
-    }
-
-    fn digest_of(&self, path: &Path, key: &[u8; 32]) -> Result<[u8; 32], MemoryError> {
-        let mut hasher = blake3::Hasher::new_keyed(key);
-        let file = std::fs::File::open(path);
-        let read = file.and_then(|file| hasher.update_reader(file).map(|_| ()));
-        read.map_err(|error| MemoryError::Failed {
-            file: path.display().to_string(),
-            step: "needs the rows once more, which cannot be read",
-            reason: error.to_string(),
-        })?;
-        Ok(*hasher.finalize().as_bytes())
-    }
-
     /// Asks the file, where there is one.
     fn look<T>(
         &self,
@@ -467,7 +312,7 @@ impl Memory {
             transaction.commit()?;
             Ok(done)
         };
-        work().map_err(|error| self.failed(step, &error))
+        aside(work).map_err(|error| self.failed(step, &error))
     }
 
     fn failed(&self, step: &'static str, reason: &dyn std::fmt::Display) -> MemoryError {
@@ -498,13 +343,6 @@ fn runs_before(
     Ok(found.into_iter().flatten().collect())
 }
 
-fn forget_question(connection: &Connection, mark: &Mark) -> rusqlite::Result<usize> {
-    connection.execute(
-        "DELETE FROM question WHERE site = ?1 AND study = ?2 AND number = ?3",
-        params![mark.site, mark.study.0, mark.number],
-    )
-}
-
 /// A run of the memory, if these rows or their source were in it.
 fn earlier(row: &Row<'_>, print: &Print) -> rusqlite::Result<Option<Earlier>> {
     let (source, bytes): (String, Option<[u8; 32]>) = (row.get(5)?, row.get(6)?);
@@ -524,40 +362,4 @@ fn earlier(row: &Row<'_>, print: &Print) -> rusqlite::Result<Option<Earlier>> {
         records: records.unsigned_abs(),
         is_same_rows,
     }))
-}
-
-/// The coded rows in any order: the sum of a keyed digest of each. Nobody who does not have the key can
-/// find rows with a given sum.
-fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
-    let attributes = table.schema().attributes();
-    let mut head = blake3::Hasher::new_keyed(key);
-    head.update(&(table.rows() as u64).to_le_bytes());
-    for attribute in attributes {
-        head.update(&(attribute.name.len() as u64).to_le_bytes());
-        head.update(attribute.name.as_bytes());
-    }
-    let mut sum = [0u64; 4];
-    let mut line = Vec::new();
-    for row in 0..table.rows() {
-        line.clear();
-        for position in 0..attributes.len() {
-            match table.column(position) {
-                Column::Text(texts) => {
-                    let text = texts.get(row);
-                    line.extend_from_slice(&(text.len() as u64).to_le_bytes());
-                    line.extend_from_slice(text.as_bytes());
-                }
-                Column::Coded(codes) => line.extend_from_slice(&codes.get(row).to_le_bytes()),
-            }
-        }
-        let digest = blake3::keyed_hash(key, &line);
-        for (sum, word) in sum.iter_mut().zip(digest.as_bytes().chunks_exact(8)) {
-            let word = word.try_into().map_or(0, u64::from_le_bytes);
-            *sum = sum.wrapping_add(word);
-        }
-    }
-    for word in sum {
-        head.update(&word.to_le_bytes());
-    }
-    *head.finalize().as_bytes()
 }

@@ -202,21 +202,23 @@ impl Run {
     /// Begins the run, or takes it up where it stands, and opens the lines.
     ///
     /// Must be called on a tokio runtime with time and network.
-    pub fn start<E>(
+    pub async fn start<E>(
         setup: Setup,
         journal: Journal,
         listener: TcpListener,
     ) -> Result<Self, RunError<E>> {
         let journal = Arc::new(journal);
-        let seed = setup.seed.as_ref();
-        let begun = journal.begin(&setup.name, &setup.secret, seed, setup.keep)?;
-        let shared = Arc::new(Shared::new(
+        let begun = journal
+            .begin(setup.name, &setup.secret, setup.seed, setup.keep)
+            .await?;
+        let shared = Shared::new(
             setup.name.site,
             setup.names,
             Arc::clone(&journal),
             begun.id,
             setup.limits,
-        )?);
+        );
+        let shared = Arc::new(shared.await?);
         let connections = Connections::new(
             Arc::clone(&shared),
             setup.name.study,
@@ -303,7 +305,7 @@ impl Run {
             network: Box::new(Lines(Arc::clone(&self.shared))),
         };
         let (allowed, most) = (self.allowed.clone(), self.most_records);
-        let account = self.account()?;
+        let account = self.account().await?;
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
@@ -337,7 +339,8 @@ impl Run {
 
     /// Exchanges what sites say before a run.
     async fn open<E>(&self) -> Result<Began, RunError<E>> {
-        let day = self.journal.began_on(self.id)?;
+        let id = self.id;
+        let day = self.journal.ask(move |tables| tables.began_on(id)).await?;
         let (name, share) = (&self.name, self.maximum_share);
         let own = Opening::new(&self.secret, name, &self.seed, share, day);
         let said = self.exchange(&own.encode()).await?;
@@ -375,7 +378,8 @@ impl Run {
     async fn exchange<E>(&self, own: &[u8]) -> Result<Vec<Option<Vec<u8>>>, RunError<E>> {
         let failed = || self.shared.failure().unwrap_or(LineError::Stopped);
         for peer in self.shared.peers() {
-            self.shared.send(peer, own).map_err(|_| failed())?;
+            let sent = self.shared.send_on(peer, own.to_vec()).await;
+            sent.map_err(|_| failed())?;
         }
         let mut all = Vec::with_capacity(self.keys.len());
         // There are at most 250 sites.
@@ -399,7 +403,7 @@ impl Run {
         let (me, sites) = (self.name.site, self.keys.len());
         let own = sealed.seal(&self.secret, me, transcript);
         // Once a peer has it, the peer may forget what this site lost in a power cut.
-        self.journal.make_durable()?;
+        self.journal.ask(|tables| tables.make_durable()).await?;
         let said = self.exchange(&own).await?;
         let mut signatures = Vec::with_capacity(sites);
         for (place, (key, said)) in (0u16..).zip(self.keys.iter().zip(said)) {
@@ -426,9 +430,9 @@ impl Run {
     }
 
     /// Writes the ledger down as it grows. What cannot be written down ends the run.
-    fn account(&self) -> Result<Arc<LedgerWatcher>, JournalError> {
+    async fn account(&self) -> Result<Arc<LedgerWatcher>, JournalError> {
         let names = (0..self.keys.len() as u16).map(|place| self.shared.name(place).to_owned());
-        let account = Account::open(Arc::clone(&self.journal), self.id, names.collect())?;
+        let account = Account::open(Arc::clone(&self.journal), self.id, names.collect()).await?;
         let (account, shared) = (Mutex::new(account), Arc::clone(&self.shared));
         Ok(Arc::new(move |before, entry| {
             let mut account = account.lock().unwrap_or_else(PoisonError::into_inner);
@@ -446,7 +450,10 @@ impl Run {
         limit: Duration,
     ) -> Result<Option<String>, RunError<E>> {
         let behind = self.shared.delivered(limit).await;
-        self.journal.finish(self.id, &seals.digest)?;
+        let (id, digest) = (self.id, seals.digest);
+        self.journal
+            .ask(move |tables| tables.finish(id, &digest))
+            .await?;
         Ok(behind.map(|peer| self.shared.name(peer).to_owned()))
     }
 

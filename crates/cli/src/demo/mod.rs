@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CliError, DemoError};
 use crate::output::{Answer, talk};
-use crate::run::block_on;
+use crate::runtime::block_on;
 use hospitals::{Hospital, Town};
 use processes::{Child, Lines};
 

@@ -1,4 +1,5 @@
-//! The README's walk from `keygen` to the signed release, typed as it is printed.
+//! The walk of the chapter on studies between institutions, from `keygen` to the signed release, typed as
+//! it is printed.
 //!
 //! Three folders on one machine stand for the three machines; the one thing changed in what is
 //! typed is the address `$site.example.org:7401`, in whose place comes a free one on loopback.
@@ -7,31 +8,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const SITES: [&str; 3] = ["north", "south", "east"];
+use crate::documents::Page;
+use crate::documents::blocks::{Kind, SITES, blocks};
+use crate::documents::typed::shell;
 
 /// The fenced blocks of the walk: where they are typed, and what.
-fn blocks() -> Vec<(Vec<&'static str>, String)> {
-    let readme = include_str!("../../../../README.md");
-    let (_, walk) = readme
-        .split_once("\n## A study between three institutions\n")
-        .unwrap();
-    let (walk, _) = walk.split_once("\n## ").unwrap();
-    let mut blocks = Vec::new();
-    for block in walk.split("```sh ").skip(1) {
-        let (head, rest) = block.split_once('\n').unwrap();
-        let (body, _) = rest.split_once("\n```").unwrap();
-        let sites = match head {
-            "every" => SITES.to_vec(),
-            named => SITES
-                .into_iter()
-                .filter(|site| named.split(' ').any(|word| word == *site))
-                .collect(),
-        };
-        assert!(!sites.is_empty(), "{head}");
-        blocks.push((sites, body.to_owned()));
+fn walk() -> Vec<(Vec<&'static str>, String)> {
+    let page = Page::read("docs/src/between-institutions.md");
+    let mut walk = Vec::new();
+    for block in blocks(&page) {
+        if let Kind::Walk { sites } = block.kind {
+            walk.push((sites, block.body));
+        }
     }
-    assert!(blocks.len() >= 10, "{}", blocks.len());
-    blocks
+    assert!(walk.len() >= 10, "{}", walk.len());
+    walk
 }
 
 /// Nodes that were started in the background, which do not outlive the test.
@@ -58,19 +49,10 @@ impl Drop for Nodes<'_> {
 
 /// Types a block in a site's folder.
 fn type_in(folder: &Path, site: &str, block: &str) -> String {
-    let programs = Path::new(env!("CARGO_BIN_EXE_hedgerow")).parent().unwrap();
-    let path = std::env::join_paths(
-        std::iter::once(programs.to_owned())
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    );
     let said = folder.join(site).join("said");
     let file = std::fs::File::create(&said).unwrap();
-    let status = Command::new("sh")
-        .args(["-c", block])
+    let status = shell(&folder.join(site), block)
         .env("SITE", site)
-        .env("PATH", path.unwrap())
-        .current_dir(folder.join(site))
-        .stdin(Stdio::null())
         .stdout(file.try_clone().unwrap())
         .stderr(file)
         .status()
@@ -81,22 +63,8 @@ fn type_in(folder: &Path, site: &str, block: &str) -> String {
     said
 }
 
-/// The commands about the same people at several institutions.
 #[test]
-fn the_vertical_commands_of_the_readme_end_with_a_release_that_holds() {
-    let readme = include_str!("../../../../README.md");
-    let (_, rest) = readme.split_once("\n```sh vertical\n").unwrap();
-    let (block, _) = rest.split_once("\n```").unwrap();
-    assert_eq!(block.lines().count(), 4);
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("here")).unwrap();
-    let block = block.lines().collect::<Vec<_>>().join(" && ");
-    let said = type_in(folder.path(), "here", &block);
-    assert!(said.contains("\nHOLDS: patients"), "{said}");
-}
-
-#[test]
-fn the_walk_of_the_readme_ends_with_a_signed_release() {
+fn the_walk_between_institutions_ends_with_a_signed_release() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let exchange = path.join("exchange");
@@ -111,7 +79,7 @@ fn the_walk_of_the_readme_ends_with_a_signed_release() {
     let nodes = Nodes(path);
     let mut last = String::new();
     let mut addresses = 0;
-    for (sites, block) in blocks() {
+    for (sites, block) in walk() {
         let changed = block.replace("$site.example.org:7401", "$(cat ../exchange/$site.address)");
         addresses += usize::from(changed != block);
         let changed = match changed.strip_suffix(" &") {

@@ -1,7 +1,7 @@
 //! One site's part in the protocol of a run, the same for one party, for a simulation and between
 //! machines: classes or groups, how they are written, and the joint release.
 
-mod convergence;
+pub(crate) mod convergence;
 mod one_party;
 mod people;
 mod same_people;

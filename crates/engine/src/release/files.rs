@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::manifest::{FILE, LONGEST, Manifest, OWN_FILE, Statement, VERSION};
 use super::outcome;
+use super::refused::ManifestError;
 
 /// The hash of a file of a release, as the statement has it.
 pub(crate) fn hash(path: &Path) -> Result<String, FileError> {
@@ -22,38 +23,6 @@ pub(crate) fn hash(path: &Path) -> Result<String, FileError> {
     let file = std::fs::File::open(path).map_err(unreadable)?;
     hasher.update_reader(file).map_err(unreadable)?;
     Ok(hasher.finalize().to_hex().to_string())
-}
-
-/// Why a manifest says nothing.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ManifestError {
-    /// The file cannot be read.
-    #[error("{FILE}: cannot be read: {reason}")]
-    Unreadable {
-        /// What the operating system said, or that it is too long.
-        reason: String,
-    },
-    /// The file says something else than a manifest does.
-    #[error("{FILE}: is no manifest: {reason}")]
-    NoManifest {
-        /// The key that is unknown or missing, or where the text is no JSON.
-        reason: String,
-    },
-    /// A manifest that says of a release both that it is signed and that it is not, or neither.
-    #[error("{FILE}: has no statement of the release")]
-    NoStatement,
-    /// A reader of one version does not guess what another one means.
-    #[error("{FILE}: has no version, expected {VERSION}")]
-    NoVersion,
-    /// The same, of a version that is said.
-    #[error(
-        "{FILE}: is of version {found}, this hedgerow reads version {VERSION}: look at it with the hedgerow that wrote it, or have the release made again"
-    )]
-    OtherVersion {
-        /// What it says.
-        found: u64,
-    },
 }
 
 impl Manifest {

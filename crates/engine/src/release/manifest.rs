@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::achieved::Achieved;
 use super::cost::Cost;
 use super::ordered::Ordered;
-use crate::joint::Convergence;
+use crate::joint::convergence::Convergence;
 
 /// Its name in the folder of a release.
 pub(crate) const FILE: &str = "manifest.json";

@@ -9,6 +9,7 @@ pub(crate) mod manifest;
 pub(crate) mod ordered;
 pub(crate) mod outcome;
 pub(crate) mod publish;
+pub(crate) mod published;
 pub(crate) mod recount;
 pub(crate) mod refused;
 pub(crate) mod statement;

@@ -1,13 +1,12 @@
 //! A release is written into its folder, read back, and looked at as a stranger would.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hedgerow_data::files::{FileError, write_folder};
-use hedgerow_data::{Recode, Release, Study};
-use hedgerow_privacy::utility::Utility;
-use hedgerow_privacy::verify::Verdict;
+use hedgerow_data::{Release, Study};
 
 use super::files::strangers;
+use super::published::Published;
 use super::refused::FolderRefused;
 use crate::error::Error;
 use crate::study::ready::Ready;
@@ -67,12 +66,4 @@ fn unwritable(folder: &Path, error: &std::io::Error) -> FileError {
         file: folder.display().to_string(),
         reason: error.to_string(),
     }
-}
-
-/// A release that was written, and what a stranger finds in it.
-pub(crate) struct Published {
-    pub(crate) folder: PathBuf,
-    pub(crate) verdict: Verdict,
-    pub(crate) utility: Utility,
-    pub(crate) recode: Recode,
 }

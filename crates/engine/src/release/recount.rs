@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use hedgerow_data::{Cell, Codes, Release, Role};
 
-use super::publish::Published;
+use super::published::Published;
 use crate::study::ready::{Columns, Ready};
 
 /// What the sites opened of which a release can be counted again, and what this site brought.

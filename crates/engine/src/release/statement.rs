@@ -15,9 +15,9 @@ use super::manifest::{
     AccountOf, Demanded, Disclosed, Manifest, Shared, SignatureOf, Statement, VERSION,
 };
 use super::ordered::Ordered;
-use super::publish::Published;
+use super::published::Published;
 use crate::error::Error;
-use crate::joint::Convergence;
+use crate::joint::convergence::Convergence;
 use crate::study::names::{algorithm, security};
 use crate::study::ready::Ready;
 

@@ -2,7 +2,8 @@
 
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, SUPPORT, TRIED, VALUE_COUNTS, WITHOUT,
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, OCCURRING_VALUES,
+    SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, TRIED_CLUSTERS, VALUE_COUNTS,
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
@@ -108,7 +109,7 @@ const MEANINGS: [(What, &str); 30] = [
         "The sensitive and other values of each class, which are published.",
     ),
     (
-        PRESENT,
+        OCCURRING_VALUES,
         "Which values of the quasi-identifiers occur at any site.",
     ),
     (
@@ -116,31 +117,31 @@ const MEANINGS: [(What, &str); 30] = [
         "How often each value of a quasi-identifier occurs at all sites together.",
     ),
     (
-        SIZES,
+        CLUSTER_SIZES,
         "How many records, and how many of each sensitive value, are in each cluster on the way to the release.",
     ),
     (
-        CLOSURES,
+        CLUSTER_CLOSURES,
         "The generalized record of each cluster on the way to the release; the last ones are published.",
     ),
     (
-        ASKED,
+        ASKED_CLUSTERS,
         "Of which clusters a site holds a record that makes them wider, at its turn; not which record.",
     ),
     (
-        WITHOUT,
+        CLOSURES_WITHOUT_RECORD,
         "What the generalized record of a cluster would be without one of that site's records.",
     ),
     (
-        SUPPORT,
+        SUPPORTED_VALUES,
         "Which values of the attributes that may betray a site, and which combinations of them, at least so many sites have; not which sites.",
     ),
     (
-        ENOUGH,
+        SAVINGS_IN_NARROWER_CLUSTERS,
         "Which narrower clusters enough records of all sites would fit in better, and by how much.",
     ),
     (
-        TRIED,
+        TRIED_CLUSTERS,
         "Sizes, sensitive counts and generalized records of clusters that were tried, kept or not.",
     ),
 ];

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::release::manifest::FILE;
-use crate::release::publish::Published;
+use crate::release::published::Published;
 use crate::release::refused::FolderRefused;
 use crate::study::ready::Ready;
 

@@ -240,7 +240,9 @@ impl Part {
         let print = self.memory.print(&self.site.source, &table)?;
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let journal = self.permit(number, &print, held, board).await?;
-        let run = self.start(number, seed, journal, rows, listener, board)?;
+        let run = self
+            .start(number, seed, journal, rows, listener, board)
+            .await?;
         let study = &self.agreement.study.name;
         self.memory.enter(&self.mark(number), study, &print)?;
         Ok((run, (contribution, print)))
@@ -381,7 +383,7 @@ impl Part {
         })
     }
 
-    fn start(
+    async fn start(
         &self,
         number: u32,
         seed: Option<u64>,
@@ -422,7 +424,7 @@ impl Part {
             seed: seed.map(|seed| Seed::for_site(seed, usize::from(self.place))),
             watcher,
         };
-        Ok(Run::start::<Error>(setup, journal, listener)?)
+        Ok(Run::start::<Error>(setup, journal, listener).await?)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::joint::{Convergence, Groups, Step};
 use crate::release::cost::Cost;
 use crate::release::manifest::{Disclosed, Statement};
-use crate::release::publish::Published;
+use crate::release::published::Published;
 use crate::release::statement::{self, RunOf};
 use crate::study::plan::{Draws, LABELS};
 use crate::study::ready::{Contribution, Ready};

@@ -57,7 +57,7 @@ async fn serve(part: &Part) -> Result<Infallible, Error> {
         let open = match open.map_err(cannot) {
             Ok(open) => open,
             Err(error) => {
-                notice(Notice::Trouble(Box::new(error)));
+                notice(Notice::Trouble(error.to_string()));
                 tokio::time::sleep(LONGEST_PAUSE).await;
                 continue;
             }

@@ -176,7 +176,7 @@ impl Board {
                 let is_changed = std::mem::take(&mut board.lock().1);
                 if is_changed || written.elapsed() >= TOUCHED {
                     written = Instant::now();
-                    board.write();
+                    hedgerow_node::aside(|| board.write());
                 }
                 tokio::time::sleep(Duration::from_millis(250)).await;
             }

@@ -5,7 +5,8 @@ use hedgerow_data::study::{Algorithm, Loss, Security, Synchronizer};
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED, CLOSURES, ENOUGH, PRESENT, SIZES, SUPPORT, TRIED, VALUE_COUNTS, WITHOUT,
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, OCCURRING_VALUES,
+    SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, TRIED_CLUSTERS, VALUE_COUNTS,
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
@@ -48,7 +49,7 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
         of_cuts(ready, &mut all);
     }
     if ready.support().is_some() {
-        all.push(SUPPORT);
+        all.push(SUPPORTED_VALUES);
     } else if has(|model| matches!(model, Model::SiteDiversity { .. })) {
         all.push(SITES);
     }
@@ -163,13 +164,18 @@ fn of_cuts(ready: &Ready, all: &mut Vec<What>) {
 /// What sequential clustering shows. The generalized records of the release are the last closures.
 fn of_clusters(ready: &Ready, all: &mut Vec<What>) {
     match ready.study.clustering.loss {
-        Loss::Ncp => all.push(PRESENT),
+        Loss::Ncp => all.push(OCCURRING_VALUES),
         Loss::Lm => {}
         Loss::Em => all.push(VALUE_COUNTS),
     }
-    all.extend([SIZES, CLOSURES, ASKED, WITHOUT]);
+    all.extend([
+        CLUSTER_SIZES,
+        CLUSTER_CLOSURES,
+        ASKED_CLUSTERS,
+        CLOSURES_WITHOUT_RECORD,
+    ]);
     if ready.is_refined() {
-        all.extend([ENOUGH, TRIED]);
+        all.extend([SAVINGS_IN_NARROWER_CLUSTERS, TRIED_CLUSTERS]);
     }
 }
 
@@ -285,12 +291,12 @@ k = 2
     #[test]
     fn site_diversity_by_taxonomy_shows_what_is_supported() {
         let clusters = disclosed_under(BY_TAXONOMY, "hardened", "name = \"clustering\"");
-        assert!(clusters.contains(&SUPPORT) && !clusters.contains(&SITES));
+        assert!(clusters.contains(&SUPPORTED_VALUES) && !clusters.contains(&SITES));
         let colluders = format!("{BY_TAXONOMY}\nm = 1");
         for (require, algorithm) in [(BY_TAXONOMY, "mondrian"), (&colluders, "clustering")] {
             let algorithm = format!("name = \"{algorithm}\"");
             let all = disclosed_under(require, "hardened", &algorithm);
-            assert!(!all.contains(&SUPPORT) && all.contains(&SITES));
+            assert!(!all.contains(&SUPPORTED_VALUES) && all.contains(&SITES));
         }
     }
 
@@ -307,21 +313,29 @@ k = 2
         for (loss, expected) in of_losses {
             let all = clustering("hardened", loss);
             assert_eq!(
-                [PRESENT, VALUE_COUNTS].map(|what| all.contains(&what)),
+                [OCCURRING_VALUES, VALUE_COUNTS].map(|what| all.contains(&what)),
                 expected
             );
-            for what in [RECORDS, SIZES, CLOSURES, SITES, COALITIONS, ALIKE, VALUES] {
+            for what in [
+                RECORDS,
+                CLUSTER_SIZES,
+                CLUSTER_CLOSURES,
+                SITES,
+                COALITIONS,
+                ALIKE,
+                VALUES,
+            ] {
                 assert!(all.contains(&what), "{}", what.name());
             }
             for what in [COVERS, REFUSED, MEDIANS, RUNNING] {
                 assert!(!all.contains(&what), "{}", what.name());
             }
-            assert!(all.contains(&ENOUGH) && all.contains(&TRIED));
+            assert!(all.contains(&SAVINGS_IN_NARROWER_CLUSTERS) && all.contains(&TRIED_CLUSTERS));
         }
         for (security, settings) in [("hardened", "finish = false"), ("published", "")] {
             let all = clustering(security, settings);
             assert!(
-                !all.contains(&ENOUGH) && !all.contains(&TRIED),
+                !all.contains(&SAVINGS_IN_NARROWER_CLUSTERS) && !all.contains(&TRIED_CLUSTERS),
                 "{security}"
             );
         }

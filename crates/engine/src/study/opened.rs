@@ -10,7 +10,7 @@ use hedgerow_data::study::Described;
 use hedgerow_node::agreement::{Agreement, AgreementError};
 
 use crate::error::Error;
-use crate::release::files::ManifestError;
+use crate::release::refused::ManifestError;
 use crate::release::manifest::{FILE, Manifest};
 
 /// A study in memory.

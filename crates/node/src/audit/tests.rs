@@ -107,7 +107,7 @@ fn found_of(site: u16, links: &[[Vec<Vec<u8>>; 2]], is_over: bool) -> Outcome {
     let own = secret(site);
     let keep = std::time::Duration::from_secs(60);
     let begun = journal
-        .begin(&name(site), &own, Some(&seed(site)), keep)
+        .begin_here(&name(site), &own, Some(&seed(site)), keep)
         .unwrap();
     for (peer, [sent, received]) in (0u16..).zip(links) {
         for (way, frames) in [(Way::Sent, sent), (Way::Received, received)] {

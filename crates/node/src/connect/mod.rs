@@ -173,7 +173,7 @@ impl Connections {
     ) -> Result<(u16, Stream, u64), Refusal> {
         let limit = self.shared.limits().handshake;
         let found = message::read(&mut stream, LONGEST_GREETING, limit).await;
-        let error = match self.check(found, peer) {
+        let error = match self.check(found, peer).await {
             Ok(_) if peer > self.shared.me() && self.shared.is_connected(peer) => {
                 let refused = ConnectError::Refused(Reason::Connected);
                 refuse(&mut stream, refused, limit).await;
@@ -287,7 +287,7 @@ impl Connections {
         // A peer that does not take this site's key may have hung up; what it said of it is there.
         let _ = greet.await;
         let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
-        match self.check(found, peer) {
+        match self.check(found, peer).await {
             Ok(hello) => Ok((stream, hello.next)),
             Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
         }
@@ -304,7 +304,11 @@ impl Connections {
     }
 
     /// Whether a greeting is that of a peer in the same study and run.
-    fn check(&self, found: Result<Message, ReadError>, peer: u16) -> Result<Hello, ConnectError> {
+    async fn check(
+        &self,
+        found: Result<Message, ReadError>,
+        peer: u16,
+    ) -> Result<Hello, ConnectError> {
         let hello = match found {
             Ok(Message::Hello(hello)) => hello,
             Ok(Message::Refused(reason)) => return Err(ConnectError::RefusedUs(reason)),
@@ -325,7 +329,7 @@ impl Connections {
         } else if hello.run == NO_RUN && (hello.from, hello.to) == (peer, self.shared.me()) {
             return Err(ConnectError::Asked);
         } else if hello.run != self.run {
-            let ended = self.shared.run_ended(self.study, hello.run);
+            let ended = self.shared.run_ended(self.study, hello.run).await;
             ended.unwrap_or(Reason::OtherRun)
         } else if (hello.from, hello.to) != (peer, self.shared.me()) {
             Reason::OtherSite
@@ -367,7 +371,7 @@ impl Connections {
                     return ConnectError::TooShort;
                 }
                 Ok(Message::Frame { number, bytes }) => {
-                    if !self.shared.deliver(peer, number, &bytes) {
+                    if !self.shared.deliver(peer, number, bytes).await {
                         return ConnectError::Gap;
                     }
                 }
@@ -410,7 +414,7 @@ impl Connections {
         loop {
             let more = self.shared.outgoing(peer).notified();
             loop {
-                let message = match self.shared.to_say(peer, cursor, told) {
+                let message = match self.shared.to_say(peer, cursor, told).await {
                     Saying::Frame(bytes) => {
                         let number = cursor;
                         cursor += 1;

@@ -16,8 +16,9 @@ use hedgerow_smc::To;
 use hedgerow_smc::ledger::{Disclosure, Entry as Disclosed};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use super::{Journal, JournalError};
+use super::{Journal, JournalError, Tables};
 use crate::agreement::StudyHash;
+use crate::aside;
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS learned (
@@ -91,12 +92,15 @@ struct Counts {
 
 impl Account {
     /// An account of a run of the sites with these names.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         journal: Arc<Journal>,
         run: i64,
         names: Vec<String>,
     ) -> Result<Self, JournalError> {
-        journal.enter_members(run, &names)?;
+        let members = names.clone();
+        journal
+            .ask(move |tables| tables.enter_members(run, &members))
+            .await?;
         Ok(Self {
             journal,
             run,
@@ -105,7 +109,8 @@ impl Account {
         })
     }
 
-    /// Writes down an entry, or what became of one: `before` is how it was.
+    /// Writes down an entry, or what became of one: `before` is how it was. It is in the journal when
+    /// this returns, so it is for the protocol's own thread.
     pub(crate) fn note(
         &mut self,
         before: Option<&Disclosed>,
@@ -130,18 +135,19 @@ impl Account {
         counts.ended_early += u64::from(!entry.complete);
         counts.values += entry.values as u64;
         let site = match disclosure.to {
-            To::Site(site) => self.names.get(site.index()).map(String::as_str),
+            To::Site(site) => self.names.get(site.index()).cloned(),
             _ => None,
         };
-        self.journal.learn(self.run, disclosure, site, *counts)
+        let (run, disclosure, counts) = (self.run, *disclosure, *counts);
+        self.journal
+            .call(move |tables| tables.learn(run, &disclosure, site.as_deref(), counts))
     }
 }
 
-impl Journal {
+impl Tables {
     /// The day on which a run was entered here, in days since 1970, in universal time.
     pub(crate) fn began_on(&self, run: i64) -> Result<u32, JournalError> {
-        let connection = self.connection();
-        let found = connection.query_row(
+        let found = self.connection.query_row(
             "SELECT CAST(strftime('%s', started) AS INTEGER) / 86400 FROM run WHERE id = ?1",
             params![run],
             |row| row.get(0),
@@ -156,7 +162,7 @@ impl Journal {
         site: Option<&str>,
         counts: Counts,
     ) -> Result<(), JournalError> {
-        let connection = self.connection();
+        let connection = &self.connection;
         let learn = || {
             let mut statement = connection.prepare_cached(
                 "INSERT INTO learned
@@ -187,7 +193,7 @@ impl Journal {
     }
 
     fn enter_members(&self, run: i64, names: &[String]) -> Result<(), JournalError> {
-        let connection = self.connection();
+        let connection = &self.connection;
         let enter = |(place, name): (usize, &String)| {
             connection.execute(
                 "INSERT OR IGNORE INTO member (run, place, name) VALUES (?1, ?2, ?3)",
@@ -200,15 +206,19 @@ impl Journal {
             .try_for_each(|member| enter(member).map(|_| ()));
         entered.map_err(|error| self.failed("who takes part cannot be noted", &error))
     }
+}
 
+impl Journal {
     /// Remembers which study this one is a new version of.
     pub fn descends(&self, study: StudyHash, parent: StudyHash) -> Result<(), JournalError> {
-        let kept = self.connection().execute(
-            "INSERT OR REPLACE INTO lineage (study, parent) VALUES (?1, ?2)",
-            params![study.0, parent.0],
-        );
-        kept.map(|_| ())
-            .map_err(|error| self.failed("a version of a study cannot be noted", &error))
+        self.call(move |tables| {
+            let kept = tables.connection.execute(
+                "INSERT OR REPLACE INTO lineage (study, parent) VALUES (?1, ?2)",
+                params![study.0, parent.0],
+            );
+            kept.map(|_| ())
+                .map_err(|error| tables.failed("a version of a study cannot be noted", &error))
+        })
     }
 
     /// Enters a run in which this site has no part and never will, so that its number is not used
@@ -219,23 +229,27 @@ impl Journal {
         number: u32,
         (site, sites): (u16, u16),
     ) -> Result<(), JournalError> {
-        let kept = self.connection().execute(
-            "INSERT OR IGNORE INTO run (study, number, site, sites, rows, state, ended)
-             VALUES (?1, ?2, ?3, ?4, x'', 'given up', CURRENT_TIMESTAMP)",
-            params![study.0, number, site, sites],
-        );
-        kept.map(|_| ())
-            .map_err(|error| self.failed("a run cannot be refused", &error))
+        self.call(move |tables| {
+            let kept = tables.connection.execute(
+                "INSERT OR IGNORE INTO run (study, number, site, sites, rows, state, ended)
+                 VALUES (?1, ?2, ?3, ?4, x'', 'given up', CURRENT_TIMESTAMP)",
+                params![study.0, number, site, sites],
+            );
+            kept.map(|_| ())
+                .map_err(|error| tables.failed("a run cannot be refused", &error))
+        })
     }
 
     /// Remembers that runs up to this one were lost with an earlier journal.
     pub fn lose(&self, study: StudyHash, through: u32) -> Result<(), JournalError> {
-        let kept = self.connection().execute(
-            "INSERT OR IGNORE INTO lost (study, through) VALUES (?1, ?2)",
-            params![study.0, through],
-        );
-        kept.map(|_| ())
-            .map_err(|error| self.failed("what was lost cannot be noted", &error))
+        self.call(move |tables| {
+            let kept = tables.connection.execute(
+                "INSERT OR IGNORE INTO lost (study, through) VALUES (?1, ?2)",
+                params![study.0, through],
+            );
+            kept.map(|_| ())
+                .map_err(|error| tables.failed("what was lost cannot be noted", &error))
+        })
     }
 
     /// A study and those that it is a new version of, as far as the journal of a folder knows, the
@@ -347,7 +361,7 @@ fn read<T>(
         )?;
         is_there.then(|| ask(&connection)).transpose()
     };
-    work().map_err(|error| JournalError::Failed {
+    aside(work).map_err(|error| JournalError::Failed {
         file: file.display().to_string(),
         step: "cannot be read",
         reason: error.to_string(),

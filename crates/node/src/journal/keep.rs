@@ -5,14 +5,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{Begun, Journal, JournalError, RunName, wipe};
+use super::file::wipe;
+use super::sealing::Sealing;
+use super::{Begun, JournalError, RunName, Tables};
 use crate::agreement::StudyHash;
-use crate::identity::Secret;
 
-impl Journal {
+impl Tables {
     /// Wipes what was kept for audits that can no longer come.
-    pub fn forget_old(&self, now: SystemTime) -> Result<(), JournalError> {
-        let mut connection = self.connection();
+    pub(super) fn forget_old(&mut self, now: SystemTime) -> Result<(), JournalError> {
+        let connection = &mut self.connection;
         let mut forget = || -> rusqlite::Result<()> {
             let old = "kept_until <= ?1 AND seed IS NOT NULL AND state != 'running'";
             let now = seconds(now);
@@ -25,21 +26,21 @@ impl Journal {
             let wiped = format!("UPDATE run SET seed = NULL WHERE {old}");
             let found = transaction.execute(&wiped, params![now])?;
             transaction.commit()?;
-            if found > 0 { wipe(&connection) } else { Ok(()) }
+            if found > 0 { wipe(connection) } else { Ok(()) }
         };
         forget().map_err(|error| self.failed("what is old cannot be wiped", &error))
     }
 
     /// A run of which everything is kept, for an audit; and whether it came to a release.
-    pub(crate) fn kept(
-        &self,
+    pub(super) fn kept(
+        &mut self,
         study: StudyHash,
         number: u32,
-        secret: &Secret,
+        sealing: Sealing,
     ) -> Result<(RunName, Begun, bool), JournalError> {
         type Found = (i64, u16, u16, [u8; 32], Option<Vec<u8>>, bool);
         let found: Option<Found> = self
-            .connection()
+            .connection
             .query_row(
                 "SELECT id, site, sites, rows, seed, state = 'over' FROM run WHERE study = ?1 AND number = ?2",
                 params![study.0, number],
@@ -72,8 +73,8 @@ impl Journal {
             sites,
             rows,
         };
-        let sealing = self.seal_with(secret, &name)?;
-        let seed = self.opened_seed(&sealing, number, seed)?;
+        self.sealing = Some(sealing);
+        let seed = self.opened_seed(number, seed)?;
         Ok((name, Begun { id, seed }, is_over))
     }
 }

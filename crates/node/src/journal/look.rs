@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::{Journal, JournalError, Way, is_busy};
+use super::file::is_busy;
+use super::{Journal, JournalError, Way};
 use crate::agreement::StudyHash;
+use crate::aside;
 
 /// One run of a journal, as `status` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Journal {
             connection.busy_timeout(Duration::ZERO)?;
             connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get(0))
         };
-        match ask() {
+        match aside(ask) {
             Ok(_) => Ok(false),
             Err(error) if is_busy(&error) => Ok(true),
             Err(error) => Err(JournalError::Failed {
@@ -111,7 +113,7 @@ impl Journal {
             }
             Ok(all)
         };
-        look().map_err(|error| JournalError::Failed {
+        aside(look).map_err(|error| JournalError::Failed {
             file: file.display().to_string(),
             step: "cannot be read",
             reason: error.to_string(),

@@ -8,7 +8,8 @@
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use zeroize::Zeroizing;
 
-use super::{RunName, Way};
+use super::Way;
+use crate::agreement::StudyHash;
 use crate::identity::Secret;
 
 /// What opens and closes the boxes of one run.
@@ -41,12 +42,10 @@ impl Of {
 impl Sealing {
     /// For a run of the site whose key this is. `None` if the cipher refuses the key, which it does
     /// not: it has the cipher's length.
-    pub(crate) fn new(secret: &Secret, name: &RunName) -> Option<Self> {
+    pub(crate) fn new(secret: &Secret, study: StudyHash, number: u32) -> Option<Self> {
         let site = secret.derive("hedgerow journal at rest v1");
         let mut hasher = blake3::Hasher::new_keyed(&site);
-        hasher
-            .update(&name.study.0)
-            .update(&name.number.to_le_bytes());
+        hasher.update(&study.0).update(&number.to_le_bytes());
         let key = Zeroizing::new(*hasher.finalize().as_bytes());
         let key = UnboundKey::new(&CHACHA20_POLY1305, key.as_slice()).ok()?;
         Some(Self {
@@ -90,17 +89,9 @@ impl Sealing {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::agreement::StudyHash;
 
     fn sealing(key: u8, number: u32) -> Sealing {
-        let name = RunName {
-            study: StudyHash([1; 32]),
-            number,
-            site: 0,
-            sites: 3,
-            rows: [2; 32],
-        };
-        Sealing::new(&Secret::from_bytes(&[key; 32]), &name).unwrap()
+        Sealing::new(&Secret::from_bytes(&[key; 32]), StudyHash([1; 32]), number).unwrap()
     }
 
     #[test]

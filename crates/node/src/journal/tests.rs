@@ -1,6 +1,64 @@
 //! What a journal keeps, and what it forgets.
 
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
 use super::*;
+
+/// What a run asks of its journal, for tests that wait on their own thread.
+impl Journal {
+    pub(crate) fn begin_here(
+        &self,
+        name: &RunName,
+        secret: &Secret,
+        seed: Option<&Seed>,
+        keep: Duration,
+    ) -> Result<Begun, JournalError> {
+        let (name, seed) = (*name, seed.cloned());
+        let sealing = Sealing::new(secret, name.study, name.number).unwrap();
+        self.call(move |tables| tables.begin(&name, sealing, seed.as_ref(), keep))
+    }
+
+    fn kept_here(
+        &self,
+        study: StudyHash,
+        number: u32,
+        secret: &Secret,
+    ) -> Result<(RunName, Begun, bool), JournalError> {
+        let sealing = Sealing::new(secret, study, number).unwrap();
+        self.call(move |tables| tables.kept(study, number, sealing))
+    }
+
+    pub(crate) fn put(
+        &self,
+        run: i64,
+        peer: u16,
+        way: Way,
+        number: u64,
+        bytes: &[u8],
+    ) -> Result<(), JournalError> {
+        let bytes = bytes.to_vec();
+        self.call(move |tables| tables.put(run, peer, way, number, &bytes))
+    }
+
+    fn get(&self, run: i64, peer: u16, way: Way, number: u64) -> Result<Vec<u8>, JournalError> {
+        self.call(move |tables| tables.get(run, peer, way, number))
+    }
+
+    fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
+        self.call(move |tables| tables.count(run, peer, way))
+    }
+
+    fn make_durable(&self) -> Result<(), JournalError> {
+        self.call(|tables| tables.make_durable())
+    }
+
+    pub(crate) fn finish(&self, run: i64, release: &[u8; 32]) -> Result<(), JournalError> {
+        let release = *release;
+        self.call(move |tables| tables.finish(run, &release))
+    }
+}
 
 const NAME: RunName = RunName {
     study: StudyHash([1; 32]),
@@ -16,7 +74,7 @@ fn secret() -> Secret {
 
 /// Begins a run of which nothing is kept.
 fn begin(journal: &Journal, name: &RunName, seed: Option<&Seed>) -> Result<Begun, JournalError> {
-    journal.begin(name, &secret(), seed, Duration::ZERO)
+    journal.begin_here(name, &secret(), seed, Duration::ZERO)
 }
 
 /// Every byte that lies in the folder.
@@ -106,11 +164,23 @@ fn who_asks_whether_a_journal_is_held_takes_it_from_nobody() {
 }
 
 /// `synchronous`: 1 is `NORMAL`, 2 is `FULL`.
+impl Tables {
+    /// From here on the file refuses every change, as one on a full disk does.
+    pub(crate) fn refuse_writes(&mut self) {
+        self.connection
+            .execute_batch("PRAGMA query_only = ON")
+            .unwrap();
+    }
+}
+
 fn synchronous(journal: &Journal) -> i64 {
-    let connection = journal.connection();
-    connection
-        .query_row("PRAGMA synchronous", [], |row| row.get(0))
-        .unwrap()
+    let found = journal.call(|tables| {
+        let found = tables
+            .connection
+            .query_row("PRAGMA synchronous", [], |row| row.get(0));
+        Ok(found.unwrap())
+    });
+    found.unwrap()
 }
 
 #[test]
@@ -223,7 +293,9 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let (seed, keep) = (Seed::new([8; 32]), Duration::from_secs(90 * 86_400));
-    let begun = journal.begin(&NAME, &secret(), Some(&seed), keep).unwrap();
+    let begun = journal
+        .begin_here(&NAME, &secret(), Some(&seed), keep)
+        .unwrap();
     let put = |number| journal.put(begun.id, 1, Way::Sent, number, b"said");
     put(0).unwrap();
     journal.finish(begun.id, &[3; 32]).unwrap();
@@ -231,7 +303,7 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
         begin(&journal, &NAME, None),
         Err(JournalError::Over { .. })
     ));
-    let kept = |journal: &Journal, secret: &Secret| journal.kept(NAME.study, 1, secret);
+    let kept = |journal: &Journal, secret: &Secret| journal.kept_here(NAME.study, 1, secret);
     let (name, again, is_over) = kept(&journal, &secret()).unwrap();
     assert_eq!((name, *again.seed, is_over), (NAME, [8; 32], true));
     assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
@@ -248,7 +320,7 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
     let gone = kept(&journal, &secret());
     assert!(matches!(gone, Err(JournalError::NotKept { run: 1 })));
     assert_eq!(journal.count(begun.id, 1, Way::Sent).unwrap(), 0);
-    let unknown = journal.kept(NAME.study, 9, &secret());
+    let unknown = journal.kept_here(NAME.study, 9, &secret());
     assert!(matches!(unknown, Err(JournalError::NoRun { .. })));
 }
 
@@ -258,10 +330,10 @@ fn a_run_that_is_given_up_is_kept_for_audits_too() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let keep = Duration::from_secs(60);
-    let begun = journal.begin(&NAME, &secret(), None, keep).unwrap();
+    let begun = journal.begin_here(&NAME, &secret(), None, keep).unwrap();
     journal.put(begun.id, 1, Way::Sent, 0, b"said").unwrap();
     journal.abandon(NAME.study, 1).unwrap();
-    let (_, again, is_over) = journal.kept(NAME.study, 1, &secret()).unwrap();
+    let (_, again, is_over) = journal.kept_here(NAME.study, 1, &secret()).unwrap();
     assert!(!is_over);
     assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
 }
@@ -302,8 +374,8 @@ fn disclosed(values: usize, complete: bool) -> hedgerow_smc::ledger::Entry {
     }
 }
 
-#[test]
-fn what_was_learned_is_kept_and_never_less_than_an_earlier_life_saw() {
+#[tokio::test]
+async fn what_was_learned_is_kept_and_never_less_than_an_earlier_life_saw() {
     let folder = tempfile::tempdir().unwrap();
     let found = |calls, ended_early, values| {
         let learned = Journal::learned(folder.path(), NAME.study, 1).unwrap();
@@ -317,7 +389,9 @@ fn what_was_learned_is_kept_and_never_less_than_an_earlier_life_saw() {
     for life in 0..3 {
         let journal = Arc::new(Journal::open(folder.path()).unwrap());
         let begun = begin(&journal, &NAME, None).unwrap();
-        let mut account = Account::open(Arc::clone(&journal), begun.id, names()).unwrap();
+        let mut account = Account::open(Arc::clone(&journal), begun.id, names())
+            .await
+            .unwrap();
         account.note(None, &disclosed(9, false)).unwrap();
         match life {
             0 => found(1, 1, 9),
@@ -367,4 +441,66 @@ fn a_run_that_is_renounced_has_its_number_and_nothing_else() {
     let begun = begin(&journal, &NAME, None);
     assert!(matches!(begun, Err(JournalError::GivenUp { run: 1 })));
     assert_eq!(Journal::lost(folder.path(), NAME.study).unwrap()[0].0, 1);
+}
+
+/// Work that panics ends with an error for who asked; the journal goes on, and nothing is half done.
+#[tokio::test]
+async fn a_panic_while_writing_is_an_error_of_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let begun = begin(&journal, &NAME, None).unwrap();
+    let run = begun.id;
+    let panicking = move |tables: &mut Tables| -> Result<(), JournalError> {
+        let transaction = tables.connection.transaction().unwrap();
+        transaction
+            .execute("DELETE FROM run WHERE id = ?1", [run])
+            .unwrap();
+        panic!("a mistake");
+    };
+    let asked = journal.ask(panicking).await.unwrap_err();
+    assert!(asked.to_string().contains("panicked"), "{asked}");
+    assert!(journal.call(panicking).is_err());
+    // An answer that nobody can hear, and one that panics, change nothing either.
+    journal.post(|_| Ok(()), |_| panic!("a mistake"));
+    drop(journal.ask(move |tables| tables.put(run, 1, Way::Sent, 9, b"not asked for")));
+    journal.put(run, 1, Way::Sent, 0, b"said").unwrap();
+    assert_eq!(journal.get(run, 1, Way::Sent, 0).unwrap(), b"said");
+    assert_eq!(journal.count(run, 1, Way::Sent).unwrap(), 1);
+}
+
+/// What was asked for is done before the journal is gone, also if nobody waits for it.
+#[test]
+fn what_was_asked_for_is_there_when_the_journal_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let run = begin(&journal, &NAME, None).unwrap().id;
+    for number in 0..200 {
+        journal.post(
+            move |tables| tables.put(run, 1, Way::Sent, number, &[7; 100]),
+            |_| (),
+        );
+    }
+    drop(journal);
+    let journal = Journal::open(folder.path()).unwrap();
+    assert_eq!(journal.count(run, 1, Way::Sent).unwrap(), 200);
+}
+
+/// What a full disk says reaches who asked, with the file and the step.
+#[test]
+fn a_file_that_refuses_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let begun = begin(&journal, &NAME, None).unwrap();
+    journal
+        .call(|tables| {
+            tables.refuse_writes();
+            Ok(())
+        })
+        .unwrap();
+    let refused = journal.put(begun.id, 1, Way::Sent, 0, b"said").unwrap_err();
+    let JournalError::Failed { file, step, .. } = refused else {
+        panic!("{refused}");
+    };
+    assert!(file.ends_with("journal.sqlite"), "{file}");
+    assert_eq!(step, "a frame cannot be kept");
 }

@@ -2,20 +2,23 @@
 //!
 //! [`Lines`] is the `Network` of a run. What it sends is in the journal before a connection may
 //! take it; what it receives was put there by a connection first. The journal is the queue, so
-//! that there is one truth: this module holds only numbers. Connections come and go beside it
+//! that there is one truth: this module holds only numbers (`books`), which the journal's thread
+//! changes when a frame is there. Nobody holds them while the disk is at work. Connections come and go beside it
 //! (see `connect`), and a run does not notice unless a peer is gone for longer than this site's
 //! patience.
 //!
 //! # Discloses
 //! Nothing.
 
+mod books;
 mod error;
 mod limits;
 mod patience;
 mod peer;
 
-use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::future::Future as _;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, MutexGuard, mpsc};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -26,6 +29,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::agreement::StudyHash;
 use crate::journal::{Journal, JournalError, Way};
 use crate::message::{End, Reason};
+use books::{Books, State};
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
@@ -44,45 +48,31 @@ pub(crate) struct Shared {
     journal: Arc<Journal>,
     run: i64,
     limits: Limits,
-    state: Mutex<State>,
-    /// For each site: there is something for its connection to say.
-    outgoing: Vec<Notify>,
-    /// Something changed that the end of a run may wait for.
-    changed: Notify,
-}
-
-struct State {
-    peers: Vec<Peer>,
-    failure: Option<LineError>,
-    /// What connections tell their peers when this site ends early.
-    end: Option<End>,
+    books: Arc<Books>,
 }
 
 impl Shared {
-    pub(crate) fn new(
+    pub(crate) async fn new(
         me: u16,
         names: Vec<String>,
         journal: Arc<Journal>,
         run: i64,
         limits: Limits,
     ) -> Result<Self, JournalError> {
-        let mut peers = Vec::with_capacity(names.len());
-        for peer in 0..names.len() as u16 {
-            peers.push(Peer::new(&journal, run, peer)?);
-        }
+        // There are at most 250 sites.
+        let sites = names.len() as u16;
+        let peers = journal.ask(move |tables| {
+            (0..sites)
+                .map(|peer| Peer::new(tables, run, peer))
+                .collect()
+        });
         Ok(Self {
             me,
-            outgoing: names.iter().map(|_| Notify::new()).collect(),
+            books: Arc::new(Books::new(peers.await?)),
             names,
             journal,
             run,
             limits,
-            state: Mutex::new(State {
-                peers,
-                failure: None,
-                end: None,
-            }),
-            changed: Notify::new(),
         })
     }
 
@@ -105,41 +95,64 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Numbers are changed in one step each, so a panic elsewhere leaves them whole.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.books.lock()
     }
 
-    /// Sends a frame, or sees that it is the one that was sent before a restart.
-    pub(crate) fn send(&self, to: u16, frame: &[u8]) -> Result<(), NetworkError> {
-        let mut state = self.lock();
-        if let Some(failure) = &state.failure {
-            return Err(as_network_error(failure));
-        }
-        let peer = &mut state.peers[usize::from(to)];
-        let number = peer.made;
-        let kept = if number < peer.sent {
-            let before = self.journal.get(self.run, to, Way::Sent, number);
-            before.map(|before| before == frame)
-        } else {
-            let put = self.journal.put(self.run, to, Way::Sent, number, frame);
-            put.map(|()| true)
-        };
-        let failure = match kept {
-            Ok(true) => {
-                peer.made += 1;
-                peer.sent = peer.sent.max(peer.made);
-                self.outgoing[usize::from(to)].notify_one();
-                return Ok(());
+    /// Sends a frame, or sees that it is the one that was sent before a restart. It is in the journal
+    /// when this returns, so it is for the protocol's own thread.
+    pub(crate) fn send(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        self.keep_sent(to, frame, move |kept| {
+            let _ = answer.send(kept);
+        });
+        answered.recv().unwrap_or_else(|_| Err(self.failed()))
+    }
+
+    /// The same for tasks.
+    pub(crate) async fn send_on(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
+        let (answer, answered) = oneshot::channel();
+        self.keep_sent(to, frame, move |kept| {
+            let _ = answer.send(kept);
+        });
+        answered.await.unwrap_or_else(|_| Err(self.failed()))
+    }
+
+    /// Why nothing is sent or received any more.
+    fn failed(&self) -> NetworkError {
+        let failure = self.failure();
+        as_network_error(failure.as_ref().unwrap_or(&LineError::Stopped))
+    }
+
+    /// Has a frame kept that this site sends; one that was sent before a restart is compared with what
+    /// is kept.
+    fn keep_sent(
+        &self,
+        to: u16,
+        frame: Vec<u8>,
+        then: impl FnOnce(Result<(), NetworkError>) + Send + 'static,
+    ) {
+        let (number, is_known) = {
+            let state = self.lock();
+            if let Some(failure) = &state.failure {
+                let error = as_network_error(failure);
+                drop(state);
+                return then(Err(error));
             }
-            Ok(false) => LineError::Diverged {
-                peer: self.name(to).to_owned(),
-                number,
-            },
-            Err(error) => LineError::Journal(error.to_string()),
+            let peer = &state.peers[usize::from(to)];
+            (peer.made, peer.made < peer.sent)
         };
-        let error = as_network_error(&failure);
-        state.fail(failure);
-        Err(error)
+        let (run, books, name) = (self.run, Arc::clone(&self.books), self.name(to).to_owned());
+        self.journal.post(
+            move |tables| {
+                if is_known {
+                    let before = tables.get(run, to, Way::Sent, number)?;
+                    return Ok(before == frame);
+                }
+                tables.put(run, to, Way::Sent, number, &frame)?;
+                Ok(true)
+            },
+            move |kept| then(books.sent((to, name), number, kept)),
+        );
     }
 
     /// The next frame from a peer, if it is here.
@@ -155,7 +168,22 @@ impl Shared {
         let giver = state.giver();
         let peer = &mut state.peers[usize::from(from)];
         if peer.taken < peer.received {
-            match self.journal.get(self.run, from, Way::Received, peer.taken) {
+            let (run, number) = (self.run, peer.taken);
+            let reading = peer.reading.get_or_insert_with(|| {
+                let (answer, answered) = oneshot::channel();
+                self.journal.post(
+                    move |tables| tables.get(run, from, Way::Received, number),
+                    move |frame| {
+                        let _ = answer.send(frame);
+                    },
+                );
+                answered
+            });
+            let Poll::Ready(read) = Pin::new(reading).poll(context) else {
+                return Poll::Pending;
+            };
+            peer.reading = None;
+            match read.unwrap_or_else(|_| Err(self.journal.gone())) {
                 Ok(frame) => {
                     if peer.taken >= peer.replayed {
                         let taken = frame.len() as u64 + OF_A_FRAME;
@@ -191,30 +219,31 @@ impl Shared {
     }
 
     /// Takes a frame from a connection: kept first, handed on then. One that is here already is
-    /// dropped; `false` for one that leaves a gap.
-    pub(crate) fn deliver(&self, from: u16, number: u64, frame: &[u8]) -> bool {
-        let mut state = self.lock();
-        let is_failed = state.failure.is_some();
-        let peer = &mut state.peers[usize::from(from)];
-        if number > peer.received {
+    /// dropped; `false` for one that leaves a gap. A connection that ends meanwhile changes nothing of
+    /// it: the journal's thread does it to the end.
+    pub(crate) async fn deliver(&self, from: u16, number: u64, frame: Vec<u8>) -> bool {
+        if number > self.due(from) {
             return false;
         }
-        if number == peer.received && !is_failed {
-            match self
-                .journal
-                .put(self.run, from, Way::Received, number, frame)
-            {
-                Ok(()) => {
-                    peer.received += 1;
-                    peer.ahead += frame.len() as u64 + OF_A_FRAME;
-                    if let Some((waker, _)) = peer.waiting.take() {
-                        waker.wake();
-                    }
+        let (run, books) = (self.run, Arc::clone(&self.books));
+        let (due, kept) = (Arc::clone(&books), oneshot::channel());
+        let length = frame.len() as u64;
+        self.journal.post(
+            move |tables| {
+                // Another connection may have brought it meanwhile.
+                let is_due = due.is_due(from, number);
+                if is_due {
+                    tables.put(run, from, Way::Received, number, &frame)?;
                 }
-                Err(error) => state.fail(LineError::Journal(error.to_string())),
-            }
-        }
-        self.outgoing[usize::from(from)].notify_one();
+                Ok(is_due)
+            },
+            move |is_kept| {
+                books.received(from, length, is_kept);
+                let _ = kept.0.send(());
+            },
+        );
+        let _ = kept.1.await;
+        self.books.outgoing[usize::from(from)].notify_one();
         true
     }
 
@@ -236,7 +265,7 @@ impl Shared {
             return false;
         }
         peer.seen = peer.seen.max(next);
-        self.changed.notify_waiters();
+        self.books.changed.notify_waiters();
         true
     }
 
@@ -248,7 +277,7 @@ impl Shared {
         if let Some((waker, _)) = peer.waiting.take() {
             waker.wake();
         }
-        self.changed.notify_waiters();
+        self.books.changed.notify_waiters();
     }
 
     /// A peer says that the run is over there: it has everything, and nothing more comes from it.
@@ -259,7 +288,7 @@ impl Shared {
         if let Some((waker, _)) = peer.waiting.take() {
             waker.wake();
         }
-        self.changed.notify_waiters();
+        self.books.changed.notify_waiters();
     }
 
     pub(crate) fn is_connected(&self, peer: u16) -> bool {
@@ -267,8 +296,11 @@ impl Shared {
     }
 
     /// Why this site does not take part in another run of the study any more, where it does not.
-    pub(crate) fn run_ended(&self, study: StudyHash, number: u32) -> Option<Reason> {
-        self.journal.ended(study, number)
+    pub(crate) async fn run_ended(&self, study: StudyHash, number: u32) -> Option<Reason> {
+        let ended = self
+            .journal
+            .ask(move |tables| Ok(tables.ended(study, number)));
+        ended.await.ok().flatten()
     }
 
     /// A connection to a peer is ready. One that takes over ends an older one; another is of no use
@@ -319,23 +351,28 @@ impl Shared {
     }
 
     /// What a connection may say next, given what it has said.
-    pub(crate) fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
-        let mut state = self.lock();
-        let end = state.end;
-        let peer = &state.peers[usize::from(to)];
-        if cursor < peer.sent {
-            return match self.journal.get(self.run, to, Way::Sent, cursor) {
-                Ok(bytes) => Saying::Frame(bytes),
-                Err(error) => {
-                    state.fail(LineError::Journal(error.to_string()));
-                    Saying::Nothing
+    pub(crate) async fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
+        {
+            let state = self.lock();
+            let peer = &state.peers[usize::from(to)];
+            if cursor >= peer.sent {
+                if told < peer.received {
+                    return Saying::Seen(peer.received);
                 }
-            };
+                return state.end.map_or(Saying::Nothing, Saying::Ended);
+            }
         }
-        if told < peer.received {
-            return Saying::Seen(peer.received);
+        let run = self.run;
+        let frame = self
+            .journal
+            .ask(move |tables| tables.get(run, to, Way::Sent, cursor));
+        match frame.await {
+            Ok(bytes) => Saying::Frame(bytes),
+            Err(error) => {
+                self.journal_failed(&error);
+                Saying::Nothing
+            }
         }
-        end.map_or(Saying::Nothing, Saying::Ended)
     }
 
     /// A peer was told, down to the line, that all frames below a number are here.
@@ -343,11 +380,11 @@ impl Shared {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(to)];
         peer.told = peer.told.max(next);
-        self.changed.notify_waiters();
+        self.books.changed.notify_waiters();
     }
 
     pub(crate) fn outgoing(&self, to: u16) -> &Notify {
-        &self.outgoing[usize::from(to)]
+        &self.books.outgoing[usize::from(to)]
     }
 
     /// Why the lines failed, if they did.
@@ -358,7 +395,7 @@ impl Shared {
     /// Tells peers, where there are connections, that this site's part has ended.
     pub(crate) fn end(&self, end: End) {
         self.lock().end = Some(end);
-        self.outgoing.iter().for_each(Notify::notify_one);
+        self.books.outgoing.iter().for_each(Notify::notify_one);
     }
 
     /// Ends the run at this site because its journal cannot be written.
@@ -388,7 +425,9 @@ impl Shared {
             }
             link.is_over = true;
             // A note that is lost costs patience, nothing else.
-            let _ = self.journal.settle(self.run, peer);
+            let run = self.run;
+            self.journal
+                .post(move |tables| tables.settle(run, peer), |_| ());
         }
         behind
     }
@@ -397,46 +436,12 @@ impl Shared {
     pub(crate) async fn delivered(&self, limit: Duration) -> Option<u16> {
         let deadline = tokio::time::Instant::now() + limit;
         loop {
-            let mut changed = pin!(self.changed.notified());
+            let mut changed = pin!(self.books.changed.notified());
             // What changes from here on wakes the wait below.
             changed.as_mut().enable();
             let behind = self.behind()?;
             if tokio::time::timeout_at(deadline, changed).await.is_err() {
                 return Some(behind);
-            }
-        }
-    }
-}
-
-impl State {
-    /// A peer that has given the run up.
-    fn giver(&self) -> Option<u16> {
-        let mut peers = self.peers.iter();
-        let giver = peers.position(|peer| peer.ended == Some(End::GivenUp));
-        // There are at most 250 sites.
-        giver.map(|place| place as u16)
-    }
-
-    /// A peer without which the run does not go on, as it says: one that has given it up, or one that
-    /// cannot take its part.
-    fn missing(&self) -> Option<(u16, End)> {
-        let given_up = self.giver().map(|giver| (giver, End::GivenUp));
-        // There are at most 250 sites.
-        let mut ends = (0u16..).zip(self.peers.iter().map(|peer| peer.ended));
-        given_up.or_else(|| {
-            ends.find_map(|(place, end)| match end {
-                Some(end @ (End::Own | End::Unsound)) => Some((place, end)),
-                _ => None,
-            })
-        })
-    }
-
-    /// Remembers the first failure and wakes whoever waits.
-    fn fail(&mut self, failure: LineError) {
-        self.failure.get_or_insert(failure);
-        for peer in &mut self.peers {
-            if let Some((waker, _)) = peer.waiting.take() {
-                waker.wake();
             }
         }
     }
@@ -456,7 +461,7 @@ pub(crate) struct Lines(pub(crate) Arc<Shared>);
 impl Network for Lines {
     fn send(&mut self, to: Site, frame: Vec<u8>) -> Result<(), NetworkError> {
         // A party speaks to sites of its run only, and those fit 16 bits.
-        self.0.send(to.index() as u16, &frame)
+        self.0.send(to.index() as u16, frame)
     }
 
     fn poll_receive(

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use crate::journal::{Journal, JournalError, Way};
+use crate::journal::{JournalError, Tables, Way};
 use crate::message::End;
 
 /// One link: numbers of frames, and how it stands with the connection.
@@ -20,6 +20,8 @@ pub(super) struct Peer {
     pub(super) taken: u64,
     /// Frames from it that were in the journal when this life began.
     pub(super) replayed: u64,
+    /// The next frame from it, on its way out of the journal.
+    pub(super) reading: Option<oneshot::Receiver<Result<Vec<u8>, JournalError>>>,
     /// Bytes of frames that came in this life and were not taken yet.
     pub(super) ahead: u64,
     /// Frames to it that it has in its own journal, as it says.
@@ -43,14 +45,15 @@ pub(super) struct Peer {
 
 impl Peer {
     /// The link to a peer as the journal has it when a life of the run begins.
-    pub(super) fn new(journal: &Journal, run: i64, peer: u16) -> Result<Self, JournalError> {
-        let received = journal.count(run, peer, Way::Received)?;
+    pub(super) fn new(tables: &Tables, run: i64, peer: u16) -> Result<Self, JournalError> {
+        let received = tables.count(run, peer, Way::Received)?;
         Ok(Self {
-            sent: journal.count(run, peer, Way::Sent)?,
+            sent: tables.count(run, peer, Way::Sent)?,
             made: 0,
             received,
             taken: 0,
             replayed: received,
+            reading: None,
             ahead: 0,
             seen: 0,
             told: 0,
@@ -61,7 +64,7 @@ impl Peer {
             since: Instant::now(),
             last: None,
             ended: None,
-            is_over: journal.is_settled(run, peer)?,
+            is_over: tables.is_settled(run, peer)?,
         })
     }
 }

@@ -25,6 +25,8 @@ use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_data::files::{FileError, Others, Progress, read_table};
 use hedgerow_data::{Column, Schema, Table};
 
+use crate::aside;
+
 pub use postgres::{Password, Postgres, PostgresError, Rows};
 
 /// Where a site's rows are.
@@ -96,7 +98,9 @@ impl Source {
         progress: &dyn Progress,
     ) -> Result<Table, SourceError> {
         match self {
-            Self::File(path) => Ok(read_table(path, schema, &Others::Refuse, progress)?),
+            Self::File(path) => Ok(aside(|| {
+                read_table(path, schema, &Others::Refuse, progress)
+            })?),
             Self::Postgres(database) => Ok(database.table(schema).await?),
         }
     }

@@ -245,7 +245,7 @@ impl World {
             watcher: Arc::new(move |event| watched.events.lock().unwrap().push((place, event))),
         };
         let told = |error: RunError<Error>| error.to_string();
-        let run = Run::start(setup, journal, listener).map_err(told)?;
+        let run = Run::start(setup, journal, listener).await.map_err(told)?;
         let (turns, lie, most) = (self.turns, odd.lie, odd.most);
         let part = run
             .part(

@@ -1,6 +1,7 @@
 //! Clusters as all sites see them: closure, size and cost of each, and, where the requirement speaks
 //! of them, how often each sensitive value occurs.
 
+use super::numbers::Cluster;
 use super::shapes::Shapes;
 
 /// The clusters of a clustering, by number. A cluster of size 0 is gone.
@@ -9,14 +10,14 @@ pub(crate) struct Clusters {
     width: usize,
     counters: usize,
     closures: Vec<u64>,
-    pub(crate) sizes: Vec<u64>,
+    sizes: Vec<u64>,
     /// Cost of one record: the sum over its cells.
-    pub(crate) costs: Vec<u64>,
+    costs: Vec<u64>,
     counts: Vec<u64>,
 }
 
 impl Clusters {
-    /// None yet.
+    /// A clustering without clusters.
     pub(crate) fn new(width: usize, counters: usize) -> Self {
         Self {
             width,
@@ -28,27 +29,44 @@ impl Clusters {
         }
     }
 
-    /// Numbers that clusters have.
+    /// How many numbers clusters have, those of clusters that are gone with them.
     pub(crate) fn len(&self) -> usize {
         self.sizes.len()
     }
 
     /// The numbers of clusters with records.
-    pub(crate) fn living(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|cluster| self.sizes[*cluster] > 0)
+    pub(crate) fn living(&self) -> impl Iterator<Item = Cluster> + '_ {
+        Cluster::first(self.len()).filter(|cluster| self.size(*cluster) > 0)
     }
 
-    pub(crate) fn closure(&self, cluster: usize) -> &[u64] {
-        &self.closures[cluster * self.width..(cluster + 1) * self.width]
+    /// How many records a cluster has.
+    pub(crate) fn size(&self, cluster: Cluster) -> u64 {
+        self.sizes[cluster.index()]
+    }
+
+    pub(crate) fn size_mut(&mut self, cluster: Cluster) -> &mut u64 {
+        &mut self.sizes[cluster.index()]
+    }
+
+    /// What the closure of a cluster costs each of its records.
+    pub(crate) fn cost(&self, cluster: Cluster) -> u64 {
+        self.costs[cluster.index()]
+    }
+
+    pub(crate) fn closure(&self, cluster: Cluster) -> &[u64] {
+        let from = cluster.index() * self.width;
+        &self.closures[from..from + self.width]
     }
 
     /// The sensitive counts of a cluster.
-    pub(crate) fn counts(&self, cluster: usize) -> &[u64] {
-        &self.counts[cluster * self.counters..(cluster + 1) * self.counters]
+    pub(crate) fn counts(&self, cluster: Cluster) -> &[u64] {
+        let from = cluster.index() * self.counters;
+        &self.counts[from..from + self.counters]
     }
 
-    pub(crate) fn counts_mut(&mut self, cluster: usize) -> &mut [u64] {
-        &mut self.counts[cluster * self.counters..(cluster + 1) * self.counters]
+    pub(crate) fn counts_mut(&mut self, cluster: Cluster) -> &mut [u64] {
+        let from = cluster.index() * self.counters;
+        &mut self.counts[from..from + self.counters]
     }
 
     /// How many sensitive counts a cluster has.
@@ -57,14 +75,15 @@ impl Clusters {
     }
 
     /// Adds a cluster without records; its closure is yet to be set.
-    pub(crate) fn push(&mut self) -> usize {
+    pub(crate) fn push(&mut self) -> Cluster {
         self.closures.resize(self.closures.len() + self.width, 0);
         self.counts.resize(self.counts.len() + self.counters, 0);
         self.sizes.push(0);
         self.costs.push(0);
-        self.len() - 1
+        Cluster::at(self.len() - 1)
     }
 
+    /// Forgets the clusters behind the first so many.
     pub(crate) fn truncate(&mut self, clusters: usize) {
         self.closures.truncate(clusters * self.width);
         self.counts.truncate(clusters * self.counters);
@@ -72,34 +91,42 @@ impl Clusters {
         self.costs.truncate(clusters);
     }
 
-    pub(crate) fn set_closure(&mut self, shapes: &Shapes<'_>, cluster: usize, closure: &[u64]) {
-        self.costs[cluster] = shapes.cost(closure);
-        self.closures[cluster * self.width..(cluster + 1) * self.width].copy_from_slice(closure);
+    pub(crate) fn set_closure(&mut self, shapes: &Shapes<'_>, cluster: Cluster, closure: &[u64]) {
+        self.costs[cluster.index()] = shapes.cost(closure);
+        let from = cluster.index() * self.width;
+        self.closures[from..from + self.width].copy_from_slice(closure);
     }
 
     /// The loss of a cluster: its cost for each of its records.
-    pub(crate) fn loss_of(&self, cluster: usize) -> u64 {
-        self.sizes[cluster] * self.costs[cluster]
+    pub(crate) fn loss_of(&self, cluster: Cluster) -> u64 {
+        self.size(cluster) * self.cost(cluster)
     }
 
     /// The loss of the clustering.
     pub(crate) fn loss(&self) -> u64 {
-        (0..self.len()).map(|cluster| self.loss_of(cluster)).sum()
+        let losses = self.sizes.iter().zip(&self.costs);
+        losses.map(|(size, cost)| size * cost).sum()
     }
 
     /// By how much the loss grows when a record joins a cluster; 0 where it falls, as entropy can.
-    pub(crate) fn growth(&self, shapes: &Shapes<'_>, cluster: usize, record: &[u32]) -> u64 {
+    pub(crate) fn growth(&self, shapes: &Shapes<'_>, cluster: Cluster, record: &[u32]) -> u64 {
         self.growth_to(cluster, shapes.joined_cost(self.closure(cluster), record))
     }
 
     /// The same, where it is known what the cluster's closure costs together with the record.
-    pub(crate) fn growth_to(&self, cluster: usize, joined: u64) -> u64 {
-        ((self.sizes[cluster] + 1) * joined).saturating_sub(self.loss_of(cluster))
+    pub(crate) fn growth_to(&self, cluster: Cluster, joined: u64) -> u64 {
+        growth(self.size(cluster), self.cost(cluster), joined)
     }
 
     /// What two clusters would lose as one.
-    pub(crate) fn loss_united(&self, shapes: &Shapes<'_>, one: usize, other: usize) -> u64 {
+    pub(crate) fn loss_united(&self, shapes: &Shapes<'_>, one: Cluster, other: Cluster) -> u64 {
         let joint = shapes.common_cost(self.closure(one), self.closure(other));
-        (self.sizes[one] + self.sizes[other]) * joint
+        (self.size(one) + self.size(other)) * joint
     }
+}
+
+/// By how much the loss of a cluster of so many records, each of which costs `cost`, grows when
+/// another joins and each then costs `joined`; 0 where it falls.
+pub(crate) fn growth(size: u64, cost: u64, joined: u64) -> u64 {
+    ((size + 1) * joined).saturating_sub(size * cost)
 }

@@ -5,7 +5,9 @@
 pub(crate) mod clusters;
 pub(crate) mod cost;
 pub(crate) mod measure;
-pub(crate) mod search;
+pub(crate) mod numbers;
+mod search;
+pub(crate) mod searched;
 pub(crate) mod shape;
 pub(crate) mod shapes;
 mod tree;

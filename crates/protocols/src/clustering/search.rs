@@ -7,13 +7,14 @@
 
 use super::clusters::Clusters;
 use super::measure::{Common, Measure, United};
+use super::numbers::Cluster;
 use super::shapes::Shapes;
 
 /// Clusters that stand together before they are told apart by the next attribute.
 const TOGETHER: usize = 8;
 
 /// The tree of clusters.
-pub(crate) struct Search {
+pub(super) struct Search {
     /// The attribute of each level, and the words of its parts.
     order: Vec<(usize, usize)>,
     nodes: Vec<Node>,
@@ -29,7 +30,7 @@ struct Node {
     costs: Vec<u64>,
     children: Vec<u32>,
     /// The clusters, where they are not told apart any further.
-    clusters: Vec<u32>,
+    clusters: Vec<Cluster>,
     /// How many there are below.
     living: u32,
     /// The least size that any of them had, and the least cost of its parts from here on.
@@ -55,32 +56,32 @@ struct Query<'q, M, F> {
     most: usize,
     below: u64,
     /// Measures and clusters, ascending.
-    found: Vec<(u64, usize)>,
+    found: Vec<(u64, Cluster)>,
 }
 
 impl Search {
-    pub(crate) fn new(shapes: &Shapes<'_>, clusters: &Clusters) -> Self {
+    pub(super) fn new(shapes: &Shapes<'_>, clusters: &Clusters) -> Self {
         let mut search = Self {
             order: shapes.by_variety(),
             nodes: vec![Node::empty(0)],
             places: vec![None; clusters.len()],
         };
-        (0..clusters.len()).for_each(|cluster| search.put(shapes, clusters, cluster));
+        Cluster::first(clusters.len()).for_each(|cluster| search.put(shapes, clusters, cluster));
         search
     }
 
     /// Puts a cluster where it now belongs.
-    pub(crate) fn put(&mut self, shapes: &Shapes<'_>, clusters: &Clusters, cluster: usize) {
-        if self.places.len() <= cluster {
-            self.places.resize(cluster + 1, None);
+    pub(super) fn put(&mut self, shapes: &Shapes<'_>, clusters: &Clusters, cluster: Cluster) {
+        if self.places.len() <= cluster.index() {
+            self.places.resize(cluster.index() + 1, None);
         }
         self.take_out(cluster);
-        let size = clusters.sizes[cluster];
+        let size = clusters.size(cluster);
         if size == 0 {
             return;
         }
         let closure = clusters.closure(cluster);
-        let mut rest = clusters.costs[cluster];
+        let mut rest = clusters.cost(cluster);
         let (mut node, mut level) = (0, 0);
         self.nodes[node].note(size, rest);
         loop {
@@ -123,10 +124,10 @@ impl Search {
         (child, rest)
     }
 
-    fn stand(&mut self, node: usize, cluster: usize) {
+    fn stand(&mut self, node: usize, cluster: Cluster) {
         let clusters = &mut self.nodes[node].clusters;
-        self.places[cluster] = Some((node as u32, clusters.len() as u32));
-        clusters.push(cluster as u32);
+        self.places[cluster.index()] = Some((node as u32, clusters.len() as u32));
+        clusters.push(cluster);
     }
 
     /// Moves the clusters of a node one level on.
@@ -134,29 +135,28 @@ impl Search {
         let before = self.order[..level].iter();
         let before: Vec<usize> = before.map(|(attribute, _)| *attribute).collect();
         for cluster in std::mem::take(&mut self.nodes[node].clusters) {
-            let cluster = cluster as usize;
             let closure = clusters.closure(cluster);
             let above = before.iter();
             let above: u64 = above
                 .map(|attribute| shapes.part_cost(*attribute, shapes.part(*attribute, closure)))
                 .sum();
             let known = (
-                clusters.sizes[cluster],
-                clusters.costs[cluster].saturating_sub(above),
+                clusters.size(cluster),
+                clusters.cost(cluster).saturating_sub(above),
             );
             let (child, _) = self.child(shapes, closure, (node, level), known);
             self.stand(child, cluster);
         }
     }
 
-    fn take_out(&mut self, cluster: usize) {
-        let Some((last, place)) = self.places[cluster].take() else {
+    fn take_out(&mut self, cluster: Cluster) {
+        let Some((last, place)) = self.places[cluster.index()].take() else {
             return;
         };
         let members = &mut self.nodes[last as usize].clusters;
         members.swap_remove(place as usize);
         if let Some(moved) = members.get(place as usize) {
-            self.places[*moved as usize] = Some((last, place));
+            self.places[moved.index()] = Some((last, place));
         }
         let mut node = last as usize;
         self.nodes[node].living -= 1;
@@ -167,7 +167,7 @@ impl Search {
     }
 
     /// A closure to look for.
-    pub(crate) fn common<'q>(&self, shapes: &'q Shapes<'q>, closure: &'q [u64]) -> Common<'q> {
+    pub(super) fn common<'q>(&self, shapes: &'q Shapes<'q>, closure: &'q [u64]) -> Common<'q> {
         let mut left = shapes.cost(closure);
         let mut rest = vec![left];
         for (attribute, _) in &self.order {
@@ -182,28 +182,28 @@ impl Search {
     }
 
     /// A cluster to unite.
-    pub(crate) fn united<'q>(
+    pub(super) fn united<'q>(
         &self,
         shapes: &'q Shapes<'q>,
         clusters: &'q Clusters,
-        cluster: usize,
+        cluster: Cluster,
     ) -> United<'q> {
         United {
             common: self.common(shapes, clusters.closure(cluster)),
-            size: clusters.sizes[cluster],
-            cost: clusters.costs[cluster],
+            size: clusters.size(cluster),
+            cost: clusters.cost(cluster),
         }
     }
 
     /// The nearest clusters, at most so many, each below a bound, with their measures, ascending; of
     /// equals the first. `may_be` leaves clusters out.
-    pub(crate) fn nearest<M: Measure>(
+    pub(super) fn nearest<M: Measure>(
         &self,
         (shapes, clusters): (&Shapes<'_>, &Clusters),
         measure: &M,
         (most, below): (usize, u64),
-        may_be: impl Fn(usize) -> bool,
-    ) -> Vec<(u64, usize)> {
+        may_be: impl Fn(Cluster) -> bool,
+    ) -> Vec<(u64, Cluster)> {
         let mut query = Query {
             measure,
             may_be,
@@ -229,7 +229,7 @@ impl Search {
     }
 
     /// Looks first where each level is nearest, which bounds the rest.
-    fn go_straight<M: Measure, F: Fn(usize) -> bool>(
+    fn go_straight<M: Measure, F: Fn(Cluster) -> bool>(
         &self,
         query: &mut Query<'_, M, F>,
         mut way: Way,
@@ -237,7 +237,7 @@ impl Search {
         loop {
             let node = &self.nodes[way.node];
             for cluster in &node.clusters {
-                query.meet(&self.order, *cluster as usize, way);
+                query.meet(&self.order, *cluster, way);
             }
             let below = self.below(query.measure, way);
             let nearest = below.min_by_key(|next| query.least(*next, &self.nodes[next.node]));
@@ -265,9 +265,9 @@ impl Search {
         })
     }
 
-    fn descend<M: Measure, F: Fn(usize) -> bool>(&self, query: &mut Query<'_, M, F>, way: Way) {
+    fn descend<M: Measure, F: Fn(Cluster) -> bool>(&self, query: &mut Query<'_, M, F>, way: Way) {
         for cluster in &self.nodes[way.node].clusters {
-            query.meet(&self.order, *cluster as usize, way);
+            query.meet(&self.order, *cluster, way);
         }
         for next in self.below(query.measure, way) {
             if query.is_near(query.least(next, &self.nodes[next.node])) {
@@ -277,11 +277,11 @@ impl Search {
     }
 
     /// Calls on every cluster whose closure may share records with this one.
-    pub(crate) fn meeting(
+    pub(super) fn meeting(
         &self,
         (shapes, clusters): (&Shapes<'_>, &Clusters),
         closure: &[u64],
-        each: &mut impl FnMut(usize),
+        each: &mut impl FnMut(Cluster),
     ) {
         self.meet_below((shapes, clusters), closure, (0, 0), each);
     }
@@ -291,11 +291,11 @@ impl Search {
         (shapes, clusters): (&Shapes<'_>, &Clusters),
         closure: &[u64],
         (node, level): (usize, usize),
-        each: &mut impl FnMut(usize),
+        each: &mut impl FnMut(Cluster),
     ) {
         let node = &self.nodes[node];
         for cluster in &node.clusters {
-            let other = clusters.closure(*cluster as usize);
+            let other = clusters.closure(*cluster);
             let mut left = self.order[level..].iter();
             if left.all(|(attribute, _)| {
                 let (one, other) = (
@@ -304,7 +304,7 @@ impl Search {
                 );
                 shapes.meet_part(*attribute, one, other)
             }) {
-                each(*cluster as usize);
+                each(*cluster);
             }
         }
         if node.children.is_empty() {
@@ -344,7 +344,7 @@ impl Node {
     }
 }
 
-impl<M: Measure, F: Fn(usize) -> bool> Query<'_, M, F> {
+impl<M: Measure, F: Fn(Cluster) -> bool> Query<'_, M, F> {
     /// Whether something of this measure would still be among the nearest.
     fn is_near(&self, measure: u64) -> bool {
         match self.found.last() {
@@ -370,9 +370,9 @@ impl<M: Measure, F: Fn(usize) -> bool> Query<'_, M, F> {
             .saturating_add(self.measure.rest(way.level, below.rest))
     }
 
-    fn meet(&mut self, order: &[(usize, usize)], cluster: usize, way: Way) {
+    fn meet(&mut self, order: &[(usize, usize)], cluster: Cluster, way: Way) {
         let closure = self.clusters.closure(cluster);
-        let (size, cost) = (self.clusters.sizes[cluster], self.clusters.costs[cluster]);
+        let (size, cost) = (self.clusters.size(cluster), self.clusters.cost(cluster));
         // As if no part that is still to come were wider than it is.
         let mut joined = (way.joined + cost).saturating_sub(way.alone);
         let mut measure = self.measure.of(order.len(), cost, joined, size);
@@ -400,6 +400,3 @@ impl<M: Measure, F: Fn(usize) -> bool> Query<'_, M, F> {
         self.found.insert(place, met);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -11,8 +11,9 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED, CLOSURES, Clustering, ENOUGH, Ended, Loss, PRESENT, Phase, Plan, SIZES, SUPPORT,
-    Support, TRIED, VALUE_COUNTS, WITHOUT, cluster,
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, Clustering, Ended,
+    Loss, OCCURRING_VALUES, Phase, Plan, SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, Support,
+    TRIED_CLUSTERS, VALUE_COUNTS, cluster,
 };
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Partition, RECORDS};
@@ -234,17 +235,23 @@ fn the_ledger_holds_what_is_allowed() {
                 Ok::<_, Error>(names.collect::<Vec<_>>())
             }
         });
-        let mut allowed: HashSet<&str> = [RECORDS, SIZES, CLOSURES, ASKED, WITHOUT]
-            .iter()
-            .map(|what| what.name())
-            .collect();
+        let mut allowed: HashSet<&str> = [
+            RECORDS,
+            CLUSTER_SIZES,
+            CLUSTER_CLOSURES,
+            ASKED_CLUSTERS,
+            CLOSURES_WITHOUT_RECORD,
+        ]
+        .iter()
+        .map(|what| what.name())
+        .collect();
         match loss {
-            Loss::Ncp => allowed.insert(PRESENT.name()),
+            Loss::Ncp => allowed.insert(OCCURRING_VALUES.name()),
             Loss::Em => allowed.insert(VALUE_COUNTS.name()),
             Loss::Lm => false,
         };
         if is_refined {
-            allowed.extend([ENOUGH.name(), TRIED.name()]);
+            allowed.extend([SAVINGS_IN_NARROWER_CLUSTERS.name(), TRIED_CLUSTERS.name()]);
         }
         if line.contains('l') {
             allowed.insert(SENSITIVE.name());
@@ -255,7 +262,7 @@ fn the_ledger_holds_what_is_allowed() {
         for ledger in run.into_values().unwrap() {
             let found: HashSet<&str> = ledger.into_iter().collect();
             assert!(
-                found.contains(SIZES.name()) && found.contains(CLOSURES.name()),
+                found.contains(CLUSTER_SIZES.name()) && found.contains(CLUSTER_CLOSURES.name()),
                 "{line}"
             );
             assert!(found.is_subset(&allowed), "{line}: {found:?}");
@@ -416,7 +423,7 @@ proptest! {
         let (found, ledgers): (Vec<Clustering>, Vec<HashSet<&str>>) =
             hardened.unwrap().into_iter().unzip();
         for ledger in ledgers {
-            prop_assert!(ledger.contains(SUPPORT.name()));
+            prop_assert!(ledger.contains(SUPPORTED_VALUES.name()));
             prop_assert!(!ledger.contains(SITES.name()));
         }
         let (found, cells) = partitions(found);

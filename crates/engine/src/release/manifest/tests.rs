@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::joint::{Ended, LossMeasure, Step};
-use crate::release::files::ManifestError;
+use crate::release::refused::ManifestError;
 
 /// The manifest of [`sample`] as it is written.
 const GOLDEN: &str = include_str!("golden.json");

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::values::{OwnValues, bit};
 use super::work::Work;
 use crate::clustering::measure::Growth;
+use crate::clustering::numbers::{Cluster, Row};
 
 /// Records whose best clusters are looked for at the same time.
 const AT_A_TIME: usize = 512;
@@ -17,19 +18,23 @@ const EXCHANGES: usize = 6;
 
 /// A record that may leave its cluster.
 struct Leaving {
-    row: u32,
-    from: usize,
+    row: Row,
+    from: Cluster,
     /// The closure it leaves, where it changes.
     without: Option<Vec<u64>>,
 }
+
+/// An exchange of records between two clusters: what the two then cost more than they must, the
+/// other cluster, and the record that comes from there.
+type Exchange = (u64, Cluster, Row);
 
 /// What the site whose turn it is keeps to itself.
 pub(super) struct Acting {
     site: u32,
     /// Its records that are still to be looked at, in its order.
-    waiting: Vec<u32>,
+    waiting: Vec<Row>,
     /// The record that would leave each cluster, of those asked about.
-    pub(super) candidates: Vec<Option<u32>>,
+    pub(super) candidates: Vec<Option<Row>>,
     /// Its own values in each cluster, from when they were first asked for.
     own: Vec<Option<OwnValues>>,
     /// Rows that moved in this turn.
@@ -57,13 +62,13 @@ impl Acting {
             (from + looked_at) % rows
         };
         let order = &speaker.order;
-        let waiting: Vec<u32> = (0..looked_at)
+        let waiting: Vec<Row> = (0..looked_at)
             .map(|place| order[(from + place) % rows])
             .collect();
         // Where no cluster may be smaller, records can still change places.
         let may_change = least > 0 && least == work.plan.demands.requirement.k();
-        let may_leave = |row: &u32| {
-            let size = work.clusters.sizes[work.cluster_of(*row)];
+        let may_leave = |row: &Row| {
+            let size = work.clusters.size(work.cluster_of(*row));
             size > least || (may_change && size == least)
         };
         Self {
@@ -77,21 +82,21 @@ impl Acting {
     }
 
     /// Whether the others are asked about a cluster without this row.
-    pub(super) fn is_left_out(&self, cluster: usize, row: u32) -> bool {
-        self.candidates[cluster] == Some(row) || self.has_come[row as usize]
+    pub(super) fn is_left_out(&self, cluster: Cluster, row: Row) -> bool {
+        self.candidates[cluster.index()] == Some(row) || self.has_come[row.index()]
     }
 
     /// The attributes in which this site's own closure of a row's cluster would change without it.
-    fn narrowed(&self, work: &Work<'_>, row: u32) -> u64 {
-        let own = self.own[work.cluster_of(row)].as_ref();
+    fn narrowed(&self, work: &Work<'_>, row: Row) -> u64 {
+        let own = self.own[work.cluster_of(row).index()].as_ref();
         let all = || (0..work.shapes.attributes()).fold(0, |bits, attribute| bits | bit(attribute));
         own.map_or_else(all, |own| own.narrowed(work.shapes, work.record(row)))
     }
 
     /// Counts this site's values in some clusters.
-    fn prepare(&mut self, work: &Work<'_>, clusters: impl Iterator<Item = usize>) {
-        let mut unknown: Vec<usize> = clusters
-            .filter(|cluster| self.own[*cluster].is_none())
+    fn prepare(&mut self, work: &Work<'_>, clusters: impl Iterator<Item = Cluster>) {
+        let mut unknown: Vec<Cluster> = clusters
+            .filter(|cluster| self.own[cluster.index()].is_none())
             .collect();
         unknown.sort_unstable();
         unknown.dedup();
@@ -99,12 +104,12 @@ impl Acting {
             .par_iter()
             .map(|cluster| {
                 let rows = work.members(*cluster).iter().copied();
-                let own = rows.filter(|row| work.rows.owner_of(*row) == self.site);
+                let own = rows.filter(|row| work.owner_of(*row) == self.site);
                 OwnValues::new(work.shapes.attributes(), own.map(|row| work.record(row)))
             })
             .collect();
         for (cluster, counted) in unknown.into_iter().zip(counted) {
-            self.own[cluster] = Some(counted);
+            self.own[cluster.index()] = Some(counted);
         }
     }
 
@@ -138,19 +143,19 @@ impl Acting {
         self.candidates.fill(None);
         let waiting = std::mem::take(&mut self.waiting);
         for row in waiting {
-            if self.has_come[row as usize] {
+            if self.has_come[row.index()] {
                 continue;
             }
             let cluster = work.cluster_of(row);
-            if self.candidates[cluster].is_none() {
-                self.candidates[cluster] = Some(row);
+            if self.candidates[cluster.index()].is_none() {
+                self.candidates[cluster.index()] = Some(row);
             } else {
                 self.waiting.push(row);
             }
         }
         let asked = self.candidates.iter().enumerate();
-        let asked: Vec<usize> = asked
-            .filter_map(|(cluster, row)| row.map(|_| cluster))
+        let asked: Vec<Cluster> = asked
+            .filter_map(|(place, row)| row.map(|_| Cluster::at(place)))
             .collect();
         self.prepare(work, asked.into_iter());
         let found: Vec<u64> = self
@@ -164,8 +169,8 @@ impl Acting {
     pub(super) fn take_asked(&mut self, work: &mut Work<'_>, closures: Vec<Option<Vec<u64>>>) {
         let candidates = self.candidates.iter().zip(closures).enumerate();
         let mut leaving: Vec<Leaving> = candidates
-            .filter_map(|(from, (row, without))| {
-                let row = (*row)?;
+            .filter_map(|(place, (row, without))| {
+                let (row, from) = ((*row)?, Cluster::at(place));
                 Some(Leaving { row, from, without })
             })
             .collect();
@@ -178,11 +183,11 @@ impl Acting {
             let behind = rest.split_off(rest.len().min(AT_A_TIME));
             let (now, later): (Vec<Leaving>, Vec<Leaving>) = std::mem::replace(&mut rest, behind)
                 .into_iter()
-                .partition(|leaving| !self.changed[leaving.from]);
+                .partition(|leaving| !self.changed[leaving.from.index()]);
             late.extend(later.into_iter().map(|leaving| leaving.row));
             let (free, bound): (Vec<Leaving>, Vec<Leaving>) = now
                 .into_iter()
-                .partition(|leaving| work.clusters.sizes[leaving.from] > work.least);
+                .partition(|leaving| work.clusters.size(leaving.from) > work.least);
             self.weigh(work, free);
             self.exchange(work, bound);
         }
@@ -197,19 +202,14 @@ impl Acting {
     /// Looks for the best cluster of each record among those that are there now, then moves record
     /// after record, each if the loss still falls by it.
     fn weigh(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
-        let targets: Vec<Option<usize>> = leaving
+        let targets: Vec<Option<Cluster>> = leaving
             .par_iter()
             .map(|leaving| {
                 let gain = self.gain(work, leaving)?;
                 let (row, from) = (leaving.row, leaving.from);
-                let may_join = |cluster: usize| cluster != from && may_join(work, cluster, row);
+                let may_join = |cluster: Cluster| cluster != from && may_join(work, cluster, row);
                 let growth = Growth::new(work.shapes, work.record(row));
-                let best = work.search.nearest(
-                    (work.shapes, &work.clusters),
-                    &growth,
-                    (1, gain),
-                    may_join,
-                );
+                let best = work.clusters.nearest(&growth, (1, gain), may_join);
                 best.first().map(|(_, cluster)| *cluster)
             })
             .collect();
@@ -217,13 +217,13 @@ impl Acting {
             let Some(target) = target else { continue };
             let (row, from) = (leaving.row, leaving.from);
             // Where sizes are blurred, a record may be looked at twice; it moves once.
-            if self.has_come[row as usize] {
+            if self.has_come[row.index()] {
                 continue;
             }
             let is_stale = match leaving.without {
                 // Others may have left or come since the others were asked.
-                Some(_) => self.changed[from],
-                None => self.changed[from] && self.narrowed(work, row) != 0,
+                Some(_) => self.changed[from.index()],
+                None => self.changed[from.index()] && self.narrowed(work, row) != 0,
             };
             if is_stale {
                 self.waiting.push(row);
@@ -233,7 +233,7 @@ impl Acting {
                 continue;
             };
             let record = work.record(row);
-            let is_better = work.clusters.sizes[target] > 0
+            let is_better = work.clusters.size(target) > 0
                 && work.clusters.growth(work.shapes, target, record) < gain
                 && may_join(work, target, row);
             if is_better {
@@ -245,7 +245,7 @@ impl Acting {
     /// Lets records that cannot leave change places with others of this site that leave quietly, if
     /// the loss falls by it.
     fn exchange(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
-        let best: Vec<Option<(u64, usize, u32)>> = leaving
+        let best: Vec<Option<Exchange>> = leaving
             .par_iter()
             .map(|leaving| self.best_exchange(work, leaving))
             .collect();
@@ -254,8 +254,9 @@ impl Acting {
                 continue;
             };
             let (row, from) = (leaving.row, leaving.from);
-            let has_come = |row: u32| self.has_come[row as usize];
-            if self.changed[from] || self.changed[target] || has_come(row) || has_come(other) {
+            let has_come = |row: Row| self.has_come[row.index()];
+            let is_changed = |cluster: Cluster| self.changed[cluster.index()];
+            if is_changed(from) || is_changed(target) || has_come(row) || has_come(other) {
                 self.waiting.push(row);
                 continue;
             }
@@ -272,37 +273,33 @@ impl Acting {
         }
     }
 
-    /// The exchange for a record that loses least: what its two clusters then cost more than they
-    /// must, the other cluster, and the record that comes from there.
-    fn best_exchange(&self, work: &Work<'_>, leaving: &Leaving) -> Option<(u64, usize, u32)> {
+    /// The exchange for a record that loses least.
+    fn best_exchange(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Exchange> {
         let without = leaving.without.as_ref()?;
         let (from, record) = (leaving.from, work.record(leaving.row));
-        let (size, now) = (work.clusters.sizes[from], work.clusters.loss_of(from));
+        let (size, now) = (work.clusters.size(from), work.clusters.loss_of(from));
         let growth = Growth::new(work.shapes, record);
-        let near = work.search.nearest(
-            (work.shapes, &work.clusters),
-            &growth,
-            (EXCHANGES, u64::MAX),
-            |cluster| cluster != from,
-        );
+        let bounds = (EXCHANGES, u64::MAX);
+        let near = work
+            .clusters
+            .nearest(&growth, bounds, |cluster| cluster != from);
         let targets = near.into_iter().filter_map(|(_, target)| {
             let joined = work
                 .shapes
                 .joined_cost(work.clusters.closure(target), record);
-            let wider = joined.saturating_sub(work.clusters.costs[target]);
-            let widened = work.clusters.sizes[target] * wider;
+            let wider = joined.saturating_sub(work.clusters.cost(target));
+            let widened = work.clusters.size(target) * wider;
             (widened + size * work.shapes.cost(without) < now).then_some((target, widened))
         });
         let exchanges = targets.filter_map(|(target, widened)| {
             let rows = work.members(target).iter().copied();
-            let own: Vec<u32> = rows
-                .filter(|row| work.rows.owner_of(*row) == self.site)
+            let own: Vec<Row> = rows
+                .filter(|row| work.owner_of(*row) == self.site)
                 .collect();
             let records = own.iter().map(|row| work.record(*row));
             let values = OwnValues::new(work.shapes.attributes(), records);
             let quiet = own.into_iter().filter(|row| {
-                !self.has_come[*row as usize]
-                    && values.narrowed(work.shapes, work.record(*row)) == 0
+                !self.has_come[row.index()] && values.narrowed(work.shapes, work.record(*row)) == 0
             });
             let costs = quiet.map(|row| (work.shapes.joined_cost(without, work.record(row)), row));
             let (cost, row) = costs.min()?;
@@ -312,39 +309,40 @@ impl Acting {
     }
 
     /// Moves a record, and what is known of its clusters with it.
-    fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: usize) {
+    fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: Cluster) {
         let Leaving { row, from, without } = leaving;
-        if let Some(own) = &mut self.own[from] {
+        if let Some(own) = &mut self.own[from.index()] {
             own.take(work.record(row));
         }
-        if let Some(own) = &mut self.own[to] {
+        if let Some(own) = &mut self.own[to.index()] {
             own.add(work.record(row));
         }
-        self.has_come[row as usize] = true;
-        self.changed[from] = true;
-        self.changed[to] = true;
+        self.has_come[row.index()] = true;
+        self.changed[from.index()] = true;
+        self.changed[to.index()] = true;
         let mut joined = work.clusters.closure(to).to_vec();
         work.shapes.join_record(&mut joined, work.record(row));
         work.relabel(row, to);
-        work.clusters.sizes[from] -= 1;
-        work.clusters.sizes[to] += 1;
-        for value in work.values(row).to_vec() {
-            work.clusters.counts_mut(from)[value as usize] -= 1;
-            work.clusters.counts_mut(to)[value as usize] += 1;
-        }
-        if let Some(closure) = without {
-            work.clusters.set_closure(work.shapes, from, &closure);
-        }
-        work.clusters.set_closure(work.shapes, to, &joined);
-        work.search.put(work.shapes, &work.clusters, from);
-        work.search.put(work.shapes, &work.clusters, to);
+        let values = work.values(row).to_vec();
+        work.clusters.change(|change| {
+            *change.size_mut(from) -= 1;
+            *change.size_mut(to) += 1;
+            for value in values {
+                change.counts_mut(from)[value as usize] -= 1;
+                change.counts_mut(to)[value as usize] += 1;
+            }
+            if let Some(closure) = without {
+                change.set_closure(from, &closure);
+            }
+            change.set_closure(to, &joined);
+        });
     }
 
     /// By how much the loss falls when a record leaves its cluster; none if it must stay. A record
     /// that is alone must leave.
     fn gain(&self, work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
         let from = leaving.from;
-        let size = work.clusters.sizes[from];
+        let size = work.clusters.size(from);
         if size <= work.least || size == 0 {
             return None;
         }
@@ -363,7 +361,7 @@ impl Acting {
         }
         let cost = match &leaving.without {
             Some(closure) => work.shapes.cost(closure),
-            None => work.clusters.costs[from],
+            None => work.clusters.cost(from),
         };
         // A narrower cell may have more entropy: then the record stays.
         Some(
@@ -375,11 +373,11 @@ impl Acting {
 }
 
 /// Whether a cluster keeps its diversity when a row joins it.
-fn may_join(work: &Work<'_>, cluster: usize, row: u32) -> bool {
+fn may_join(work: &Work<'_>, cluster: Cluster, row: Row) -> bool {
     if work.values(row).is_empty() {
         return true;
     }
-    let (size, counts) = (work.clusters.sizes[cluster], work.clusters.counts(cluster));
+    let (size, counts) = (work.clusters.size(cluster), work.clusters.counts(cluster));
     let mut with = counts.to_vec();
     for value in work.values(row) {
         with[*value as usize] += 1;
@@ -388,9 +386,9 @@ fn may_join(work: &Work<'_>, cluster: usize, row: u32) -> bool {
 }
 
 /// Whether two clusters keep their diversity when two of their rows change places.
-fn keeps_diversity(work: &Work<'_>, one: (u32, usize), other: (u32, usize)) -> bool {
-    let keeps = |(goes, cluster): (u32, usize), comes: u32| {
-        let (size, counts) = (work.clusters.sizes[cluster], work.clusters.counts(cluster));
+fn keeps_diversity(work: &Work<'_>, one: (Row, Cluster), other: (Row, Cluster)) -> bool {
+    let keeps = |(goes, cluster): (Row, Cluster), comes: Row| {
+        let (size, counts) = (work.clusters.size(cluster), work.clusters.counts(cluster));
         let mut after = counts.to_vec();
         for value in work.values(goes) {
             after[*value as usize] -= 1;

@@ -11,10 +11,11 @@ use std::collections::HashSet;
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
-use super::ENOUGH;
+use super::SAVINGS_IN_NARROWER_CLUSTERS;
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
 use crate::Error;
+use crate::clustering::numbers::Cluster;
 use crate::fit::holds_own;
 
 /// Clusters that may give to an opened one.
@@ -81,7 +82,13 @@ async fn fresh(
     let mut enough = vec![false; closures.len()];
     let records = work.table.records();
     party
-        .at_least(ENOUGH, records, &own, &thresholds, &mut enough)
+        .at_least(
+            SAVINGS_IN_NARROWER_CLUSTERS,
+            records,
+            &own,
+            &thresholds,
+            &mut enough,
+        )
         .await?;
     let pairs = closures.into_iter().zip(enough);
     Ok(pairs
@@ -101,10 +108,16 @@ async fn savings(
         .collect();
     if !savings.is_empty() {
         let own = savings.clone();
-        party.sum(ENOUGH, &mut savings).await?;
+        party
+            .sum(SAVINGS_IN_NARROWER_CLUSTERS, &mut savings)
+            .await?;
         let loss = work.clusters.loss();
         let fits = holds_own(&savings, &own) && savings.iter().all(|saved| *saved <= loss);
-        party.fit(ENOUGH, fits, "more would be saved than there is to lose")?;
+        party.fit(
+            SAVINGS_IN_NARROWER_CLUSTERS,
+            fits,
+            "more would be saved than there is to lose",
+        )?;
     }
     Ok(savings)
 }
@@ -114,41 +127,33 @@ async fn savings(
 fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     let cost = work.shapes.cost(closure);
     let (mut records, mut saved) = (0, 0);
-    work.search.meeting(
-        (work.shapes, &work.clusters),
-        closure,
-        &mut |donor: usize| {
-            let each = work.clusters.costs[donor].saturating_sub(cost);
-            if each == 0 {
-                return;
-            }
-            let rows = work.members(donor).iter();
-            let covered = rows.filter(|row| work.shapes.covers(closure, work.record(**row)));
-            let count = covered.count() as u64;
-            records += count;
-            saved += count * each;
-        },
-    );
+    work.clusters.meeting(closure, &mut |donor: Cluster| {
+        let each = work.clusters.cost(donor).saturating_sub(cost);
+        if each == 0 {
+            return;
+        }
+        let rows = work.members(donor).iter();
+        let covered = rows.filter(|row| work.shapes.covers(closure, work.record(**row)));
+        let count = covered.count() as u64;
+        records += count;
+        saved += count * each;
+    });
     (records, saved)
 }
 
 /// Clusters by what they would cost together with a closure, the nearest first.
-type Near = Vec<(u64, usize)>;
+type Near = Vec<(u64, Cluster)>;
 
 /// The nearest clusters that would give to a closure: they cost more, and may have records in it.
 fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
     let cost = work.shapes.cost(closure);
     let mut donors = Near::new();
-    work.search.meeting(
-        (work.shapes, &work.clusters),
-        closure,
-        &mut |cluster: usize| {
-            if work.clusters.costs[cluster] > cost {
-                let other = work.clusters.closure(cluster);
-                donors.push((work.shapes.common_cost(closure, other), cluster));
-            }
-        },
-    );
+    work.clusters.meeting(closure, &mut |cluster: Cluster| {
+        if work.clusters.cost(cluster) > cost {
+            let other = work.clusters.closure(cluster);
+            donors.push((work.shapes.common_cost(closure, other), cluster));
+        }
+    });
     if donors.len() > 4 * DONORS {
         donors.select_nth_unstable(4 * DONORS);
         donors.truncate(4 * DONORS);
@@ -160,17 +165,14 @@ fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
 /// The nearest clusters that are not taken and would not give to a closure.
 fn receivers(work: &Work<'_>, closure: &[u64], is_taken: &[bool]) -> Near {
     let cost = work.shapes.cost(closure);
-    let common = work.search.common(work.shapes, closure);
-    work.search.nearest(
-        (work.shapes, &work.clusters),
-        &common,
-        (RECEIVERS, u64::MAX),
-        |cluster: usize| {
-            let other = work.clusters.closure(cluster);
-            let gives = work.clusters.costs[cluster] > cost && work.shapes.meet(other, closure);
-            !gives && !is_taken[cluster]
-        },
-    )
+    let common = work.clusters.common(closure);
+    let may_receive = |cluster: Cluster| {
+        let other = work.clusters.closure(cluster);
+        let gives = work.clusters.cost(cluster) > cost && work.shapes.meet(other, closure);
+        !gives && !is_taken[cluster.index()]
+    };
+    let bounds = (RECEIVERS, u64::MAX);
+    work.clusters.nearest(&common, bounds, may_receive)
 }
 
 /// Takes closures to try together, those first that would save most; no two trials share a cluster.
@@ -194,16 +196,18 @@ fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> V
             continue;
         }
         let mut nearest = donors.iter().take(NEAREST);
-        if nearest.any(|(_, cluster)| is_taken[*cluster]) {
+        if nearest.any(|(_, cluster)| is_taken[cluster.index()]) {
             continue;
         }
         let free = donors.iter().map(|(_, cluster)| *cluster);
-        let free = free.filter(|cluster| !is_taken[*cluster]);
-        let mut region: Vec<usize> = free.take(DONORS).collect();
+        let free = free.filter(|cluster| !is_taken[cluster.index()]);
+        let mut region: Vec<Cluster> = free.take(DONORS).collect();
         let givers = region.len();
         let others = receivers(work, &worthwhile[place], &is_taken);
         region.extend(others.into_iter().map(|(_, cluster)| cluster));
-        region.iter().for_each(|cluster| is_taken[*cluster] = true);
+        region
+            .iter()
+            .for_each(|cluster| is_taken[cluster.index()] = true);
         is_used[place] = true;
         trials.push(Trial {
             region,

@@ -13,6 +13,7 @@ use super::trial::{Change, Trial, attempt};
 use super::work::Work;
 use super::{Phase, boxes, rebuild, turn};
 use crate::Error;
+use crate::clustering::numbers::Cluster;
 
 /// The sizes, in tenths of k, over which the demanded one is reached.
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
@@ -103,15 +104,15 @@ async fn settle(
 
 /// Tries to do without the clusters that lose most.
 async fn dissolve_costliest(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
-    let mut left: Vec<usize> = work.clusters.living().collect();
+    let mut left: Vec<Cluster> = work.clusters.living().collect();
     left.sort_by_key(|cluster| (std::cmp::Reverse(work.clusters.loss_of(*cluster)), *cluster));
     for _ in 0..COSTLIEST {
-        left.retain(|cluster| work.clusters.sizes[*cluster] > 0);
+        left.retain(|cluster| work.clusters.size(*cluster) > 0);
         let mut trials = regions(work, &left);
         for trial in &mut trials {
             trial.change = Change::Dissolve;
         }
-        let tried: Vec<usize> = trials.iter().map(|trial| trial.region[0]).collect();
+        let tried: Vec<Cluster> = trials.iter().map(|trial| trial.region[0]).collect();
         left.retain(|cluster| !tried.contains(cluster));
         attempt(party, work, trials).await?;
     }
@@ -131,7 +132,7 @@ async fn move_on(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
 /// Does away with clusters that are too small or not diverse enough, many at a time.
 async fn remove_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
     for batch in 0.. {
-        let mut small: Vec<usize> = work
+        let mut small: Vec<Cluster> = work
             .clusters
             .living()
             .filter(|cluster| !work.is_enough(*cluster))
@@ -140,11 +141,11 @@ async fn remove_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Erro
             return Ok(());
         }
         small.sort_by_key(|cluster| {
-            let (size, cost) = (work.clusters.sizes[*cluster], work.clusters.costs[*cluster]);
+            let (size, cost) = (work.clusters.size(*cluster), work.clusters.cost(*cluster));
             (size, std::cmp::Reverse(cost), *cluster)
         });
         let trials = regions(work, &small);
-        let pairs: Vec<(usize, usize)> = trials
+        let pairs: Vec<(Cluster, Cluster)> = trials
             .iter()
             .filter_map(|trial| match trial.change {
                 Change::Remove { into } => Some((trial.region[0], into)),
@@ -166,36 +167,33 @@ async fn remove_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Erro
 }
 
 /// For as many of some clusters as do not get in each other's way, where their records may go.
-fn regions(work: &Work<'_>, small: &[usize]) -> Vec<Trial> {
+fn regions(work: &Work<'_>, small: &[Cluster]) -> Vec<Trial> {
     let mut is_taken = vec![false; work.clusters.len()];
     let mut trials = Vec::new();
     for cluster in small {
-        if is_taken[*cluster] {
+        if is_taken[cluster.index()] {
             continue;
         }
         let Some(into) = nearest(work, *cluster) else {
             continue;
         };
-        let common = work
-            .search
-            .common(work.shapes, work.clusters.closure(*cluster));
+        let common = work.clusters.common(work.clusters.closure(*cluster));
         let bounds = (RECEIVERS, u64::MAX);
-        let near = work
-            .search
-            .nearest((work.shapes, &work.clusters), &common, bounds, |other| {
-                other != *cluster
-            });
+        let is_other = |other: Cluster| other != *cluster;
+        let near = work.clusters.nearest(&common, bounds, is_other);
         let mut closest = near.iter().take(NEAREST);
-        if is_taken[into] || closest.any(|(_, other)| is_taken[*other]) {
+        if is_taken[into.index()] || closest.any(|(_, other)| is_taken[other.index()]) {
             continue;
         }
         let mut region = vec![*cluster];
         let free = near.iter().map(|(_, other)| *other);
-        region.extend(free.filter(|other| !is_taken[*other]));
+        region.extend(free.filter(|other| !is_taken[other.index()]));
         if !region.contains(&into) {
             region.push(into);
         }
-        region.iter().for_each(|other| is_taken[*other] = true);
+        region
+            .iter()
+            .for_each(|other| is_taken[other.index()] = true);
         trials.push(Trial {
             region,
             change: Change::Remove { into },

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::work::Work;
 use crate::Error;
+use crate::clustering::numbers::Cluster;
 
 /// Unites clusters until all satisfy the whole requirement.
 pub(super) async fn merge(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
@@ -20,16 +21,16 @@ pub(super) async fn merge(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
 
 /// Unites clusters that do not satisfy what speaks of sites with their nearest, until none is left.
 pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
-    let mut asked: Vec<usize> = work.clusters.living().collect();
+    let mut asked: Vec<Cluster> = work.clusters.living().collect();
     loop {
-        let trials: Vec<Vec<usize>> = asked.iter().map(|cluster| vec![*cluster]).collect();
+        let trials: Vec<Vec<Cluster>> = asked.iter().map(|cluster| vec![*cluster]).collect();
         let mut allowed = vec![true; trials.len()];
         work.check_sites(party, &trials, &mut allowed).await?;
         let failing = asked.iter().zip(&allowed).filter(|(_, allowed)| !**allowed);
-        let failing: Vec<usize> = failing.map(|(cluster, _)| *cluster).collect();
+        let failing: Vec<Cluster> = failing.map(|(cluster, _)| *cluster).collect();
         asked.clear();
         for cluster in failing {
-            if work.clusters.sizes[cluster] == 0 || asked.contains(&cluster) {
+            if work.clusters.size(cluster) == 0 || asked.contains(&cluster) {
                 continue;
             }
             // The whole table satisfies the requirement, so a last cluster does.
@@ -48,67 +49,66 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
 }
 
 /// The cluster with which another would lose least as one.
-pub(super) fn nearest(work: &Work<'_>, cluster: usize) -> Option<usize> {
+pub(super) fn nearest(work: &Work<'_>, cluster: Cluster) -> Option<Cluster> {
     nearest_of(work, cluster, |_| true).map(|(_, other)| other)
 }
 
 /// The same among some of them, and what would be lost (TG12 equation 6).
 fn nearest_of(
     work: &Work<'_>,
-    cluster: usize,
-    may_be: impl Fn(usize) -> bool,
-) -> Option<(u64, usize)> {
-    let united = work.search.united(work.shapes, &work.clusters, cluster);
-    let may_be = |other: usize| other != cluster && may_be(other);
-    let clusters = (work.shapes, &work.clusters);
-    let near = work
-        .search
-        .nearest(clusters, &united, (1, u64::MAX), may_be);
+    cluster: Cluster,
+    may_be: impl Fn(Cluster) -> bool,
+) -> Option<(u64, Cluster)> {
+    let united = work.clusters.united(cluster);
+    let may_be = |other: Cluster| other != cluster && may_be(other);
+    let near = work.clusters.nearest(&united, (1, u64::MAX), may_be);
     near.first().copied()
 }
 
 fn unite_small(work: &mut Work<'_>) {
-    let small = |work: &Work<'_>| -> Vec<usize> {
+    let small = |work: &Work<'_>| -> Vec<Cluster> {
         let living = work.clusters.living();
         living.filter(|cluster| !work.is_enough(*cluster)).collect()
     };
     let mut left = small(work);
     let mut is_small = vec![false; work.clusters.len()];
-    left.iter().for_each(|cluster| is_small[*cluster] = true);
-    let closest = |work: &Work<'_>, is_small: &[bool], one: usize| {
-        nearest_of(work, one, |other| is_small[other])
+    left.iter()
+        .for_each(|cluster| is_small[cluster.index()] = true);
+    let closest = |work: &Work<'_>, is_small: &[bool], one: Cluster| {
+        nearest_of(work, one, |other| is_small[other.index()])
     };
-    let mut pairs: Vec<Option<(u64, usize)>> = vec![None; work.clusters.len()];
-    let found: Vec<Option<(u64, usize)>> = left
+    let mut pairs: Vec<Option<(u64, Cluster)>> = vec![None; work.clusters.len()];
+    let found: Vec<Option<(u64, Cluster)>> = left
         .par_iter()
         .map(|cluster| closest(work, &is_small, *cluster))
         .collect();
     for (cluster, pair) in left.iter().zip(found) {
-        pairs[*cluster] = pair;
+        pairs[cluster.index()] = pair;
     }
     while left.len() > 1 {
         let pair = left.iter().filter_map(|one| {
-            let (distance, other) = pairs[*one]?;
+            let (distance, other) = pairs[one.index()]?;
             Some((distance, *one, other))
         });
         let Some((_, into, gone)) = pair.min() else {
             break;
         };
         work.unite(gone, into);
-        is_small[gone] = false;
-        is_small[into] = !work.is_enough(into);
-        left.retain(|cluster| is_small[*cluster]);
+        is_small[gone.index()] = false;
+        is_small[into.index()] = !work.is_enough(into);
+        left.retain(|cluster| is_small[cluster.index()]);
         // Only what pointed at the two, and the new one itself, may have another nearest: the new
         // one's own nearest stands for all that it is near to.
-        let stale: Vec<usize> = left
+        let stale: Vec<Cluster> = left
             .iter()
             .copied()
             .filter(|one| {
-                *one == into || pairs[*one].is_none_or(|(_, other)| other == gone || other == into)
+                let points_at = |(_, other)| other == gone || other == into;
+                *one == into || pairs[one.index()].is_none_or(points_at)
             })
             .collect();
         for one in stale {
-            pairs[one] = closest(work, &is_small, one);
+            pairs[one.index()] = closest(work, &is_small, one);
         }
     }
     if let Some(last) = left.first()

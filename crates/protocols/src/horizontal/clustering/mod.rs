@@ -24,8 +24,11 @@
 //! clusters that were tried.
 
 mod acting;
+mod asked;
 mod boxes;
+mod checks;
 mod finish;
+mod members;
 mod merge;
 mod rebuild;
 mod start;
@@ -53,7 +56,7 @@ use support::Lifted;
 use work::Work;
 
 /// Which values of the quasi-identifiers occur.
-pub const PRESENT: What = What::new(
+pub const OCCURRING_VALUES: What = What::new(
     "values of quasi-identifiers that occur",
     "the study: loss over the values that occur",
 );
@@ -63,32 +66,33 @@ pub const VALUE_COUNTS: What = What::new(
     "TG12 section 4: the entropy measure",
 );
 /// Sizes of clusters; their sensitive counts, where the requirement needs them.
-pub const SIZES: What = What::new(
+pub const CLUSTER_SIZES: What = What::new(
     "sizes and sensitive counts of clusters",
     "TG12 Proposition 8.9 and section 8.2.2",
 );
 /// Closures of clusters.
-pub const CLOSURES: What = What::new("closures of clusters", "TG12 Proposition 8.9");
+pub const CLUSTER_CLOSURES: What = What::new("closures of clusters", "TG12 Proposition 8.9");
 /// In which clusters a site in its turn looks at a record.
-pub const ASKED: What = What::new(
+pub const ASKED_CLUSTERS: What = What::new(
     "clusters that a site asks about in its turn",
     "TG12 section 8.2.3",
 );
 /// The closures of clusters as they would be without a record.
-pub const WITHOUT: What = What::new("closures of clusters without a record", "TG12 section 4.2");
+pub const CLOSURES_WITHOUT_RECORD: What =
+    What::new("closures of clusters without a record", "TG12 section 4.2");
 /// Whether enough records would save in a narrower cluster, and how much.
-pub const ENOUGH: What = What::new(
+pub const SAVINGS_IN_NARROWER_CLUSTERS: What = What::new(
     "narrower clusters that enough records would save in, and how much",
     "the study: clusters refined after merging",
 );
 /// Sizes, sensitive counts and closures of clusters that were tried.
-pub const TRIED: What = What::new(
+pub const TRIED_CLUSTERS: What = What::new(
     "sizes, sensitive counts and closures of clusters that were tried",
     "the study: clusters refined after merging",
 );
 
 /// Which nodes, and which combinations of nodes, at least so many sites have records under.
-pub const SUPPORT: What = What::new(
+pub const SUPPORTED_VALUES: What = What::new(
     "values and combinations of values that at least l sites support",
     "TG12 section 6.2",
 );
@@ -329,9 +333,13 @@ async fn shapes<'a>(
         Loss::Ncp => {
             let own: Vec<bool> = together.iter().map(|count| *count > 0).collect();
             let mut bits = own.clone();
-            party.any(PRESENT, &mut bits).await?;
+            party.any(OCCURRING_VALUES, &mut bits).await?;
             let fits = own.iter().zip(&bits).all(|(own, any)| *any || !own);
-            party.fit(PRESENT, fits, "a value of this site is said not to occur")?;
+            party.fit(
+                OCCURRING_VALUES,
+                fits,
+                "a value of this site is said not to occur",
+            )?;
             together = bits.into_iter().map(u64::from).collect();
         }
     }

@@ -9,6 +9,7 @@ use hedgerow_smc::{Generator, Seed};
 use rayon::prelude::*;
 
 use super::work::Work;
+use crate::clustering::numbers::{Cluster, Row};
 
 /// Clusters of a group.
 const GROUP: usize = 5;
@@ -21,7 +22,7 @@ const LEAST_GAIN: u64 = 5000;
 
 /// A cluster as it is built.
 struct Built {
-    rows: Vec<u32>,
+    rows: Vec<Row>,
     closure: Vec<u64>,
     cost: u64,
 }
@@ -51,8 +52,8 @@ pub(super) fn rebuild(work: &mut Work<'_>) {
 }
 
 /// All clusters in groups of neighbours, each around a random one, with the seed to rebuild it by.
-fn groups(work: &mut Work<'_>) -> Vec<(Seed, Vec<usize>)> {
-    let mut left: Vec<usize> = work.clusters.living().collect();
+fn groups(work: &mut Work<'_>) -> Vec<(Seed, Vec<Cluster>)> {
+    let mut left: Vec<Cluster> = work.clusters.living().collect();
     let Some(speaker) = work.speakers.first_mut() else {
         return Vec::new();
     };
@@ -60,7 +61,7 @@ fn groups(work: &mut Work<'_>) -> Vec<(Seed, Vec<usize>)> {
     let mut groups = Vec::new();
     while let Some(centre) = left.pop() {
         let closure = work.clusters.closure(centre);
-        let mut near: Vec<(u64, usize)> = left
+        let mut near: Vec<(u64, Cluster)> = left
             .par_iter()
             .map(|other| {
                 let closure_of_other = work.clusters.closure(*other);
@@ -82,10 +83,10 @@ fn groups(work: &mut Work<'_>) -> Vec<(Seed, Vec<usize>)> {
 }
 
 /// The records of some clusters in clusters that lose less, if such are found.
-fn better(work: &Work<'_>, seed: &Seed, group: &[usize]) -> Option<Vec<Built>> {
+fn better(work: &Work<'_>, seed: &Seed, group: &[Cluster]) -> Option<Vec<Built>> {
     let mut generator = Generator::new(seed);
     let rows = group.iter().flat_map(|cluster| work.members(*cluster));
-    let rows: Vec<u32> = rows.copied().collect();
+    let rows: Vec<Row> = rows.copied().collect();
     let mut best: u64 = group
         .iter()
         .map(|cluster| work.clusters.loss_of(*cluster))
@@ -106,7 +107,7 @@ fn better(work: &Work<'_>, seed: &Seed, group: &[usize]) -> Option<Vec<Built>> {
 }
 
 /// Clusters of k, each grown from a record by whatever widens it least; what is left is the last.
-fn build(work: &Work<'_>, mut left: Vec<u32>) -> Vec<Built> {
+fn build(work: &Work<'_>, mut left: Vec<Row>) -> Vec<Built> {
     let k = work.k() as usize;
     let mut built = Vec::new();
     while left.len() >= 2 * k {
@@ -161,30 +162,29 @@ fn improve(work: &Work<'_>, built: &mut [Built]) {
     }
 }
 
-fn replace(work: &mut Work<'_>, group: &[usize], built: Vec<Built>) {
-    let mut numbers: Vec<usize> = group.to_vec();
+/// Puts what was built in the place of a group of clusters.
+fn replace(work: &mut Work<'_>, group: &[Cluster], built: Vec<Built>) {
+    let mut numbers: Vec<Cluster> = group.to_vec();
     while numbers.len() < built.len() {
         numbers.push(work.open());
     }
-    for cluster in group {
-        work.clusters.sizes[*cluster] = 0;
-        work.clusters.counts_mut(*cluster).fill(0);
-    }
-    for (number, cluster) in numbers.iter().zip(built) {
-        work.clusters.sizes[*number] = cluster.rows.len() as u64;
-        work.clusters
-            .set_closure(work.shapes, *number, &cluster.closure);
-        for row in cluster.rows {
+    let counts: Vec<Vec<u64>> = built.iter().map(|built| built.counts(work)).collect();
+    work.clusters.change(|change| {
+        group.iter().for_each(|cluster| change.empty(*cluster));
+        for ((number, built), counts) in numbers.iter().zip(&built).zip(&counts) {
+            change.set_counts(*number, built.rows.len() as u64, counts);
+            change.set_closure(*number, &built.closure);
+        }
+    });
+    for (number, built) in numbers.iter().zip(built) {
+        for row in built.rows {
             work.relabel(row, *number);
-            for value in work.values(row).to_vec() {
-                work.clusters.counts_mut(*number)[value as usize] += 1;
-            }
         }
     }
 }
 
 impl Built {
-    fn of(work: &Work<'_>, rows: Vec<u32>) -> Self {
+    fn of(work: &Work<'_>, rows: Vec<Row>) -> Self {
         let closure = work.closure_of(rows.iter().copied()).unwrap_or_default();
         let cost = if rows.is_empty() {
             0
@@ -198,7 +198,7 @@ impl Built {
         }
     }
 
-    fn add(&mut self, work: &Work<'_>, row: u32) {
+    fn add(&mut self, work: &Work<'_>, row: Row) {
         work.shapes.join_record(&mut self.closure, work.record(row));
         self.cost = work.shapes.cost(&self.closure);
         self.rows.push(row);
@@ -208,18 +208,23 @@ impl Built {
         self.rows.len() as u64 * self.cost
     }
 
-    fn growth(&self, work: &Work<'_>, row: u32) -> u64 {
+    fn growth(&self, work: &Work<'_>, row: Row) -> u64 {
         let joined = work.shapes.joined_cost(&self.closure, work.record(row));
         ((self.rows.len() as u64 + 1) * joined).saturating_sub(self.loss())
     }
 
     fn is_diverse(&self, work: &Work<'_>) -> bool {
+        work.is_diverse(self.rows.len() as u64, &self.counts(work))
+    }
+
+    /// How often each sensitive value occurs.
+    fn counts(&self, work: &Work<'_>) -> Vec<u64> {
         let mut counts = vec![0; work.clusters.counters()];
         for row in &self.rows {
             for value in work.values(*row) {
                 counts[*value as usize] += 1;
             }
         }
-        work.is_diverse(self.rows.len() as u64, &counts)
+        counts
     }
 }

@@ -10,15 +10,17 @@
 use hedgerow_smc::Party;
 
 use super::super::requirement::Counted;
-use super::TRIED;
+use super::TRIED_CLUSTERS;
 use super::work::Work;
 use crate::Error;
+use crate::clustering::clusters::growth;
+use crate::clustering::numbers::{Cluster, Row};
 use crate::fit::holds_own;
 
 /// A change to try.
 pub(super) struct Trial {
     /// The clusters that it may touch.
-    pub(super) region: Vec<usize>,
+    pub(super) region: Vec<Cluster>,
     pub(super) change: Change,
 }
 
@@ -31,12 +33,12 @@ pub(super) enum Change {
     Dissolve,
     /// Does away with the first cluster of the region, which may not stay: dissolves it, or unites
     /// it with this one of them if that loses less.
-    Remove { into: usize },
+    Remove { into: Cluster },
 }
 
 /// What is known of a cluster, to be put back.
 struct Known {
-    cluster: usize,
+    cluster: Cluster,
     size: u64,
     closure: Vec<u64>,
     counts: Vec<u64>,
@@ -45,16 +47,18 @@ struct Known {
 /// A trial under way.
 struct Tried {
     trial: Trial,
-    opened: Option<usize>,
+    opened: Option<Cluster>,
+    /// How many records the opened cluster is to have.
+    expected: u64,
     /// Clusters whose records all go.
-    dissolved: Vec<usize>,
+    dissolved: Vec<Cluster>,
     /// Clusters that give what the opened one covers.
-    giving: Vec<usize>,
+    giving: Vec<Cluster>,
     is_off: bool,
     loss: u64,
     known: Vec<Known>,
     /// Rows of this site that moved, and from where.
-    moved: Vec<(u32, usize)>,
+    moved: Vec<(Row, Cluster)>,
 }
 
 /// Tries changes of which no two touch the same cluster. Gives which were made.
@@ -71,7 +75,7 @@ pub(super) async fn attempt(
     for tried in tried.iter_mut().filter(|tried| !tried.is_off) {
         tried.move_rows(work);
     }
-    let touched: Vec<usize> = tried
+    let touched: Vec<Cluster> = tried
         .iter()
         .filter(|tried| !tried.is_off)
         .flat_map(Tried::touched)
@@ -85,18 +89,28 @@ pub(super) async fn attempt(
             .flat_map(|known| known.counts.clone())
             .collect(),
     };
-    work.ask_sizes(party, TRIED, &touched, &whole).await?;
-    let asked: Vec<(usize, Vec<u64>)> = tried
+    let told = work
+        .ask_sizes(party, TRIED_CLUSTERS, &touched, &whole)
+        .await?;
+    let mut sizes = told.sizes.iter().copied();
+    let asked: Vec<(Cluster, Vec<u64>)> = tried
         .iter()
         .filter(|tried| !tried.is_off)
-        .flat_map(|tried| tried.changed(work))
+        .flat_map(|tried| tried.changed(work, &mut sizes))
         .collect();
-    work.ask_closures(party, TRIED, &asked).await?;
-    for cluster in &touched {
-        work.search.put(work.shapes, &work.clusters, *cluster);
-    }
+    let closures = work.ask_closures(party, TRIED_CLUSTERS, &asked).await?;
+    work.clusters.change(|change| {
+        for (place, cluster) in touched.iter().enumerate() {
+            change.set_counts(*cluster, told.sizes[place], told.of_part(place));
+        }
+        for ((cluster, _), closure) in asked.iter().zip(&closures) {
+            change.set_closure(*cluster, closure);
+            change.place(*cluster);
+        }
+        touched.iter().for_each(|cluster| change.place(*cluster));
+    });
     let mut allowed: Vec<bool> = tried.iter().map(|tried| tried.is_better(work)).collect();
-    let parts: Vec<Vec<usize>> = tried
+    let parts: Vec<Vec<Cluster>> = tried
         .iter()
         .map(|tried| tried.touched().collect())
         .collect();
@@ -121,9 +135,9 @@ async fn begin(
     let mut tried = Vec::with_capacity(trials.len());
     let mut leaving: Vec<u64> = Vec::new();
     for trial in trials {
-        let known = |cluster: &usize| Known {
+        let known = |cluster: &Cluster| Known {
             cluster: *cluster,
-            size: work.clusters.sizes[*cluster],
+            size: work.clusters.size(*cluster),
             closure: work.clusters.closure(*cluster).to_vec(),
             counts: work.clusters.counts(*cluster).to_vec(),
         };
@@ -133,9 +147,10 @@ async fn begin(
         let mut opened = None;
         if let Change::Open { closure, donors } = &trial.change {
             let cluster = work.open();
-            work.clusters.set_closure(work.shapes, cluster, closure);
+            work.clusters
+                .change(|change| change.set_closure(cluster, closure));
             opened = Some(cluster);
-            let fitting = |donor: &usize| {
+            let fitting = |donor: &Cluster| {
                 let rows = work.members(*donor).iter();
                 rows.filter(|row| work.shapes.covers(closure, work.record(**row)))
                     .count() as u64
@@ -149,6 +164,7 @@ async fn begin(
             },
             trial,
             opened,
+            expected: 0,
             giving: Vec::new(),
             is_off: false,
             loss,
@@ -158,9 +174,9 @@ async fn begin(
     }
     if !leaving.is_empty() {
         let own = leaving.clone();
-        party.sum(TRIED, &mut leaving).await?;
+        party.sum(TRIED_CLUSTERS, &mut leaving).await?;
         party.fit(
-            TRIED,
+            TRIED_CLUSTERS,
             holds_own(&leaving, &own),
             "fewer records than this site alone has",
         )?;
@@ -171,8 +187,12 @@ async fn begin(
             let (own, behind) = leaving.split_at(donors);
             leaving = behind;
             let mut given = own.iter().zip(&tried.trial.region);
-            let fits = given.all(|(count, donor)| *count <= work.clusters.sizes[*donor]);
-            party.fit(TRIED, fits, "more records leave a cluster than it has")?;
+            let fits = given.all(|(count, donor)| *count <= work.clusters.size(*donor));
+            party.fit(
+                TRIED_CLUSTERS,
+                fits,
+                "more records leave a cluster than it has",
+            )?;
             tried.decide(work, own);
         }
     }
@@ -181,14 +201,14 @@ async fn begin(
 
 impl Tried {
     /// Who gives to the opened cluster, and who is dissolved for it.
-    fn decide(&mut self, work: &mut Work<'_>, leaving: &[u64]) {
+    fn decide(&mut self, work: &Work<'_>, leaving: &[u64]) {
         let Some(opened) = self.opened else { return };
-        let cost = work.clusters.costs[opened];
+        let cost = work.clusters.cost(opened);
         let (mut all, mut strong) = ((0, 0), (0, 0));
         let mut weak = Vec::new();
         for (donor, count) in self.trial.region.iter().zip(leaving) {
-            let left = work.clusters.sizes[*donor].saturating_sub(*count);
-            let saved = count * work.clusters.costs[*donor].saturating_sub(cost);
+            let left = work.clusters.size(*donor).saturating_sub(*count);
+            let saved = count * work.clusters.cost(*donor).saturating_sub(cost);
             all = (all.0 + count, all.1 + saved);
             if *count == 0 {
                 continue;
@@ -208,12 +228,11 @@ impl Tried {
             all.0
         };
         self.is_off = count < work.least || all.1 == 0;
-        // What is known of it until its records have come.
-        work.clusters.sizes[opened] = count;
+        self.expected = count;
     }
 
     fn move_rows(&mut self, work: &mut Work<'_>) {
-        let mut moves: Vec<(u32, usize)> = Vec::new();
+        let mut moves: Vec<(Row, Cluster)> = Vec::new();
         if let (Change::Open { closure, .. }, Some(opened)) = (&self.trial.change, self.opened) {
             for donor in &self.giving {
                 let rows = work.members(*donor).iter();
@@ -225,15 +244,16 @@ impl Tried {
             self.moved.push((row, work.cluster_of(row)));
             work.relabel(row, to);
         }
-        let targets: Vec<usize> = self.receivers().collect();
+        let targets: Vec<Cluster> = self.receivers().collect();
         for cluster in &self.dissolved {
             for row in work.members(*cluster) {
                 let record = work.record(*row);
-                let growths = targets
-                    .iter()
-                    .filter(|target| work.clusters.sizes[**target] > 0);
-                let growths = growths
-                    .map(|target| (work.clusters.growth(work.shapes, *target, record), *target));
+                let growths = targets.iter().filter_map(|target| {
+                    let (size, cost) = (self.size(work, *target), work.clusters.cost(*target));
+                    let closure = work.clusters.closure(*target);
+                    let joined = work.shapes.joined_cost(closure, record);
+                    (size > 0).then(|| (growth(size, cost, joined), *target))
+                });
                 if let Some((_, target)) = growths.min() {
                     moves.push((*row, target));
                 }
@@ -245,28 +265,42 @@ impl Tried {
         }
     }
 
+    /// How many records a cluster has before the trial; the opened one, how many it is to have.
+    fn size(&self, work: &Work<'_>, cluster: Cluster) -> u64 {
+        if self.opened == Some(cluster) {
+            self.expected
+        } else {
+            work.clusters.size(cluster)
+        }
+    }
+
     /// Where records of dissolved clusters may go.
-    fn receivers(&self) -> impl Iterator<Item = usize> + '_ {
+    fn receivers(&self) -> impl Iterator<Item = Cluster> + '_ {
         let clusters = self.trial.region.iter().chain(&self.opened);
         clusters
             .copied()
             .filter(|cluster| !self.dissolved.contains(cluster))
     }
 
-    fn touched(&self) -> impl Iterator<Item = usize> + '_ {
+    fn touched(&self) -> impl Iterator<Item = Cluster> + '_ {
         self.trial.region.iter().chain(&self.opened).copied()
     }
 
-    /// The clusters whose closures may have changed, and within what they lie.
-    fn changed(&self, work: &Work<'_>) -> Vec<(usize, Vec<u64>)> {
+    /// The clusters whose closures may have changed, and within what they lie. `sizes` are what the
+    /// touched clusters have now.
+    fn changed(
+        &self,
+        work: &Work<'_>,
+        sizes: &mut impl Iterator<Item = u64>,
+    ) -> Vec<(Cluster, Vec<u64>)> {
         let mut changed = Vec::new();
-        for cluster in self.touched() {
-            if work.clusters.sizes[cluster] == 0 {
+        for (cluster, size) in self.touched().zip(sizes) {
+            if size == 0 {
                 continue;
             }
             let known = self.known.iter().find(|known| known.cluster == cluster);
             let has_given = self.giving.contains(&cluster);
-            if known.is_some_and(|known| known.size == work.clusters.sizes[cluster]) && !has_given {
+            if known.is_some_and(|known| known.size == size) && !has_given {
                 continue;
             }
             let mut within = work.clusters.closure(cluster).to_vec();
@@ -293,7 +327,7 @@ impl Tried {
         if self
             .dissolved
             .iter()
-            .any(|cluster| work.clusters.sizes[*cluster] > 0)
+            .any(|cluster| work.clusters.size(*cluster) > 0)
         {
             return false;
         }
@@ -303,7 +337,8 @@ impl Tried {
             .sum();
         match self.trial.change {
             Change::Remove { into } => {
-                let known = |wanted: usize| self.known.iter().find(|known| known.cluster == wanted);
+                let known =
+                    |wanted: Cluster| self.known.iter().find(|known| known.cluster == wanted);
                 let (Some(gone), Some(into)) = (known(self.trial.region[0]), known(into)) else {
                     return false;
                 };
@@ -317,11 +352,11 @@ impl Tried {
     }
 
     /// Whether a cluster was too small before and has not become worse.
-    fn stays(&self, work: &Work<'_>, cluster: usize) -> bool {
+    fn stays(&self, work: &Work<'_>, cluster: Cluster) -> bool {
         let known = self.known.iter().find(|known| known.cluster == cluster);
         known.is_some_and(|known| {
             let was_enough = known.size >= work.least && work.is_diverse(known.size, &known.counts);
-            let size = work.clusters.sizes[cluster];
+            let size = work.clusters.size(cluster);
             !was_enough && size >= known.size.min(work.least)
         })
     }
@@ -331,18 +366,13 @@ impl Tried {
             work.relabel(row, from);
         }
         for known in self.known {
-            work.clusters.sizes[known.cluster] = known.size;
-            work.clusters
-                .counts_mut(known.cluster)
-                .copy_from_slice(&known.counts);
-            work.clusters
-                .set_closure(work.shapes, known.cluster, &known.closure);
-            work.search.put(work.shapes, &work.clusters, known.cluster);
+            work.clusters.change(|change| {
+                change.set_counts(known.cluster, known.size, &known.counts);
+                change.set_closure(known.cluster, &known.closure);
+            });
         }
         if let Some(opened) = self.opened {
-            work.clusters.sizes[opened] = 0;
-            work.clusters.counts_mut(opened).fill(0);
-            work.search.put(work.shapes, &work.clusters, opened);
+            work.clusters.change(|change| change.empty(opened));
         }
     }
 }

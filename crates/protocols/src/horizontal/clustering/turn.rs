@@ -19,10 +19,13 @@ use super::super::requirement::Counted;
 use super::acting::Acting;
 use super::values::bit;
 use super::work::Work;
-use super::{ASKED, CLOSURES, Phase, SIZES, WITHOUT, start};
+use super::{
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, Phase, start,
+};
 use crate::Error;
 use crate::clustering::Ended;
-use crate::clustering::search::Search;
+use crate::clustering::clusters::Clusters;
+use crate::clustering::numbers::{Cluster, Row};
 
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;
@@ -72,9 +75,9 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
     } else {
         MOST_BATCHES
     };
-    work.search = Search::new(work.shapes, &work.clusters);
+    work.clusters.replant();
     // What all know until the turn is over.
-    let public = work.clusters.clone();
+    let public = Clusters::clone(&work.clusters);
     let acting = work
         .speakers
         .iter()
@@ -89,17 +92,19 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
             acting.ask(work, &mut masks);
         }
         let own = masks.clone();
-        party.sum(ASKED, &mut masks).await?;
+        party.sum(ASKED_CLUSTERS, &mut masks).await?;
         see_asked(party, work, acting.as_ref().map(|_| own.as_slice()), &masks)?;
         if masks.iter().all(|mask| *mask == 0) {
             break;
         }
-        let asked = |(cluster, mask): (usize, &u64)| {
+        let asked = |(place, mask): (usize, &u64)| {
             let attributes =
                 (0..work.shapes.attributes()).filter(|attribute| mask & bit(*attribute) != 0);
-            attributes.map(|attribute| (cluster, attribute)).collect()
+            attributes
+                .map(|attribute| (Cluster::at(place), attribute))
+                .collect()
         };
-        let asked: Vec<Vec<(usize, usize)>> = masks.iter().enumerate().map(asked).collect();
+        let asked: Vec<Vec<(Cluster, usize)>> = masks.iter().enumerate().map(asked).collect();
         let asked = asked.concat();
         let questions = asked.iter().map(|(cluster, attribute)| {
             let rows = work.members(*cluster).iter().copied();
@@ -111,7 +116,13 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
             work.question(*attribute, public.closure(*cluster), rows)
         });
         let questions = questions.collect();
-        let cells = smallest(party, WITHOUT, &work.plan.writings, questions).await?;
+        let cells = smallest(
+            party,
+            CLOSURES_WITHOUT_RECORD,
+            &work.plan.writings,
+            questions,
+        )
+        .await?;
         for ((cluster, attribute), cell) in asked.iter().zip(&cells) {
             let within = public.closure(*cluster);
             work.published += work.shapes.looks(*attribute, within, cell);
@@ -120,15 +131,15 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
             let mut closures: Vec<Option<Vec<u64>>> = vec![None; masks.len()];
             for ((cluster, attribute), cell) in asked.iter().zip(&cells) {
                 let come = work.members(*cluster).iter().copied();
-                let candidate = acting.candidates[*cluster];
+                let candidate = acting.candidates[cluster.index()];
                 let come = come.filter(|row| Some(*row) != candidate);
-                let come: Vec<u32> = come.filter(|row| acting.has_come[*row as usize]).collect();
-                if work.clusters.sizes[*cluster] == come.len() as u64 + 1 {
+                let come: Vec<Row> = come.filter(|row| acting.has_come[row.index()]).collect();
+                if work.clusters.size(*cluster) == come.len() as u64 + 1 {
                     // Nobody else is left whom the others could have been asked about.
-                    closures[*cluster] = work.closure_of(come);
+                    closures[cluster.index()] = work.closure_of(come);
                     continue;
                 }
-                let closure = closures[*cluster]
+                let closure = closures[cluster.index()]
                     .get_or_insert_with(|| work.clusters.closure(*cluster).to_vec());
                 work.shapes.put(*attribute, cell, closure);
                 for row in come {
@@ -151,15 +162,17 @@ fn see_asked(
     masks: &[u64],
 ) -> Result<(), Error> {
     let attributes = (0..work.shapes.attributes()).fold(0, |bits, attribute| bits | bit(attribute));
-    let living = masks.iter().zip(&work.clusters.sizes);
-    let mut living = living.filter(|(mask, _)| **mask != 0);
+    let asked = Cluster::first(masks.len()).zip(masks);
+    let mut asked = asked.filter(|(_, mask)| **mask != 0);
     // The site whose turn it is may have emptied a cluster that the others still know.
     let fits = match own {
         Some(own) => own == masks,
-        None => living.all(|(mask, size)| mask & !attributes == 0 && *size > 0),
+        None => {
+            asked.all(|(cluster, mask)| mask & !attributes == 0 && work.clusters.size(cluster) > 0)
+        }
     };
     party.fit(
-        ASKED,
+        ASKED_CLUSTERS,
         fits,
         "clusters are asked about that nobody can ask about",
     )?;
@@ -173,15 +186,15 @@ async fn announce(
     changed: Option<Vec<bool>>,
 ) -> Result<bool, Error> {
     let mut sizes = vec![0; work.clusters.len()];
-    for (cluster, is_changed) in changed.iter().flatten().enumerate() {
-        sizes[cluster] = work.clusters.sizes[cluster] << 1 | u64::from(*is_changed);
+    for (cluster, is_changed) in Cluster::first(sizes.len()).zip(changed.iter().flatten()) {
+        sizes[cluster.index()] = work.clusters.size(cluster) << 1 | u64::from(*is_changed);
     }
     let own = sizes.clone();
-    party.sum(SIZES, &mut sizes).await?;
+    party.sum(CLUSTER_SIZES, &mut sizes).await?;
     let fits = changed.is_none() || own == sizes;
-    party.fit(SIZES, fits, NOT_ACTING)?;
-    let told: Vec<usize> = (0..sizes.len())
-        .filter(|place| sizes[*place] & 1 == 1)
+    party.fit(CLUSTER_SIZES, fits, NOT_ACTING)?;
+    let told: Vec<Cluster> = Cluster::first(sizes.len())
+        .filter(|cluster| sizes[cluster.index()] & 1 == 1)
         .collect();
     let (width, counters) = (work.shapes.width(), work.clusters.counters());
     let mut words = vec![0; told.len() * (width + counters)];
@@ -197,30 +210,37 @@ async fn announce(
         }
     }
     let own = words.clone();
-    party.sum(CLOSURES, &mut words).await?;
+    party.sum(CLUSTER_CLOSURES, &mut words).await?;
     let fits = changed.is_none() || own == words;
-    party.fit(CLOSURES, fits, NOT_ACTING)?;
+    party.fit(CLUSTER_CLOSURES, fits, NOT_ACTING)?;
     let of_clusters = || words.chunks(width + counters);
     let counted = Counted {
-        sizes: told.iter().map(|cluster| sizes[*cluster] >> 1).collect(),
+        sizes: told
+            .iter()
+            .map(|cluster| sizes[cluster.index()] >> 1)
+            .collect(),
         sensitive: of_clusters()
             .flat_map(|words| &words[width..])
             .copied()
             .collect(),
     };
     // Records changed places among these, and none was lost.
-    work.see(party, CLOSURES, &told, &counted, &known)?;
-    work.take(&told, &counted);
+    work.see(party, CLUSTER_CLOSURES, &told, &counted, &known)?;
     for (cluster, words) in told.iter().zip(of_clusters()) {
-        let closure = &words[..width];
-        let fits = work.is_closure_of(closure, *cluster);
         party.fit(
-            CLOSURES,
-            fits,
+            CLUSTER_CLOSURES,
+            work.is_closure_of(&words[..width], *cluster),
             "no closure of a cluster, or not of this site's records in it",
         )?;
-        work.clusters.set_closure(work.shapes, *cluster, closure);
-        work.search.put(work.shapes, &work.clusters, *cluster);
     }
+    work.clusters.change(|change| {
+        for (place, cluster) in told.iter().enumerate() {
+            change.set_counts(*cluster, counted.sizes[place], counted.of_part(place));
+        }
+        for (cluster, words) in told.iter().zip(of_clusters()) {
+            change.set_closure(*cluster, &words[..width]);
+            change.place(*cluster);
+        }
+    });
     Ok(true)
 }

@@ -9,9 +9,11 @@
 //! Once, the sensitive counts of the whole table; then as `sites` and `coalitions` say.
 
 mod coalitions;
+mod counted;
 pub(super) mod evenness;
 mod sites;
 mod thresholds;
+mod unmeetable;
 
 use hedgerow_data::Taxonomy;
 use hedgerow_privacy::closeness::{Distance, EarthMover};
@@ -22,6 +24,8 @@ use hedgerow_smc::{Party, What};
 use super::rows::{OwnRows, Owner, Share};
 use crate::Error;
 use crate::fit::{adds_up, holds_own};
+pub(super) use counted::Counted;
+pub(crate) use unmeetable::best_of;
 
 /// How often each sensitive value occurs.
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
@@ -44,9 +48,6 @@ pub const COALITIONS: What = What::new(
 const FEWER: &str = "fewer records than this site alone has";
 /// Counts of values that are not as many as records.
 const UNEQUAL: &str = "the counts of a sensitive attribute are not as many as the records";
-/// Parts that are more than what was cut.
-const MORE: &str = "parts have more records than what they are parts of";
-
 /// One sensitive attribute of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct SensitiveAttribute<'a> {
@@ -105,26 +106,6 @@ struct Attribute {
     index: usize,
     /// All its values.
     values: Vec<u32>,
-}
-
-/// The parts of a cut as all sites see them.
-#[derive(Debug)]
-pub(super) struct Counted {
-    pub(super) sizes: Vec<u64>,
-    /// Part by part, the counts of each sensitive attribute, one after the other.
-    pub(super) sensitive: Vec<u64>,
-}
-
-impl Counted {
-    pub(super) fn parts(&self) -> usize {
-        self.sizes.len()
-    }
-
-    /// The sensitive counts of a part.
-    pub(super) fn of_part(&self, part: usize) -> &[u64] {
-        let width = self.sensitive.len() / self.sizes.len();
-        &self.sensitive[part * width..(part + 1) * width]
-    }
 }
 
 impl<'a> Table<'a> {
@@ -228,107 +209,6 @@ impl<'a> Table<'a> {
         attributes.map(|attribute| (attribute.index, attribute.values.len()))
     }
 
-    /// Takes the next counts of all parts but the last from the answers, and adds the last: what is
-    /// left of the whole. `own` are this site's in all parts.
-    pub(super) fn counted(
-        &self,
-        (party, what): (&Party, What),
-        (size, whole): (u64, &[u64]),
-        own: &Counted,
-        answers: &mut &[u64],
-    ) -> Result<Counted, Error> {
-        let parts = own.parts();
-        let more = || party.misfit(what, MORE);
-        let mut sizes = Vec::with_capacity(parts);
-        complete(answers, parts, &[size], |_, counts| {
-            sizes.extend_from_slice(counts);
-        })
-        .ok_or_else(more)?;
-        let width = whole.len();
-        let mut sensitive = vec![0; parts * width];
-        let mut from = 0;
-        for (_, size) in self.sensitive() {
-            let part = &whole[from..from + size];
-            complete(answers, parts, part, |part, counts| {
-                let at = part * width + from;
-                sensitive[at..at + size].copy_from_slice(counts);
-            })
-            .ok_or_else(more)?;
-            from += size;
-        }
-        let counted = Counted { sizes, sensitive };
-        self.see(party, what, &counted, own)?;
-        Ok(counted)
-    }
-
-    /// Ends the run where the counts of parts cannot be: values that are not as many as records, or
-    /// fewer records than this site's own.
-    pub(super) fn see(
-        &self,
-        party: &Party,
-        what: What,
-        counted: &Counted,
-        own: &Counted,
-    ) -> Result<(), Error> {
-        let has_own =
-            holds_own(&counted.sizes, &own.sizes) && holds_own(&counted.sensitive, &own.sensitive);
-        party.fit(what, has_own, FEWER)?;
-        for (part, size) in counted.sizes.iter().enumerate() {
-            let mut rest = counted.of_part(part);
-            let fits = self
-                .sensitive()
-                .all(|(_, values)| adds_up(take(&mut rest, values), *size));
-            party.fit(what, fits, UNEQUAL)?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a requirement that not even the whole table satisfies: `whole` tries it as one part.
-    /// Gives the number of coalitions that were checked.
-    pub(super) async fn refuse_unmeetable(
-        &self,
-        party: &mut Party,
-        whole: &impl Trials,
-    ) -> Result<u64, Error> {
-        let view = self.view();
-        let size = self.records;
-        let sensitive = self.whole();
-        let failing = self.by_counts.iter().find(|model| {
-            let models = std::slice::from_ref(*model);
-            !self.holds(models, &view, size, &sensitive)
-        });
-        if let Some(model) = failing {
-            return Err(self.unmeetable(model.to_string(), self.best(model, size)));
-        }
-        let mut allowed = [size > 0];
-        sites::check(party, self, whole, &mut allowed).await?;
-        if let (Some((l, model)), [false], 1..) = (sites::demanded(self), allowed, size) {
-            let most = l.saturating_sub(1).min(self.sites as u64);
-            let best = format!(
-                "fewer than {l} sites have records; the largest value that could be met is at most {most}"
-            );
-            return Err(self.unmeetable(model.to_string(), best));
-        }
-        let m = self.demands.requirement.m.unwrap_or(0);
-        let mut checks = 0;
-        for least in (1..=m).rev() {
-            let mut allowed = [size > 0];
-            checks += coalitions::check(party, self, least, whole, &mut allowed).await?;
-            if allowed == [true] || size == 0 {
-                if least < m {
-                    return Err(
-                        self.unmeetable(format!("m = {m}"), could_be(&format!("m = {least}")))
-                    );
-                }
-                return Ok(checks);
-            }
-        }
-        if m > 0 {
-            return Err(self.unmeetable(format!("m = {m}"), self.no_m()));
-        }
-        Ok(checks)
-    }
-
     /// Whether a class of which all sites know this satisfies what follows from its sensitive
     /// counts.
     pub(super) fn holds_beyond_size(
@@ -429,62 +309,6 @@ impl<'a> Table<'a> {
             .min();
         fitness_of_counts(&self.by_counts, counted.sizes[part], distinct, weight)
     }
-
-    /// Why not even one colluder can be withstood.
-    fn no_m(&self) -> String {
-        let is_held_by_more = |model: &&Model| {
-            matches!(model, Model::EntropyDiversity { .. })
-                || matches!(model, Model::RecursiveDiversity { l, .. } if *l > 2)
-        };
-        let held = self.by_counts.iter().find(is_held_by_more);
-        held.map_or_else(
-            || String::from("there is a site without whose records the others do not satisfy it"),
-            |model| {
-                format!(
-                    "against colluders {model} is held by a stronger rule that can be asked without showing counts; use l of kind \"distinct\" or \"frequency\", or leave m out"
-                )
-            },
-        )
-    }
-
-    fn unmeetable(&self, model: String, best: String) -> Error {
-        Error::Unmeetable {
-            records: self.records,
-            model,
-            best,
-        }
-    }
-
-    /// The most that the whole table achieves of a model.
-    fn best(&self, model: &Model, size: u64) -> String {
-        best_of(model, size, &self.counts(&self.whole()))
-    }
-}
-
-/// The most that records of this size and these sensitive counts achieve of a model, as a sentence.
-pub(crate) fn best_of(model: &Model, size: u64, sensitive: &[Counts<'_>]) -> String {
-    let of_each = |measured: &dyn Fn(Counts<'_>) -> f64| {
-        let measured = sensitive.iter().map(|counts| measured(*counts));
-        measured.fold(f64::INFINITY, f64::min)
-    };
-    match model {
-        Model::KAnonymity { .. } => could_be(&size.to_string()),
-        Model::DistinctDiversity { .. } => {
-            could_be(&of_each(&|counts| measure::distinct(counts) as f64).to_string())
-        }
-        Model::EntropyDiversity { .. } => {
-            could_be(&format!("{:.4}", of_each(&measure::entropy_diversity)))
-        }
-        Model::FrequencyDiversity { .. } => {
-            let diversity = |counts: Counts<'_>| measure::frequency_diversity(counts).to_f64();
-            could_be(&format!("{:.4}", of_each(&diversity)))
-        }
-        _ => String::from("the sensitive values of the whole table are too unequal for it"),
-    }
-}
-
-fn could_be(best: &str) -> String {
-    format!("the largest value that could be met is {best}")
 }
 
 /// The next `count` of some values.
@@ -492,24 +316,4 @@ fn take<'v>(values: &mut &'v [u64], count: usize) -> &'v [u64] {
     let (taken, rest) = values.split_at(count);
     *values = rest;
     taken
-}
-
-/// Hands out the counts of all parts but the last as they come, and then the last: what is left of
-/// the whole; `None` where the others are more than that.
-fn complete(
-    answers: &mut &[u64],
-    parts: usize,
-    whole: &[u64],
-    mut found: impl FnMut(usize, &[u64]),
-) -> Option<()> {
-    let mut left = whole.to_vec();
-    for part in 0..parts - 1 {
-        let counts = take(answers, whole.len());
-        for (left, count) in left.iter_mut().zip(counts) {
-            *left = left.checked_sub(*count)?;
-        }
-        found(part, counts);
-    }
-    found(parts - 1, &left);
-    Some(())
 }

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::work::Work;
+use crate::clustering::numbers::{Cluster, Row};
 
 /// A record asked about at least this share of the clusters is looked up.
 const MOST: usize = 4;
@@ -15,16 +16,16 @@ const MOST: usize = 4;
 /// the other's. `targets` are a record's clusters, ascending and all among `living`.
 pub(super) fn changes<'b>(
     work: &Work<'_>,
-    rows: &[u32],
-    targets: impl Fn(usize) -> &'b [u32] + Sync,
-    living: &[u32],
+    rows: &[Row],
+    targets: impl Fn(usize) -> &'b [Cluster] + Sync,
+    living: &[Cluster],
 ) -> Vec<u64> {
     let asked = (0..rows.len()).map(|place| targets(place).len());
     let mut changes = vec![0; asked.clone().sum()];
     let is_looked_up = |count: usize| count * MOST >= living.len();
     let looked_up = rows.iter().zip(asked.clone());
     let looked_up = looked_up.filter_map(|(row, count)| is_looked_up(count).then_some(*row));
-    let tables = Tables::new(work, &looked_up.collect::<Vec<u32>>(), living);
+    let tables = Tables::new(work, &looked_up.collect::<Vec<Row>>(), living);
     let mut of_row: Vec<(usize, &mut [u64])> = Vec::with_capacity(rows.len());
     let mut rest = changes.as_mut_slice();
     for (place, count) in asked.enumerate() {
@@ -42,11 +43,11 @@ pub(super) fn changes<'b>(
                 // Both ascend, and every target is living.
                 let joined = all.find(|(cluster, _)| *cluster == to);
                 let joined = joined.map_or(0, |(_, joined)| joined);
-                *change = work.clusters.growth_to(*to as usize, joined);
+                *change = work.clusters.growth_to(*to, joined);
             }
         } else {
             for (change, to) in own.iter_mut().zip(targets) {
-                *change = work.joining(row, *to as usize);
+                *change = work.joining(row, *to);
             }
         }
         own.iter_mut()
@@ -71,11 +72,11 @@ struct Table {
 }
 
 impl Tables {
-    fn new(work: &Work<'_>, rows: &[u32], living: &[u32]) -> Self {
+    fn new(work: &Work<'_>, rows: &[Row], living: &[Cluster]) -> Self {
         let clusters = if rows.is_empty() { 0 } else { living.len() };
         let table = |attribute: usize| {
             let closures = living[..clusters].iter();
-            let closures = closures.map(|cluster| work.clusters.closure(*cluster as usize));
+            let closures = closures.map(|cluster| work.clusters.closure(*cluster));
             let parts = closures.flat_map(|closure| work.shapes.part(attribute, closure));
             let parts: Vec<u64> = parts.copied().collect();
             let codes = rows.iter().map(|row| work.record(*row)[attribute]);
@@ -102,7 +103,7 @@ impl Tables {
     }
 
     /// The cost of each cluster's closure together with a record.
-    fn joined(&self, work: &Work<'_>, row: u32) -> Vec<u64> {
+    fn joined(&self, work: &Work<'_>, row: Row) -> Vec<u64> {
         let mut sums = vec![0; self.clusters];
         for (attribute, code) in work.record(row).iter().enumerate() {
             let table = &self.attributes[attribute];

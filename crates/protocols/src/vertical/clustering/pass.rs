@@ -19,6 +19,7 @@ use super::MOVES;
 use super::changes::changes;
 use super::work::{PIVOT, Work};
 use crate::Error;
+use crate::clustering::numbers::{Cluster, Row};
 
 /// The most changes that are asked together: 32 MB.
 pub(super) const MOST_CHANGES: usize = 1 << 22;
@@ -32,24 +33,20 @@ const WAITS: u64 = u64::MAX;
 /// What became of a block.
 struct Settled {
     moved: u64,
-    waiting: Vec<u32>,
+    waiting: Vec<Row>,
 }
 
 /// Goes through all records of clusters larger than `floor`. Gives how many moved.
 pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> Result<u64, Error> {
-    let mut order: Vec<u32> = (0..work.rows() as u32).collect();
+    let mut order: Vec<Row> = Row::first(work.rows()).collect();
     work.draws.common.shuffle(&mut order);
     let mut fresh = order.len();
-    let mut queue: VecDeque<u32> = order.into();
+    let mut queue: VecDeque<Row> = order.into();
     let mut refused = Refused::default();
     let mut share = 1.0;
     let mut moved = 0;
     loop {
-        let living: Vec<u32> = work
-            .clusters
-            .living()
-            .map(|cluster| cluster as u32)
-            .collect();
+        let living: Vec<Cluster> = work.clusters.living().collect();
         let wanted = (living.len() as f64 * WISHES / share) as usize;
         let mut block = Block::default();
         while block.rows.len() < wanted.max(1) && block.changes() < MOST_CHANGES {
@@ -80,15 +77,15 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
 
 /// Moves that were refused in this iteration, known to all sites.
 #[derive(Default)]
-struct Refused(HashMap<u32, Vec<u32>>);
+struct Refused(HashMap<Row, Vec<Cluster>>);
 
 impl Refused {
     /// The clusters that a record was refused.
-    fn of(&self, row: u32) -> &[u32] {
+    fn of(&self, row: Row) -> &[Cluster] {
         self.0.get(&row).map_or(&[], Vec::as_slice)
     }
 
-    fn times(&self, row: u32) -> usize {
+    fn times(&self, row: Row) -> usize {
         self.of(row).len()
     }
 }
@@ -96,9 +93,9 @@ impl Refused {
 /// Records that are asked together, each about some clusters.
 #[derive(Default)]
 struct Block {
-    rows: Vec<u32>,
+    rows: Vec<Row>,
     /// One record's clusters after the other's.
-    targets: Vec<u32>,
+    targets: Vec<Cluster>,
     /// Where each record's end.
     ends: Vec<usize>,
 }
@@ -110,19 +107,18 @@ impl Block {
 
     /// Adds a record, if there is something to ask about it: all other clusters when its own has
     /// changed since it last stayed, else those that have.
-    fn push(&mut self, work: &Work<'_>, row: u32, floor: u64, living: &[u32]) {
+    fn push(&mut self, work: &Work<'_>, row: Row, floor: u64, living: &[Cluster]) {
         let own = work.cluster_of(row);
-        if work.clusters.sizes[own] <= floor {
+        if work.clusters.size(own) <= floor {
             return;
         }
-        let settled = work.settled[row as usize];
-        let since = if work.changed[own] > settled || is_alone(work, own, floor) {
+        let settled = work.settled[row.index()];
+        let since = if work.changed[own.index()] > settled || is_alone(work, own, floor) {
             0
         } else {
             settled
         };
-        let is_new =
-            |cluster: &&u32| **cluster != own as u32 && work.changed[**cluster as usize] > since;
+        let is_new = |cluster: &&Cluster| **cluster != own && work.changed[cluster.index()] > since;
         self.targets.extend(living.iter().filter(is_new));
         if self.targets.len() > self.ends.last().copied().unwrap_or(0) {
             self.rows.push(row);
@@ -141,7 +137,7 @@ impl Block {
         party: &mut Party,
         work: &mut Work<'_>,
         floor: u64,
-        living: &[u32],
+        living: &[Cluster],
         refused: &mut Refused,
     ) -> Result<Settled, Error> {
         let targets = |place: usize| &self.targets[self.targets_of(place)];
@@ -164,7 +160,7 @@ impl Block {
         work.agree(party, &mut agreed).await?;
         for (row, told) in self.rows.iter().zip(&told) {
             if *told == 0 && refused.times(*row) == 0 {
-                work.settled[*row as usize] = work.clock;
+                work.settled[row.index()] = work.clock;
             }
         }
         work.clock += 1;
@@ -173,7 +169,7 @@ impl Block {
             .iter()
             .zip(&told)
             .filter(|(_, told)| **told == WAITS);
-        let mut waiting: Vec<u32> = waits.map(|(row, _)| *row).collect();
+        let mut waiting: Vec<Row> = waits.map(|(row, _)| *row).collect();
         let mut moved = 0;
         for ((row, to), agreed) in moves.into_iter().zip(agreed) {
             if agreed {
@@ -181,7 +177,7 @@ impl Block {
                 moved += 1;
                 continue;
             }
-            refused.0.entry(row).or_default().push(to as u32);
+            refused.0.entry(row).or_default().push(to);
             if refused.times(row) < MOST_REFUSALS {
                 waiting.push(row);
             }
@@ -199,10 +195,10 @@ impl Block {
         told: &mut [u64],
     ) {
         // The least change that a record can bring, and where, among clusters that may be joined.
-        let least = |place: usize, may_join: &dyn Fn(u32) -> bool| {
+        let least = |place: usize, may_join: &dyn Fn(Cluster) -> bool| {
             let range = self.targets_of(place);
             let refused = refused.of(self.rows[place]);
-            let mut least: Option<(i64, u32)> = None;
+            let mut least: Option<(i64, Cluster)> = None;
             for (to, change) in self.targets[range.clone()].iter().zip(&changes[range]) {
                 let change = *change as i64;
                 if least.is_none_or(|(so_far, _)| change < so_far)
@@ -220,31 +216,35 @@ impl Block {
             (change < 0 || must).then_some((change, place, to))
         };
         let places = (0..self.rows.len()).into_par_iter();
-        let mut wishes: Vec<(i64, usize, u32)> = places.filter_map(wish).collect();
+        let mut wishes: Vec<(i64, usize, Cluster)> = places.filter_map(wish).collect();
         wishes.sort_unstable();
         let mut touched = vec![false; work.clusters.len()];
         for (best, place, wanted) in wishes {
             let own = work.cluster_of(self.rows[place]);
             told[place] = WAITS;
-            if touched[own] {
+            if touched[own.index()] {
                 continue;
             }
-            let to = if touched[wanted as usize] {
-                let free = least(place, &|to| !touched[to as usize]);
+            let to = if touched[wanted.index()] {
+                let free = least(place, &|to| !touched[to.index()]);
                 free.filter(|(change, _)| *change < 0 && *change <= best / 2)
             } else {
                 Some((best, wanted))
             };
             if let Some((_, to)) = to {
-                told[place] = u64::from(to) + 1;
-                touched[own] = true;
-                touched[to as usize] = true;
+                told[place] = to.index() as u64 + 1;
+                touched[own.index()] = true;
+                touched[to.index()] = true;
             }
         }
     }
 
     /// The moves that were told, if they can be made together.
-    fn read(&self, cluster_of: impl Fn(u32) -> usize, told: &[u64]) -> Option<Vec<(u32, usize)>> {
+    fn read(
+        &self,
+        cluster_of: impl Fn(Row) -> Cluster,
+        told: &[u64],
+    ) -> Option<Vec<(Row, Cluster)>> {
         let mut touched = HashSet::new();
         let mut moves = Vec::new();
         for (place, (row, told)) in self.rows.iter().zip(told).enumerate() {
@@ -252,9 +252,8 @@ impl Block {
                 continue;
             }
             let asked = &self.targets[self.targets_of(place)];
-            let to = u32::try_from(*told - 1).ok();
-            let to = to.filter(|to| asked.binary_search(to).is_ok());
-            let to = to? as usize;
+            let to = Cluster::named(*told - 1);
+            let to = to.filter(|to| asked.binary_search(to).is_ok())?;
             if !touched.insert(cluster_of(*row)) || !touched.insert(to) {
                 return None;
             }
@@ -265,8 +264,8 @@ impl Block {
 }
 
 /// Whether a record is alone in its cluster and must not stay so.
-fn is_alone(work: &Work<'_>, cluster: usize, floor: u64) -> bool {
-    floor == 0 && work.k() > 1 && work.clusters.sizes[cluster] == 1
+fn is_alone(work: &Work<'_>, cluster: Cluster, floor: u64) -> bool {
+    floor == 0 && work.k() > 1 && work.clusters.size(cluster) == 1
 }
 
 #[cfg(test)]
@@ -277,13 +276,14 @@ mod tests {
     fn moves_that_cannot_be_made_together_are_refused() {
         // Record 7 of cluster 0 and record 9 of cluster 1; cluster 5 is not asked about again.
         let block = Block {
-            rows: vec![7, 9],
-            targets: vec![1, 2, 3, 0, 2, 3],
+            rows: [7, 9].map(Row::new).to_vec(),
+            targets: [1, 2, 3, 0, 2, 3].map(Cluster::at).to_vec(),
             ends: vec![3, 6],
         };
-        let cluster_of = |row: u32| usize::from(row == 9);
+        let cluster_of = |row: Row| Cluster::at(usize::from(row == Row::new(9)));
+        let moves = |row, to| (Row::new(row), Cluster::at(to));
         let read = |told: [u64; 2]| block.read(cluster_of, &told);
-        assert_eq!(read([3, 4]).unwrap(), [(7, 2), (9, 3)]);
+        assert_eq!(read([3, 4]).unwrap(), [moves(7, 2), moves(9, 3)]);
         assert_eq!(read([WAITS, 0]).unwrap(), []);
         // To the same cluster; into each other's; to where they are; to what was not asked about.
         for told in [

@@ -14,6 +14,7 @@ use hedgerow_smc::{Generator, Party, Seed};
 use super::work::{PIVOT, Work};
 use super::{DEALT, Plan, RANDOM};
 use crate::Error;
+use crate::clustering::numbers::{Cluster, Row};
 
 /// What a run draws from.
 pub(super) struct Draws {
@@ -57,7 +58,7 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     let records = work.rows();
     let dealt = (work.k() as f64 * work.plan.start).max(1.0);
     let clusters = ((records as f64 / dealt) as usize).clamp(1, records.max(1));
-    let mut rows: Vec<u32> = (0..records as u32).collect();
+    let mut rows: Vec<Row> = Row::first(records).collect();
     work.draws.common.shuffle(&mut rows);
     let parts = deal(party, work, vec![rows], clusters).await?;
     for part in parts.into_iter().flatten() {
@@ -70,9 +71,9 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
 /// cluster what it satisfies. Gives how many were split.
 pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<u64, Error> {
     let most = (work.k() as f64 * work.plan.split_above).max(1.0);
-    let is_large = |cluster: &usize| work.clusters.sizes[*cluster] as f64 > most;
-    let large: Vec<usize> = work.clusters.living().filter(is_large).collect();
-    let mut groups: Vec<Vec<u32>> = Vec::with_capacity(large.len());
+    let is_large = |cluster: &Cluster| work.clusters.size(*cluster) as f64 > most;
+    let large: Vec<Cluster> = work.clusters.living().filter(is_large).collect();
+    let mut groups: Vec<Vec<Row>> = Vec::with_capacity(large.len());
     for cluster in &large {
         let mut rows = work.members(*cluster).to_vec();
         work.draws.common.shuffle(&mut rows);
@@ -101,12 +102,12 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
 async fn deal(
     party: &mut Party,
     work: &mut Work<'_>,
-    groups: Vec<Vec<u32>>,
+    groups: Vec<Vec<Row>>,
     parts: usize,
-) -> Result<Vec<Vec<Vec<u32>>>, Error> {
+) -> Result<Vec<Vec<Vec<Row>>>, Error> {
     let mut told: Vec<u64> = Vec::new();
     if !work.is_dealt_by_value() {
-        let in_turn = |group: &Vec<u32>| (0..group.len()).map(|place| (place % parts) as u64);
+        let in_turn = |group: &Vec<Row>| (0..group.len()).map(|place| (place % parts) as u64);
         told.extend(groups.iter().flat_map(in_turn));
         return dealt(&groups, parts, &told).ok_or_else(|| uneven(party));
     }
@@ -126,7 +127,7 @@ fn uneven(party: &Party) -> Error {
 
 /// The part of each record of a group, so that every value of the first sensitive attribute is spread
 /// evenly; nothing at sites that do not have it.
-fn labels_by_value(work: &mut Work<'_>, group: &[u32], parts: usize) -> Vec<u64> {
+fn labels_by_value(work: &mut Work<'_>, group: &[Row], parts: usize) -> Vec<u64> {
     let mut labels = vec![0; group.len()];
     if !work.is_dealer() {
         return labels;
@@ -143,11 +144,11 @@ fn labels_by_value(work: &mut Work<'_>, group: &[u32], parts: usize) -> Vec<u64>
 }
 
 /// The parts that were told, if they are of about the same size.
-fn dealt(groups: &[Vec<u32>], parts: usize, told: &[u64]) -> Option<Vec<Vec<Vec<u32>>>> {
+fn dealt(groups: &[Vec<Row>], parts: usize, told: &[u64]) -> Option<Vec<Vec<Vec<Row>>>> {
     let mut told = told.iter();
     let mut all = Vec::with_capacity(groups.len());
     for group in groups {
-        let mut dealt: Vec<Vec<u32>> = vec![Vec::new(); parts];
+        let mut dealt: Vec<Vec<Row>> = vec![Vec::new(); parts];
         for (row, name) in group.iter().zip(told.by_ref()) {
             let name = usize::try_from(*name).ok();
             let part = name.and_then(|name| dealt.get_mut(name));
@@ -168,9 +169,13 @@ mod tests {
 
     #[test]
     fn parts_that_are_not_even_are_refused() {
-        let groups = [vec![5, 7, 9], vec![1, 2]];
+        let rows = |numbers: &[u32]| numbers.iter().map(|row| Row::new(*row)).collect();
+        let groups: [Vec<Row>; 2] = [rows(&[5, 7, 9]), rows(&[1, 2])];
         let parts = dealt(&groups, 2, &[1, 0, 1, 0, 1]).unwrap();
-        assert_eq!(parts, [[vec![7], vec![5, 9]], [vec![1], vec![2]]]);
+        assert_eq!(
+            parts,
+            [[rows(&[7]), rows(&[5, 9])], [rows(&[1]), rows(&[2])]]
+        );
         // All in one; a part that there is not; too few.
         for told in [[0, 0, 0, 0, 1], [0, 1, 2, 0, 1], [0, 1, u64::MAX, 0, 1]] {
             assert_eq!(dealt(&groups, 2, &told), None);

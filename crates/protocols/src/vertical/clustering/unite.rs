@@ -15,6 +15,7 @@ use super::UNIONS;
 use super::pass::MOST_CHANGES;
 use super::work::{PIVOT, Work};
 use crate::Error;
+use crate::clustering::numbers::Cluster;
 
 /// Unites clusters until all satisfy the requirement. Gives how many were united with others.
 pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64, Error> {
@@ -22,7 +23,7 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
     let mut unions = 0;
     loop {
         let small = small(party, work, &mut known).await?;
-        let living: Vec<usize> = work.clusters.living().collect();
+        let living: Vec<Cluster> = work.clusters.living().collect();
         // The whole table satisfies the requirement, so a last cluster does.
         if small.is_empty() || living.len() < 2 {
             return Ok(unions);
@@ -39,7 +40,7 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
         for (one, other) in told.ok_or_else(|| party.misfit(UNIONS, problem))? {
             let (into, gone) = (one.min(other), one.max(other));
             work.unite(gone, into);
-            known[into] = None;
+            known[into.index()] = None;
             unions += 1;
         }
     }
@@ -50,37 +51,38 @@ async fn small(
     party: &mut Party,
     work: &Work<'_>,
     known: &mut [Option<bool>],
-) -> Result<Vec<usize>, Error> {
+) -> Result<Vec<Cluster>, Error> {
     let k = work.k();
     let is_asked =
-        |cluster: &usize| work.clusters.sizes[*cluster] >= k && known[*cluster].is_none();
-    let asked: Vec<usize> = work.clusters.living().filter(is_asked).collect();
+        |cluster: &Cluster| work.clusters.size(*cluster) >= k && known[cluster.index()].is_none();
+    let asked: Vec<Cluster> = work.clusters.living().filter(is_asked).collect();
     let mut holds: Vec<bool> = asked
         .iter()
         .map(|cluster| work.is_diverse(*cluster))
         .collect();
     work.agree(party, &mut holds).await?;
     for (cluster, holds) in asked.into_iter().zip(holds) {
-        known[cluster] = Some(holds);
+        known[cluster.index()] = Some(holds);
     }
-    let is_small =
-        |cluster: &usize| work.clusters.sizes[*cluster] < k || known[*cluster] != Some(true);
+    let is_small = |cluster: &Cluster| {
+        work.clusters.size(*cluster) < k || known[cluster.index()] != Some(true)
+    };
     Ok(work.clusters.living().filter(is_small).collect())
 }
 
 /// What is lost with a cluster, and the cluster.
-type Near = Option<(i64, usize)>;
+type Near = Option<(i64, Cluster)>;
 
 /// For each small cluster, the one that is closest to it: the pivot learns it.
 async fn nearest(
     party: &mut Party,
     work: &Work<'_>,
-    small: &[usize],
-    living: &[usize],
+    small: &[Cluster],
+    living: &[Cluster],
 ) -> Result<Vec<Near>, Error> {
     let mut nearest: Vec<Near> = vec![None; small.len()];
     // Places among the small of both, the second none for a cluster that is large enough.
-    let mut pairs: Vec<(usize, Option<usize>, usize)> = Vec::new();
+    let mut pairs: Vec<(usize, Option<usize>, Cluster)> = Vec::new();
     let mut first = 0;
     while first < small.len() {
         pairs.clear();
@@ -103,7 +105,7 @@ async fn nearest(
         work.tell_costs(party, &mut changes).await?;
         for ((one, place, other), change) in pairs.iter().zip(changes) {
             let change = change as i64;
-            let mut closer = |place: usize, other: usize| {
+            let mut closer = |place: usize, other: Cluster| {
                 let near = &mut nearest[place];
                 *near = Some(near.map_or((change, other), |near| near.min((change, other))));
             };
@@ -117,7 +119,7 @@ async fn nearest(
 }
 
 /// Says of the first of each two that are to be one, which is the other.
-fn pick(small: &[usize], nearest: &[Near], told: &mut [u64]) {
+fn pick(small: &[Cluster], nearest: &[Near], told: &mut [u64]) {
     for (place, near) in nearest.iter().enumerate() {
         let Some((_, other)) = near else {
             continue;
@@ -127,18 +129,18 @@ fn pick(small: &[usize], nearest: &[Near], told: &mut [u64]) {
             Err(_) => true,
         };
         if is_mutual {
-            told[place] = *other as u64 + 1;
+            told[place] = other.index() as u64 + 1;
         }
     }
 }
 
 /// The unions that were told, if there are any and they can be made together.
-fn read(small: &[usize], living: &[usize], told: &[u64]) -> Option<Vec<(usize, usize)>> {
+fn read(small: &[Cluster], living: &[Cluster], told: &[u64]) -> Option<Vec<(Cluster, Cluster)>> {
     let candidates = if small.len() == 1 { living } else { small };
-    let mut unions: Vec<(usize, usize)> = Vec::new();
-    let mut touched: Vec<usize> = Vec::new();
+    let mut unions: Vec<(Cluster, Cluster)> = Vec::new();
+    let mut touched: Vec<Cluster> = Vec::new();
     for (one, told) in small.iter().zip(told).filter(|(_, told)| **told != 0) {
-        let other = usize::try_from(*told - 1).ok()?;
+        let other = Cluster::named(*told - 1)?;
         candidates.binary_search(&other).ok()?;
         touched.extend([*one, other]);
         unions.push((*one, other));
@@ -154,10 +156,12 @@ mod tests {
 
     #[test]
     fn unions_that_cannot_be_made_together_are_refused() {
-        let (small, living) = ([1, 3, 4, 8], [0, 1, 3, 4, 8]);
+        let small = [1, 3, 4, 8].map(Cluster::at);
+        let living = [0, 1, 3, 4, 8].map(Cluster::at);
+        let pair = |one, other| (Cluster::at(one), Cluster::at(other));
         assert_eq!(
             read(&small, &living, &[4, 0, 9, 0]).unwrap(),
-            [(1, 3), (4, 8)]
+            [pair(1, 3), pair(4, 8)]
         );
         // None; with itself; one twice; one that is large enough, gone, or no cluster at all.
         for told in [
@@ -171,7 +175,8 @@ mod tests {
             assert_eq!(read(&small, &living, &told), None, "{told:?}");
         }
         // A last one joins any other.
-        assert_eq!(read(&[3], &living, &[1]).unwrap(), [(3, 0)]);
-        assert_eq!(read(&[3], &living, &[4]), None);
+        let last = [Cluster::at(3)];
+        assert_eq!(read(&last, &living, &[1]).unwrap(), [pair(3, 0)]);
+        assert_eq!(read(&last, &living, &[4]), None);
     }
 }

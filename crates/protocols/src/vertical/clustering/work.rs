@@ -14,6 +14,7 @@ use super::{COSTS, HOLDS, Plan};
 use crate::Error;
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
+use crate::clustering::numbers::{Cluster, Row};
 use crate::clustering::shapes::Shapes;
 
 /// The site that learns the changes of the loss and picks the moves.
@@ -57,8 +58,8 @@ pub(super) struct Work<'a> {
     records: Vec<u32>,
     /// For each row, the places of its sensitive values among the counts.
     sensitive: Vec<u32>,
-    cluster_of: Vec<u32>,
-    members: Vec<Vec<u32>>,
+    cluster_of: Vec<Cluster>,
+    members: Vec<Vec<Row>>,
     /// For each cluster and quasi-identifier, how often each value occurs.
     occurring: Vec<Vec<BTreeMap<u32, u32>>>,
 }
@@ -115,7 +116,7 @@ impl<'a> Work<'a> {
             settled: vec![0; rows],
             records,
             sensitive,
-            cluster_of: vec![0; rows],
+            cluster_of: vec![Cluster::at(0); rows],
             members: Vec::new(),
             occurring: Vec::new(),
         }
@@ -129,26 +130,26 @@ impl<'a> Work<'a> {
         self.cluster_of.len()
     }
 
-    pub(super) fn cluster_of(&self, row: u32) -> usize {
-        self.cluster_of[row as usize] as usize
+    pub(super) fn cluster_of(&self, row: Row) -> Cluster {
+        self.cluster_of[row.index()]
     }
 
-    pub(super) fn members(&self, cluster: usize) -> &[u32] {
-        &self.members[cluster]
+    pub(super) fn members(&self, cluster: Cluster) -> &[Row] {
+        &self.members[cluster.index()]
     }
 
-    pub(super) fn record(&self, row: u32) -> &[u32] {
+    pub(super) fn record(&self, row: Row) -> &[u32] {
         let width = self.shapes.attributes();
-        &self.records[row as usize * width..(row as usize + 1) * width]
+        &self.records[row.index() * width..(row.index() + 1) * width]
     }
 
-    fn sensitive(&self, row: u32) -> &[u32] {
+    fn sensitive(&self, row: Row) -> &[u32] {
         let width = self.attributes.len();
-        &self.sensitive[row as usize * width..(row as usize + 1) * width]
+        &self.sensitive[row.index() * width..(row.index() + 1) * width]
     }
 
     /// Opens a cluster of some records that are in no other.
-    pub(super) fn open(&mut self, rows: Vec<u32>) -> usize {
+    pub(super) fn open(&mut self, rows: Vec<Row>) -> Cluster {
         let cluster = self.clusters.push();
         self.members.push(Vec::new());
         self.occurring
@@ -160,7 +161,7 @@ impl<'a> Work<'a> {
     }
 
     /// Moves a record.
-    pub(super) fn shift(&mut self, row: u32, to: usize) {
+    pub(super) fn shift(&mut self, row: Row, to: Cluster) {
         let from = self.cluster_of(row);
         self.leave(row);
         self.enter(row, to);
@@ -169,15 +170,15 @@ impl<'a> Work<'a> {
     }
 
     /// Moves some records of one cluster to a new one.
-    pub(super) fn part(&mut self, rows: &[u32], from: usize) {
+    pub(super) fn part(&mut self, rows: &[Row], from: Cluster) {
         rows.iter().for_each(|row| self.leave(*row));
         self.open(rows.to_vec());
         self.close_over(from);
     }
 
     /// Moves all records of a cluster to another.
-    pub(super) fn unite(&mut self, gone: usize, into: usize) {
-        for row in self.members[gone].clone() {
+    pub(super) fn unite(&mut self, gone: Cluster, into: Cluster) {
+        for row in self.members[gone.index()].clone() {
             self.leave(row);
             self.enter(row, into);
         }
@@ -185,13 +186,15 @@ impl<'a> Work<'a> {
         self.close_over(into);
     }
 
-    fn enter(&mut self, row: u32, cluster: usize) {
-        self.cluster_of[row as usize] = cluster as u32;
-        self.members[cluster].push(row);
-        self.clusters.sizes[cluster] += 1;
+    fn enter(&mut self, row: Row, cluster: Cluster) {
+        self.cluster_of[row.index()] = cluster;
+        self.members[cluster.index()].push(row);
+        *self.clusters.size_mut(cluster) += 1;
         for attribute in 0..self.shapes.attributes() {
             let code = self.record(row)[attribute];
-            *self.occurring[cluster][attribute].entry(code).or_default() += 1;
+            *self.occurring[cluster.index()][attribute]
+                .entry(code)
+                .or_default() += 1;
         }
         for place in 0..self.attributes.len() {
             let value = self.sensitive(row)[place];
@@ -199,16 +202,16 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn leave(&mut self, row: u32) {
+    fn leave(&mut self, row: Row) {
         let cluster = self.cluster_of(row);
-        let members = &mut self.members[cluster];
+        let members = &mut self.members[cluster.index()];
         if let Some(place) = members.iter().position(|member| *member == row) {
             members.swap_remove(place);
         }
-        self.clusters.sizes[cluster] -= 1;
+        *self.clusters.size_mut(cluster) -= 1;
         for attribute in 0..self.shapes.attributes() {
             let code = self.record(row)[attribute];
-            let occurring = &mut self.occurring[cluster][attribute];
+            let occurring = &mut self.occurring[cluster.index()][attribute];
             if let Some(count) = occurring.get_mut(&code) {
                 *count -= 1;
                 if *count == 0 {
@@ -223,27 +226,27 @@ impl<'a> Work<'a> {
     }
 
     /// Finds the closure of a cluster anew.
-    fn close_over(&mut self, cluster: usize) {
+    fn close_over(&mut self, cluster: Cluster) {
         let mut closure = self.clusters.closure(cluster).to_vec();
-        for (attribute, values) in self.occurring[cluster].iter().enumerate() {
+        for (attribute, values) in self.occurring[cluster.index()].iter().enumerate() {
             let values = values.keys().copied();
             self.shapes.put_values(attribute, values, &mut closure);
         }
         self.clusters.set_closure(self.shapes, cluster, &closure);
-        self.changed[cluster] = self.clock;
+        self.changed[cluster.index()] = self.clock;
     }
 
     /// By how much this site's loss changes, modulo 2^64, when a record leaves its cluster.
-    pub(super) fn leaving(&self, row: u32) -> u64 {
+    pub(super) fn leaving(&self, row: Row) -> u64 {
         let cluster = self.cluster_of(row);
         let before = self.clusters.loss_of(cluster);
-        let left = self.clusters.sizes[cluster] - 1;
+        let left = self.clusters.size(cluster) - 1;
         if left == 0 {
             return before.wrapping_neg();
         }
         let mut without: Option<Vec<u64>> = None;
         for (attribute, code) in self.record(row).iter().enumerate() {
-            let occurring = &self.occurring[cluster][attribute];
+            let occurring = &self.occurring[cluster.index()][attribute];
             if occurring.get(code) != Some(&1) {
                 continue;
             }
@@ -251,19 +254,19 @@ impl<'a> Work<'a> {
             let others = occurring.keys().copied().filter(|other| other != code);
             self.shapes.put_values(attribute, others, closure);
         }
-        let cost = without.map_or(self.clusters.costs[cluster], |closure| {
+        let cost = without.map_or(self.clusters.cost(cluster), |closure| {
             self.shapes.cost(&closure)
         });
         (left * cost).wrapping_sub(before)
     }
 
     /// By how much it grows when the record joins another.
-    pub(super) fn joining(&self, row: u32, cluster: usize) -> u64 {
+    pub(super) fn joining(&self, row: Row, cluster: Cluster) -> u64 {
         self.clusters.growth(self.shapes, cluster, self.record(row))
     }
 
     /// By how much it grows when two clusters become one; entropy may fall.
-    pub(super) fn uniting(&self, one: usize, other: usize) -> u64 {
+    pub(super) fn uniting(&self, one: Cluster, other: Cluster) -> u64 {
         let apart = self.clusters.loss_of(one) + self.clusters.loss_of(other);
         let united = self.clusters.loss_united(self.shapes, one, other);
         united.wrapping_sub(apart)
@@ -317,7 +320,7 @@ impl<'a> Work<'a> {
     }
 
     /// A record's value of this site's first sensitive attribute.
-    pub(super) fn first_value(&self, row: u32) -> Option<u32> {
+    pub(super) fn first_value(&self, row: Row) -> Option<u32> {
         self.sensitive(row).first().copied()
     }
 
@@ -330,14 +333,14 @@ impl<'a> Work<'a> {
     }
 
     /// Whether a cluster satisfies what is asked beyond its size.
-    pub(super) fn is_diverse(&self, cluster: usize) -> bool {
-        let (size, counts) = (self.clusters.sizes[cluster], self.clusters.counts(cluster));
+    pub(super) fn is_diverse(&self, cluster: Cluster) -> bool {
+        let (size, counts) = (self.clusters.size(cluster), self.clusters.counts(cluster));
         let mut attributes = self.attributes.iter();
         attributes.all(|attribute| self.satisfies(attribute, size, counts))
     }
 
     /// Whether a move keeps what the two clusters satisfy.
-    pub(super) fn may_shift(&self, row: u32, to: usize) -> bool {
+    pub(super) fn may_shift(&self, row: Row, to: Cluster) -> bool {
         let from = self.cluster_of(row);
         let mut without = self.clusters.counts(from).to_vec();
         let mut with = self.clusters.counts(to).to_vec();
@@ -345,12 +348,12 @@ impl<'a> Work<'a> {
             without[*value as usize] -= 1;
             with[*value as usize] += 1;
         }
-        self.keeps(from, self.clusters.sizes[from] - 1, &without)
-            && self.keeps(to, self.clusters.sizes[to] + 1, &with)
+        self.keeps(from, self.clusters.size(from) - 1, &without)
+            && self.keeps(to, self.clusters.size(to) + 1, &with)
     }
 
     /// Whether the parts satisfy what the cluster did when some of its records leave together.
-    pub(super) fn may_part(&self, rows: &[u32], from: usize) -> bool {
+    pub(super) fn may_part(&self, rows: &[Row], from: Cluster) -> bool {
         let whole = self.clusters.counts(from);
         let mut part = vec![0; whole.len()];
         for value in rows.iter().flat_map(|row| self.sensitive(*row)) {
@@ -361,13 +364,13 @@ impl<'a> Work<'a> {
             .zip(&part)
             .map(|(all, part)| all - part)
             .collect();
-        let left = self.clusters.sizes[from] - rows.len() as u64;
+        let left = self.clusters.size(from) - rows.len() as u64;
         self.keeps(from, rows.len() as u64, &part) && self.keeps(from, left, &rest)
     }
 
     /// Whether records of these counts satisfy what the cluster does, attribute by attribute.
-    fn keeps(&self, cluster: usize, size: u64, counts: &[u64]) -> bool {
-        let (before, counted) = (self.clusters.sizes[cluster], self.clusters.counts(cluster));
+    fn keeps(&self, cluster: Cluster, size: u64, counts: &[u64]) -> bool {
+        let (before, counted) = (self.clusters.size(cluster), self.clusters.counts(cluster));
         self.attributes.iter().all(|attribute| {
             self.satisfies(attribute, size, counts) || !self.satisfies(attribute, before, counted)
         })
@@ -393,7 +396,7 @@ impl<'a> Work<'a> {
         let living = self.clusters.living();
         living
             .map(|cluster| {
-                let mut rows = self.members[cluster].clone();
+                let mut rows: Vec<u32> = Row::numbers(self.members(cluster)).collect();
                 rows.sort_unstable();
                 (rows, self.shapes.cells(self.clusters.closure(cluster)))
             })

@@ -1,4 +1,4 @@
-//! The tree against a look at every cluster.
+//! The tree against a look at every cluster, through the one way in which clusters are changed.
 
 use hedgerow_data::{Domain, Recode, Taxonomy};
 use proptest::prelude::*;
@@ -27,9 +27,10 @@ proptest! {
     fn as_a_look_at_every_cluster(
         clusters_of in proptest::collection::vec(
             proptest::collection::vec((0..5u32, 0..10u32, 0..6u32), 1..5), 1..30),
-        changed in proptest::collection::vec((any::<usize>(), any::<usize>()), 0..10),
+        changed in proptest::collection::vec((any::<usize>(), any::<usize>(), any::<bool>()), 0..10),
         wanted in (0..5u32, 0..10u32, 0..6u32),
         loss in 0..2usize, most in 1..6usize, below in 1..u64::MAX, left_out in any::<usize>(),
+        is_renumbered in any::<bool>(),
     ) {
         let domains = domains();
         let loss = [Loss::Lm, Loss::Ncp][loss];
@@ -40,50 +41,61 @@ proptest! {
         }).collect();
         let shapes = Shapes::new(shapes);
         let record = |(a, b, c): (u32, u32, u32)| vec![a, b, c];
-        let mut clusters = Clusters::new(shapes.width(), 0);
+        let mut clusters = Searched::new(&shapes, 0);
         for records in &clusters_of {
             let cluster = clusters.push();
             let records: Vec<Vec<u32>> = records.iter().map(|codes| record(*codes)).collect();
             let closure = shapes.of_records(records.iter().map(Vec::as_slice)).unwrap();
-            clusters.sizes[cluster] = records.len() as u64;
-            clusters.set_closure(&shapes, cluster, &closure);
+            clusters.change(|change| {
+                *change.size_mut(cluster) = records.len() as u64;
+                change.set_closure(cluster, &closure);
+            });
         }
-        let mut search = Search::new(&shapes, &clusters);
-        for (one, other) in changed {
-            let (one, other) = (one % clusters.len(), other % clusters.len());
-            let closure = clusters.closure(other).to_vec();
-            clusters.sizes[one] = if one == other { 0 } else { clusters.sizes[other] + 1 };
-            clusters.set_closure(&shapes, one, &closure);
-            search.put(&shapes, &clusters, one);
+        let number = |any: usize| Cluster::at(any % clusters_of.len());
+        for batch in changed.chunks(3) {
+            clusters.change(|change| {
+                for (one, other, is_placed) in batch {
+                    let (one, other) = (number(*one), number(*other));
+                    let closure = change.closure(other).to_vec();
+                    *change.size_mut(one) = if one == other { 0 } else { change.size(other) + 1 };
+                    change.set_closure(one, &closure);
+                    if *is_placed {
+                        change.place(one);
+                    }
+                }
+            });
         }
-        let left_out = left_out % clusters.len();
+        if is_renumbered && clusters.living().next().is_some() {
+            clusters.renumber();
+        }
+        let left_out = Cluster::at(left_out % clusters.len());
         let living = || clusters.living().filter(|cluster| *cluster != left_out);
-        let nearest = |measured: Vec<(u64, usize)>| {
-            let mut near: Vec<(u64, usize)> =
+        let nearest = |measured: Vec<(u64, Cluster)>| {
+            let mut near: Vec<(u64, Cluster)> =
                 measured.into_iter().filter(|(measure, _)| *measure < below).collect();
             near.sort_unstable();
             near.truncate(most);
             near
         };
-        let may_be = |cluster: usize| cluster != left_out;
+        let may_be = |cluster: Cluster| cluster != left_out;
         let bounds = (most, below);
 
         let wanted = record(wanted);
         let growth = Growth::new(&shapes, &wanted);
-        let found = search.nearest((&shapes, &clusters), &growth, bounds, may_be);
+        let found = clusters.nearest(&growth, bounds, may_be);
         prop_assert_eq!(found, nearest(living()
             .map(|cluster| (clusters.growth(&shapes, cluster, &wanted), cluster)).collect()));
 
         let closure = clusters.closure(left_out).to_vec();
-        let common = search.common(&shapes, &closure);
-        let found = search.nearest((&shapes, &clusters), &common, bounds, may_be);
+        let common = clusters.common(&closure);
+        let found = clusters.nearest(&common, bounds, may_be);
         prop_assert_eq!(found, nearest(living().map(|cluster| {
             (shapes.common_cost(&closure, clusters.closure(cluster)), cluster)
         }).collect()));
 
-        if clusters.sizes[left_out] > 0 {
-            let united = search.united(&shapes, &clusters, left_out);
-            let found = search.nearest((&shapes, &clusters), &united, bounds, may_be);
+        if clusters.size(left_out) > 0 {
+            let united = clusters.united(left_out);
+            let found = clusters.nearest(&united, bounds, may_be);
             prop_assert_eq!(found, nearest(living().map(|cluster| {
                 let apart = clusters.loss_of(left_out) + clusters.loss_of(cluster);
                 (clusters.loss_united(&shapes, left_out, cluster) - apart, cluster)
@@ -91,9 +103,9 @@ proptest! {
         }
 
         let mut met = Vec::new();
-        search.meeting((&shapes, &clusters), &closure, &mut |cluster| met.push(cluster));
+        clusters.meeting(&closure, &mut |cluster| met.push(cluster));
         met.sort_unstable();
-        let meets = |cluster: &usize| shapes.meet(clusters.closure(*cluster), &closure);
-        prop_assert_eq!(met, clusters.living().filter(meets).collect::<Vec<usize>>());
+        let meets = |cluster: &Cluster| shapes.meet(clusters.closure(*cluster), &closure);
+        prop_assert_eq!(met, clusters.living().filter(meets).collect::<Vec<Cluster>>());
     }
 }

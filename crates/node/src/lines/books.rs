@@ -1,0 +1,130 @@
+//! What a run and its connections know of their links, and who is woken when it changes. The journal's
+//! thread enters here what it has kept.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hedgerow_smc::network::NetworkError;
+use tokio::sync::Notify;
+
+use super::OF_A_FRAME;
+use super::error::{LineError, as_network_error};
+use super::peer::Peer;
+use crate::journal::JournalError;
+use crate::message::End;
+
+/// The links of a run.
+pub(super) struct Books {
+    state: Mutex<State>,
+    /// For each site: there is something for its connection to say.
+    pub(super) outgoing: Vec<Notify>,
+    /// Something changed that the end of a run may wait for.
+    pub(super) changed: Notify,
+}
+
+/// How the links stand.
+pub(super) struct State {
+    pub(super) peers: Vec<Peer>,
+    pub(super) failure: Option<LineError>,
+    /// What connections tell their peers when this site ends early.
+    pub(super) end: Option<End>,
+}
+
+impl Books {
+    pub(super) fn new(peers: Vec<Peer>) -> Self {
+        Self {
+            outgoing: peers.iter().map(|_| Notify::new()).collect(),
+            state: Mutex::new(State {
+                peers,
+                failure: None,
+                end: None,
+            }),
+            changed: Notify::new(),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        // Numbers are changed in one step each, so a panic elsewhere leaves them whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters that a frame to a peer is kept, or that it is not the one that was sent before.
+    pub(super) fn sent(
+        &self,
+        (to, name): (u16, String),
+        number: u64,
+        kept: Result<bool, JournalError>,
+    ) -> Result<(), NetworkError> {
+        let mut state = self.lock();
+        let failure = match kept {
+            Ok(true) => {
+                let peer = &mut state.peers[usize::from(to)];
+                peer.made = number + 1;
+                peer.sent = peer.sent.max(peer.made);
+                self.outgoing[usize::from(to)].notify_one();
+                return Ok(());
+            }
+            Ok(false) => LineError::Diverged { peer: name, number },
+            Err(error) => LineError::Journal(error.to_string()),
+        };
+        let error = as_network_error(&failure);
+        state.fail(failure);
+        Err(error)
+    }
+
+    /// Whether a frame is the next from a peer, and somebody may still use it.
+    pub(super) fn is_due(&self, from: u16, number: u64) -> bool {
+        let state = self.lock();
+        state.failure.is_none() && state.peers[usize::from(from)].received == number
+    }
+
+    /// Enters that the next frame from a peer, of so many bytes, is kept, if it was one to keep.
+    pub(super) fn received(&self, from: u16, length: u64, is_kept: Result<bool, JournalError>) {
+        let mut state = self.lock();
+        match is_kept {
+            Ok(true) => {
+                let peer = &mut state.peers[usize::from(from)];
+                peer.received += 1;
+                peer.ahead += length + OF_A_FRAME;
+                if let Some((waker, _)) = peer.waiting.take() {
+                    waker.wake();
+                }
+            }
+            Ok(false) => {}
+            Err(error) => state.fail(LineError::Journal(error.to_string())),
+        }
+    }
+}
+
+impl State {
+    /// A peer that has given the run up.
+    pub(super) fn giver(&self) -> Option<u16> {
+        let mut peers = self.peers.iter();
+        let giver = peers.position(|peer| peer.ended == Some(End::GivenUp));
+        // There are at most 250 sites.
+        giver.map(|place| place as u16)
+    }
+
+    /// A peer without which the run does not go on, as it says: one that has given it up, or one that
+    /// cannot take its part.
+    pub(super) fn missing(&self) -> Option<(u16, End)> {
+        let given_up = self.giver().map(|giver| (giver, End::GivenUp));
+        // There are at most 250 sites.
+        let mut ends = (0u16..).zip(self.peers.iter().map(|peer| peer.ended));
+        given_up.or_else(|| {
+            ends.find_map(|(place, end)| match end {
+                Some(end @ (End::Own | End::Unsound)) => Some((place, end)),
+                _ => None,
+            })
+        })
+    }
+
+    /// Remembers the first failure and wakes whoever waits.
+    pub(super) fn fail(&mut self, failure: LineError) {
+        self.failure.get_or_insert(failure);
+        for peer in &mut self.peers {
+            if let Some((waker, _)) = peer.waiting.take() {
+                waker.wake();
+            }
+        }
+    }
+}

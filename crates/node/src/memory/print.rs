@@ -1,0 +1,102 @@
+//! What rows are known again by: their source, the bytes of a file, and their codes in any order.
+
+use std::path::Path;
+
+use hedgerow_data::{Column, Table};
+use rusqlite::params;
+
+use super::{Memory, MemoryError};
+use crate::aside;
+use crate::identity::random;
+use crate::source::Source;
+
+/// Rows as the memory knows them again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Print {
+    /// What their source is called.
+    pub source: String,
+    /// Digest of the file.
+    pub bytes: Option<[u8; 32]>,
+    /// Digest of the coded rows, in any order.
+    pub rows: [u8; 32],
+    /// How many they are.
+    pub records: u64,
+}
+
+impl Memory {
+    /// What rows and their source are known by.
+    pub fn print(&self, source: &Source, table: &Table) -> Result<Print, MemoryError> {
+        let key = self.key()?;
+        let bytes = match source {
+            Source::File(path) => Some(self.digest_of(path, &key)?),
+            Source::Postgres(_) => None,
+        };
+        Ok(Print {
+            source: source.identity(),
+            bytes,
+            rows: rows_digest(table, &key),
+            records: table.rows() as u64,
+        })
+    }
+
+    /// The key of this memory's digests, drawn when it is first asked for.
+    fn key(&self) -> Result<[u8; 32], MemoryError> {
+        let fresh = random().map_err(|error| self.failed("has no key", &error))?;
+        self.change("cannot be set up", |connection| {
+            connection.execute(
+                "INSERT INTO digest_key (bytes)
+                 SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM digest_key)",
+                params![fresh.as_slice()],
+            )?;
+            connection.query_row("SELECT bytes FROM digest_key", [], |row| row.get(0))
+        })
+    }
+
+    fn digest_of(&self, path: &Path, key: &[u8; 32]) -> Result<[u8; 32], MemoryError> {
+        let mut hasher = blake3::Hasher::new_keyed(key);
+        let file = std::fs::File::open(path);
+        let read = aside(|| file.and_then(|file| hasher.update_reader(file).map(|_| ())));
+        read.map_err(|error| MemoryError::Failed {
+            file: path.display().to_string(),
+            step: "needs the rows once more, which cannot be read",
+            reason: error.to_string(),
+        })?;
+        Ok(*hasher.finalize().as_bytes())
+    }
+}
+
+/// The coded rows in any order: the sum of a keyed digest of each. Nobody who does not have the key can
+/// find rows with a given sum.
+fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
+    let attributes = table.schema().attributes();
+    let mut head = blake3::Hasher::new_keyed(key);
+    head.update(&(table.rows() as u64).to_le_bytes());
+    for attribute in attributes {
+        head.update(&(attribute.name.len() as u64).to_le_bytes());
+        head.update(attribute.name.as_bytes());
+    }
+    let mut sum = [0u64; 4];
+    let mut line = Vec::new();
+    for row in 0..table.rows() {
+        line.clear();
+        for position in 0..attributes.len() {
+            match table.column(position) {
+                Column::Text(texts) => {
+                    let text = texts.get(row);
+                    line.extend_from_slice(&(text.len() as u64).to_le_bytes());
+                    line.extend_from_slice(text.as_bytes());
+                }
+                Column::Coded(codes) => line.extend_from_slice(&codes.get(row).to_le_bytes()),
+            }
+        }
+        let digest = blake3::keyed_hash(key, &line);
+        for (sum, word) in sum.iter_mut().zip(digest.as_bytes().chunks_exact(8)) {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            *sum = sum.wrapping_add(word);
+        }
+    }
+    for word in sum {
+        head.update(&word.to_le_bytes());
+    }
+    *head.finalize().as_bytes()
+}

@@ -1,0 +1,61 @@
+//! Numbers that must not be taken for one another: which cluster, and which row.
+
+/// The number of a cluster in a clustering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Cluster(u32);
+
+impl Cluster {
+    /// The cluster at a place of a list that has one entry for each cluster. There are not more
+    /// clusters than records, and those fit 32 bits.
+    pub(crate) const fn at(place: usize) -> Self {
+        Self(place as u32)
+    }
+
+    /// The cluster that a peer names by its number, which may be any.
+    pub(crate) fn named(number: u64) -> Option<Self> {
+        u32::try_from(number).ok().map(Self)
+    }
+
+    /// The place of its entry in a list that has one for each cluster.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The first so many clusters.
+    pub(crate) fn first(clusters: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        (0..clusters).map(Self::at)
+    }
+}
+
+/// The number of a row of this site's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Row(u32);
+
+impl Row {
+    /// The row with a number.
+    #[cfg(test)]
+    pub(crate) const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The place of its entry in a list that has one for each row.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The first so many rows.
+    pub(crate) fn first(rows: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
+        // A table has less than 2^32 rows.
+        (0..rows as u32).map(Self)
+    }
+
+    /// The numbers of some rows.
+    pub(crate) fn numbers(rows: &[Self]) -> impl Iterator<Item = u32> + Clone + '_ {
+        rows.iter().map(|row| row.0)
+    }
+}
