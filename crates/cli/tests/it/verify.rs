@@ -532,7 +532,7 @@ fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
         };
         keep("study.toml", "study.toml");
         keep("pooled.csv", "pooled.csv");
-        for name in RELEASE {
+        for name in SIGNED_FILES {
             keep(&format!("north-data/release-1/{name}"), &format!("release/{name}"));
         }
         files
@@ -540,7 +540,7 @@ fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
 }
 
 /// The files of the signed release.
-pub(super) const RELEASE: [&str; 6] = [
+const SIGNED_FILES: [&str; 6] = [
     "datapackage.json",
     "manifest.json",
     "release.csv",
@@ -652,7 +652,7 @@ fn a_manifest_of_another_version_is_not_guessed_at() {
 fn a_changed_byte_is_found_wherever_it_is() {
     let folder = signed();
     let path = folder.path();
-    for name in RELEASE {
+    for name in SIGNED_FILES {
         let file = format!("release/{name}");
         let length = std::fs::read(path.join(&file)).unwrap().len();
         let finding = match name {
@@ -710,7 +710,7 @@ fn every_line_of_a_manifest_matters() {
 fn a_file_that_is_missing_or_does_not_belong_is_named() {
     let folder = signed();
     let path = folder.path();
-    for name in RELEASE {
+    for name in SIGNED_FILES {
         let file = path.join("release").join(name);
         std::fs::rename(&file, path.join("gone")).unwrap();
         let done = verify(path);

@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    fn release(folder: &Path, manifest: &serde_json::Value) {
+    fn release(folder: &Path, manifest: &Value) {
         std::fs::create_dir(folder).unwrap();
         std::fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
     }

@@ -10,8 +10,8 @@ use hedgerow_data::study::Described;
 use hedgerow_node::agreement::{Agreement, AgreementError};
 
 use crate::error::Error;
-use crate::release::refused::ManifestError;
 use crate::release::manifest::{FILE, Manifest};
+use crate::release::refused::ManifestError;
 
 /// A study in memory.
 pub(crate) struct Opened {
