@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hedgerow::{FolderRefused, Questions, Release, Report, Study};
+use hedgerow::{Error, FolderRefused, Questions, Release, Report, Study};
 use serde_json::Value;
 
 use crate::error::CliError;
@@ -15,20 +15,22 @@ use crate::progress::Terminal;
 #[command(
     after_help = "Exit codes: 0 the release holds, 1 it does not (the report is written all the same), 2 bad input.
 Examples:
+  hedgerow report release-1
   hedgerow report release-1 --study study.toml
   hedgerow report release-1 --study study.toml --original patients.csv --out report.html"
 )]
 pub(crate) struct Arguments {
     /// The release folder.
     release: PathBuf,
-    /// The study it is a release of.
+    /// The study it is a release of: without it, columns and requirement are what the manifest says, and
+    /// who signed is not shown.
     #[arg(long)]
-    study: PathBuf,
+    study: Option<PathBuf>,
     /// The report. The one in the release folder is part of the release, and stays as it is.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
     /// The original table, for the entropy loss and how many records were unique before.
-    #[arg(long, value_name = "TABLE")]
+    #[arg(long, value_name = "TABLE", requires = "study")]
     original: Option<PathBuf>,
 }
 
@@ -37,14 +39,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         let path = arguments.release.clone();
         return Err(CliError::Engine(FolderRefused::NoFolder { path }.into()));
     }
-    let study = Study::open(&arguments.study)?;
-    let release = Release::open(&arguments.release)?.with_study(study);
+    let study = arguments.study.as_ref().map(Study::open).transpose()?;
+    let mut release = Release::open(&arguments.release)?;
+    if let Some(study) = study {
+        release = release.with_study(study);
+    }
     let questions = Questions {
         original: arguments.original.clone(),
         observer: Arc::new(Terminal::default()),
         ..Questions::default()
     };
-    let report = Report::of(&release, &questions)?;
+    let report = match Report::of(&release, &questions) {
+        // That the files are not what was signed is what was asked.
+        Err(Error::Tampered(tampered)) => return Ok(Answer::of(&*tampered, false)),
+        report => report?,
+    };
     let path = &arguments.out;
     report.write(path)?;
     let text = format!("{report}\nreport: {}\n", path.display());

@@ -10,11 +10,13 @@ use crate::output::Answer;
 use crate::progress::Terminal;
 
 /// Check whether a table that somebody calls anonymous is: every model, pass or fail, with the
-/// worst class. With a release folder and its study also whether it is what all sites signed.
+/// worst class. Of a release folder also whether it is what its manifest says and, with its study,
+/// whether all sites signed it.
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit codes: 0 the requirement holds (or none was given), 1 it does not or that is not shown, 2 bad input.
 Examples:
+  hedgerow verify release-1
   hedgerow verify release-1 --study study.toml
   hedgerow verify release.csv --study study.toml --against 'k = 20, t = 0.1'
   hedgerow verify table.csv --quasi age,zip --sensitive disease --against 'k = 5, l = 2'
@@ -23,7 +25,8 @@ Examples:
 pub(crate) struct Arguments {
     /// The release: a CSV or Parquet file, or a release folder.
     release: PathBuf,
-    /// The study it is a release of: roles, domains, taxonomies, requirement.
+    /// The study it is a release of: roles, domains, taxonomies, requirement, keys. Without it, a release
+    /// folder is held against what its own manifest says.
     #[arg(long)]
     study: Option<PathBuf>,
     /// Another requirement than the study's: a TOML file with a `[require]` table, or a line such as

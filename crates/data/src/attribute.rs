@@ -1,11 +1,11 @@
 //! Attributes: a column's name, its role, its domain, and how a release writes it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
 
 /// What an attribute is to privacy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Known from elsewhere and, in combination, identifying: generalized in the release.
@@ -27,7 +27,7 @@ impl Role {
         (Self::Other.name(), Self::Other),
     ];
 
-    /// The name in a study.
+    /// The name in studies and manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quasi => "quasi",
@@ -39,7 +39,7 @@ impl Role {
 }
 
 /// How a class covers its values in a release.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recode {
     /// A node of the taxonomy; a range where the attribute has none but has an order.
@@ -59,7 +59,7 @@ impl Recode {
         (Self::Set.name(), Self::Set),
     ];
 
-    /// The name in a study.
+    /// The name in studies and manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Node => "node",

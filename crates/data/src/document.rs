@@ -48,6 +48,11 @@ pub enum DocumentError {
     },
 }
 
+/// Text as a TOML file has it, in quotes.
+pub fn quoted(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}
+
 /// A parsed TOML file that remembers where everything stands.
 #[derive(Debug, Clone)]
 pub struct Document {

@@ -277,6 +277,11 @@ impl IntegerDomain {
         (i128::from(self.least) + i128::from(code) * i128::from(self.step)) as i64
     }
 
+    /// The step from one integer to the next.
+    pub fn step(&self) -> i64 {
+        self.step
+    }
+
     fn encode(&self, text: &[u8]) -> Option<u32> {
         let Some(number) = parse_integer(text) else {
             return self.encode_missing(text);

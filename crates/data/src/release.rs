@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::attribute::{Role, Schema};
-use crate::cell::Cell;
+use crate::cell::{Cell, CellError};
 use crate::domain::Domain;
 use crate::files::FileError;
 use crate::nearest::{quoted_list, shorten};
@@ -309,18 +309,20 @@ fn cells(column: &ReleaseColumn) -> Option<&GeneralizedColumn> {
     }
 }
 
+/// The cell of a text of a release; a null of a Parquet file is read as empty text.
+pub(crate) fn cell_of(text: &str, domain: &Domain) -> Result<Cell, CellError> {
+    match (domain.read_cell(text), domain.missing_code()) {
+        (Err(_), Some(missing)) if text.is_empty() => Ok(Cell::Interval(missing, missing)),
+        (cell, _) => cell,
+    }
+}
+
 fn generalized(
     column: &TextColumn,
     domain: &Domain,
-) -> Result<GeneralizedColumn, (usize, crate::cell::CellError)> {
+) -> Result<GeneralizedColumn, (usize, CellError)> {
     let cells = column.dictionary.iter().enumerate();
-    let cells = cells.map(
-        |(entry, text)| match (domain.read_cell(text), domain.missing_code()) {
-            // A null of a Parquet file is read as empty text.
-            (Err(_), Some(missing)) if text.is_empty() => Ok(Cell::Interval(missing, missing)),
-            (cell, _) => cell.map_err(|error| (entry, error)),
-        },
-    );
+    let cells = cells.map(|(entry, text)| cell_of(text, domain).map_err(|error| (entry, error)));
     Ok(GeneralizedColumn {
         cells: cells.collect::<Result<_, _>>()?,
         codes: column.codes.clone(),

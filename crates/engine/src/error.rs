@@ -3,7 +3,7 @@
 use hedgerow_data::ReleaseError;
 use hedgerow_data::document::DocumentError;
 use hedgerow_data::files::FileError;
-use hedgerow_data::study::StudyError;
+use hedgerow_data::study::{DescribedError, StudyError};
 use hedgerow_data::synthetic::SyntheticError;
 use hedgerow_data::taxonomy::{MakeError, TaxonomyError};
 use hedgerow_node::agreement::AgreementError;
@@ -16,7 +16,7 @@ use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
-use crate::release::refused::FolderRefused;
+use crate::release::refused::{FolderRefused, ManifestError};
 use crate::simulate::refused::SplitRefused;
 use crate::site::refused::SiteRefused;
 use crate::study::refused::{StudyRefused, TableRefused};
@@ -111,6 +111,12 @@ pub enum Error {
     /// A site does not take its part, or is not asked what it was.
     #[error(transparent)]
     Site(#[from] SiteRefused),
+    /// The manifest of a release says nothing that could be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// What the manifest of a release says of its study is of no study.
+    #[error("what manifest.json says of the study cannot be: {0}")]
+    Described(#[from] DescribedError),
     /// A plot of a report cannot be drawn.
     #[error("a plot cannot be drawn: {0}")]
     Plot(String),
@@ -142,7 +148,9 @@ impl Error {
             | Self::Split(SplitRefused::Nameless { .. } | SplitRefused::NoRecords { .. }) => {
                 Fault::OwnData
             }
-            Self::Release(_) | Self::Tampered(_) => Fault::Release,
+            Self::Release(_) | Self::Tampered(_) | Self::Manifest(_) | Self::Described(_) => {
+                Fault::Release
+            }
             Self::Protocol(error) => Fault::of_protocol(error),
             Self::Run(error) => match &**error {
                 RunError::Part(error) => error.fault(),

@@ -63,9 +63,13 @@ pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step};
 pub use observe::{Notice, Observer, SharedObserver, Watch, Work};
 pub use options::Options;
 pub use release::Release;
+pub use release::achieved::Achieved;
 pub use release::cost::Cost;
-pub use release::manifest::Disclosed;
-pub use release::refused::FolderRefused;
+pub use release::manifest::{
+    AccountOf, Demanded, Disclosed, Holder, Manifest, Shared, SignatureOf, Statement,
+};
+pub use release::ordered::Ordered;
+pub use release::refused::{FolderRefused, ManifestError};
 pub use report::{Report, report};
 pub use simulate::baselines::{
     Alone, Baselines, CannotPublish, DEFAULT_SEED, EachAlone, Losses, alone,
@@ -83,4 +87,6 @@ pub use study::{Checked, Draft, Fitting, Study};
 pub use summary::Summary;
 pub use table::Table;
 pub use verify::refused::VerifyRefused;
-pub use verify::{Check, QueryKind, Questions, Signature, Tampered, Verdict, verify};
+pub use verify::{
+    Asked, AskedBy, Check, QueryKind, Questions, Signature, SiteDemand, Tampered, Verdict, verify,
+};

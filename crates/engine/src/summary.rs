@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use hedgerow_data::Recode;
 use hedgerow_privacy::utility::Utility;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::joint::{Convergence, Groups};
-use crate::release::achieved::{OfSites, achieved};
+use crate::release::achieved::{Achieved, OfSites};
 use crate::release::cost::Cost;
 use crate::release::manifest::Disclosed;
 use crate::release::published::Published;
@@ -42,7 +41,7 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synchronizations: Option<u32>,
     /// What every class satisfies, by model.
-    pub achieved: Map<String, Value>,
+    pub achieved: Achieved,
     /// What was lost.
     pub utility: Utility,
     /// What the run cost.
@@ -87,7 +86,7 @@ impl Summary {
             classes: verdict.classes,
             suppressed: 0,
             synchronizations: None,
-            achieved: achieved(verdict, of_sites),
+            achieved: Achieved::of(verdict, of_sites),
             utility: published.utility.clone(),
             cost,
             convergence: None,
@@ -135,9 +134,9 @@ impl Summary {
                 None => count(self.classes, "class", "classes"),
             },
         );
-        let mut rows: Vec<Vec<String>> = self
-            .achieved
-            .iter()
+        let achieved = serde_json::to_value(&self.achieved).unwrap_or_default();
+        let achieved = achieved.as_object().into_iter().flatten();
+        let mut rows: Vec<Vec<String>> = achieved
             .map(|(name, value)| vec![format!("  achieved {name}"), value.to_string()])
             .collect();
         let loss = format!(

@@ -24,7 +24,7 @@ use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
-use crate::opening::{Opening, WHOLE, context};
+use crate::opening::{Opening, Version, WHOLE, context, is_ahead, today};
 use crate::seal::{Sealed, agree};
 
 /// Why a run ended without a release.
@@ -45,6 +45,25 @@ pub enum RunError<E> {
     NoOpening {
         /// The peer.
         peer: String,
+    },
+    /// A peer says that the run begins on a day that has not come.
+    #[error(
+        "`{peer}` says that the run begins on a day that lies more than one day ahead of this site's clock\nhint: see that the clocks of both sites are right, then give the run up and start the next"
+    )]
+    Ahead {
+        /// The peer.
+        peer: String,
+    },
+    /// A peer runs another version of hedgerow.
+    #[error(
+        "`{peer}` runs hedgerow {theirs}, this site {}: what all sign names one version\nhint: have all sites run the same version, then give the run up and start the next",
+        Version::OWN
+    )]
+    OtherHedgerow {
+        /// The peer.
+        peer: String,
+        /// Its version.
+        theirs: Version,
     },
     /// A peer's seal is none.
     #[error("what `{peer}` sent in place of its signature is none")]
@@ -133,6 +152,12 @@ impl Began {
     /// A seed for what the protocol draws apart from its party, the same in every life of the run.
     pub fn derive_seed(&self, purpose: &'static str) -> Seed {
         self.seed.derive(purpose, 0)
+    }
+
+    /// The day of the run in days since 1970: the latest day that a site began on.
+    pub fn day(&self) -> u32 {
+        let days = self.openings.iter().map(|opening| opening.day);
+        days.max().unwrap_or(0)
     }
 
     /// The smallest of the largest shares that sites let one site bring, in parts of [`WHOLE`];
@@ -249,6 +274,8 @@ impl Run {
                     RunError::OtherRelease { peer }
                     | RunError::OtherTranscript { peer }
                     | RunError::NoOpening { peer }
+                    | RunError::Ahead { peer }
+                    | RunError::OtherHedgerow { peer, .. }
                     | RunError::NoSeal { peer },
                 ) => self.blame(peer),
                 (None, RunError::Part(error)) => end_of(error),
@@ -312,7 +339,10 @@ impl Run {
 
     /// Exchanges what sites say before a run.
     async fn open<E>(&self) -> Result<Began, RunError<E>> {
-        let own = Opening::new(&self.secret, &self.name, &self.seed, self.maximum_share);
+        let id = self.id;
+        let day = self.journal.ask(move |tables| tables.began_on(id)).await?;
+        let (name, share) = (&self.name, self.maximum_share);
+        let own = Opening::new(&self.secret, name, &self.seed, share, day);
         let said = self.exchange(&own.encode()).await?;
         let mut openings = Vec::with_capacity(self.keys.len());
         for (place, (key, said)) in (0u16..).zip(self.keys.iter().zip(said)) {
@@ -322,7 +352,19 @@ impl Run {
                 Some(said) => {
                     let opening = Opening::decode(&said, key, study, number, place);
                     let peer = self.shared.name(place).to_owned();
-                    opening.ok_or(RunError::NoOpening { peer })?
+                    match opening {
+                        // Time goes on: what is not ahead now is not ahead when the run is taken
+                        // up again.
+                        Some(opening) if is_ahead(opening.day, today()) => {
+                            return Err(RunError::Ahead { peer });
+                        }
+                        Some(opening) if opening.version != Version::OWN => {
+                            let theirs = opening.version;
+                            return Err(RunError::OtherHedgerow { peer, theirs });
+                        }
+                        Some(opening) => opening,
+                        None => return Err(RunError::NoOpening { peer }),
+                    }
                 }
             });
         }

@@ -5,13 +5,13 @@
 //! proportion to the class's distinct values (times a logarithm or the tree's height), not to S.
 
 use hedgerow_data::{Domain, Taxonomy};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::counts::{Counts, Reference};
 use crate::ratio::Ratio;
 
 /// How far apart two sensitive values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
     /// All pairs equally: half of L1.

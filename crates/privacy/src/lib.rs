@@ -34,5 +34,8 @@ pub use counts::{Counts, Reference};
 pub use identifying::Suspect;
 pub use model::{ClassView, Model, SiteSupport, TableView};
 pub use ratio::Ratio;
-pub use requirement::{Requirement, RequirementError, Scope, ScopeAttribute, Sensitive};
+pub use requirement::{
+    DiversityKind, LikenessKind, Requirement, RequirementError, Scope, ScopeAttribute, Sensitive,
+    Stated, StatedCloseness, StatedDiversity, StatedLikeness, StatedSites,
+};
 pub use singled_out::{SingledOut, SingledOutBy, SingledOutError};

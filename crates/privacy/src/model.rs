@@ -1,5 +1,7 @@
 //! Privacy models: what a requirement demands of a class, decided exactly.
 
+use serde::{Deserialize, Serialize};
+
 use crate::closeness::{Distance, EarthMover};
 use crate::counts::{Counts, Reference};
 use crate::measure;
@@ -72,7 +74,8 @@ pub enum Model {
 }
 
 /// What counts as a site that stands behind a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SiteSupport {
     /// Sites with records in the class (JX09).
     Class,

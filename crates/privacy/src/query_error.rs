@@ -5,7 +5,7 @@ use hedgerow_data::{Cell, Release, Table};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::classes::Classes;
 
@@ -23,7 +23,8 @@ pub struct Queries {
 }
 
 /// Relative error of the answers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct QueryError {
     /// Mean of |actual - estimate| / actual.
     pub mean: f64,

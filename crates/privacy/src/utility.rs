@@ -4,12 +4,14 @@
 //! classes), average class size. All are means over cells; each is also given by attribute.
 
 use hedgerow_data::{Cell, Domain, GeneralizedColumn};
-use serde::{Serialize, Serializer};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::classes::Classes;
 
 /// Losses of a release; fractions from 0 (nothing lost) to 1.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Utility {
     /// LM (TG12 equations 1 and 2).
     pub lm: f64,
@@ -33,12 +35,13 @@ pub struct Utility {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_error: Option<crate::query_error::QueryError>,
     /// Losses of each quasi-identifier, by name in JSON.
-    #[serde(serialize_with = "by_name")]
+    #[serde(serialize_with = "by_name", deserialize_with = "named")]
     pub attributes: Vec<AttributeUtility>,
 }
 
 /// Losses of one quasi-identifier.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AttributeUtility {
     /// Its name, the key in JSON.
     #[serde(skip)]
@@ -64,6 +67,27 @@ fn by_name<S: Serializer>(
             .iter()
             .map(|attribute| (&attribute.name, attribute)),
     )
+}
+
+/// Losses by name, as they are written, in that order.
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AttributeUtility>, D::Error> {
+    struct Named;
+    impl<'de> Visitor<'de> for Named {
+        type Value = Vec<AttributeUtility>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("the losses of each quasi-identifier by its name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut all: Vec<AttributeUtility> = Vec::new();
+            while let Some((name, losses)) = map.next_entry::<String, AttributeUtility>()? {
+                all.push(AttributeUtility { name, ..losses });
+            }
+            Ok(all)
+        }
+    }
+    deserializer.deserialize_map(Named)
 }
 
 /// A quasi-identifier of a release and, where it is known, how often each value occurs in the

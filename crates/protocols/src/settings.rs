@@ -36,7 +36,10 @@ impl RunSettings {
     /// What a study says.
     pub fn of_study(study: &Study) -> Result<Self, DocumentError> {
         let root = study.document().root();
-        let mut settings = Self::default();
+        let mut settings = Self {
+            recode: study.recode,
+            ..Self::default()
+        };
         if let Some(head) = root.section("study")? {
             let security = head.word("security", &Security::NAMES)?;
             settings.security = security.unwrap_or_default();
@@ -57,7 +60,8 @@ impl RunSettings {
             return section.finish();
         }
         refuse_d2pt(section, study.partition)?;
-        self.recode = section.word("recode", &Recode::NAMES)?.unwrap_or_default();
+        // The study's too.
+        section.has("recode");
         self.clustering = ClusteringSettings::read(section)?;
         if study.partition == Partition::Horizontal {
             self.top_down = TopDown::read(section)?;

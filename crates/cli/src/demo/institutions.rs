@@ -67,7 +67,7 @@ impl Told<'_> {
             let columns = self.columns(place).join(", ");
             rows.push(vec![site.name.clone(), thousands(site.people), columns]);
         }
-        let files = self.town.study.declared().release_files();
+        let files = self.town.study.declared().release_tables();
         Ok(format!(
             "the release holds: {} whom all three know in {}, the same at all three and signed by all\n{}\
              who is known to all was found from identifiers under the keys of all three; nobody saw\n\

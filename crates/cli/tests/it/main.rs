@@ -6,6 +6,7 @@
 mod clustering;
 mod daemon;
 mod demo;
+mod described;
 mod documents;
 mod generate;
 mod joint;

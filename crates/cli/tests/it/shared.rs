@@ -102,7 +102,7 @@ fn assert_fragments(folder: &Path) {
     }
     assert_eq!(
         std::fs::read_dir(folder.join("release")).unwrap().count(),
-        7
+        9
     );
 }
 

@@ -532,17 +532,27 @@ fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
         };
         keep("study.toml", "study.toml");
         keep("pooled.csv", "pooled.csv");
-        for name in ["release.csv", "release.parquet", "manifest.json", "report.html"] {
+        for name in SIGNED_FILES {
             keep(&format!("north-data/release-1/{name}"), &format!("release/{name}"));
         }
         files
     })
 }
 
+/// The files of the signed release.
+const SIGNED_FILES: [&str; 6] = [
+    "datapackage.json",
+    "manifest.json",
+    "release.csv",
+    "release.parquet",
+    "report.html",
+    "taxonomies/disease.csv",
+];
+
 /// A folder with `study.toml`, `pooled.csv` and the signed `release`.
 pub(super) fn signed() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("release")).unwrap();
+    std::fs::create_dir_all(folder.path().join("release/taxonomies")).unwrap();
     for (name, bytes) in files_of_a_signed_run() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
@@ -623,39 +633,33 @@ fn a_manifest_of_another_version_is_not_guessed_at() {
     let version = |to: &str| {
         changed(folder.path(), "release/manifest.json", |bytes| {
             let text = String::from_utf8(bytes.clone()).unwrap();
-            assert!(text.starts_with("{\n  \"version\": 1,\n"), "{text}");
-            *bytes = text.replacen("  \"version\": 1,\n", to, 1).into_bytes();
+            assert!(text.starts_with("{\n  \"version\": 2,\n"), "{text}");
+            *bytes = text.replacen("  \"version\": 2,\n", to, 1).into_bytes();
         })
     };
-    assert_found(
-        &version("  \"version\": 2,\n"),
-        "manifest.json: is of version 2, this hedgerow reads version 1: look at it with the hedgerow that wrote it",
-    );
-    assert_found(&version(""), "manifest.json: has no version, expected 1");
+    for other in [1, 3] {
+        assert_found(
+            &version(&format!("  \"version\": {other},\n")),
+            &format!(
+                "manifest.json: is of version {other}, this hedgerow reads version 2: look at it with the hedgerow that wrote it"
+            ),
+        );
+    }
+    assert_found(&version(""), "manifest.json: has no version, expected 2");
 }
 
 #[test]
 fn a_changed_byte_is_found_wherever_it_is() {
     let folder = signed();
     let path = folder.path();
-    let names = [
-        "manifest.json",
-        "release.csv",
-        "release.parquet",
-        "report.html",
-    ];
-    let entries = std::fs::read_dir(path.join("release")).unwrap();
-    let mut found: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
-    found.sort();
-    assert_eq!(found, names);
-    for name in names {
+    for name in SIGNED_FILES {
         let file = format!("release/{name}");
         let length = std::fs::read(path.join(&file)).unwrap().len();
         let finding = match name {
             "manifest.json" => String::from("  manifest.json: "),
             _ => format!("  {name}: is not the file that manifest.json speaks of"),
         };
-        let few = (0..length).step_by(length / 40).chain([length - 1]);
+        let few = (0..length).step_by(length.div_ceil(40)).chain([length - 1]);
         for (turn, at) in few.enumerate() {
             let done = changed(path, &file, |bytes| bytes[at] ^= 1 << (turn % 8));
             assert_found(&done, &finding);
@@ -706,12 +710,7 @@ fn every_line_of_a_manifest_matters() {
 fn a_file_that_is_missing_or_does_not_belong_is_named() {
     let folder = signed();
     let path = folder.path();
-    for name in [
-        "manifest.json",
-        "release.csv",
-        "release.parquet",
-        "report.html",
-    ] {
+    for name in SIGNED_FILES {
         let file = path.join("release").join(name);
         std::fs::rename(&file, path.join("gone")).unwrap();
         let done = verify(path);

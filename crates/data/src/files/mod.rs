@@ -4,11 +4,15 @@
 //! buffer. Writing goes to a temporary name beside the target and is renamed when complete.
 
 mod blank_lines;
+mod bounds;
 mod csv;
 mod error;
+mod folder;
 mod fragments;
 mod guard;
+mod marks;
 mod open;
+mod package;
 mod parquet;
 mod sink;
 mod write;
@@ -19,14 +23,17 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use crate::attribute::Schema;
+use crate::study::Study;
 use crate::table::Table;
 use crate::text::TextTable;
 
 pub(crate) use csv::line_of;
 pub use error::FileError;
+pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
 pub use guard::CsvText;
 pub use open::{Format, OutputFile, Progress, format_of};
+pub use package::HOW_FRAGMENTS_JOIN;
 pub(crate) use sink::{missing_column, unknown_column};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
 
@@ -115,6 +122,39 @@ pub fn read_text_batches(
     let mut sink = sink::TextSink::new(expected, CsvText::Verbatim);
     parquet::read_batches(source, batches, &mut sink)?;
     Ok(sink.finish(source.to_owned()))
+}
+
+/// The table of a release that is not fragmented, as it was read.
+#[derive(Debug)]
+pub struct ReleaseTable {
+    /// The columns, those of bounds taken out.
+    pub text: TextTable,
+    /// What the file says beside its cells that contradicts them or the study, in words without the
+    /// file's name: bounds that are not the label's, metadata that is not the study's.
+    pub contradictions: Vec<String>,
+}
+
+/// Reads the table of a release of a study as text. Of a Parquet file, columns of bounds and
+/// metadata are held against the labels and the study; other columns that the study does not know
+/// are read as they are, for others to complain about.
+pub fn read_release_of(
+    path: &Path,
+    study: &Study,
+    progress: &dyn Progress,
+) -> Result<ReleaseTable, FileError> {
+    let attributes = study.schema.attributes().iter();
+    let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+    let mut text = read_release(path, &names, study.csv, progress)?;
+    let mut contradictions = Vec::new();
+    if format_of(path)? == Format::Parquet {
+        let head = marks::Head::read(path)?;
+        contradictions = bounds::take(&mut text, &head.types(), &study.schema);
+        contradictions.extend(head.strange(&study.schema, study.recode));
+    }
+    Ok(ReleaseTable {
+        text,
+        contradictions,
+    })
 }
 
 /// A table that comes cell by cell from elsewhere than a file, such as a database.

@@ -1,5 +1,6 @@
 //! Tables and releases out: CSV (plain, gzip, zstd) or Parquet, whole or chunk by chunk.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,13 +13,15 @@ use parquet::basic::{Compression as ParquetCompression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use rayon::prelude::*;
 
+use super::bounds::{self, Bound};
+use super::marks::{Marks, marks};
 use super::open::{Format, OutputFile, Progress, format_of, unwritable};
 use super::{CsvText, FileError};
-use crate::attribute::Schema;
+use crate::attribute::{Recode, Schema};
 use crate::domain::Domain;
 use crate::field::push_field;
 use crate::release::{Release, ReleaseColumn};
-use crate::study::GROUP;
+use crate::study::{GROUP, Study};
 use crate::table::{Column, Table};
 
 /// Rows encoded at a time.
@@ -41,15 +44,58 @@ pub fn write_table(path: &Path, table: &Table, progress: &dyn Progress) -> Resul
     write(path, &columns, table.rows(), CsvText::Verbatim, progress)
 }
 
-/// Writes a release: quasi-identifiers as cells, the rest verbatim; in CSV, text as `csv` says.
+/// Writes a release of a study: quasi-identifiers as cells, the rest verbatim. In CSV, text stands as
+/// the study says; in Parquet, generalized numbers and days have columns of bounds behind them, and
+/// every column says its role, its type and how it is written.
 pub fn write_release(
     path: &Path,
     release: &Release,
-    csv: CsvText,
+    study: &Study,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
+    let mut columns = Vec::new();
     let all: Vec<usize> = (0..release.columns().len()).collect();
-    write_columns(path, (release, None), &all, csv, progress)
+    push_columns(&mut columns, release, &all);
+    if format_of(path)? == Format::Parquet {
+        columns = described(columns, release, study.recode);
+    }
+    write(path, &columns, release.rows(), study.csv, progress)
+}
+
+/// The columns of a release as Parquet has them: with marks and bounds.
+fn described<'a>(
+    columns: Vec<Source<'a>>,
+    release: &'a Release,
+    recode: Recode,
+) -> Vec<Source<'a>> {
+    let schema = release.schema();
+    let mut names = bounds::names(schema);
+    let mut all = Vec::new();
+    for column in columns {
+        let Some(position) = schema.position(&column.name) else {
+            continue;
+        };
+        let attribute = &schema.attributes()[position];
+        let marks = |bound| marks(attribute, recode, bound);
+        all.push(Source {
+            marks: marks(None),
+            ..column
+        });
+        let cells = release.generalized(position);
+        let Some((cells, names)) = cells.zip(names[position].take()) else {
+            continue;
+        };
+        for (bound, name) in Bound::BOTH.into_iter().zip(names) {
+            let of_cells = cells.cells.iter();
+            let codes = of_cells.map(|cell| bounds::code(&attribute.domain, cell, bound));
+            all.push(Source {
+                name: name.into(),
+                values: Values::Bounds(&attribute.domain, codes.collect(), &cells.codes),
+                marks: marks(Some(bound)),
+            });
+        }
+    }
+    all
 }
 
 /// Writes columns of a release by position, after the group of each row where there are groups.
@@ -67,11 +113,14 @@ pub(super) fn write_columns(
     let place_of_row: Vec<u32> = groups.iter().copied().flatten().map(place).collect();
     if groups.is_some() {
         let texts = numbers.iter().map(u32::to_string).collect();
-        columns.push(Source {
-            name: GROUP,
-            values: Values::Texts(texts, &place_of_row),
-        });
+        columns.push(Source::of_texts(GROUP, texts, &place_of_row));
     }
+    push_columns(&mut columns, release, positions);
+    write(path, &columns, release.rows(), csv, progress)
+}
+
+/// Columns of a release by position, those that are absent left out.
+fn push_columns<'a>(columns: &mut Vec<Source<'a>>, release: &'a Release, positions: &[usize]) {
     for position in positions {
         let attribute = &release.schema().attributes()[*position];
         match &release.columns()[*position] {
@@ -81,17 +130,14 @@ pub(super) fn write_columns(
                     .cells
                     .iter()
                     .map(|cell| attribute.domain.write_cell(cell));
-                columns.push(Source {
-                    name: &attribute.name,
-                    values: Values::Texts(texts.collect(), &cells.codes),
-                });
+                let texts = texts.collect();
+                columns.push(Source::of_texts(&attribute.name, texts, &cells.codes));
             }
             ReleaseColumn::Verbatim(column) => {
                 columns.push(Source::new(&attribute.name, &attribute.domain, column));
             }
         }
     }
-    write(path, &columns, release.rows(), csv, progress)
 }
 
 fn write(
@@ -183,8 +229,10 @@ fn sources<'a>(schema: &'a Schema, columns: &'a [Column]) -> Vec<Source<'a>> {
 
 /// A column as it is written.
 struct Source<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     values: Values<'a>,
+    /// What Parquet says of it besides.
+    marks: Marks,
 }
 
 enum Values<'a> {
@@ -192,26 +240,42 @@ enum Values<'a> {
     Texts(Vec<String>, &'a [u32]),
     /// A column of a domain.
     Domain(&'a Domain, &'a Column),
+    /// A bound of each distinct cell of a column, as a code of the domain, and each row's cell.
+    Bounds(&'a Domain, Vec<Option<u32>>, &'a [u32]),
 }
 
 impl<'a> Source<'a> {
     fn new(name: &'a str, domain: &'a Domain, column: &'a Column) -> Self {
         Self {
-            name,
+            name: name.into(),
             values: Values::Domain(domain, column),
+            marks: Marks::new(),
+        }
+    }
+
+    fn of_texts(name: &'a str, texts: Vec<String>, codes: &'a [u32]) -> Self {
+        Self {
+            name: name.into(),
+            values: Values::Texts(texts, codes),
+            marks: Marks::new(),
         }
     }
 
     fn arrow_type(&self) -> DataType {
         match &self.values {
-            Values::Domain(Domain::Integer(_), _) => DataType::Int64,
-            Values::Domain(Domain::Date(_), _) => DataType::Date32,
-            _ => DataType::Utf8,
+            Values::Domain(domain, _) | Values::Bounds(domain, ..) => {
+                bounds::arrow_type(domain).unwrap_or(DataType::Utf8)
+            }
+            Values::Texts(..) => DataType::Utf8,
         }
     }
 
-    fn text(&self, row: usize) -> std::borrow::Cow<'_, str> {
+    fn text(&self, row: usize) -> Cow<'_, str> {
         match &self.values {
+            Values::Bounds(domain, ends, codes) => match ends[codes[row] as usize] {
+                Some(code) => domain.label(code),
+                None => "".into(),
+            },
             Values::Texts(texts, codes) => texts[codes[row] as usize].as_str().into(),
             Values::Domain(domain, Column::Coded(codes)) => domain.label(codes.get(row)),
             Values::Domain(_, Column::Text(texts)) => texts.get(row).into(),
@@ -220,22 +284,19 @@ impl<'a> Source<'a> {
 
     fn arrow(&self, start: usize, end: usize) -> ArrayRef {
         let rows = start..end;
-        if let Values::Domain(domain, Column::Coded(codes)) = &self.values {
-            let missing = domain.missing_code();
-            let code = |row| Some(codes.get(row)).filter(|code| Some(*code) != missing);
-            match domain {
-                Domain::Integer(integers) => {
-                    let numbers = rows.map(|row| code(row).map(|code| integers.value(code)));
-                    return Arc::new(numbers.collect::<Int64Array>());
-                }
-                Domain::Date(days) => {
-                    let epoch = date(1970, 1, 1);
-                    let numbers =
-                        rows.map(|row| code(row).map(|code| (days.day(code) - epoch).get_days()));
-                    return Arc::new(numbers.collect::<Date32Array>());
-                }
-                Domain::Category(_) | Domain::Text => {}
+        let typed = match &self.values {
+            Values::Domain(domain, Column::Coded(codes)) => {
+                let missing = domain.missing_code();
+                let code = |row| Some(codes.get(row)).filter(|code| Some(*code) != missing);
+                typed(domain, rows.clone().map(code))
             }
+            Values::Bounds(domain, ends, codes) => {
+                typed(domain, rows.clone().map(|row| ends[codes[row] as usize]))
+            }
+            _ => None,
+        };
+        if let Some(typed) = typed {
+            return typed;
         }
         let mut texts = arrow_array::builder::StringBuilder::new();
         for row in rows {
@@ -243,6 +304,22 @@ impl<'a> Source<'a> {
         }
         let texts: StringArray = texts.finish();
         Arc::new(texts)
+    }
+}
+
+/// Values of a domain of numbers or days, in their own type.
+fn typed(domain: &Domain, codes: impl Iterator<Item = Option<u32>>) -> Option<ArrayRef> {
+    match domain {
+        Domain::Integer(integers) => {
+            let numbers = codes.map(|code| code.map(|code| integers.value(code)));
+            Some(Arc::new(numbers.collect::<Int64Array>()))
+        }
+        Domain::Date(days) => {
+            let epoch = date(1970, 1, 1);
+            let numbers = codes.map(|code| code.map(|code| (days.day(code) - epoch).get_days()));
+            Some(Arc::new(numbers.collect::<Date32Array>()))
+        }
+        Domain::Category(_) | Domain::Text => None,
     }
 }
 
@@ -278,7 +355,7 @@ fn create(
                 if position > 0 {
                     header.push(b',');
                 }
-                push_field(&mut header, &csv.written(column.name), b',');
+                push_field(&mut header, &csv.written(&column.name), b',');
             }
             header.push(b'\n');
             file.write_all(&header)
@@ -289,7 +366,10 @@ fn create(
         Format::Parquet => {
             let fields: Vec<Field> = columns
                 .iter()
-                .map(|column| Field::new(column.name, column.arrow_type(), true))
+                .map(|column| {
+                    let field = Field::new(&*column.name, column.arrow_type(), true);
+                    field.with_metadata(column.marks.clone())
+                })
                 .collect();
             let schema = Arc::new(ArrowSchema::new(fields));
             let properties = WriterProperties::builder()
@@ -374,7 +454,7 @@ fn ready_labels(column: &Source<'_>, csv: CsvText) -> Option<Vec<Box<[u8]>>> {
     };
     match &column.values {
         Values::Texts(texts, _) => Some(texts.iter().map(|text| field(text)).collect()),
-        Values::Domain(Domain::Text, _) => None,
+        Values::Domain(Domain::Text, _) | Values::Bounds(..) => None,
         Values::Domain(domain, _) => (domain.size() <= MOST_LABELS).then(|| {
             (0..domain.size())
                 .map(|code| field(&domain.label(code)))

@@ -1,7 +1,8 @@
-//! The algorithm of a study by its name, which files and rules of sites follow from. What else stands
-//! in `[algorithm]` is the `protocols` crate's to read.
+//! The algorithm of a study by its name, and how its releases are written: files and rules of sites follow
+//! from both. What else stands in `[algorithm]` is the `protocols` crate's to read.
 
 use super::Partition;
+use crate::attribute::Recode;
 use crate::document::{DocumentError, Section};
 use crate::nearest::quoted_list;
 
@@ -53,14 +54,18 @@ const HORIZONTAL: [(&str, Algorithm); 3] = [
 /// Those of a vertical one, its own first.
 const VERTICAL: [(&str, Algorithm); 2] = [Algorithm::D2pt.named(), Algorithm::Clustering.named()];
 
-/// Reads `algorithm.name`: one of those for the partition, the first where the study names none.
-pub(super) fn read(root: &Section<'_>, partition: Partition) -> Result<Algorithm, DocumentError> {
+/// Reads `algorithm.name`, one of those for the partition, the first where the study names none; and
+/// `algorithm.recode`, which has no meaning for D2Pt.
+pub(super) fn read(
+    root: &Section<'_>,
+    partition: Partition,
+) -> Result<(Algorithm, Recode), DocumentError> {
     let (here, elsewhere): (&[_], &[_]) = match partition {
         Partition::Horizontal => (&HORIZONTAL, &VERTICAL),
         Partition::Vertical => (&VERTICAL, &HORIZONTAL),
     };
     let Some(section) = root.section("algorithm")? else {
-        return Ok(here[0].1);
+        return Ok((here[0].1, Recode::default()));
     };
     if let Some(name) = section.string("name")?
         && let Some((name, _)) = elsewhere.iter().find(|(other, _)| *other == name)
@@ -78,5 +83,10 @@ pub(super) fn read(root: &Section<'_>, partition: Partition) -> Result<Algorithm
         );
         return Err(section.wrong("name", message));
     }
-    Ok(section.word("name", here)?.unwrap_or(here[0].1))
+    let algorithm = section.word("name", here)?.unwrap_or(here[0].1);
+    let recode = match algorithm {
+        Algorithm::D2pt => None,
+        _ => section.word("recode", &Recode::NAMES)?,
+    };
+    Ok((algorithm, recode.unwrap_or_default()))
 }

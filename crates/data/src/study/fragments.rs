@@ -1,7 +1,6 @@
 //! The files of a fragmented release: a table of quasi-identifiers and one of each other attribute,
 //! whose names are made of the attributes'.
 
-use super::Study;
 use crate::attribute::{Role, Schema};
 use crate::document::{DocumentError, Section};
 use crate::nearest::shorten;
@@ -59,22 +58,6 @@ fn file_of(role: Role, name: &str) -> Option<String> {
         Role::Sensitive => Some(format!("sensitive-{name}.csv")),
         Role::Other => Some(format!("other-{name}.csv")),
         Role::Quasi | Role::Identifier => None,
-    }
-}
-
-impl Study {
-    /// The files of a release that all sites have alike, the one that is read first at the head.
-    pub fn release_files(&self) -> Vec<String> {
-        if !self.is_fragmented() {
-            return ["release.csv", "release.parquet"].map(String::from).into();
-        }
-        let mut files = vec![String::from(QUASI_FILE)];
-        files.extend(
-            fragment_files(&self.schema)
-                .into_iter()
-                .map(|(_, file)| file),
-        );
-        files
     }
 }
 

@@ -8,23 +8,30 @@
 mod algorithm;
 mod attributes;
 mod audit;
+mod described;
 mod fragments;
 mod identity;
+mod release_files;
 mod split;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::attribute::{Role, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::attribute::{Recode, Role, Schema};
 use crate::document::{Document, DocumentError, Section};
 use crate::files::CsvText;
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
 pub use algorithm::Algorithm;
 pub use audit::Audit;
+pub use described::{Described, DescribedColumn, DescribedError, DescribedRange, Kind};
 pub(crate) use fragments::fragment_files;
 pub use fragments::{GROUP, QUASI_FILE};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
+pub(crate) use release_files::safe_name;
+pub use release_files::{CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, taxonomy_files};
 pub use split::{Split, SplitError};
 
 /// A study, read and checked.
@@ -50,11 +57,14 @@ pub struct Study {
     pub identity: Identity,
     /// How classes are found.
     pub algorithm: Algorithm,
+    /// How a class is written where an attribute does not say so itself.
+    pub recode: Recode,
     document: Document,
 }
 
 /// How the table is spread over the sites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Partition {
     /// Different people, same columns.
     Horizontal,
@@ -141,7 +151,7 @@ impl Study {
         let schema = Arc::new(attributes::schema(&root, open)?);
         let identity = Identity::read(&root, &schema)?;
         let split = split::read(&root, &schema, &columns)?;
-        let algorithm = algorithm::read(&root, partition)?;
+        let (algorithm, recode) = algorithm::read(&root, partition)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -167,6 +177,7 @@ impl Study {
             split,
             identity,
             algorithm,
+            recode,
             document,
         })
     }

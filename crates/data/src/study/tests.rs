@@ -244,7 +244,7 @@ fn sites_of_the_same_people_say_what_they_hold() {
     assert_eq!(names.collect::<Vec<_>>(), ["id", "age", "disease"]);
     assert_eq!(study.algorithm, Algorithm::D2pt);
     assert_eq!(
-        study.release_files(),
+        study.release_tables(),
         ["quasi.csv", "sensitive-disease.csv", "other-ward.csv"]
     );
     // What the study does not say, a simulation may.

@@ -173,7 +173,14 @@ impl Taxonomy {
             text.push(b'\n');
         }
         // Labels are text and so are the separators: nothing is lost.
-        String::from_utf8_lossy(&text).into_owned()
+        let text = String::from_utf8_lossy(&text).into_owned();
+        // A first label that would be taken for the head of another form, or for a byte-order mark
+        // of its own, is quoted: neither was quoted above.
+        let is_misread = file::has_parent_child_header(&text) || text.starts_with('\u{feff}');
+        match text.split_once(';') {
+            Some((label, rest)) if is_misread => format!("\"{label}\";{rest}"),
+            _ => text,
+        }
     }
 }
 

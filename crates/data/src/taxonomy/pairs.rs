@@ -26,6 +26,13 @@ impl Taxonomy {
                     reason: format!("{} columns, expected two: parent;child", fields.len()),
                 });
             };
+            if parent.is_empty() {
+                return Err(TaxonomyError::Unreadable {
+                    file: name.to_owned(),
+                    line,
+                    reason: String::from("the parent is empty, expected a label"),
+                });
+            }
             is_parent.entry((*parent).to_owned()).or_insert(line);
             let place = ((*parent).to_owned(), line);
             if let Some((first_parent, first_line)) = parent_of.insert((*child).to_owned(), place) {

@@ -254,3 +254,38 @@ fn a_large_file_is_read_in_a_moment() {
         .to_string();
     assert!(error.contains("t.csv:200001"), "{error}");
 }
+
+/// A tree that is written reads back, whatever its labels look like.
+#[test]
+fn a_written_tree_is_read_as_rows() {
+    for (value, root) in [
+        ("parent", "child"),
+        ("parent", "child  "),
+        ("\u{feff}", "*"),
+        ("\u{feff}parent", "child"),
+        ("", "*"),
+        ("a;b", "*"),
+        ("say \"x\"", "*"),
+        ("two\nlines", "all\r"),
+    ] {
+        let mut rows = Vec::new();
+        for label in [value, root] {
+            rows.extend((!rows.is_empty()).then_some(b';'));
+            rows.push(b'"');
+            rows.extend(label.replace('"', "\"\"").bytes());
+            rows.push(b'"');
+        }
+        let rows = String::from_utf8(rows).unwrap();
+        let tree = Taxonomy::from_rows(&rows, "t.csv").unwrap();
+        assert_eq!(tree.values().collect::<Vec<_>>(), [value]);
+        let written = tree.to_rows();
+        assert_eq!(
+            Taxonomy::from_text(&written, "t.csv").unwrap(),
+            tree,
+            "{written:?}"
+        );
+    }
+    // Rows have no way to write an empty label above values, so no other form may have one.
+    let error = Taxonomy::from_pairs("parent;child\n;a\n", "t.csv").unwrap_err();
+    assert!(error.to_string().starts_with("t.csv:2"), "{error}");
+}

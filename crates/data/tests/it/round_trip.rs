@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{
-    CsvText, Others, read_fragments, read_release, read_table, write_fragments, write_release,
+    CsvText, Others, read_fragments, read_release_of, read_table, write_fragments, write_release,
     write_table,
 };
 use hedgerow_data::{
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 const FORMATS: [&str; 4] = ["t.csv", "t.csv.gz", "t.csv.zst", "t.parquet"];
 
-fn schema() -> Arc<Schema> {
+fn study() -> Study {
     let text = r#"
 [study]
 name = "round trip"
@@ -56,7 +56,11 @@ role = "other"
 type = "text"
 "#;
     let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
-    Study::read(document, Path::new("")).unwrap().schema
+    Study::read(document, Path::new("")).unwrap()
+}
+
+fn schema() -> Arc<Schema> {
+    study().schema
 }
 
 fn column(schema: &Schema, attribute: usize, picks: &[u32]) -> Column {
@@ -174,8 +178,10 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         for (name, csv) in FORMATS.into_iter().flat_map(|name| [(name, CsvText::Guarded), (name, CsvText::Verbatim)]) {
             let path = folder.path().join(name);
-            write_release(&path, &release, csv, &()).unwrap();
-            let text = read_release(&path, &[], csv, &()).unwrap();
+            let mut study = study();
+            study.csv = csv;
+            write_release(&path, &release, &study, &()).unwrap();
+            let text = read_release_of(&path, &study, &()).unwrap().text;
             let again = Release::from_text(&text, &schema, &[]).unwrap();
             prop_assert_eq!(&again, &release, "{}", name);
         }
@@ -189,7 +195,7 @@ proptest! {
         let release = Release::new(table.schema().clone(), columns, table.rows());
         let folder = tempfile::tempdir().unwrap();
         let (path, parquet) = (folder.path().join("t.csv"), folder.path().join("t.parquet"));
-        write_release(&path, &release, CsvText::Guarded, &()).unwrap();
+        write_release(&path, &release, &study(), &()).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
         for record in reader.records() {
@@ -198,9 +204,11 @@ proptest! {
                 prop_assert!(!would_run || field.parse::<f64>().is_ok(), "{field}");
             }
         }
-        write_release(&parquet, &release, CsvText::Guarded, &()).unwrap();
+        write_release(&parquet, &release, &study(), &()).unwrap();
         let guarded = std::fs::read(&parquet).unwrap();
-        write_release(&parquet, &release, CsvText::Verbatim, &()).unwrap();
+        let mut verbatim = study();
+        verbatim.csv = CsvText::Verbatim;
+        write_release(&parquet, &release, &verbatim, &()).unwrap();
         prop_assert_eq!(guarded, std::fs::read(&parquet).unwrap());
     }
 
@@ -227,8 +235,8 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         for name in FORMATS {
             let paths = ["a", "b"].map(|of| folder.path().join(format!("{of}{name}")));
-            write_release(&paths[0], &release, CsvText::Guarded, &()).unwrap();
-            write_release(&paths[1], &turned, CsvText::Guarded, &()).unwrap();
+            write_release(&paths[0], &release, &study(), &()).unwrap();
+            write_release(&paths[1], &turned, &study(), &()).unwrap();
             prop_assert_eq!(std::fs::read(&paths[0]).unwrap(), std::fs::read(&paths[1]).unwrap());
         }
         // Cells first, in the order of their values in the domain, then what is verbatim.

@@ -10,7 +10,7 @@ use crate::words::{aligned, count, thousands};
 
 /// A step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "lowercase")]
+#[serde(tag = "step", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Step {
     /// A wave of cuts begins.
     Wave {
@@ -234,6 +234,7 @@ impl Ended {
 
 /// How the loss of a clustering fell, at the start that was kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Convergence {
     /// What the loss is.
     pub measure: LossMeasure,

@@ -8,10 +8,10 @@ use hedgerow_protocols::vertical::align::{align, by_identifier};
 use hedgerow_protocols::vertical::clustering::{assemble, cluster};
 use hedgerow_protocols::vertical::d2pt::{self, Fragments, anonymize, columns_of};
 use hedgerow_smc::Party;
-use serde_json::{Value, json};
 
 use super::convergence::{Convergence, Step, Steps};
 use super::{Groups, Joint};
+use crate::release::manifest::{Holder, Shared};
 use crate::release::recount;
 use crate::study::plan::Draws;
 use crate::study::ready::Ready;
@@ -93,7 +93,7 @@ impl Ready {
     }
 
     /// Who held what and how groups were found by so many sites, for a release's manifest.
-    pub(crate) fn shared(&self, groups: Option<Groups>, sites: usize) -> Option<Value> {
+    pub(crate) fn shared(&self, groups: Option<Groups>, sites: usize) -> Option<Shared> {
         if !self.is_vertical() {
             return None;
         }
@@ -109,19 +109,21 @@ impl Ready {
             Some(_) => names.collect(),
             None => numbers.collect(),
         };
-        let sites = names
-            .iter()
-            .enumerate()
-            .map(|(site, name)| json!({ "site": name, "columns": split.names(schema, site) }));
-        let identifiers = &self.study.identity.columns;
-        let mut shared = json!({ "identifiers": identifiers, "sites": sites.collect::<Vec<_>>() });
-        if let Some(groups) = groups {
-            shared["synchronizer"] = self.run.d2pt.synchronizer.name().into();
-            shared["synchronizations"] = groups.synchronizations.into();
-            shared["same_at_first"] = groups.same_at_first.into();
-            shared["restored"] = self.run.d2pt.restore.into();
-        }
-        Some(shared)
+        let sites = names.into_iter().enumerate();
+        let sites = sites.map(|(place, site)| {
+            let columns = split.names(schema, place).into_iter();
+            let columns = columns.map(str::to_owned).collect();
+            Holder { site, columns }
+        });
+        let d2pt = &self.run.d2pt;
+        Some(Shared {
+            identifiers: self.study.identity.columns.clone(),
+            sites: sites.collect(),
+            synchronizer: groups.map(|_| d2pt.synchronizer.name().to_owned()),
+            synchronizations: groups.map(|groups| groups.synchronizations),
+            same_at_first: groups.map(|groups| groups.same_at_first),
+            restored: groups.map(|_| d2pt.restore),
+        })
     }
 }
 

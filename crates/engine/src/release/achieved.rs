@@ -1,8 +1,10 @@
 //! What a release achieves, as a release shows it and, where everybody's rows are at hand, of sites.
 
-use hedgerow_privacy::verify::{Measure, Verdict};
+use hedgerow_privacy::verify::{Measure, ModelVerdict, Verdict};
 use hedgerow_privacy::{Model, Requirement};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+
+use super::ordered::Ordered;
 
 /// What is achieved that speaks of sites, where one has everybody's rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,35 +16,66 @@ pub(crate) struct OfSites {
 }
 
 /// What a release achieves, as the summary of a run and its manifest have it.
-pub(crate) fn achieved(verdict: &Verdict, of_sites: OfSites) -> Map<String, Value> {
-    let mut achieved = Map::new();
-    let models = [
-        ("k", &verdict.models.k),
-        ("l_distinct", &verdict.models.l_distinct),
-        ("l_entropy", &verdict.models.l_entropy),
-    ];
-    for (name, model) in models {
-        if let Some(model) = model {
-            achieved.insert(name.into(), json!(model.achieved));
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Achieved {
+    /// Records of the smallest class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub k: Option<u64>,
+    /// Distinct sensitive values of the class with the fewest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l_distinct: Option<u64>,
+    /// Least entropy diversity of a class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l_entropy: Option<f64>,
+    /// Greatest distance of a class from the table, for each sensitive attribute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t: Option<Ordered<f64>>,
+    /// Sites behind the class with the fewest, where somebody could see sites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_diversity: Option<u64>,
+    /// Colluding sites that every class withstands, where somebody could see sites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub m: Option<u64>,
+}
+
+impl Achieved {
+    /// What a verdict found, and what is known of sites.
+    pub(crate) fn of(verdict: &Verdict, of_sites: OfSites) -> Self {
+        let models = &verdict.models;
+        let number = |model: &Option<ModelVerdict>| model.as_ref().map(|model| model.achieved);
+        let t = models.t.as_ref().map(|t| {
+            let each = t.attributes.iter();
+            let each = each
+                .filter_map(|attribute| Some((attribute.name.clone(), real(attribute.achieved)?)));
+            each.collect()
+        });
+        Self {
+            k: number(&models.k).and_then(whole),
+            l_distinct: number(&models.l_distinct).and_then(whole),
+            l_entropy: number(&models.l_entropy).and_then(real),
+            t,
+            site_diversity: of_sites.diversity,
+            m: of_sites.withstood,
         }
     }
-    if let Some(t) = &verdict.models.t {
-        let each = t
-            .attributes
-            .iter()
-            .map(|attribute| (attribute.name.clone(), json!(attribute.achieved)));
-        achieved.insert("t".into(), Value::Object(each.collect()));
+}
+
+fn whole(measure: Measure) -> Option<u64> {
+    match measure {
+        Measure::Whole(number) => Some(number),
+        _ => None,
     }
-    let of_sites = [
-        ("site_diversity", of_sites.diversity),
-        ("m", of_sites.withstood),
-    ];
-    for (name, value) in of_sites {
-        if let Some(value) = value {
-            achieved.insert(name.into(), json!(Measure::Whole(value)));
-        }
-    }
-    achieved
+}
+
+fn real(measure: Measure) -> Option<f64> {
+    let number = match measure {
+        Measure::Whole(number) => number as f64,
+        Measure::Fraction(ratio) => ratio.to_f64(),
+        Measure::Real(number) => number,
+        Measure::Unknown => return None,
+    };
+    Some(number).filter(|number| number.is_finite())
 }
 
 impl OfSites {

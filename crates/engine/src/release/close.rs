@@ -5,25 +5,20 @@ use std::path::Path;
 
 use hedgerow_data::files::{FileError, OutputFile};
 use hedgerow_node::identity::{Purpose, Secret, hex};
-use serde_json::{Map, Value, json};
 
-use super::manifest::{Account, FILE, OWN_FILE, account_digest, describe, hash, tail};
+use super::date::today;
+use super::files::{account_digest, hash, tail};
+use super::manifest::{FILE, Manifest, OWN_FILE, Statement};
+use super::statement::Account;
 use crate::error::Error;
 use crate::report;
 use crate::study::opened::Opened;
 use crate::study::ready::Ready;
 
-/// Writes the manifest of a release that nobody signs, made of a study that may not be one that
-/// can be signed.
+/// Writes the manifest of a release that nobody signs, made today.
 pub(crate) fn write_unsigned(ready: &Ready, account: &Account<'_>) -> Result<(), Error> {
-    let mut statement = Map::new();
-    statement.insert("study".into(), Value::from(ready.study.name.as_str()));
-    if let Some(agreement) = ready.opened.signable() {
-        let hash = agreement.hash.to_string();
-        statement.insert("study_hash".into(), Value::from(hash));
-    }
-    describe(&mut statement, ready, account.published)?;
-    let manifest = account.under("unsigned", Value::Object(statement), Vec::new());
+    let statement = Statement::of_one_place(ready, today(), account.published)?;
+    let manifest = account.unsigned(statement);
     close(&account.published.folder, manifest, &ready.opened, None)
 }
 
@@ -31,19 +26,21 @@ pub(crate) fn write_unsigned(ready: &Ready, account: &Account<'_>) -> Result<(),
 /// and key, or by nobody's.
 pub(crate) fn close(
     folder: &Path,
-    mut manifest: Value,
+    mut manifest: Manifest,
     opened: &Opened,
     writer: Option<(&str, &Secret)>,
 ) -> Result<(), Error> {
-    let mut account = Map::new();
-    if let Some((site, _)) = writer {
-        account.insert("site".into(), Value::from(site));
-    }
-    manifest["account"] = account.into();
+    manifest.account.site = writer.map(|(site, _)| site.to_owned());
     report::write(folder, opened, &manifest)?;
     let hash = hash(&folder.join(OWN_FILE))?;
-    manifest["account"]["files"] = json!({ OWN_FILE: hash });
-    let text = format!("{manifest:#}");
+    manifest.account.files = [(OWN_FILE.to_owned(), hash)].into_iter().collect();
+    let path = folder.join(FILE);
+    let unwritable = |reason: String| FileError::Unwritable {
+        file: path.display().to_string(),
+        reason,
+    };
+    let text = serde_json::to_string_pretty(&manifest);
+    let text = text.map_err(|error| unwritable(error.to_string()))?;
     // An object ends so; the seal comes before.
     let head = text.strip_suffix("\n}").unwrap_or(&text);
     let digest = account_digest(head.as_bytes());
@@ -51,12 +48,8 @@ pub(crate) fn close(
         Some((_, secret)) => hex(&secret.sign(Purpose::Account, &digest)),
         None => hex(&digest),
     };
-    let path = folder.join(FILE);
     let mut file = OutputFile::create(&path)?;
     let written = file.write_all(format!("{head}{}", tail(&seal)).as_bytes());
-    written.map_err(|error| FileError::Unwritable {
-        file: path.display().to_string(),
-        reason: error.to_string(),
-    })?;
+    written.map_err(|error| unwritable(error.to_string()))?;
     Ok(file.finish()?)
 }

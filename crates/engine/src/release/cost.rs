@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a run cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cost {
     /// Rounds of messages.
     pub rounds: u64,
@@ -18,6 +19,6 @@ pub struct Cost {
     /// Of these the protocol's own: cuts, covers and the joint release, of tables in memory.
     pub protocol_seconds: f64,
     /// What the messages would take between institutions: 30 ms, 100 Mbit/s.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wan_seconds: Option<f64>,
 }

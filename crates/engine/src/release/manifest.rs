@@ -2,158 +2,195 @@
 //! that wrote it: achieved privacy, utility, its ledger, what the run cost, how the loss fell, and its
 //! report.
 //!
-//! It begins with its version. What all sign is the same at every site, byte for byte: names, counts and hashes of files, no
-//! fractions. The account is each site's own; its last line is the seal, that site's signature under
-//! every byte before it. With the hashes in it, no byte of the folder can change unseen. A release
-//! that no sites made, of `simulate` or `anonymize`, has the same statement under the name
-//! `unsigned`, no signatures, and as its seal a mere hash: it shows damage, not forgery.
+//! It begins with its version. What all sign is the same at every site, byte for byte: names, counts,
+//! hashes of files, and what the study says of columns and requirement, so that a reader of the folder
+//! needs nothing else to understand it. The account is each site's own; its last line is the seal, that
+//! site's signature under every byte before it. With the hashes in it, no byte of the folder can change
+//! unseen. A release that no sites made, of `simulate` or `anonymize`, has the same statement under the
+//! name `unsigned`, no signatures, and as its seal a mere hash: it shows damage, not forgery.
+//!
+//! Keys stand in the order of the fields here. A key that is not known, or is missing, is an error that
+//! names the key.
 
-use std::path::Path;
-
-use hedgerow_data::Study;
-use hedgerow_data::files::FileError;
-use hedgerow_node::agreement::StudyHash;
-use hedgerow_node::identity::{PublicKey, hex};
-use hedgerow_node::run::Seals;
-use hedgerow_smc::ledger::Line;
+use hedgerow_data::Recode;
+use hedgerow_data::study::{DescribedColumn, Partition};
+use hedgerow_privacy::utility::Utility;
+use hedgerow_privacy::{Requirement, Stated};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::achieved::{OfSites, achieved};
+use super::achieved::Achieved;
 use super::cost::Cost;
-use super::outcome;
-use super::published::Published;
-use crate::error::Error;
+use super::ordered::Ordered;
 use crate::joint::convergence::Convergence;
-use crate::study::ready::Ready;
 
 /// Its name in the folder of a release.
 pub(crate) const FILE: &str = "manifest.json";
 /// The version of what it says and how: a reader of another one does not guess.
-pub(crate) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 2;
 /// The file that is of the site's own account.
 pub(crate) const OWN_FILE: &str = "report.html";
+/// The longest manifest: a few hundred bytes for each of 250 sites and for each column, and a ledger.
+pub(crate) const LONGEST: u64 = 1 << 24;
 
-/// What a site says of a release that the others have not signed: its own account.
-pub(crate) struct Account<'a> {
-    pub(crate) published: &'a Published,
-    pub(crate) sites: usize,
-    pub(crate) of_sites: OfSites,
-    pub(crate) ledger: &'a [Disclosed],
-    pub(crate) cost: &'a Cost,
+/// What the folder of a release says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of what is said and how.
+    pub version: u64,
+    /// What all sites signed, of a release that sites made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<Statement>,
+    /// The same, of a release that was made in one place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsigned: Option<Statement>,
+    /// The signatures, in the study's order of sites.
+    pub signatures: Vec<SignatureOf>,
+    /// How many sites there were.
+    pub sites: u64,
+    /// What the release achieves.
+    pub achieved: Achieved,
+    /// What the release lost.
+    pub utility: Utility,
+    /// What the run disclosed to the site that wrote this.
+    pub ledger: Vec<Disclosed>,
+    /// What the run cost the site that wrote this.
+    pub cost: Cost,
     /// How the loss of a clustering fell.
-    pub(crate) convergence: Option<&'a Convergence>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
     /// Of the same people at several sites: who held what, and how groups were found.
-    pub(crate) shared: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Shared>,
+    /// Whose account this is.
+    pub account: AccountOf,
+    /// The seal under all that stands before it; nothing before it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
 }
 
-/// The run that a release is of.
-pub(crate) struct RunOf<'a> {
-    pub(crate) study: StudyHash,
-    pub(crate) number: u32,
-    /// What each site committed itself to before it, in the study's order.
-    pub(crate) commitments: Vec<(&'a str, [u8; 32])>,
+/// What is said of a release, the same at every site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statement {
+    /// The study's name.
+    pub study: String,
+    /// The hash of the study, where sites could sign the study.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study_hash: Option<String>,
+    /// Which run of the study, of a release that sites made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<u32>,
+    /// What each site committed itself to before the run, in the study's order.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub commitments: Ordered<String>,
     /// The hash of every answer that all sites saw opened.
-    pub(crate) transcript: [u8; 32],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
+    /// The security level.
+    pub security: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// Records of the release.
+    pub records: u64,
+    /// Classes of the release.
+    pub classes: u64,
+    /// How text stands in CSV files.
+    pub csv: String,
+    /// The hash of each file.
+    pub files: Ordered<String>,
+    /// The version of hedgerow that made the release.
+    pub hedgerow: String,
+    /// The day of the run, in universal time: `2026-01-31`.
+    pub date: String,
+    /// How the table was spread over the sites.
+    pub partition: Partition,
+    /// How classes are written where a column does not say so.
+    pub recode: Recode,
+    /// What every class was made to satisfy.
+    pub requirement: Demanded,
+    /// The columns of the study.
+    pub columns: Vec<DescribedColumn>,
 }
 
-/// What all sites sign.
-pub(crate) fn signed(
-    ready: &Ready,
-    run: &RunOf<'_>,
-    published: &Published,
-) -> Result<Value, Error> {
-    let mut statement = Map::new();
-    statement.insert("study".into(), Value::from(ready.study.name.as_str()));
-    statement.insert("study_hash".into(), Value::from(run.study.to_string()));
-    statement.insert("run".into(), Value::from(run.number));
-    let commitments = run.commitments.iter();
-    let commitments: Map<String, Value> = commitments
-        .map(|(site, commitment)| ((*site).to_owned(), hex(commitment).into()))
-        .collect();
-    statement.insert("commitments".into(), commitments.into());
-    statement.insert("transcript".into(), hex(&run.transcript).into());
-    describe(&mut statement, ready, published)?;
-    Ok(Value::Object(statement))
+/// A requirement, as data and in words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Demanded {
+    /// One phrase for each model.
+    pub words: Vec<String>,
+    /// The keys of the study's `[require]` table.
+    pub require: Stated,
 }
 
-/// The part of a statement that speaks of the release.
-pub(super) fn describe(
-    statement: &mut Map<String, Value>,
-    ready: &Ready,
-    published: &Published,
-) -> Result<(), Error> {
-    let mut files = Map::new();
-    for name in ready.study.release_files() {
-        let hash = hash(&published.folder.join(&name))?;
-        files.insert(name, Value::from(hash));
-    }
-    let security = ready.run.security.name();
-    let algorithm = ready.study.algorithm.name();
-    statement.insert("security".into(), Value::from(security));
-    statement.insert("algorithm".into(), Value::from(algorithm));
-    statement.insert("records".into(), Value::from(published.verdict.records));
-    statement.insert("classes".into(), Value::from(published.verdict.classes));
-    statement.insert("csv".into(), Value::from(ready.study.csv.name()));
-    statement.insert("files".into(), Value::Object(files));
-    Ok(())
-}
-
-/// The hash of a file of a release, as the statement has it.
-pub(crate) fn hash(path: &Path) -> Result<String, FileError> {
-    let unreadable = |error: std::io::Error| FileError::Unreadable {
-        file: path.display().to_string(),
-        reason: error.to_string(),
-    };
-    let mut hasher = blake3::Hasher::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    hasher.update_reader(file).map_err(unreadable)?;
-    Ok(hasher.finalize().to_hex().to_string())
-}
-
-/// The bytes of it that are signed: the object on one line, in its own order.
-pub(crate) fn statement(signed: &Value) -> Vec<u8> {
-    signed.to_string().into_bytes()
-}
-
-/// The whole manifest.
-pub(crate) fn whole<'a>(
-    signed: Value,
-    names: impl Iterator<Item = &'a str>,
-    keys: &[PublicKey],
-    seals: &Seals,
-    account: &Account<'_>,
-) -> Value {
-    let signatures: Vec<Value> = names
-        .zip(keys)
-        .zip(&seals.signatures)
-        .map(|((site, key), signature)| {
-            json!({ "site": site, "key": key.to_string(), "signature": hex(signature) })
-        })
-        .collect();
-    account.under("signed", signed, signatures)
-}
-
-impl Account<'_> {
-    pub(super) fn under(&self, name: &str, statement: Value, signatures: Vec<Value>) -> Value {
-        let mut manifest = json!({ "version": VERSION, name: statement, "signatures": signatures });
-        manifest["sites"] = self.sites.into();
-        manifest["achieved"] = achieved(&self.published.verdict, self.of_sites).into();
-        manifest["utility"] = json!(self.published.utility);
-        manifest["ledger"] = json!(self.ledger);
-        manifest["cost"] = json!(self.cost);
-        if let Some(convergence) = self.convergence.and_then(Convergence::public) {
-            manifest["convergence"] = json!(convergence);
+impl From<&Requirement> for Demanded {
+    fn from(requirement: &Requirement) -> Self {
+        Self {
+            words: requirement.words(),
+            require: Stated::from(requirement),
         }
-        if let Some(shared) = &self.shared {
-            manifest["shared"] = shared.clone();
-        }
-        manifest
     }
+}
+
+/// A site's signature under the statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignatureOf {
+    /// The site.
+    pub site: String,
+    /// Its key.
+    pub key: String,
+    /// The signature, in hexadecimal digits.
+    pub signature: String,
+}
+
+/// Who wrote a manifest, and what else that site wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountOf {
+    /// The site, of a release that sites made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    /// The hash of each file that is that site's own.
+    #[serde(default)]
+    pub files: Ordered<String>,
+}
+
+/// Of the same people at several sites: who held what, and how groups were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// The columns by which people were found.
+    pub identifiers: Vec<String>,
+    /// Who held what.
+    pub sites: Vec<Holder>,
+    /// How groups were found, of fragments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronizer: Option<String>,
+    /// How often sites held their classes against each other's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronizations: Option<u32>,
+    /// Whether the sites had the same classes at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_at_first: Option<bool>,
+    /// Whether groups have their original quasi-identifiers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<bool>,
+}
+
+/// The columns that a site held.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holder {
+    /// The site.
+    pub site: String,
+    /// Its columns.
+    pub columns: Vec<String>,
 }
 
 /// One kind of thing that a run disclosed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Disclosed {
     /// What was disclosed.
     pub what: String,
@@ -168,49 +205,5 @@ pub struct Disclosed {
     pub caveat: Option<String>,
 }
 
-/// The summary of a ledger.
-pub(crate) fn ledger(lines: &[Line]) -> Vec<Disclosed> {
-    let entry = |line: &Line| Disclosed {
-        what: line.what.to_owned(),
-        to: line.to.to_string(),
-        values: line.values as u64,
-        allowed_by: line.allowed_by.to_owned(),
-        caveat: line.caveat.map(str::to_owned),
-    };
-    lines.iter().map(entry).collect()
-}
-
-/// What was signed of the release in a folder, where there is one.
-pub(crate) fn signed_part(folder: &Path) -> Option<Value> {
-    let text = std::fs::read(folder.join(FILE)).ok()?;
-    let mut manifest: Value = serde_json::from_slice(&text).ok()?;
-    manifest.get_mut("signed").map(Value::take)
-}
-
-/// What a seal is of: every byte of the manifest before its last line.
-pub(crate) fn account_digest(head: &[u8]) -> [u8; 32] {
-    blake3::derive_key("hedgerow account v1", head)
-}
-
-/// How a manifest ends.
-pub(crate) fn tail(seal: &str) -> String {
-    format!(",\n  \"seal\": \"{seal}\"\n}}\n")
-}
-
-/// What lies in a folder and is no file of a release of this study, by name.
-pub(crate) fn strangers(folder: &Path, study: &Study) -> Vec<String> {
-    let files = study.release_files();
-    let audits: Vec<String> = study
-        .sites
-        .iter()
-        .map(|site| outcome::file_of(&site.name))
-        .collect();
-    let is_known = |name: &String| {
-        files.contains(name) || audits.contains(name) || *name == FILE || *name == OWN_FILE
-    };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut strangers: Vec<String> = names.filter(|name| !is_known(name)).collect();
-    strangers.sort_unstable();
-    strangers
-}
+#[cfg(test)]
+mod tests;

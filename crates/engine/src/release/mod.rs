@@ -3,12 +3,16 @@
 pub(crate) mod achieved;
 pub(crate) mod close;
 pub(crate) mod cost;
+pub(crate) mod date;
+pub(crate) mod files;
 pub(crate) mod manifest;
+pub(crate) mod ordered;
 pub(crate) mod outcome;
 pub(crate) mod publish;
 pub(crate) mod published;
 pub(crate) mod recount;
 pub(crate) mod refused;
+pub(crate) mod statement;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{FileError, write_fragments, write_release};
+use hedgerow_data::files::{FileError, write_folder};
 use hedgerow_data::{Release, Study};
 
-use super::manifest::strangers;
+use super::files::strangers;
 use super::published::Published;
 use super::refused::FolderRefused;
 use crate::error::Error;
@@ -24,23 +24,13 @@ impl Ready {
             return Err(FolderRefused::NoRecords.into());
         }
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-        if self.study.is_fragmented() {
-            write_fragments(folder, release, self.study.csv, &())?;
-        } else {
-            write_release(
-                &folder.join("release.parquet"),
-                release,
-                self.study.csv,
-                &(),
-            )?;
-            write_release(&folder.join("release.csv"), release, self.study.csv, &())?;
-        }
+        write_folder(folder, release, &self.study, &())?;
         self.look(folder)
     }
 
     /// Looks at a release that was written as a stranger would.
     pub(crate) fn look(&self, folder: &Path) -> Result<(Published, Release), Error> {
-        let files = self.study.release_files();
+        let files = self.study.release_tables();
         let path = folder.join(files.first().map_or("", String::as_str));
         let read = Read::open(&path, &self.study, &())?;
         // Sites are not in a release: what speaks of them was seen to during the run.

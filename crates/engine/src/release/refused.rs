@@ -1,7 +1,8 @@
-//! Why a folder is not fit for a release, or is no release.
+//! Why a folder is not fit for a release, or is no release, and why a manifest says nothing.
 
 use std::path::PathBuf;
 
+use super::manifest::{FILE, VERSION};
 use crate::words::one_line;
 
 /// Why a folder is not fit for a release, or is no release.
@@ -70,5 +71,37 @@ pub enum FolderRefused {
         folder: PathBuf,
         /// Why.
         reason: String,
+    },
+}
+
+/// Why a manifest says nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestError {
+    /// The file cannot be read.
+    #[error("{FILE}: cannot be read: {reason}")]
+    Unreadable {
+        /// What the operating system said, or that it is too long.
+        reason: String,
+    },
+    /// The file says something else than a manifest does.
+    #[error("{FILE}: is no manifest: {reason}")]
+    NoManifest {
+        /// The key that is unknown or missing, or where the text is no JSON.
+        reason: String,
+    },
+    /// A manifest that says of a release both that it is signed and that it is not, or neither.
+    #[error("{FILE}: has no statement of the release")]
+    NoStatement,
+    /// A reader of one version does not guess what another one means.
+    #[error("{FILE}: has no version, expected {VERSION}")]
+    NoVersion,
+    /// The same, of a version that is said.
+    #[error(
+        "{FILE}: is of version {found}, this hedgerow reads version {VERSION}: look at it with the hedgerow that wrote it, or have the release made again"
+    )]
+    OtherVersion {
+        /// What it says.
+        found: u64,
     },
 }

@@ -1,9 +1,9 @@
 //! What a report says, before it is set as HTML or as text.
 
+use hedgerow_data::files::HOW_FRAGMENTS_JOIN;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::joint::{Ended, LossMeasure, Step};
+use crate::release::manifest::{Manifest, Shared};
 use crate::study::opened::Opened;
 use crate::verify::{Verdict as Verified, text};
 use crate::words::{count, thousands};
@@ -133,54 +133,54 @@ impl Facts {
         if let Some(check) = &self.report.manifest {
             let attested = check.attested.iter().map(|model| (model, true));
             let unseen = check.unseen.iter().map(|model| (model, false));
-            demands.extend(attested.chain(unseen).map(|(model, is_attested)| {
-                let key = if model.starts_with("m =") {
-                    "m"
-                } else {
-                    "site_diversity"
-                };
-                Demand {
-                    key,
-                    name: text::title(key).to_owned(),
-                    required: model.clone(),
-                    achieved: String::from(match is_attested {
-                        true => "attested by all sites",
-                        false => "cannot be seen",
-                    }),
-                    holds: Some(is_attested),
-                    worst: String::from("a release does not show sites"),
-                    is_seen: false,
-                }
+            demands.extend(attested.chain(unseen).map(|(model, is_attested)| Demand {
+                key: model.model,
+                name: text::title(model.model).to_owned(),
+                required: model.words.clone(),
+                achieved: String::from(match is_attested {
+                    true => "attested by all sites",
+                    false => "cannot be seen",
+                }),
+                holds: Some(is_attested),
+                worst: String::from("a release does not show sites"),
+                is_seen: false,
             }));
         }
         demands.sort_by_key(|demand| demand.holds.is_none());
         demands
     }
 
-    /// Something that the manifest says.
-    pub(super) fn manifest(&self, key: &str) -> Option<&Value> {
-        self.report.manifest.as_ref()?.manifest.get(key)
+    /// The manifest, where there is one that could be read.
+    pub(super) fn manifest(&self) -> Option<&Manifest> {
+        self.report.manifest.as_ref()?.manifest.as_ref()
+    }
+
+    /// The day of the release and the hedgerow that made it, where the manifest says it.
+    pub(super) fn made(&self) -> Option<String> {
+        let (said, _) = self.manifest()?.statement()?;
+        Some(format!(
+            "made on {} by hedgerow {}",
+            said.date, said.hedgerow
+        ))
+    }
+
+    fn shared(&self) -> Option<&Shared> {
+        self.manifest()?.shared.as_ref()
     }
 
     /// Where sites hold the same people: which columns each held.
     pub(super) fn holders(&self) -> Vec<(String, String)> {
-        let shared = self.manifest("shared").map(|shared| &shared["sites"]);
-        let sites = shared.and_then(Value::as_array).into_iter().flatten();
-        let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let columns = |site: &Value| -> Vec<String> {
-            let columns = site["columns"].as_array().into_iter().flatten();
-            columns.map(words).collect()
-        };
+        let sites = self.shared().into_iter().flat_map(|shared| &shared.sites);
         sites
-            .map(|site| (words(&site["site"]), columns(site).join(", ")))
+            .map(|holder| (holder.site.clone(), holder.columns.join(", ")))
             .collect()
     }
 
     /// How groups of the same people were found, in words.
     pub(super) fn groups(&self) -> Option<String> {
-        let shared = self.manifest("shared")?;
-        let synchronizer = shared["synchronizer"].as_str()?;
-        let times = shared["synchronizations"].as_u64().unwrap_or(0);
+        let shared = self.shared()?;
+        let synchronizer = shared.synchronizer.as_deref()?;
+        let times = shared.synchronizations.unwrap_or(0);
         let rule = match synchronizer {
             "merge" => "classes that share a person were joined",
             "fork" => {
@@ -189,23 +189,23 @@ impl Facts {
             "identity" => "the sites generalized until their classes were the same",
             _ => "people of the same classes at every site are a group, which has k of them",
         };
-        let written = match shared["restored"].as_bool() {
-            Some(true) => {
+        let written = match self.is_restored() {
+            true => {
                 "Quasi-identifiers inside a group are the original ones, so that a row of them may be known as one person's; k and the risks count the people of a group, among whom nothing says whose a sensitive value is"
             }
-            _ => "All of a group have the same generalized quasi-identifiers",
+            false => "All of a group have the same generalized quasi-identifiers",
         };
         Some(format!(
-            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader who knows a person's quasi-identifiers may come to a group, and no further; each site knows the group of each of its own people, and so learns what the release says of that group about them.",
+            "The release is {} in {}: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. The synchronizer was {synchronizer}: {rule}. The sites synchronized {}. {written}; rows of a group stand in the order of what is written. A reader who knows a person's quasi-identifiers may come to a group, and no further; each site knows the group of each of its own people, and so learns what the release says of that group about them. {HOW_FRAGMENTS_JOIN}",
             count(self.report.found.records, "person", "people"),
             count(self.report.found.classes, "group", "groups"),
-            count(times, "time", "times"),
+            count(u64::from(times), "time", "times"),
         ))
     }
 
     /// The ledger, where there is a manifest.
     pub(super) fn ledger(&self) -> Option<Vec<super::words::Entry>> {
-        let lines = self.manifest("ledger")?.as_array()?;
+        let lines = &self.manifest()?.ledger;
         let names: Vec<String> = self.holders().into_iter().map(|(name, _)| name).collect();
         let entry = |line| super::words::Entry::of(line, &names);
         Some(lines.iter().map(entry).collect())
@@ -213,55 +213,48 @@ impl Facts {
 
     /// Whether groups have their original quasi-identifiers.
     pub(super) fn is_restored(&self) -> bool {
-        let shared = self.manifest("shared");
-        shared.is_some_and(|shared| shared["restored"] == true)
+        self.shared()
+            .is_some_and(|shared| shared.restored == Some(true))
     }
 
     /// How the loss of a clustering fell, where the manifest says it.
     pub(super) fn convergence(&self) -> Option<Fall> {
-        let said = self.manifest("convergence")?;
-        let steps: Vec<Step> = serde_json::from_value(said["steps"].clone()).ok()?;
-        let rows = steps.iter().filter_map(|step| {
+        let said = self.manifest()?.convergence.as_ref()?;
+        let rows = said.steps.iter().filter_map(|step| {
             let (clusters, loss) = step.loss()?;
             Some((step.name(), thousands(clusters as u64), loss))
         });
-        let iterations = said["iterations"].as_u64()?;
         Some(Fall {
-            measure: serde_json::from_value::<LossMeasure>(said["measure"].clone())
-                .ok()?
-                .name(),
-            iterations: count(iterations, "iteration", "iterations"),
-            ended: serde_json::from_value::<Ended>(said["ended"].clone())
-                .ok()?
-                .words(),
-            published_calls: said["published_calls"].as_u64()?,
+            measure: said.measure.name(),
+            iterations: count(u64::from(said.iterations), "iteration", "iterations"),
+            ended: said.ended.words(),
+            published_calls: said.published_calls,
             rows: rows.collect(),
         })
     }
 
     /// What the run cost, in words.
     pub(super) fn cost(&self) -> Vec<(&'static str, String)> {
-        let Some(cost) = self.manifest("cost") else {
+        let Some(Manifest { cost, .. }) = self.manifest() else {
             return Vec::new();
         };
-        let number = |key: &str| cost[key].as_u64().unwrap_or(0);
-        let seconds = |key: &str| cost[key].as_f64().filter(|seconds| *seconds > 0.0);
         let mut rows = vec![
-            ("rounds of messages", thousands(number("rounds"))),
-            ("messages", thousands(number("messages"))),
-            ("bytes sent", thousands(number("bytes"))),
-            ("secure computations", thousands(number("smc_calls"))),
+            ("rounds of messages", thousands(cost.rounds)),
+            ("messages", thousands(cost.messages)),
+            ("bytes sent", thousands(cost.bytes)),
+            ("secure computations", thousands(cost.smc_calls)),
         ];
         let times = [
-            ("time in all", "seconds"),
-            ("of these, the protocol", "protocol_seconds"),
+            ("time in all", Some(cost.seconds)),
+            ("of these, the protocol", Some(cost.protocol_seconds)),
             (
                 "between institutions (30 ms, 100 Mbit/s), estimated",
-                "wan_seconds",
+                cost.wan_seconds,
             ),
         ];
-        for (name, key) in times {
-            rows.extend(seconds(key).map(|seconds| (name, format!("{seconds:.1} s"))));
+        for (name, seconds) in times {
+            let seconds = seconds.filter(|seconds| *seconds > 0.0);
+            rows.extend(seconds.map(|seconds| (name, format!("{seconds:.1} s"))));
         }
         rows
     }

@@ -1,5 +1,6 @@
 //! The report as one HTML page: no script, no font, no picture from elsewhere.
 
+use hedgerow_data::study::PARQUET_FILE;
 use hedgerow_privacy::verify::Measure;
 
 use super::beside;
@@ -69,11 +70,14 @@ fn head(html: &mut Html, facts: &Facts) {
     html.put("h1", &format!("Release of {}", facts.study));
     html.element("p", &[("class", "under")], |html| {
         html.text(&format!(
-            "{} in {}; algorithm {}, security level {}",
+            "{} in {}; algorithm {}, security level {}{}",
             count(verdict.records, "record", "records"),
             count(verdict.classes, "class", "classes"),
             facts.algorithm,
-            facts.security
+            facts.security,
+            facts
+                .made()
+                .map_or(String::new(), |made| format!("; {made}"))
         ));
     });
     let (class, said) = match facts.headline() {
@@ -123,6 +127,9 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
             "{file}: rows of a group do not stand in the order of what is written, so their order may say whose they are."
         ));
     }
+    for contradiction in &facts.report.found.contradictions {
+        said.push(format!("{PARQUET_FILE}: {contradiction}."));
+    }
     let failing = names(&|demand| demand.holds == Some(false) && demand.is_seen);
     if !failing.is_empty() {
         said.push(format!("It fails in {failing}."));
@@ -149,6 +156,9 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
         None => "The folder has no manifest: nobody has signed this release.",
         Some(check) if !check.findings.is_empty() => {
             "The files are not what the manifest says, or not every site has signed it:"
+        }
+        Some(check) if check.self_described => {
+            "The files are what the manifest says. No study was given, so columns and requirement are the word of whoever published the release, and who signed is not shown."
         }
         Some(check) if check.signed => {
             "All sites of the study signed it, and the files are what they signed."
@@ -494,14 +504,22 @@ fn signatures(html: &mut Html, facts: &Facts) {
             return;
         }
         let rows = check.signatures.iter().map(|signature| {
-            let kind = if signature.standing == "signed" { "good" } else { "bad" };
+            let kind = match signature.standing {
+                "signed" => "good",
+                _ if check.self_described && check.findings.is_empty() => "warn",
+                _ => "bad",
+            };
             vec![
                 text(signature.site.as_str()),
                 Cell::Badge(kind, signature.standing.to_owned()),
                 Cell::Code(signature.key.clone()),
             ]
         });
-        let heads = ["site", "signature", "key in the study"];
+        let key = match check.self_described {
+            true => "key in the manifest",
+            false => "key in the study",
+        };
+        let heads = ["site", "signature", key];
         html.table("Sites of the study", &heads, rows.collect());
     });
 }

@@ -18,15 +18,15 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_data::files::{FileError, OutputFile};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::error::Error;
 use crate::release::Release;
-use crate::release::manifest::{FILE, OWN_FILE};
+use crate::release::manifest::{FILE, Manifest, OWN_FILE};
 use crate::release::refused::FolderRefused;
 use crate::study::opened::Opened;
 use crate::verify::refused::VerifyRefused;
-use crate::verify::{Questions, of_folder, unsealed};
+use crate::verify::{Questions, of_folder, own_word, unsealed};
 use facts::Facts;
 
 /// A report of a release: a page of HTML, text for a terminal by its [`Display`](std::fmt::Display), and
@@ -58,9 +58,17 @@ impl Report {
             let path = folder.to_owned();
             return Err(FolderRefused::NoFolder { path }.into());
         }
-        let study = release.study.as_ref().ok_or(VerifyRefused::NoRoles)?;
-        let verdict = of_folder(folder, &study.opened, questions)?;
-        let facts = Facts::new(&study.opened, verdict);
+        let described;
+        let opened = match &release.study {
+            Some(study) => &*study.opened,
+            None if folder.join(FILE).exists() => {
+                described = own_word(folder)?;
+                &described
+            }
+            None => return Err(VerifyRefused::NoStudy.into()),
+        };
+        let verdict = of_folder(folder, opened, questions)?;
+        let facts = Facts::new(opened, verdict);
         Ok(Self {
             folder: folder.to_owned(),
             page: html::page(&facts)?,
@@ -101,17 +109,17 @@ impl Serialize for Report {
         let mut value = serde_json::to_value(&self.facts.report).unwrap_or_default();
         value["study"] = self.facts.study.as_str().into();
         value["class_sizes"] = json!(self.facts.sizes);
-        for key in ["ledger", "cost"] {
-            if let Some(said) = self.facts.manifest(key) {
-                value[key] = said.clone();
-            }
+        if let Some(said) = self.facts.manifest() {
+            value["date"] = json!(said.statement().map(|(said, _)| &said.date));
+            value["ledger"] = json!(said.ledger);
+            value["cost"] = json!(said.cost);
         }
         value.serialize(serializer)
     }
 }
 
 /// Writes the report of a release into its folder, which is not sealed yet.
-pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Value) -> Result<(), Error> {
+pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Manifest) -> Result<(), Error> {
     let verdict = unsealed(folder, opened, manifest)?;
     let page = html::page(&Facts::new(opened, verdict))?;
     save(&folder.join(OWN_FILE), &page)

@@ -13,9 +13,9 @@ use hedgerow_protocols::horizontal::mondrian::{
 use hedgerow_protocols::horizontal::share::SHARES;
 use hedgerow_protocols::vertical::d2pt;
 use hedgerow_smc::What;
-use serde_json::Value;
 
 use super::same_people::OF_THE_SAME_PEOPLE;
+use crate::release::manifest::Disclosed;
 
 /// One line of the ledger.
 pub(super) struct Entry {
@@ -277,20 +277,18 @@ pub(super) fn papers(lines: &[Entry]) -> Vec<(&'static str, &'static str)> {
 
 impl Entry {
     /// A line as the manifest has it, with the names of sites where they are known.
-    pub(super) fn of(line: &Value, names: &[String]) -> Self {
-        let word = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        let (what, allowed_by) = (word("what"), word("allowed_by"));
+    pub(super) fn of(line: &Disclosed, names: &[String]) -> Self {
         Self {
-            meaning: meaning(&what),
-            to: match word("to").as_str() {
+            meaning: meaning(&line.what),
+            to: match line.to.as_str() {
                 "all" => String::from("all sites"),
                 to => named(to, names).unwrap_or(to.to_owned()),
             },
-            values: line["values"].as_u64().unwrap_or(0),
-            because: reason(&what, &allowed_by),
-            caveat: line["caveat"].as_str().map(str::to_owned),
-            what,
-            allowed_by,
+            values: line.values,
+            because: reason(&line.what, &line.allowed_by),
+            caveat: line.caveat.clone(),
+            what: line.what.clone(),
+            allowed_by: line.allowed_by.clone(),
         }
     }
 }

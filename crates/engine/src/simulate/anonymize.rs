@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::release::achieved::OfSites;
 use crate::release::close::write_unsigned;
 use crate::release::cost::Cost;
-use crate::release::manifest::Account;
+use crate::release::statement::Account;
 use crate::study::Study;
 use crate::study::ready::{Contribution, Ready};
 use crate::study::refused::StudyRefused;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_data::Release;
 use hedgerow_data::files::FileError;
+use serde_json::Value;
 
 use crate::error::Error;
-use crate::release::manifest;
+use crate::release::manifest::FILE;
 use crate::release::published::Published;
 use crate::release::refused::FolderRefused;
 use crate::study::ready::Ready;
@@ -42,8 +43,8 @@ pub(super) fn clear(folder: &Path) -> Result<(), Error> {
 pub(super) fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, Error> {
     let former = unfinished.with_extension("old");
     if folder.exists() {
-        let found = manifest::signed_part(folder);
-        if found.is_none() || found != manifest::signed_part(unfinished) {
+        let found = signed_part(folder);
+        if found.is_none() || found != signed_part(unfinished) {
             let folder = folder.to_owned();
             return Err(FolderRefused::InTheWay { folder }.into());
         }
@@ -60,6 +61,13 @@ pub(super) fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, Error>
     Ok(folder.to_owned())
 }
 
+/// What was signed of the release in a folder, whatever else its manifest says.
+fn signed_part(folder: &Path) -> Option<Value> {
+    let text = std::fs::read(folder.join(FILE)).ok()?;
+    let mut manifest: Value = serde_json::from_slice(&text).ok()?;
+    manifest.get_mut("signed").map(Value::take)
+}
+
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     Error::File(FileError::Unwritable {
         file: path.display().to_string(),
@@ -74,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    fn release(folder: &Path, manifest: &serde_json::Value) {
+    fn release(folder: &Path, manifest: &Value) {
         std::fs::create_dir(folder).unwrap();
         std::fs::write(folder.join("manifest.json"), manifest.to_string()).unwrap();
     }

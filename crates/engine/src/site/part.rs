@@ -31,8 +31,8 @@ use crate::error::Error;
 use crate::observe::{Notice, SharedObserver, Work};
 use crate::release::achieved::OfSites;
 use crate::release::close::close;
-use crate::release::manifest;
 use crate::release::refused::FolderRefused;
+use crate::release::statement::Account;
 use crate::study::disclosures;
 use crate::study::ready::{Contribution, Ready};
 use crate::study::refused::StudyRefused;
@@ -301,7 +301,7 @@ impl Part {
             .iter()
             .map(|site| site.name.as_str());
         cost.seconds = started.elapsed().as_secs_f64();
-        let account = manifest::Account {
+        let account = Account {
             published: &published,
             sites,
             of_sites: OfSites::default(),
@@ -310,7 +310,7 @@ impl Part {
             convergence: convergence.as_ref(),
             shared: self.ready.shared(groups, sites),
         };
-        let manifest = manifest::whole(signed, names, &self.keys, &seals, &account);
+        let manifest = account.signed(signed, names, &self.keys, &seals);
         let writer = (self.site.name.as_str(), &*self.secret);
         close(
             &published.folder,

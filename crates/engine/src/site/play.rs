@@ -12,15 +12,15 @@ use hedgerow_node::run::{Began, Done};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::share::within_share;
 use hedgerow_smc::Party;
-use serde_json::Value;
 
 use super::folder::publish;
 use super::refused::SiteRefused;
 use crate::error::Error;
 use crate::joint::{Convergence, Groups, Step};
 use crate::release::cost::Cost;
-use crate::release::manifest::{self, Disclosed};
+use crate::release::manifest::{Disclosed, Statement};
 use crate::release::published::Published;
+use crate::release::statement::{self, RunOf};
 use crate::study::plan::{Draws, LABELS};
 use crate::study::ready::{Contribution, Ready};
 
@@ -38,7 +38,7 @@ pub(super) struct Play {
 /// What came of it.
 pub(super) struct Played {
     pub(super) published: Published,
-    pub(super) signed: Value,
+    pub(super) signed: Statement,
     pub(super) ledger: Vec<Disclosed>,
     pub(super) cost: Cost,
     pub(super) convergence: Option<Convergence>,
@@ -89,20 +89,21 @@ impl Play {
             return Err(Error::Unsound { reasons });
         }
         let commitments = names.iter().copied().zip(&began.openings);
-        let run = manifest::RunOf {
+        let run = RunOf {
             study: self.study,
             number: self.number,
+            day: began.day(),
             commitments: commitments
                 .map(|(name, opening)| (name, opening.commitment))
                 .collect(),
             transcript: transcript.opened,
         };
-        let signed = manifest::signed(&self.ready, &run, &published)?;
-        let statement = manifest::statement(&signed);
+        let signed = Statement::of_run(&self.ready, &run, &published)?;
+        let statement = signed.bytes();
         let played = Played {
             published,
             signed,
-            ledger: manifest::ledger(&ledger),
+            ledger: statement::ledger(&ledger),
             cost,
             convergence: joint.convergence,
             groups: joint.groups,

@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use hedgerow_data::Study;
 use hedgerow_data::document::Document;
+use hedgerow_data::study::Described;
 use hedgerow_node::agreement::{Agreement, AgreementError};
 use hedgerow_protocols::RunSettings;
 
 use crate::error::Error;
+use crate::release::manifest::{FILE, Manifest};
+use crate::release::refused::ManifestError;
 
 /// A study in memory.
 pub(crate) struct Opened {
@@ -21,6 +24,8 @@ pub(crate) struct Opened {
     pub(crate) agreement: Option<Result<Arc<Agreement>, AgreementError>>,
     /// The file that errors name.
     pub(crate) path: PathBuf,
+    /// Whether the study is a release's own word.
+    pub(crate) is_described: bool,
 }
 
 impl Opened {
@@ -35,6 +40,7 @@ impl Opened {
                     study,
                     agreement: Some(Err(error)),
                     path: path.to_owned(),
+                    is_described: false,
                 })
             }
         }
@@ -50,6 +56,36 @@ impl Opened {
             study,
             agreement: None,
             path,
+            is_described: false,
+        })
+    }
+
+    /// The study as the folder of a release describes it: columns and requirement as the manifest states
+    /// them, taxonomies as they lie there. That is the word of whoever published the release.
+    pub(crate) fn described(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let (said, _) = manifest.statement().ok_or(ManifestError::NoStatement)?;
+        let described = Described {
+            name: &said.study,
+            partition: said.partition,
+            security: &said.security,
+            algorithm: &said.algorithm,
+            csv: &said.csv,
+            recode: said.recode,
+            sites: said.commitments.iter().map(|(site, _)| site).collect(),
+            columns: &said.columns,
+            require: Some(said.requirement.require.to_toml()),
+        };
+        let study = described.study(folder, &path.display().to_string())?;
+        let mut run = RunSettings::of_study(&study)?;
+        let shared = manifest.shared.as_ref();
+        run.d2pt.restore = shared.is_some_and(|shared| shared.restored == Some(true));
+        Ok(Self {
+            study,
+            run,
+            agreement: None,
+            path,
+            is_described: true,
         })
     }
 
@@ -60,6 +96,7 @@ impl Opened {
             run: RunSettings::of_study(&agreement.study)?,
             agreement: Some(Ok(Arc::clone(agreement))),
             path: agreement.path().to_owned(),
+            is_described: false,
         })
     }
 

@@ -10,10 +10,11 @@ pub(crate) mod text;
 
 pub use folder::{Check, Signature};
 pub use questions::{QueryKind, Questions};
+pub use read::SiteDemand;
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::{read_release, read_text};
+use hedgerow_data::files::{read_release_of, read_text};
 use hedgerow_data::study::QUASI_FILE;
 use hedgerow_data::{Cell, Release as Cells, Role, Study, TextTable};
 use hedgerow_privacy::classes::Classes;
@@ -23,11 +24,11 @@ use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify as judge};
 use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::error::Error;
 use crate::observe::{Observer, Work};
 use crate::release::Release;
+use crate::release::manifest::{FILE, Manifest};
 use crate::release::refused::FolderRefused;
 use crate::study::opened::Opened;
 use beside::{original, population};
@@ -43,6 +44,9 @@ pub struct Verdict {
     /// Every model: what is required, what was achieved, the worst class.
     #[serde(flatten)]
     pub found: Found,
+    /// Which requirement was checked, and whose word it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<Asked>,
     /// What was lost, where the study is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utility: Option<Utility>,
@@ -57,6 +61,29 @@ pub struct Verdict {
     /// The file that was read.
     #[serde(skip)]
     pub file: PathBuf,
+}
+
+/// The requirement that a release was held against.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Asked {
+    /// What is demanded, one phrase for each model.
+    pub words: Vec<String>,
+    /// Where the requirement comes from.
+    pub from: AskedBy,
+}
+
+/// Where a requirement comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum AskedBy {
+    /// Whoever asks.
+    Question,
+    /// The study that was given.
+    Study,
+    /// The manifest of the release: the word of whoever published it.
+    Manifest,
 }
 
 /// A release whose files cannot be understood, and are not what its manifest speaks of.
@@ -129,7 +156,9 @@ impl std::fmt::Display for Verdict {
 /// Bad input; or [`Error::Tampered`] for a folder whose files cannot be understood and are not what its
 /// manifest speaks of.
 pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error> {
-    let opened = release.study.as_ref().map(|study| &*study.opened);
+    let described = described(release, questions)?;
+    let given = release.study.as_ref().map(|study| &*study.opened);
+    let opened = given.or(described.as_ref());
     let mut check = opened.and_then(|opened| Check::of(&release.path, opened));
     let study = opened.map(|opened| &opened.study);
     let file = release_file(&release.path, study, check.as_ref());
@@ -152,6 +181,33 @@ pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error
     }
 }
 
+/// The study as the release describes it, where nobody gave one or said which columns are what.
+fn described(release: &Release, questions: &Questions) -> Result<Option<Opened>, Error> {
+    let is_asked = questions.quasi.is_empty() && questions.sensitive.is_empty();
+    if release.study.is_some() || !is_asked || !release.path.join(FILE).exists() {
+        return Ok(None);
+    }
+    own_word(&release.path).map(Some)
+}
+
+/// The study as the folder of a release describes it. Where that is no study because files were
+/// changed, it is said which.
+pub(crate) fn own_word(folder: &Path) -> Result<Opened, Error> {
+    let (manifest, _) = Manifest::read(folder)?;
+    Opened::described(folder, &manifest).map_err(|error| {
+        let check = Check::of_files(folder, &manifest);
+        if check.findings.is_empty() {
+            return error;
+        }
+        Error::Tampered(Box::new(Tampered {
+            holds: false,
+            manifest: check,
+            error,
+            release: folder.to_owned(),
+        }))
+    })
+}
+
 /// Everything about a release of a study; an error where its files cannot be understood.
 pub(crate) fn of_folder(
     folder: &Path,
@@ -164,7 +220,11 @@ pub(crate) fn of_folder(
 }
 
 /// Everything about a release whose manifest is not written yet.
-pub(crate) fn unsealed(folder: &Path, opened: &Opened, manifest: &Value) -> Result<Verdict, Error> {
+pub(crate) fn unsealed(
+    folder: &Path,
+    opened: &Opened,
+    manifest: &Manifest,
+) -> Result<Verdict, Error> {
     let check = Check::unsealed(folder, opened, manifest);
     let file = release_file(folder, Some(&opened.study), Some(&check))?;
     look(
@@ -190,7 +250,7 @@ fn look(
             questions.refuse_of_tables(opened)?;
             let read = Read::open(&file, study, &*questions.observer)?;
             questions.refuse_ignored(&read.text, study)?;
-            with_study((folder, &file), questions, study, &read, check.as_mut())?
+            with_study((folder, &file), questions, opened, &read, check.as_mut())?
         }
         None => {
             questions.refuse_double_roles()?;
@@ -209,7 +269,7 @@ fn look(
             verdict.found.fail();
         }
         // A folder without a manifest that holds what it should has nothing to say of one.
-        let is_silent = check.manifest.is_null() && check.findings.is_empty();
+        let is_silent = check.manifest.is_none() && check.findings.is_empty();
         verdict.manifest = (!is_silent).then_some(check);
     }
     Ok(verdict)
@@ -246,7 +306,7 @@ fn release_file(
     found.ok_or_else(|| {
         let hint = match path.join(QUASI_FILE).exists() {
             true => {
-                "it holds quasi.csv: give --study with the vertical study that it is a release of"
+                "it holds quasi.csv and no manifest: give --study with the vertical study that it is a release of"
             }
             false => "name a release folder, or the file itself",
         };
@@ -258,10 +318,11 @@ fn release_file(
 fn with_study(
     (folder, file): (&Path, &Path),
     questions: &Questions,
-    study: &Study,
+    opened: &Opened,
     read: &Read,
     mut check: Option<&mut Check>,
 ) -> Result<Verdict, Error> {
+    let study = &opened.study;
     let provider = questions.provider_column.as_deref();
     let release = &read.release;
     if let Some(check) = &mut check {
@@ -279,12 +340,20 @@ fn with_study(
         }
         None => None,
     };
+    let asked = requirement.as_ref().map(|requirement| Asked {
+        words: requirement.words(),
+        from: match &questions.against {
+            Some(_) => AskedBy::Question,
+            None if opened.is_described => AskedBy::Manifest,
+            None => AskedBy::Study,
+        },
+    });
     // Sites are not in a release: where all of them signed it, they attest to what speaks of them;
     // where it was made in one place, nobody does, and it is said that it cannot be seen.
     if questions.against.is_none()
         && provider.is_none()
         && let (Some(check), Some(whole)) = (check, &requirement)
-        && (check.attests() || check.is_of_one_place())
+        && (check.attests() || check.is_unattested())
     {
         let (seen, of_sites) = visible(whole);
         if check.attests() {
@@ -343,6 +412,7 @@ fn with_study(
     }
     Ok(Verdict {
         found,
+        requirement: asked,
         utility: Some(utility),
         risk,
         manifest: None,
@@ -363,16 +433,9 @@ fn check_csv(
         return;
     }
     let path = folder.join("release.csv");
-    let attributes = study.schema.attributes().iter();
-    let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
-    let text = read_release(
-        &path,
-        &names,
-        study.csv,
-        &*observer.begin(Work::Reading(&path)),
-    );
-    let text = text.map_err(Error::from);
-    match text.and_then(|text| Ok(Cells::from_text(&text, &study.schema, &[])?)) {
+    let read = read_release_of(&path, study, &*observer.begin(Work::Reading(&path)));
+    let read = read.map_err(Error::from);
+    match read.and_then(|read| Ok(Cells::from_text(&read.text, &study.schema, &[])?)) {
         Ok(csv) => check.same(&csv, release),
         Err(error) => check.findings.push(error.to_string()),
     }
@@ -395,11 +458,16 @@ fn without_study(
         .as_ref()
         .map(|against| stated(against, &scope))
         .transpose()?;
+    let asked = requirement.as_ref().map(|requirement| Asked {
+        words: requirement.words(),
+        from: AskedBy::Question,
+    });
     let classes = evidence.classes();
     let evidence = in_view(evidence, requirement.as_ref());
     let found = judge(&evidence, requirement.as_ref());
     Ok(Verdict {
         found,
+        requirement: asked,
         utility: None,
         risk: risk::risk(&classes),
         manifest: None,

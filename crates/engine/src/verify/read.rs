@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{read_fragments, read_release};
+use hedgerow_data::files::{ReleaseTable, read_fragments, read_release_of};
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
@@ -18,6 +18,8 @@ pub(crate) struct Read {
     pub(crate) release: Release,
     /// Files whose order may say something.
     disordered: Vec<String>,
+    /// What a file says beside its cells and should not.
+    contradictions: Vec<String>,
 }
 
 impl Read {
@@ -31,17 +33,20 @@ impl Read {
                 text: read.text,
                 release: read.release,
                 disordered: read.disordered,
+                contradictions: Vec::new(),
             });
         }
-        let attributes = study.schema.attributes().iter();
-        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
         let watch = observer.begin(Work::Reading(path));
-        let text = read_release(path, &names, study.csv, &*watch)?;
+        let ReleaseTable {
+            text,
+            contradictions,
+        } = read_release_of(path, study, &*watch)?;
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
         Ok(Self {
             release: Release::from_text(&text, &study.schema, &all)?,
             text,
             disordered: Vec::new(),
+            contradictions,
         })
     }
 
@@ -56,7 +61,9 @@ impl Read {
         let evidence = evidence.ignoring(ignore);
         let classes = evidence.classes();
         let verdict = verify(&in_view(evidence, requirement), requirement);
-        Ok((classes, verdict.with_disorder(self.disordered.clone())))
+        let verdict = verdict.with_disorder(self.disordered.clone());
+        let verdict = verdict.with_contradictions(self.contradictions.clone());
+        Ok((classes, verdict))
     }
 
     /// What it lost.
@@ -111,17 +118,31 @@ pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
     counts
 }
 
-/// A requirement without what speaks of sites, which a release does not show; and that, in words.
-pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<String>) {
+/// A demand that speaks of sites, which a release does not show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SiteDemand {
+    /// The key of the model: `site_diversity` or `m`.
+    pub model: &'static str,
+    /// The demand in words.
+    pub words: String,
+}
+
+/// A requirement without what speaks of sites, which a release does not show; and what does.
+pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<SiteDemand>) {
     let of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
-    let models = requirement.models.iter();
-    let mut words: Vec<String> = models
-        .filter(|model| of_sites(model))
-        .map(Model::to_string)
+    let models = requirement.models.iter().filter(|model| of_sites(model));
+    let mut demands: Vec<SiteDemand> = models
+        .map(|model| SiteDemand {
+            model: "site_diversity",
+            words: model.to_string(),
+        })
         .collect();
-    words.extend(requirement.m.map(|m| format!("m = {m}")));
+    demands.extend(requirement.m.map(|m| SiteDemand {
+        model: "m",
+        words: format!("m = {m}"),
+    }));
     let mut visible = requirement.clone();
     visible.m = None;
     visible.models.retain(|model| !of_sites(model));
-    (visible, words)
+    (visible, demands)
 }

@@ -11,6 +11,11 @@ pub enum VerifyRefused {
         "nothing says which columns are quasi-identifiers\nhint: give --study study.toml, or --quasi age,zip --sensitive disease"
     )]
     NoRoles,
+    /// A folder without a manifest says nothing of itself.
+    #[error(
+        "the folder has no manifest that says what its columns are\nhint: give --study with the study that it is a release of"
+    )]
+    NoStudy,
     /// A column has one role.
     #[error("column `{column}` is named twice\nhint: a column has one role")]
     NamedTwice {

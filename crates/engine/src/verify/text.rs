@@ -5,8 +5,9 @@ use std::path::Path;
 use hedgerow_privacy::SingledOut;
 use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 
-use super::{Check, Tampered, Verdict};
-use crate::words::{aligned, count, percent, thousands};
+use super::{AskedBy, Check, Tampered, Verdict};
+use crate::release::manifest::FILE;
+use crate::words::{aligned, count, one_line, percent, thousands};
 
 pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let verdict = &report.found;
@@ -25,6 +26,14 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         count(verdict.classes, "class", "classes"),
     ));
 
+    if let Some(asked) = &report.requirement
+        && asked.from == AskedBy::Manifest
+    {
+        text.push_str(&format!(
+            "checked: {}, as {FILE} states it, which is the word of whoever published the release\nhint: give --study to hold the release against the study that its sites signed\n\n",
+            one_line(&asked.words.join(", "))
+        ));
+    }
     // What is not as it should be comes before what was measured.
     let findings = report.manifest.as_ref();
     let findings = findings.filter(|check| !check.findings.is_empty());
@@ -54,6 +63,13 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
             "{file}: rows of a group do not stand in the order of what is written: their order may say whose they are\n\n"
         ));
     }
+    for contradiction in &verdict.contradictions {
+        text.push_str(&format!(
+            "{}: {}\n\n",
+            path.display(),
+            one_line(contradiction)
+        ));
+    }
     let named = verdict.models.named();
     let mut rows = vec![words(["model", "required", "achieved", ""])];
     for (name, model) in &named {
@@ -70,11 +86,11 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         }
     }
     for model in report.manifest.iter().flat_map(|check| &check.attested) {
-        rows.push(words([model, "", "attested by all sites", "signed"]));
+        rows.push(words([&model.words, "", "attested by all sites", "signed"]));
     }
     for model in report.manifest.iter().flat_map(|check| &check.unseen) {
         rows.push(words([
-            model,
+            &model.words,
             "",
             "cannot be seen in a release",
             "not shown",
@@ -129,6 +145,9 @@ pub(super) fn unreadable(tampered: &Tampered) -> String {
 
 fn manifest(check: &Check) -> String {
     let mut text = match (check.findings.is_empty(), &check.account) {
+        (true, Some(site)) if check.self_described => format!(
+            "manifest: the release is what it says; ledger, cost and report.html are what `{site}` sealed, by the key that stands there\n"
+        ),
         (true, Some(site)) => format!(
             "manifest: signed by all sites of the study, and the release is what they signed; ledger, cost and report.html are what `{site}` sealed\n"
         ),
@@ -137,6 +156,9 @@ fn manifest(check: &Check) -> String {
     };
     for finding in &check.findings {
         text.push_str(&format!("  {finding}\n"));
+    }
+    for what in &check.not_shown {
+        text.push_str(&format!("  not shown without the study: {what}\n"));
     }
     let mut rows = Vec::new();
     if let Some(hash) = &check.study_hash {

@@ -31,7 +31,7 @@ fn name(site: u16) -> RunName {
 
 fn openings() -> Vec<Opening> {
     (0..SITES)
-        .map(|site| Opening::new(&secret(site), &name(site), &seed(site), 1_000_000))
+        .map(|site| Opening::new(&secret(site), &name(site), &seed(site), 1_000_000, 20_000))
         .collect()
 }
 
@@ -250,7 +250,7 @@ fn a_commitment_to_something_else_is_named() {
         rows: [7; 32],
         ..name(1)
     };
-    let opening = Opening::new(&secret(1), &other, &seed(1), 1_000_000);
+    let opening = Opening::new(&secret(1), &other, &seed(1), 1_000_000, 20_000);
     links[2][0][0] = opening.encode();
     let expected = Finding::Commitment {
         peer: String::from("c"),

@@ -145,6 +145,16 @@ impl Account {
 }
 
 impl Tables {
+    /// The day on which a run was entered here, in days since 1970, in universal time.
+    pub(crate) fn began_on(&self, run: i64) -> Result<u32, JournalError> {
+        let found = self.connection.query_row(
+            "SELECT CAST(strftime('%s', started) AS INTEGER) / 86400 FROM run WHERE id = ?1",
+            params![run],
+            |row| row.get(0),
+        );
+        found.map_err(|error| self.failed("cannot be read", &error))
+    }
+
     fn learn(
         &self,
         run: i64,

@@ -24,7 +24,7 @@ use crate::agreement::StudyHash;
 
 /// The version of what this site says.
 pub(crate) const VERSION: Version = Version {
-    language: 2,
+    language: 3,
     frames: wire::VERSION,
 };
 /// How every greeting begins, whatever its version.

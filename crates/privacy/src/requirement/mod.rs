@@ -2,15 +2,21 @@
 //! line of its own states it. What cannot be met is refused here, with what could be.
 
 mod read;
+mod stated;
 
 use std::path::Path;
 
 use hedgerow_data::document::{Document, DocumentError};
 use hedgerow_data::study::Partition;
 use hedgerow_data::{Role, Schema, Study};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::Model;
+
+pub use stated::{
+    DiversityKind, LikenessKind, Stated, StatedCloseness, StatedDiversity, StatedLikeness,
+    StatedSites,
+};
 
 /// Why a requirement was refused.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +44,7 @@ pub enum RequirementError {
 }
 
 /// How several sensitive attributes are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensitive {
     /// Each on its own (D2PT).
@@ -165,6 +171,13 @@ impl Requirement {
         root.has("require");
         root.finish()?;
         Self::of_document(&document, scope)
+    }
+
+    /// What is demanded, in words, one for each model.
+    pub fn words(&self) -> Vec<String> {
+        let models = self.models.iter().map(Model::to_string);
+        let m = self.m.map(|m| format!("m = {m}"));
+        models.chain(m).collect()
     }
 
     /// The k that is demanded; 1 where none is.

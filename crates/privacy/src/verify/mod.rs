@@ -85,6 +85,7 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         suspects: evidence.suspects.clone(),
         other: evidence.other.clone(),
         disordered: Vec::new(),
+        contradictions: Vec::new(),
         sensitive: requirement.map_or(Sensitive::Each, |requirement| requirement.sensitive),
         models,
     }

@@ -51,6 +51,9 @@ pub struct Verdict {
     /// order may say whose they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disordered: Vec<String>,
+    /// What a file of the release says beside its cells that contradicts them or the study, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<String>,
     /// How several sensitive attributes were looked at.
     pub sensitive: Sensitive,
     /// Each model.
@@ -65,6 +68,16 @@ impl Verdict {
             self.fail();
         }
         self.disordered = files;
+        self
+    }
+
+    /// The same with what its file says beside its cells and should not.
+    #[must_use]
+    pub fn with_contradictions(mut self, contradictions: Vec<String>) -> Self {
+        if !contradictions.is_empty() {
+            self.fail();
+        }
+        self.contradictions = contradictions;
         self
     }
 
