@@ -10,8 +10,6 @@ mod four;
 mod leaks;
 mod ledgers;
 mod reruns;
-#[path = "../../../node/tests/it/server.rs"]
-mod server;
 mod setup;
 mod shared;
 mod versions;
