@@ -9,6 +9,7 @@ mod faults;
 mod four;
 mod leaks;
 mod ledgers;
+mod overlaps;
 mod reruns;
 mod setup;
 mod shared;

@@ -1,7 +1,7 @@
 //! Release folders that nobody signed: without a manifest, or with one that says so.
 
 use super::{assert_found, changed, verify};
-use crate::{assert_refused, hedgerow, small};
+use crate::{assert_refused, hedgerow, json, small};
 
 #[test]
 fn a_release_folder() {
@@ -33,13 +33,8 @@ fn a_release_folder() {
 
 #[test]
 fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
-    let folder = small();
+    let folder = released();
     let path = folder.path();
-    std::fs::write(
-        path.join("table.csv"),
-        "age,zip,disease\n20,101,flu\n39,102,ulcer\n40,101,flu\n40,201,asthma\n41,201,flu\n",
-    )
-    .unwrap();
     let simulate = [
         "simulate",
         "--study",
@@ -105,4 +100,61 @@ fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
         );
         std::fs::remove_file(path.join("release/notes.txt")).unwrap();
     }
+}
+
+/// Makes a release of five records in one place, in the folder `release`.
+fn released() -> tempfile::TempDir {
+    let folder = small();
+    std::fs::write(
+        folder.path().join("table.csv"),
+        "age,zip,disease\n20,101,flu\n39,102,ulcer\n40,101,flu\n40,201,asthma\n41,201,flu\n",
+    )
+    .unwrap();
+    let anonymize = ["anonymize", "--study", "study.toml", "table.csv"];
+    let done = hedgerow(folder.path(), &anonymize);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    folder
+}
+
+/// What lies in a folder is read by somebody, whether or not a manifest speaks of it.
+#[test]
+fn a_folder_without_a_manifest_is_looked_at_whole() {
+    let folder = released();
+    let path = folder.path();
+    let release = path.join("release");
+    std::fs::remove_file(release.join("manifest.json")).unwrap();
+    let done = verify(path);
+    assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
+    assert!(done.stdout.starts_with("HOLDS: "), "{}", done.stdout);
+    assert!(!done.stdout.contains("manifest"), "{}", done.stdout);
+    let arguments = ["verify", "release", "--study", "study.toml", "--json"];
+    assert_eq!(json(&hedgerow(path, &arguments)).get("manifest"), None);
+
+    // A file that no release has.
+    for name in ["patients.csv", "notes.txt", ".hidden"] {
+        std::fs::write(release.join(name), "name\nsomebody\n").unwrap();
+        assert_found(&verify(path), &format!("  {name}: is no file of a release"));
+        std::fs::remove_file(release.join(name)).unwrap();
+    }
+    // A release.csv that says more than the release.parquet beside it, which is clean.
+    let csv = std::fs::read_to_string(release.join("release.csv")).unwrap();
+    let named = csv.lines().zip(["name", "ape", "bee", "cat", "dog", "eel"]);
+    let named: String = named
+        .map(|(line, name)| format!("{line},{name}\n"))
+        .collect();
+    std::fs::write(release.join("release.csv"), named).unwrap();
+    let done = verify(path);
+    assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
+    assert!(!done.stdout.starts_with("HOLDS"), "{}", done.stdout);
+    assert!(done.stdout.contains("`name`"), "{}", done.stdout);
+    // One that says something else.
+    let other = csv.replacen(",ulcer", ",asthma", 1);
+    assert_ne!(csv, other);
+    std::fs::write(release.join("release.csv"), other).unwrap();
+    assert_found(
+        &verify(path),
+        "release.csv and release.parquet differ in `disease`, first at record ",
+    );
+    std::fs::write(release.join("release.csv"), csv).unwrap();
+    assert_eq!(verify(path).code, 0, "all was put back");
 }
