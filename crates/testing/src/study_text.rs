@@ -19,10 +19,10 @@ use std::ops::RangeInclusive;
 #[derive(Debug, Clone)]
 pub struct StudyText {
     head: String,
-    sites: String,
     attributes: String,
     require: String,
     algorithm: String,
+    sites: String,
 }
 
 /// The taxonomy of `zip` in [`StudyText::small`], as the file `zip.csv` has it.
@@ -42,10 +42,10 @@ impl StudyText {
     fn of(name: &str, partition: &str) -> Self {
         Self {
             head: format!("[study]\nname = \"{name}\"\npartition = \"{partition}\"\n"),
-            sites: String::new(),
             attributes: String::new(),
             require: String::new(),
             algorithm: String::new(),
+            sites: String::new(),
         }
     }
 
@@ -125,14 +125,13 @@ impl StudyText {
 impl fmt::Display for StudyText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.head)?;
-        formatter.write_str(&self.sites)?;
         formatter.write_str(&self.attributes)?;
         for (table, lines) in [("require", &self.require), ("algorithm", &self.algorithm)] {
             if !lines.is_empty() {
                 write!(formatter, "[{table}]\n{lines}")?;
             }
         }
-        Ok(())
+        formatter.write_str(&self.sites)
     }
 }
 

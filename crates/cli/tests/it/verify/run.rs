@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use hedgerow_testing::{StudyText, integer, values};
+
 use crate::{hedgerow, json};
 
 /// The sites of the run.
@@ -16,20 +18,20 @@ fn files_of_a_signed_run() -> &'static [(PathBuf, Vec<u8>)] {
     FILES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let mut study = String::from(
-            "[study]\nname = \"<b>stroke</b> & co\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"<script>alert(1)</script>\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n[[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\", \"asthma\"]\n[require]\nk = 5\nl = 2\nsite_diversity = 2\nm = 1\n",
-        );
+        let mut study = StudyText::new("<b>stroke</b> & co")
+            .quasi("age", integer(0..=99))
+            .quasi("<script>alert(1)</script>", integer(0..=9))
+            .sensitive("disease", values(["flu", "ulcer", "asthma"]))
+            .require("k = 5\nl = 2\nsite_diversity = 2\nm = 1");
         for name in SITES {
             let done = hedgerow(path, &["keygen", "--out", &format!("{name}.key")]);
             assert_eq!(done.code, 0, "{}", done.stderr);
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             let address = listener.local_addr().unwrap();
-            study.push_str(&format!(
-                "[[site]]\nname = \"{name}\"\naddress = \"{address}\"\n{}",
-                done.stdout
-            ));
+            let lines = format!("address = \"{address}\"\n{}", done.stdout);
+            study = study.site(name, &lines);
         }
-        std::fs::write(path.join("study.toml"), study).unwrap();
+        std::fs::write(path.join("study.toml"), study.to_string()).unwrap();
         for name in SITES {
             let key = format!("{name}.key");
             let done = hedgerow(path, &["study", "sign", "--key", &key, "study.toml"]);

@@ -1,6 +1,6 @@
 //! One table: whether it holds, what is said of it in words and in JSON, and what is no release.
 
-use crate::{RELEASE, assert_refused, hedgerow, json, small};
+use crate::{RELEASE, assert_refused, hedgerow, json, small, study};
 
 #[test]
 fn a_release_that_holds() {
@@ -129,11 +129,7 @@ fn a_column_has_one_role() {
 #[test]
 fn an_identifier_in_a_release_is_never_anonymous() {
     let folder = small();
-    let study = std::fs::read_to_string(folder.path().join("study.toml")).unwrap();
-    let study = study.replace(
-        "[require]",
-        "[[attribute]]\nname = \"name\"\nrole = \"identifier\"\n[require]",
-    );
+    let study = study().identifier("name").to_string();
     std::fs::write(folder.path().join("study.toml"), study).unwrap();
     let named = RELEASE
         .replace("disease\n", "disease,name\n")
