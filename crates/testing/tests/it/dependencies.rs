@@ -67,12 +67,9 @@ fn nothing_that_is_banned_is_built() {
                 .any(|package| package.name == "curve25519-dalek")
         );
         for package in packages {
-            for ban in bans.iter().filter(|ban| is_of(ban, &package)) {
-                panic!(
-                    "{lock}: {} {} is banned: {ban}",
-                    package.name, package.version
-                );
-            }
+            let ban = bans.iter().find(|ban| is_of(ban, &package));
+            let Package { name, version, .. } = &package;
+            assert_eq!(ban, None, "{lock}: {name} {version} is banned");
         }
     }
 }
