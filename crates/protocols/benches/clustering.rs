@@ -119,8 +119,7 @@ fn main() -> ExitCode {
     if !arguments.iter().any(|word| word == "--bench") {
         return ExitCode::SUCCESS;
     }
-    if adult::shared_data().is_none() {
-        println!("no tables: set HEDGEROW_DATA");
+    if hedgerow_testing::real_tables().is_none() {
         return ExitCode::SUCCESS;
     }
     let has = |name: &str| arguments.iter().any(|word| word == name);
@@ -397,7 +396,7 @@ const ADULT_NUMBERS: [&str; 6] = [
 /// A table without taxonomies: numbers are grouped by tens and hundreds of a hundredth of their
 /// domain, other values have only the root above them.
 fn plain(file: &str, numbers: &[&str], others: &[&str], rows: usize) -> Option<(Study, Table)> {
-    let text = std::fs::read_to_string(adult::shared_data()?.join(file)).unwrap();
+    let text = std::fs::read_to_string(hedgerow_testing::real_tables()?.join(file)).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let records: Vec<Vec<&str>> = lines

@@ -365,6 +365,7 @@ impl Part {
             keys: self.keys.clone(),
             settings: self.ready.settings(),
             allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+            most_records: self.site.accept.maximum_records(),
         };
         let made =
             tempfile::tempdir_in(&self.site.data).map_err(|error| FolderRefused::Unusable {

@@ -210,6 +210,8 @@ fn how_often_and_how_much_are_read_or_refused() {
     assert_eq!((none.runs(), none.minimum_m()), (1, 1));
     assert_eq!(none.rerun, Rerun::SameRows);
     assert_eq!(none.maximum_share, None);
+    assert_eq!(none.maximum_records(), 10_000_000);
+    assert_eq!(read("maximum_records = 5").unwrap().maximum_records(), 5);
     let some = read("runs = 3\nrerun = \"ask\"\nminimum_m = 0\nmaximum_share = 0.5").unwrap();
     assert_eq!((some.runs(), some.minimum_m()), (3, 0));
     assert_eq!(some.rerun, Rerun::Ask);
@@ -222,6 +224,14 @@ fn how_often_and_how_much_are_read_or_refused() {
         (
             "minimum_m = -1",
             "`accept.minimum_m` is -1, expected 0 or more",
+        ),
+        (
+            "maximum_records = 0",
+            "site.toml:8: `accept.maximum_records` is 0, expected 1 or more",
+        ),
+        (
+            "maximum_records = \"many\"",
+            "site.toml:8: `accept.maximum_records`",
         ),
         ("rerun = \"never\"", "`accept.rerun` is `never`"),
         (
