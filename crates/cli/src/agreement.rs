@@ -187,6 +187,7 @@ pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
 
 pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
     let agreement = Arc::new(Agreement::open(&arguments.study)?);
+    let ready = Ready::of(&agreement)?;
     let standings = agreement.standings()?;
     let is_signed = standings.iter().all(|one| *one == Standing::Signed);
     let mut text = format!(
@@ -201,7 +202,6 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         text.push_str(&format!("a new version of {parent}\n"));
         shown["parent"] = json!(parent.to_string());
     }
-    let ready = Ready::of(&agreement)?;
     if ready.run.roles == RoleChoice::Spread {
         text.push_str("roles in questions that leave sites out are spread over sites\n");
         shown["roles"] = json!(ready.run.roles.name());
