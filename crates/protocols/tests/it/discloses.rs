@@ -84,7 +84,7 @@ fn made(columns: &str, security: &str, require: &str, algorithm: &str) -> Made {
         "horizontal"
     };
     let folder = tempfile::tempdir().unwrap();
-    let tree = "a;X;*\nb;X;*\nc;Y;*\nd;Y;*\ne;Y;*\nf;Y;*\n";
+    let tree = "a;X;*\nb;X;*\nc;Y;*\nd;Y;*\ne;Y;*\nf;Y;*\ng;Y;*\nh;Y;*\ni;Y;*\n";
     std::fs::write(folder.path().join("place.csv"), tree).unwrap();
     let text = format!(
         "[study]\nname = \"s\"\npartition = \"{partition}\"\nsecurity = \"{security}\"\n{columns}{COLUMNS}[require]\n{require}\n[algorithm]\n{algorithm}\n"
@@ -235,11 +235,14 @@ impl Made {
 
     /// Ninety records.
     fn table(&self) -> Table {
+        let place = |row: u32| (row / 3 + row * row) % 9;
         let value = |row: u32, name: &str| match name {
             "age" => row * 7 % 10,
-            "place" => (row / 3 + row * row) % 6,
+            "place" => place(row),
             "cost" => row * 211,
-            _ => row * 5 % 3,
+            // Two places have one disease only.
+            _ if place(row) < 2 => 0,
+            _ => row % 3,
         };
         let column = |attribute: &hedgerow_data::Attribute| {
             if attribute.role == Role::Identifier {
@@ -308,7 +311,7 @@ fn ledgers_of_different_people_stay_within_the_list_and_use_all_of_it() {
         let kind = format!("{security}, {require}, {algorithm}");
         (kind, horizontal(security, require, algorithm))
     });
-    let mixed = made(COST, "published", "k = 4", HORIZONTAL[0]);
+    let mixed = made(COST, "published", "k = 20", HORIZONTAL[0]);
     let unseen = never_seen(studies.chain([(String::from("mixed"), mixed)]));
     assert!(unseen.is_empty(), "{unseen:?}");
 }
