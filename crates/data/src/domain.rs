@@ -12,8 +12,7 @@ use jiff::civil::Date;
 use crate::nearest::nearest;
 use crate::taxonomy::Taxonomy;
 
-/// The most values an attribute may have: tables of counts are as long.
-pub const MOST_VALUES: u32 = 10_000_000;
+pub use crate::taxonomy::MOST_VALUES;
 
 /// The values of an attribute.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,6 +20,7 @@
 
 mod attribute;
 mod cell;
+mod csv_text;
 pub mod document;
 mod domain;
 mod field;

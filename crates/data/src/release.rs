@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::attribute::{Role, Schema};
 use crate::cell::{Cell, CellError};
 use crate::domain::Domain;
-use crate::files::FileError;
+use crate::files::error::{FileError, missing_column, unknown_column};
 use crate::nearest::{quoted_list, shorten};
 use crate::table::{Codes, Column};
 use crate::text::{TextColumn, TextTable};
@@ -211,7 +211,7 @@ impl Release {
     ) -> Result<Self, ReleaseError> {
         for name in &text.names {
             if schema.position(name).is_none() && !ignore.contains(&name.as_str()) {
-                return Err(crate::files::unknown_column(&text.file, name, schema).into());
+                return Err(unknown_column(&text.file, name, schema).into());
             }
         }
         let mut columns = Vec::with_capacity(schema.attributes().len());
@@ -219,8 +219,7 @@ impl Release {
             let found = text.column(&attribute.name);
             let Some(column) = found.filter(|_| attribute.role != Role::Identifier) else {
                 if matches!(attribute.role, Role::Quasi | Role::Sensitive) {
-                    let missing =
-                        crate::files::missing_column(&text.file, &attribute.name, &text.names);
+                    let missing = missing_column(&text.file, &attribute.name, &text.names);
                     return Err(missing.into());
                 }
                 columns.push(ReleaseColumn::Absent);

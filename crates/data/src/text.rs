@@ -2,7 +2,6 @@
 //! of first appearance. Releases are read this way before their cells are understood.
 
 use std::hash::BuildHasher as _;
-use std::path::Path;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -86,11 +85,6 @@ impl TextTable {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.codes.len())
-    }
-
-    /// The line at which a record stands, for errors; its number where the file has no lines.
-    pub fn line(&self, record: u64) -> u64 {
-        crate::files::line_of(Path::new(&self.file), record).unwrap_or(record)
     }
 
     /// A column by its name.

@@ -20,7 +20,7 @@ use crate::release::refused::{FolderRefused, ManifestError};
 use crate::simulate::refused::SplitRefused;
 use crate::site::refused::SiteRefused;
 use crate::study::refused::{StudyRefused, TableRefused};
-use crate::verify::Tampered;
+use crate::verify::check::Tampered;
 use crate::verify::refused::VerifyRefused;
 
 /// Why something could not be done. [`Error::fault`] says whose fault it is.

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use hedgerow_privacy::SingledOut;
+
 /// Text that a terminal only shows. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| {
@@ -90,6 +92,38 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
 /// A share of the whole: `12.50 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
+}
+
+/// A row of a table.
+pub(crate) fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.iter().map(|cell| (*cell).to_owned()).collect()
+}
+
+/// What columns that are published as they are single out.
+pub(crate) fn singled_out(other: &SingledOut) -> Vec<Vec<String>> {
+    if other.is_empty() {
+        return Vec::new();
+    }
+    let share = |unique: u64| format!("{} ({})", thousands(unique), percent(other.share(unique)));
+    let mut rows = vec![cells([
+        "singled out by what is published as it is",
+        "",
+        "",
+        "",
+    ])];
+    for column in &other.columns {
+        let name = format!("  {}", column.name);
+        let allowed = if column.publish_unique {
+            "publish_unique"
+        } else {
+            ""
+        };
+        rows.push(cells([&name, "", &share(column.unique), allowed]));
+    }
+    if let Some(unique) = other.together {
+        rows.push(cells(["  all of these together", "", &share(unique), ""]));
+    }
+    rows
 }
 
 #[cfg(test)]

@@ -12,8 +12,23 @@ use hedgerow_privacy::{Model, Ratio, Requirement};
 use hedgerow_smc::{Security, What};
 
 use crate::agreement::Agreement;
-use crate::rerun::{self, Rerun};
 use crate::strength::{self, Strengths};
+
+/// What happens where a run is one too many, or its rows are others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rerun {
+    /// It is refused.
+    #[default]
+    SameRows,
+    /// The officer is asked.
+    Ask,
+}
+
+impl Rerun {
+    /// Both, by the names that site files have for them.
+    pub(crate) const NAMES: [(&'static str, Self); 2] =
+        [("same rows", Self::SameRows), ("ask", Self::Ask)];
+}
 
 /// The rules of a site; what is `None` refuses every study.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -92,7 +107,7 @@ impl Accept {
             maximum_share: share(section)?,
             maximum_records: whole(section, "maximum_records", 1)?,
             runs: whole(section, "runs", 1)?,
-            rerun: section.word("rerun", &rerun::WORDS)?.unwrap_or_default(),
+            rerun: section.word("rerun", &Rerun::NAMES)?.unwrap_or_default(),
         };
         section.finish()?;
         Ok(accept)

@@ -20,7 +20,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 
 use crate::agreement::StudyHash;
-use crate::connect::Watcher;
+use crate::events::Watcher;
 use crate::identity::{PublicKey, Secret};
 use crate::message::{
     self, End, Hello, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason,
@@ -271,7 +271,7 @@ mod tests {
     use tokio::io::AsyncReadExt as _;
 
     use super::*;
-    use crate::connect::Event;
+    use crate::events::Event;
     use crate::message::Version;
 
     fn doors() -> Vec<Door> {

@@ -16,6 +16,7 @@ pub mod agreement;
 mod aside;
 pub mod audit;
 mod connect;
+mod events;
 pub mod identity;
 pub mod journal;
 pub mod knock;
@@ -33,7 +34,7 @@ mod strength;
 mod tls;
 
 pub use aside::aside;
-pub use connect::{Event, Watcher};
+pub use events::{Event, Watcher};
 pub use lines::{Limits, LineError};
 pub use message::{End, MessageError, Reason, Version};
 pub use tls::TlsError;

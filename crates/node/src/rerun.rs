@@ -12,21 +12,9 @@
 //! Rows that are those of any run before show no difference that is not out already. Where it is not
 //! known which rows a run had, they count as others.
 
+pub use crate::accept::Rerun;
 use crate::accept::{Accept, Refusal};
 use crate::memory::{Earlier, Print};
-
-/// What happens where a run is one too many, or its rows are others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Rerun {
-    /// It is refused.
-    #[default]
-    SameRows,
-    /// The officer is asked.
-    Ask,
-}
-
-/// The words of `rerun`.
-pub(crate) const WORDS: [(&str, Rerun); 2] = [("same rows", Rerun::SameRows), ("ask", Rerun::Ask)];
 
 /// Whether a run may begin.
 #[derive(Debug, Clone, PartialEq, Eq)]

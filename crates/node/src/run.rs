@@ -19,7 +19,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::agreement::StudyHash;
-use crate::connect::{Connections, Watcher};
+use crate::connect::Connections;
+use crate::events::Watcher;
 use crate::identity::{PublicKey, Purpose, Secret};
 use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};

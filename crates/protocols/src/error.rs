@@ -1,5 +1,8 @@
 //! What can stop a protocol, and whose fault it is.
 
+/// The most records that a site may have where shares of all records are asked about.
+pub const MOST_RECORDS: u64 = u32::MAX as u64;
+
 /// Why a run ended without a release.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -83,7 +86,7 @@ pub enum Error {
     /// A share of all records that cannot be asked about.
     #[error(
         "whether a site holds at most {numerator}/{denominator} of all records cannot be asked of {records} records\nhint: expected a share above 0 and at most 1 with six digits or fewer, and at most {} records",
-        crate::horizontal::share::MOST_RECORDS
+        MOST_RECORDS
     )]
     Share {
         /// The share.

@@ -11,7 +11,7 @@
 use hedgerow_smc::error::MAXIMUM_CAPACITY;
 use hedgerow_smc::{Party, What};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The most records of a joint table: as many as all sites can bring, and as rows have numbers.
 fn most_records(sites: usize) -> u64 {

@@ -8,9 +8,9 @@ use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Recode, Study};
 use hedgerow_smc::{RoleChoice, Security, Settings};
 
-use crate::clustering::ClusteringSettings;
-use crate::horizontal::mondrian::TopDown;
-use crate::vertical::d2pt::{D2ptSettings, KEYS};
+use crate::clustering::settings::ClusteringSettings;
+use crate::horizontal::mondrian::settings::TopDown;
+use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
 /// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
 pub const FAN_OUT: usize = 128;

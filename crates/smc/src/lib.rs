@@ -81,6 +81,7 @@ pub mod order;
 pub mod party;
 pub mod random;
 pub mod settings;
+mod shown;
 pub mod sum;
 mod transfer;
 pub mod union;

@@ -7,10 +7,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::ledger::What;
-use crate::order::RUNNING;
-use crate::union::ON_THE_WAY;
-
 /// Which form of each primitive a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,15 +30,6 @@ impl Security {
         match self {
             Self::Published => "published",
             Self::Hardened => "hardened",
-        }
-    }
-
-    /// What extremes and unions of a level show on their way, whatever is asked. A search for the kth
-    /// element shows [more](crate::order::CANDIDATES).
-    pub const fn discloses(self) -> &'static [What] {
-        match self {
-            Self::Published => &[RUNNING, ON_THE_WAY],
-            Self::Hardened => &[],
         }
     }
 }

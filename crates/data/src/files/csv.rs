@@ -11,6 +11,7 @@ use super::FileError;
 use super::blank_lines::BlankLines;
 use super::open::{Compression, Progress, open};
 use super::sink::Sink;
+use crate::text::TextTable;
 
 /// Delimiters that tables come with, in order of preference.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -94,6 +95,13 @@ fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
         .delimiter(delimiter)
         .buffer_capacity(BUFFER)
         .from_reader(input)
+}
+
+impl TextTable {
+    /// The line at which a record stands, for errors; its number where the file has no lines.
+    pub fn line(&self, record: u64) -> u64 {
+        line_of(Path::new(&self.file), record).unwrap_or(record)
+    }
 }
 
 /// The line at which a record stands, the header being record 0. Goes through the file again.

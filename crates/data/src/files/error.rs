@@ -1,6 +1,8 @@
 //! What can be wrong with a file, in words that name file, line, column and value.
 
+use crate::attribute::Schema;
 use crate::cell::CellError;
+use crate::nearest::{nearest, quoted_list};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -143,5 +145,33 @@ impl FileError {
             _ => {}
         }
         self
+    }
+}
+
+/// The error for a column that the study does not know.
+pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileError {
+    let names = schema
+        .attributes()
+        .iter()
+        .map(|attribute| attribute.name.as_str());
+    let hint = match nearest(column, names, 1).first() {
+        Some(best) => format!("\nhint: did you mean `{best}`?"),
+        None => String::from(
+            "\nhint: declare it in the study; with role = \"identifier\" it is never released",
+        ),
+    };
+    FileError::UnknownColumn {
+        file: file.to_owned(),
+        column: column.to_owned(),
+        hint,
+    }
+}
+
+/// The error for a column of the study that the file lacks.
+pub(crate) fn missing_column(file: &str, column: &str, names: &[String]) -> FileError {
+    FileError::MissingColumn {
+        file: file.to_owned(),
+        column: column.to_owned(),
+        hint: format!("\nhint: the file has {}", quoted_list(names)),
     }
 }

@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{CsvText, FileError, Progress, missing_column, read_release, write::write_columns};
+use super::error::missing_column;
+use super::{CsvText, FileError, Progress, read_release, write::write_columns};
 use crate::attribute::{Attribute, Role, Schema};
 use crate::nearest::shorten;
 use crate::release::{Release, ReleaseColumn, ReleaseError};

@@ -6,10 +6,9 @@
 mod blank_lines;
 mod bounds;
 mod csv;
-mod error;
+pub(crate) mod error;
 mod folder;
 mod fragments;
-mod guard;
 mod marks;
 mod open;
 mod package;
@@ -27,14 +26,12 @@ use crate::study::Study;
 use crate::table::Table;
 use crate::text::TextTable;
 
-pub(crate) use csv::line_of;
+pub use crate::csv_text::CsvText;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
-pub use guard::CsvText;
 pub use open::{Format, OutputFile, Progress, format_of};
 pub use package::HOW_FRAGMENTS_JOIN;
-pub(crate) use sink::{missing_column, unknown_column};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
 
 /// What is done with columns that are not the study's.

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::{CsvText, FileError, Others};
+use super::Others;
+use super::error::{FileError, missing_column, unknown_column};
 use crate::attribute::Schema;
+use crate::csv_text::CsvText;
 use crate::domain::Domain;
-use crate::nearest::{nearest, quoted_list, shorten};
+use crate::nearest::{quoted_list, shorten};
 use crate::table::{Column, Table};
 use crate::text::{TextColumn, TextTable};
 
@@ -217,32 +219,4 @@ fn refuse_duplicates(file: &str, names: &[String]) -> Result<(), FileError> {
         }
     }
     Ok(())
-}
-
-/// The error for a column that the study does not know.
-pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileError {
-    let names = schema
-        .attributes()
-        .iter()
-        .map(|attribute| attribute.name.as_str());
-    let hint = match nearest(column, names, 1).first() {
-        Some(best) => format!("\nhint: did you mean `{best}`?"),
-        None => String::from(
-            "\nhint: declare it in the study; with role = \"identifier\" it is never released",
-        ),
-    };
-    FileError::UnknownColumn {
-        file: file.to_owned(),
-        column: column.to_owned(),
-        hint,
-    }
-}
-
-/// The error for a column of the study that the file lacks.
-pub(crate) fn missing_column(file: &str, column: &str, names: &[String]) -> FileError {
-    FileError::MissingColumn {
-        file: file.to_owned(),
-        column: column.to_owned(),
-        hint: format!("\nhint: the file has {}", quoted_list(names)),
-    }
 }

@@ -282,7 +282,7 @@ impl Described<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::CsvText;
+    use crate::csv_text::CsvText;
 
     const STUDY: &str = r#"
 [study]

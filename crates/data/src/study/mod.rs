@@ -20,8 +20,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::attribute::{Recode, Role, Schema};
+use crate::csv_text::CsvText;
 use crate::document::{Document, DocumentError, Section};
-use crate::files::CsvText;
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
 pub use algorithm::Algorithm;

@@ -2,7 +2,9 @@
 
 use super::draft::Draft;
 use super::{ROOT, Taxonomy, TaxonomyError};
-use crate::domain::MOST_VALUES;
+
+/// The most values an attribute may have: tables of counts are as long.
+pub const MOST_VALUES: u32 = 10_000_000;
 
 /// Why a taxonomy could not be made.
 #[derive(Debug, thiserror::Error)]

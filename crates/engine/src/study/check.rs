@@ -19,8 +19,7 @@ use super::refused::{StudyRefused, TableRefused};
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::table::Table;
-use crate::verify::text::other as singled_out;
-use crate::words::{aligned, count};
+use crate::words::{aligned, count, singled_out};
 
 /// A study that is sound, and the tables that fit it.
 ///

@@ -15,10 +15,10 @@ use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex, hex};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::Verdict;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::read::SiteDemand;
+use super::check::Check;
 use crate::release::achieved::{Achieved, OfSites};
 use crate::release::date::is_day;
 use crate::release::files::{account_digest, hash, strangers, tail};
@@ -26,69 +26,6 @@ use crate::release::manifest::{FILE, Manifest, OWN_FILE, Statement, VERSION};
 use crate::release::ordered::Ordered;
 use crate::study::opened::Opened;
 use crate::words::one_line;
-
-/// What a look at a manifest found.
-#[derive(Debug, Default, Serialize)]
-pub struct Check {
-    /// Whether the release is what the manifest says, and signed where the study has keys.
-    pub holds: bool,
-    /// Whether every site of the study has signed.
-    pub signed: bool,
-    /// Whether roles, domains and requirement are the manifest's own word, because no study was given.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub self_described: bool,
-    /// The hash of the study that was given, where it can be hashed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub study_hash: Option<String>,
-    /// Which run of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<u32>,
-    /// The site whose ledger, cost and report these are, if its seal is sound.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub account: Option<String>,
-    /// How it stands with each site.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub signatures: Vec<Signature>,
-    /// The sites whose part in the run the auditor of the study did again, and found as it should be.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub audited: Vec<String>,
-    /// What a release cannot show and all sites attested to by signing.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
-    pub attested: Vec<SiteDemand>,
-    /// What a release cannot show and nobody has signed for.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
-    pub unseen: Vec<SiteDemand>,
-    /// What only the study can show, where none was given.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_shown: Vec<String>,
-    /// Everything that is not as it should be.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<String>,
-    /// The files that are what the manifest speaks of.
-    #[serde(skip)]
-    sound: Vec<String>,
-    /// Whether what all sites sign is as it should be, whatever one site says besides.
-    #[serde(skip)]
-    is_release: bool,
-    /// The manifest, for what it says besides.
-    #[serde(skip)]
-    pub(crate) manifest: Option<Manifest>,
-}
-
-/// How it stands with one site's signature.
-#[derive(Debug, Serialize)]
-pub struct Signature {
-    /// The site.
-    pub site: String,
-    /// Its key in the study.
-    pub key: String,
-    /// `signed`, or what is wrong.
-    pub standing: &'static str,
-}
-
-fn in_words<S: Serializer>(demands: &[SiteDemand], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(demands.iter().map(|demand| &demand.words))
-}
 
 impl Check {
     /// Looks at everything but the numbers. None for a file alone, and for a folder without a manifest

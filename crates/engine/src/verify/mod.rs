@@ -2,15 +2,15 @@
 //! what was signed.
 
 pub(crate) mod beside;
+pub(crate) mod check;
 pub(crate) mod folder;
 mod questions;
 pub(crate) mod read;
 pub(crate) mod refused;
 pub(crate) mod text;
 
-pub use folder::{Check, Signature};
+pub use check::{Check, Signature, SiteDemand, Tampered};
 pub use questions::{QueryKind, Questions};
-pub use read::SiteDemand;
 
 use std::path::{Path, PathBuf};
 
@@ -86,34 +86,6 @@ pub enum AskedBy {
     Manifest,
 }
 
-/// A release whose files cannot be understood, and are not what its manifest speaks of.
-#[derive(Debug, Serialize)]
-#[non_exhaustive]
-pub struct Tampered {
-    /// No.
-    pub holds: bool,
-    /// What was found of the manifest.
-    pub manifest: Check,
-    /// Why a file cannot be understood.
-    #[serde(serialize_with = "as_text")]
-    pub error: Error,
-    /// The release.
-    #[serde(skip)]
-    pub release: PathBuf,
-}
-
-fn as_text<S: serde::Serializer>(error: &Error, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(error)
-}
-
-impl std::fmt::Display for Tampered {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&text::unreadable(self))
-    }
-}
-
-impl std::error::Error for Tampered {}
-
 impl Verdict {
     /// Whether everything that is required holds and is shown; so it is if nothing is required.
     pub fn holds(&self) -> bool {
@@ -173,7 +145,7 @@ pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error
             Err(Error::Tampered(Box::new(Tampered {
                 holds: false,
                 manifest: check,
-                error,
+                error: error.to_string(),
                 release: release.path.clone(),
             })))
         }
@@ -202,7 +174,7 @@ pub(crate) fn own_word(folder: &Path) -> Result<Opened, Error> {
         Error::Tampered(Box::new(Tampered {
             holds: false,
             manifest: check,
-            error,
+            error: error.to_string(),
             release: folder.to_owned(),
         }))
     })

@@ -9,6 +9,7 @@ use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
 
+use super::check::SiteDemand;
 use crate::error::Error;
 use crate::observe::{Observer, Work};
 
@@ -116,15 +117,6 @@ pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
         counts[code as usize] += 1;
     }
     counts
-}
-
-/// A demand that speaks of sites, which a release does not show.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SiteDemand {
-    /// The key of the model: `site_diversity` or `m`.
-    pub model: &'static str,
-    /// The demand in words.
-    pub words: String,
 }
 
 /// A requirement without what speaks of sites, which a release does not show; and what does.

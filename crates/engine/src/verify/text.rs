@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use hedgerow_privacy::SingledOut;
 use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 
-use super::{AskedBy, Check, Tampered, Verdict};
+use super::check::{Check, Tampered};
+use super::{AskedBy, Verdict};
 use crate::release::manifest::FILE;
-use crate::words::{aligned, count, one_line, percent, thousands};
+use crate::words::{aligned, cells as words, count, one_line, percent, singled_out};
 
 pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let verdict = &report.found;
@@ -128,7 +128,7 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         text.push_str(&format!("\nsmallest class: {}\n", class(smallest)));
     }
     text.push('\n');
-    let measured = [risk(report), other(&verdict.other), utility(report)];
+    let measured = [risk(report), singled_out(&verdict.other), utility(report)];
     text.push_str(&aligned(&measured.concat()));
     if let Some(check) = &report.manifest
         && findings.is_none()
@@ -139,8 +139,16 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
     text
 }
 
+impl std::fmt::Display for Tampered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&unreadable(self))
+    }
+}
+
+impl std::error::Error for Tampered {}
+
 /// A folder whose files cannot be understood, and are not what was signed.
-pub(super) fn unreadable(tampered: &Tampered) -> String {
+fn unreadable(tampered: &Tampered) -> String {
     format!(
         "DOES NOT HOLD: {}\n\n{}  {}\n",
         tampered.release.display(),
@@ -330,33 +338,6 @@ fn risk(report: &Verdict) -> Vec<Vec<String>> {
     rows
 }
 
-/// What columns that are published as they are single out.
-pub(crate) fn other(other: &SingledOut) -> Vec<Vec<String>> {
-    if other.is_empty() {
-        return Vec::new();
-    }
-    let share = |unique: u64| format!("{} ({})", thousands(unique), percent(other.share(unique)));
-    let mut rows = vec![words([
-        "singled out by what is published as it is",
-        "",
-        "",
-        "",
-    ])];
-    for column in &other.columns {
-        let name = format!("  {}", column.name);
-        let allowed = if column.publish_unique {
-            "publish_unique"
-        } else {
-            ""
-        };
-        rows.push(words([&name, "", &share(column.unique), allowed]));
-    }
-    if let Some(unique) = other.together {
-        rows.push(words(["  all of these together", "", &share(unique), ""]));
-    }
-    rows
-}
-
 fn columns_have(names: &[String]) -> String {
     let list = hedgerow_data::quoted_list(names);
     match names.len() {
@@ -405,8 +386,4 @@ fn utility(report: &Verdict) -> Vec<Vec<String>> {
         rows.push(words([&name, "", &percent(attribute.lm), ""]));
     }
     rows
-}
-
-fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
 }

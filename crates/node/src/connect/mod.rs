@@ -29,6 +29,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
 
 use crate::agreement::StudyHash;
+use crate::events::{Event, Watcher};
 use crate::identity::{PublicKey, Secret};
 use crate::knock::{Due, answer_to};
 use crate::lines::{Saying, Shared};
@@ -47,34 +48,6 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether there is a connection.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// What happens on the lines, for whoever watches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Event {
-    /// A peer is connected.
-    Connected {
-        /// The peer.
-        peer: String,
-    },
-    /// A connection to a peer, or an attempt at one, has ended.
-    Disconnected {
-        /// The peer.
-        peer: String,
-        /// Why.
-        why: String,
-    },
-    /// Somebody who is no site of the study, or says what does not fit, was turned away.
-    TurnedAway {
-        /// From where.
-        address: String,
-        /// Why.
-        why: String,
-    },
-}
-
-/// Told what happens on the lines.
-pub type Watcher = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Everything that connections of one run need.
 pub(crate) struct Connections {

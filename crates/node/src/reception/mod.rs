@@ -29,7 +29,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 use tokio_rustls::{LazyConfigAcceptor, TlsStream};
 
-use crate::connect::Watcher;
+use crate::events::Watcher;
 use crate::identity::{PublicKey, Secret};
 use crate::tls::{self, Listening, Papers, TlsError};
 use budget::Budget;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::places::Who;
-use crate::connect::{Event, Watcher};
+use crate::events::{Event, Watcher};
 
 /// How often it is said how many there were.
 const MINUTE: Duration = Duration::from_secs(60);

@@ -8,13 +8,12 @@ pub(crate) mod measure;
 pub(crate) mod numbers;
 mod search;
 pub(crate) mod searched;
-mod settings;
+pub(crate) mod settings;
 pub(crate) mod shape;
 pub(crate) mod shapes;
 mod tree;
 
-pub use settings::ClusteringSettings;
-pub use shape::Loss;
+pub use settings::{ClusteringSettings, Loss};
 
 /// The most iterations of a clustering.
 pub(crate) const MOST_ITERATIONS: u32 = 20;

@@ -2,8 +2,6 @@
 
 use hedgerow_data::document::{DocumentError, Section};
 
-use super::Loss;
-
 /// The most random starts.
 const MOST_STARTS: i64 = 100;
 
@@ -86,5 +84,34 @@ impl ClusteringSettings {
             finish: section.boolean("finish")?.unwrap_or(defaults.finish),
             noise,
         })
+    }
+}
+
+/// A loss that is a sum over cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Values of the cell over values of the domain (TG12 equation 1).
+    Lm,
+    /// The same over the values that occur in the table; of numbers, their spread.
+    Ncp,
+    /// Entropy of the value, given the cell (TG12 equation 3).
+    Em,
+}
+
+impl Loss {
+    /// All losses, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        (Self::Ncp.name(), Self::Ncp),
+        (Self::Lm.name(), Self::Lm),
+        (Self::Em.name(), Self::Em),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lm => "lm",
+            Self::Ncp => "ncp",
+            Self::Em => "em",
+        }
     }
 }

@@ -8,37 +8,9 @@ use hedgerow_data::{Cell, Domain, Recode};
 use hedgerow_privacy::utility::Present;
 
 use super::cost::{Cost, UNIT, codes_of};
+use super::settings::Loss;
 use super::tree::Tree;
-use crate::horizontal::cover::Writing;
-
-/// A loss that is a sum over cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
-    /// Values of the cell over values of the domain (TG12 equation 1).
-    Lm,
-    /// The same over the values that occur in the table; of numbers, their spread.
-    Ncp,
-    /// Entropy of the value, given the cell (TG12 equation 3).
-    Em,
-}
-
-impl Loss {
-    /// All losses, by the names that studies have for them.
-    pub const NAMES: [(&'static str, Self); 3] = [
-        (Self::Ncp.name(), Self::Ncp),
-        (Self::Lm.name(), Self::Lm),
-        (Self::Em.name(), Self::Em),
-    ];
-
-    /// The name in a study.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Lm => "lm",
-            Self::Ncp => "ncp",
-            Self::Em => "em",
-        }
-    }
-}
+use crate::horizontal::writing::Writing;
 
 /// How closures of one quasi-identifier look, and what they cost.
 pub(crate) struct Shape<'a> {

@@ -13,7 +13,7 @@ use hedgerow_data::{Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColu
 use hedgerow_smc::{Generator, Items, Party, What};
 
 use super::mondrian::Partition;
-use crate::Error;
+use crate::error::Error;
 use crate::fit::{adds_up, holds_own};
 
 /// What was opened of classes that the release does not tell apart: named a second time.

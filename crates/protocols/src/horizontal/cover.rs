@@ -11,12 +11,14 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use hedgerow_data::{Cell, Domain, Recode, Role, Schema, Taxonomy};
+use hedgerow_data::{Cell, Recode, Taxonomy};
 use hedgerow_smc::{Party, Tree, What};
 
-use super::mondrian::{Class, Partition};
+pub use super::mondrian::settings::Covers;
+use super::partition::{Class, Partition};
 use super::rows::OwnRows;
-use crate::Error;
+pub use super::writing::{Writing, writings};
+use crate::error::Error;
 
 /// The generalized records of the release.
 pub const COVERS: What = What::new("generalized records of classes", "the release");
@@ -27,80 +29,9 @@ pub(super) const NOT_AROUND: &str = "this site's own values lie outside what all
 /// The most values that are asked about at a time.
 const MOST_BITS: usize = 1 << 24;
 
-/// What a class is written as covering.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Covers {
-    /// The values that occur: asked for.
-    Tight,
-    /// What the cuts leave: known to all.
-    Box,
-}
-
-impl Covers {
-    /// Both, by the names that studies have for them.
-    pub const NAMES: [(&'static str, Self); 2] = [
-        (Self::Tight.name(), Self::Tight),
-        (Self::Box.name(), Self::Box),
-    ];
-
-    /// The name in a study.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tight => "tight",
-            Self::Box => "box",
-        }
-    }
-}
-
 /// Everything that [`covers`] may disclose to a site.
 pub const fn discloses() -> [What; 1] {
     [COVERS]
-}
-
-/// How one quasi-identifier is written.
-#[derive(Debug, Clone, Copy)]
-pub struct Writing<'a> {
-    /// Its values.
-    pub domain: &'a Domain,
-    /// Node, range or set.
-    pub recode: Recode,
-}
-
-impl Writing<'_> {
-    /// Whether classes are written as ranges, which may be wider than what cuts leave: where values
-    /// may be missing.
-    pub fn widens_ranges(&self) -> bool {
-        let is_range = match self.recode {
-            Recode::Node => self.domain.taxonomy().is_none(),
-            Recode::Range => true,
-            Recode::Set => false,
-        };
-        is_range && self.domain.missing_code().is_some()
-    }
-
-    /// What is written for an interval of values.
-    fn of_box(&self, (least, greatest): (u32, u32)) -> Cell {
-        let (least, greatest) = match (self.recode, self.domain.taxonomy()) {
-            (Recode::Node, Some(tree)) => {
-                tree.interval(tree.lowest_common_ancestor(least, greatest))
-            }
-            _ => self.domain.range(least, greatest),
-        };
-        Cell::Interval(least, greatest)
-    }
-}
-
-/// How each quasi-identifier of a schema is written, where attributes that do not say so themselves are
-/// written like this.
-pub fn writings(schema: &Schema, recode: Recode) -> Vec<Writing<'_>> {
-    let quasi = schema.with_role(Role::Quasi).into_iter();
-    let quasi = quasi.map(|position| &schema.attributes()[position]);
-    quasi
-        .map(|attribute| Writing {
-            domain: &attribute.domain,
-            recode: attribute.recode_or(recode),
-        })
-        .collect()
 }
 
 /// The cover of each class in each quasi-identifier: class by class, attribute by attribute. Tight,

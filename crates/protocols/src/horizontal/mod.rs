@@ -4,8 +4,10 @@ pub mod assembly;
 pub mod clustering;
 pub mod cover;
 pub mod mondrian;
+mod partition;
 pub mod requirement;
 mod rows;
 pub mod share;
+pub(crate) mod writing;
 
 pub use rows::{OwnRows, Owner, SensitiveCodes};

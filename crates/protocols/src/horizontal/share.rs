@@ -31,8 +31,7 @@ pub fn discloses(sites: usize, security: Security) -> Option<What> {
     is_asked.then_some(SHARES)
 }
 
-/// The most records that a site may have.
-pub const MOST_RECORDS: u64 = u32::MAX as u64;
+pub use crate::error::MOST_RECORDS;
 /// The largest denominator of a share: with it, the sums of 250 sites still fit a comparison.
 pub const LARGEST_DENOMINATOR: u64 = 1_000_000;
 

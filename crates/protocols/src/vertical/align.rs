@@ -15,7 +15,7 @@ use hedgerow_data::study::Identity;
 use hedgerow_smc::align::{OVERLAPS, SIZES};
 use hedgerow_smc::{Party, What};
 
-use crate::Error;
+use crate::error::Error;
 
 /// The most people whom a site may bring: at 32 bytes each, half a gigabyte that a peer can make this
 /// site receive by saying that it has so many, and not eight.

@@ -11,7 +11,7 @@ use hedgerow_privacy::closeness::{Distance, EarthMover};
 use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, Sensitive, TableView};
 use hedgerow_smc::{Party, What};
 
-use crate::Error;
+use crate::error::Error;
 use crate::horizontal::requirement::best_of;
 
 /// A site's columns by their position in the study's schema: those of its table that have codes.

@@ -24,6 +24,7 @@ use crate::draft::Draft;
 use crate::error::Error;
 use crate::ideal;
 use crate::ledger::{Sealed, To, What};
+use crate::network::Site;
 use crate::party::{Engine, Joined, Party, Roles};
 use crate::random::{Generator, Purpose};
 use crate::settings::Security;
@@ -229,11 +230,7 @@ impl Joined {
         self.link.send(roles.judge, &field::encode(&mapped))
     }
 
-    async fn receive_elements(
-        &mut self,
-        peer: crate::Site,
-        count: usize,
-    ) -> Result<Vec<Element>, Error> {
+    async fn receive_elements(&mut self, peer: Site, count: usize) -> Result<Vec<Element>, Error> {
         let message = self.link.receive(peer, count).await?;
         field::decode(&message, count).map_err(|source| self.link.invalid(peer, source))
     }
@@ -241,7 +238,7 @@ impl Joined {
     /// Takes the answers from the site that found them.
     pub(crate) async fn receive_answers(
         &mut self,
-        peer: crate::Site,
+        peer: Site,
         answers: &mut [bool],
     ) -> Result<(), Error> {
         let message = self.link.receive(peer, answers.len().div_ceil(8)).await?;

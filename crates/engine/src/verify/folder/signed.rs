@@ -10,10 +10,10 @@ use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
 use hedgerow_node::run::statement_digest;
 use hedgerow_privacy::Requirement;
 
-use super::{Check, Signature};
 use crate::release::manifest::{Demanded, FILE, Manifest, Statement};
 use crate::release::outcome;
 use crate::study::opened::Opened;
+use crate::verify::check::{Check, Signature};
 use crate::words::one_line;
 
 /// The standing of a sound signature by the key that the study has.

@@ -4,8 +4,9 @@ use hedgerow_data::{Domain, Recode, Taxonomy};
 use proptest::prelude::*;
 
 use super::*;
+use crate::clustering::Loss;
 use crate::clustering::measure::Growth;
-use crate::clustering::shape::{Loss, Shape};
+use crate::clustering::shape::Shape;
 use crate::horizontal::cover::Writing;
 
 /// Three attributes: a tree of two levels, numbers that may be missing, and values of which sets are written.

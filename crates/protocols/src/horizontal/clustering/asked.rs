@@ -9,8 +9,8 @@ use hedgerow_smc::{Party, What};
 use super::super::cover::{Question, smallest};
 use super::super::requirement::Counted;
 use super::work::Work;
-use crate::Error;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 
 impl Work<'_> {
     /// Everything, as one part.

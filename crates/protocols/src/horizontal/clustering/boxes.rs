@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use super::SAVINGS_IN_NARROWER_CLUSTERS;
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
-use crate::Error;
 use crate::clustering::numbers::Cluster;
+use crate::error::Error;
 use crate::fit::holds_own;
 
 /// Clusters that may give to an opened one.

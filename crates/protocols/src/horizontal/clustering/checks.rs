@@ -8,8 +8,8 @@ use hedgerow_smc::Party;
 use super::super::requirement::{Counted, Trials};
 use super::super::rows::Share;
 use super::work::Work;
-use crate::Error;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 
 impl Work<'_> {
     /// Refuses what not even the whole table satisfies.

@@ -12,8 +12,8 @@ use super::merge::{self, nearest};
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
 use super::{Phase, boxes, rebuild, turn};
-use crate::Error;
 use crate::clustering::numbers::Cluster;
+use crate::error::Error;
 
 /// The sizes, in tenths of k, over which the demanded one is reached.
 const GROWTH: [u64; 4] = [4, 6, 8, 10];

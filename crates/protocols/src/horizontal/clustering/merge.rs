@@ -9,8 +9,8 @@ use hedgerow_smc::Party;
 use rayon::prelude::*;
 
 use super::work::Work;
-use crate::Error;
 use crate::clustering::numbers::Cluster;
+use crate::error::Error;
 
 /// Unites clusters until all satisfy the whole requirement.
 pub(super) async fn merge(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {

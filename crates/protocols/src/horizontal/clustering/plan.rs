@@ -10,9 +10,9 @@ use super::{
     SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, TRIED_CLUSTERS, VALUE_COUNTS, without_support,
 };
 use crate::clustering::{Loss, MOST_ITERATIONS};
-use crate::horizontal::cover::{Writing, writings};
 use crate::horizontal::mondrian::RECORDS;
 use crate::horizontal::requirement::Demands;
+use crate::horizontal::writing::{Writing, writings};
 use crate::settings::RunSettings;
 
 /// What all sites agree on before a run.

@@ -9,8 +9,8 @@ use hedgerow_smc::Party;
 use super::super::requirement::Counted;
 use super::work::Work;
 use super::{CLUSTER_CLOSURES, CLUSTER_SIZES};
-use crate::Error;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 
 /// Deals every site's records to clusters, each site as evenly as it can.
 pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {

@@ -15,7 +15,7 @@ use hedgerow_smc::Party;
 use super::super::cover::Writing;
 use super::super::rows::{OwnRows, Owner};
 use super::{Plan, SUPPORTED_VALUES, Support};
-use crate::Error;
+use crate::error::Error;
 
 /// The most combinations of nodes that are asked about.
 const MOST_COMBINATIONS: usize = 1 << 18;

@@ -12,9 +12,9 @@ use hedgerow_smc::Party;
 use super::super::requirement::Counted;
 use super::TRIED_CLUSTERS;
 use super::work::Work;
-use crate::Error;
 use crate::clustering::clusters::growth;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 use crate::fit::holds_own;
 
 /// A change to try.

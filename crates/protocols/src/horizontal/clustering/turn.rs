@@ -22,10 +22,10 @@ use super::work::Work;
 use super::{
     ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, Phase, start,
 };
-use crate::Error;
 use crate::clustering::Ended;
 use crate::clustering::clusters::Clusters;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;

@@ -31,12 +31,13 @@
 mod choose;
 mod open;
 mod plan;
-mod settings;
+pub(crate) mod settings;
 mod wave;
 
 use hedgerow_smc::{Party, What};
 
-use crate::Error;
+pub use super::partition::{Class, Partition};
+use crate::error::Error;
 use crate::fit;
 use crate::horizontal::requirement::{Counted, Table};
 use crate::horizontal::rows::{Arranged, Cut, OwnRows};
@@ -88,44 +89,6 @@ pub const REFUSED: What = What::new(
 pub const AT_MEDIANS: What = What::new("records at and below medians", "JX09 algorithm 1, line 8");
 /// The ranges of values in classes, where the study has them found rather than follow from cuts.
 pub const DATA_RANGES: What = What::new("ranges of classes", "JX08 section 4.2");
-
-/// A finished class, as all sites know it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Class {
-    /// For each quasi-identifier, the least and greatest code that the cuts leave it; none where
-    /// there were no cuts.
-    pub bounds: Vec<(u32, u32)>,
-    /// Records of all sites.
-    pub size: u64,
-    start: usize,
-    end: usize,
-}
-
-/// A partition of the joint table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Partition {
-    /// The classes, in an order that follows from the cuts alone.
-    pub classes: Vec<Class>,
-    /// Waves of questions.
-    pub waves: u32,
-    /// Cuts that were refused.
-    pub refused: u64,
-    /// Coalitions whose removal was checked.
-    pub checks: u64,
-    /// Records of the whole table, as they were opened.
-    pub records: u64,
-    /// How often each sensitive value occurs in it, attribute by attribute, where that was opened.
-    pub sensitive: Vec<Vec<u64>>,
-    /// This site's rows, class by class.
-    order: Vec<u32>,
-}
-
-impl Partition {
-    /// This site's rows in a class, ascending.
-    pub fn rows(&self, class: &Class) -> &[u32] {
-        &self.order[class.start..class.end]
-    }
-}
 
 /// Cuts the joint table into classes that satisfy the requirement. `each_wave` is told the number
 /// of open classes, for people who wait.
@@ -180,60 +143,6 @@ pub async fn partition(
     Ok(made.finished(closed, arranged.into_order(), rows.quasi.len()))
 }
 
-impl Partition {
-    /// Classes of so many records, with this site's rows of each, that were found otherwise.
-    pub(super) fn of_classes(
-        found: Vec<(u64, Vec<u32>)>,
-        waves: u32,
-        checks: u64,
-        table: &Table<'_>,
-    ) -> Self {
-        let mut order = Vec::new();
-        let classes = found.into_iter().map(|(size, rows)| {
-            let start = order.len();
-            order.extend(rows);
-            Class {
-                bounds: Vec::new(),
-                size,
-                start,
-                end: order.len(),
-            }
-        });
-        Self {
-            classes: classes.collect(),
-            waves,
-            refused: 0,
-            checks,
-            records: table.records(),
-            sensitive: table.totals(),
-            order,
-        }
-    }
-
-    /// By bounds: the same at every site, whatever the order of closing.
-    fn finished(mut self, mut closed: Vec<Open>, mut order: Vec<u32>, quasi: usize) -> Self {
-        // A table without records has no class.
-        closed.retain(|class| class.size > 0);
-        closed.sort_unstable_by(|a, b| (&a.bounds, a.born).cmp(&(&b.bounds, b.born)));
-        self.classes = closed
-            .into_iter()
-            .map(|class| {
-                order[class.stretch.start..class.stretch.end].sort_unstable();
-                let mut bounds = class.bounds;
-                bounds.truncate(quasi);
-                Class {
-                    bounds,
-                    size: class.size,
-                    start: class.stretch.start,
-                    end: class.stretch.end,
-                }
-            })
-            .collect();
-        self.order = order;
-        self
-    }
-}
-
 /// Refuses what not even the whole table satisfies: tried as one part, without a cut.
 async fn refuse_unmeetable(
     party: &mut Party,
@@ -279,4 +188,29 @@ async fn whole_ranges(
     };
     let found = wave::ranges(party, what, arranged, plan, &stretches).await?;
     Ok(found.into_iter().flatten().collect())
+}
+
+impl Partition {
+    /// By bounds: the same at every site, whatever the order of closing.
+    fn finished(mut self, mut closed: Vec<Open>, mut order: Vec<u32>, quasi: usize) -> Self {
+        // A table without records has no class.
+        closed.retain(|class| class.size > 0);
+        closed.sort_unstable_by(|a, b| (&a.bounds, a.born).cmp(&(&b.bounds, b.born)));
+        self.classes = closed
+            .into_iter()
+            .map(|class| {
+                order[class.stretch.start..class.stretch.end].sort_unstable();
+                let mut bounds = class.bounds;
+                bounds.truncate(quasi);
+                Class {
+                    bounds,
+                    size: class.size,
+                    start: class.stretch.start,
+                    end: class.stretch.end,
+                }
+            })
+            .collect();
+        self.order = order;
+        self
+    }
 }

@@ -12,8 +12,8 @@ use super::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, DATA_RANGES, ENTROPIES, EVENER, MEDIANS,
     MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
 };
-use crate::horizontal::cover::writings;
 use crate::horizontal::requirement::Demands;
+use crate::horizontal::writing::writings;
 use crate::settings::RunSettings;
 
 /// How a quasi-identifier is cut.

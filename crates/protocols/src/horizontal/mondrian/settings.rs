@@ -2,8 +2,6 @@
 
 use hedgerow_data::document::{DocumentError, Section};
 
-use crate::horizontal::cover::Covers;
-
 /// Where attributes that have a taxonomy are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cuts {
@@ -126,5 +124,30 @@ impl TopDown {
             covers: covers.unwrap_or(defaults.covers),
             alpha,
         })
+    }
+}
+
+/// What a class is written as covering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Covers {
+    /// The values that occur: asked for.
+    Tight,
+    /// What the cuts leave: known to all.
+    Box,
+}
+
+impl Covers {
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Tight.name(), Self::Tight),
+        (Self::Box.name(), Self::Box),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tight => "tight",
+            Self::Box => "box",
+        }
     }
 }

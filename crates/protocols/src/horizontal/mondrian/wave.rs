@@ -14,7 +14,7 @@ use super::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, Choice, Cutting, DATA_RANGES, MEDIANS,
     MEDIANS_IN_NODES, Medians, PARTS, Plan, Quasi, REFUSED, Widths,
 };
-use crate::Error;
+use crate::error::Error;
 use crate::fit::holds_own;
 use crate::horizontal::cover::{NOT_AROUND, UnderNode, is_around, lowest_nodes};
 use crate::horizontal::requirement::evenness::{self, Contest};

@@ -18,7 +18,7 @@ use hedgerow_smc::{Party, Site};
 
 use super::thresholds::{Demand, Rule, Threshold, demands};
 use super::{COALITIONS, Table, Trials};
-use crate::Error;
+use crate::error::Error;
 use crate::horizontal::rows::Share;
 use hedgerow_privacy::m_privacy::{
     Coalition, Search, Sites, Step, WEIGHT_OF_DIVERSITY, fitness_of_counts,

@@ -4,7 +4,7 @@
 use hedgerow_smc::{Party, What};
 
 use super::{FEWER, Table, UNEQUAL, take};
-use crate::Error;
+use crate::error::Error;
 use crate::fit::{adds_up, holds_own};
 
 /// Parts that are more than what was cut.

@@ -8,7 +8,7 @@ use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Security, What};
 
 use super::{COALITIONS, SENSITIVE, SITES, coalitions};
-use crate::Error;
+use crate::error::Error;
 
 /// One sensitive attribute of a run.
 #[derive(Debug, Clone, Copy)]

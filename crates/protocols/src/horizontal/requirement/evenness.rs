@@ -25,7 +25,7 @@
 use hedgerow_smc::{Party, Security};
 
 use super::{ENTROPIES, EVENER, Table, Trials};
-use crate::Error;
+use crate::error::Error;
 
 /// Entropies are summed as whole numbers of this share.
 const UNIT: f64 = (1u64 << 20) as f64;

@@ -22,7 +22,7 @@ use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView, measure};
 use hedgerow_smc::{Party, What};
 
 use super::rows::{OwnRows, Owner, Share};
-use crate::Error;
+use crate::error::Error;
 use crate::fit::{adds_up, holds_own};
 pub(super) use counted::Counted;
 pub(crate) use unmeetable::best_of;

@@ -13,7 +13,7 @@ use hedgerow_privacy::Model;
 use hedgerow_smc::Party;
 
 use super::{SITES, Table, Trials};
-use crate::Error;
+use crate::error::Error;
 
 /// The greatest number of sites that is demanded, and by which model.
 pub(super) fn demanded<'t>(table: &Table<'t>) -> Option<(u64, &'t Model)> {

@@ -7,7 +7,7 @@ use hedgerow_privacy::{Counts, Model, measure};
 use hedgerow_smc::Party;
 
 use super::{Table, Trials, coalitions, sites};
-use crate::Error;
+use crate::error::Error;
 
 impl Table<'_> {
     /// Refuses a requirement that not even the whole table satisfies: `whole` tries it as one part.

@@ -15,10 +15,10 @@ use hedgerow_smc::{Party, What};
 
 use super::super::own::OwnColumn;
 use super::{Clustering, Plan};
-use crate::Error;
 use crate::clustering::Loss;
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
+use crate::error::Error;
 use crate::horizontal::assembly::{Row, released};
 
 /// How clusters are written.

@@ -41,8 +41,8 @@ use hedgerow_privacy::Reference;
 use hedgerow_smc::{Party, What};
 
 use super::own::{Demand, OwnColumn};
-use crate::Error;
 pub use crate::clustering::{Ended, Loss};
+use crate::error::Error;
 pub use assembly::{CELLS, VALUES, assemble};
 use start::Draws;
 use steps::{Steps, mean};

@@ -18,8 +18,8 @@ use rayon::prelude::*;
 use super::MOVES;
 use super::changes::changes;
 use super::work::{PIVOT, Work};
-use crate::Error;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 
 /// The most changes that are asked together: 32 MB.
 pub(super) const MOST_CHANGES: usize = 1 << 22;

@@ -12,7 +12,7 @@ use super::{CELLS, COSTS, DEALT, ENDS, HOLDS, KEPT, MEETS, MOVES, RANDOM, UNIONS
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
 use crate::clustering::{Loss, MOST_ITERATIONS};
-use crate::horizontal::cover::{Writing, writings};
+use crate::horizontal::writing::{Writing, writings};
 use crate::settings::RunSettings;
 use crate::vertical::own::{self, Held, OwnColumn};
 

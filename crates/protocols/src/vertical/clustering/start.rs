@@ -13,8 +13,8 @@ use hedgerow_smc::{Generator, Party, Seed};
 
 use super::work::{PIVOT, Work};
 use super::{DEALT, Plan, RANDOM};
-use crate::Error;
 use crate::clustering::numbers::{Cluster, Row};
+use crate::error::Error;
 
 /// What a run draws from.
 pub(super) struct Draws {

@@ -9,8 +9,8 @@ use hedgerow_smc::Party;
 
 use super::work::{PIVOT, Work};
 use super::{ENDS, KEPT, Phase, Progress};
-use crate::Error;
 use crate::clustering::cost::UNIT;
+use crate::error::Error;
 
 /// Iterations end when one brings less than this share of what they brought before.
 const LITTLE: i64 = 200;

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use super::UNIONS;
 use super::pass::MOST_CHANGES;
 use super::work::{PIVOT, Work};
-use crate::Error;
 use crate::clustering::numbers::Cluster;
+use crate::error::Error;
 
 /// Unites clusters until all satisfy the requirement. Gives how many were united with others.
 pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64, Error> {

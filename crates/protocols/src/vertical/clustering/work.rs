@@ -11,11 +11,11 @@ use hedgerow_smc::{Party, Site};
 use super::super::own::{Demand, OwnColumn};
 use super::start::Draws;
 use super::{COSTS, HOLDS, Plan};
-use crate::Error;
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
 use crate::clustering::numbers::{Cluster, Row};
 use crate::clustering::shapes::Shapes;
+use crate::error::Error;
 
 /// The site that learns the changes of the loss and picks the moves.
 pub(super) const PIVOT: Site = Site::new(0);

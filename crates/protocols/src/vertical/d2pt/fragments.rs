@@ -19,7 +19,7 @@ use hedgerow_smc::{Party, What};
 
 use super::super::own::OwnColumn;
 use super::Plan;
-use crate::Error;
+use crate::error::Error;
 
 /// How groups are written.
 pub const CELLS: What = What::new("generalized quasi-identifiers of groups", "the release");

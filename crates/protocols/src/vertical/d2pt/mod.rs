@@ -32,7 +32,7 @@ mod fragments;
 mod lattice;
 mod optimal;
 mod plan;
-mod settings;
+pub(crate) mod settings;
 mod state;
 mod synchronizer;
 
@@ -42,7 +42,7 @@ use hedgerow_privacy::classes::Classes;
 use hedgerow_smc::{Party, What};
 
 use super::own::{Demand, OwnColumn};
-use crate::Error;
+use crate::error::Error;
 use state::{Common, OwnClasses};
 use synchronizer::Said;
 
@@ -52,7 +52,6 @@ pub use fragments::{CELLS, Fragments, RESTORED, VALUES};
 pub use lattice::{Lattice, Levels};
 pub use optimal::{Loss, Optimal};
 pub use plan::Plan;
-pub(crate) use settings::KEYS;
 pub use settings::{AnonymizerChoice, D2ptSettings};
 pub use synchronizer::Synchronizer;
 

@@ -18,7 +18,7 @@ use super::JOINED;
 use super::anonymizer::Anonymizer;
 use super::lattice::{Lattice, Levels};
 use super::synchronizer;
-use crate::Error;
+use crate::error::Error;
 
 /// What all sites know, and know alike.
 #[derive(Debug, Clone)]

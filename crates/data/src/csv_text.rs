@@ -28,7 +28,7 @@ impl CsvText {
     }
 
     /// Text as it is written.
-    pub(super) fn written(self, text: &str) -> Cow<'_, str> {
+    pub(crate) fn written(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Guarded if is_formula(text.trim_start_matches('\'')) => {
                 Cow::Owned(format!("'{text}"))
@@ -38,7 +38,7 @@ impl CsvText {
     }
 
     /// Text as it was before it was written.
-    pub(super) fn read(self, text: &str) -> &str {
+    pub(crate) fn read(self, text: &str) -> &str {
         match (self, text.strip_prefix('\'')) {
             (Self::Guarded, Some(inner)) if is_formula(inner.trim_start_matches('\'')) => inner,
             _ => text,

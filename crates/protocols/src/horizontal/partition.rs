@@ -1,0 +1,70 @@
+//! Classes as a site sees them: how many records each has at all sites, and which rows are its own.
+
+use super::requirement::Table;
+
+/// A finished class, as all sites know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// For each quasi-identifier, the least and greatest code that the cuts leave it; none where
+    /// there were no cuts.
+    pub bounds: Vec<(u32, u32)>,
+    /// Records of all sites.
+    pub size: u64,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A partition of the joint table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// The classes, in an order that follows from the cuts alone.
+    pub classes: Vec<Class>,
+    /// Waves of questions.
+    pub waves: u32,
+    /// Cuts that were refused.
+    pub refused: u64,
+    /// Coalitions whose removal was checked.
+    pub checks: u64,
+    /// Records of the whole table, as they were opened.
+    pub records: u64,
+    /// How often each sensitive value occurs in it, attribute by attribute, where that was opened.
+    pub sensitive: Vec<Vec<u64>>,
+    /// This site's rows, class by class.
+    pub(super) order: Vec<u32>,
+}
+
+impl Partition {
+    /// This site's rows in a class, ascending.
+    pub fn rows(&self, class: &Class) -> &[u32] {
+        &self.order[class.start..class.end]
+    }
+
+    /// Classes of so many records, with this site's rows of each, that were found otherwise.
+    pub(super) fn of_classes(
+        found: Vec<(u64, Vec<u32>)>,
+        waves: u32,
+        checks: u64,
+        table: &Table<'_>,
+    ) -> Self {
+        let mut order = Vec::new();
+        let classes = found.into_iter().map(|(size, rows)| {
+            let start = order.len();
+            order.extend(rows);
+            Class {
+                bounds: Vec::new(),
+                size,
+                start,
+                end: order.len(),
+            }
+        });
+        Self {
+            classes: classes.collect(),
+            waves,
+            refused: 0,
+            checks,
+            records: table.records(),
+            sensitive: table.totals(),
+            order,
+        }
+    }
+}
