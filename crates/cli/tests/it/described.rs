@@ -96,7 +96,7 @@ fn vertical(algorithm: &str) -> String {
         .replace("missing = \"NA\"", "widths = [5, 20]")
         .replace(
             "name = \"came\"\nrole = \"quasi\"",
-            "name = \"came\"\nrole = \"other\"",
+            "name = \"came\"\nrole = \"other\"\npublish_unique = true",
         );
     format!(
         "{study}[algorithm]\n{algorithm}\n[[site]]\nname = \"one\"\ncolumns = [\"number\", \"age\", \"disease\"]\n[[site]]\nname = \"two\"\ncolumns = [\"number\", \"came\", \"zip\", \"ward\"]\n"

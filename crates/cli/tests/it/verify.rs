@@ -862,8 +862,8 @@ fn numbers_and_signatures_that_are_not_so_are_named() {
         "a signature of \"west\", which is no site of the study",
     );
     let done = edit(&|manifest| {
-        let signed = manifest["signed"].take();
-        *manifest = serde_json::json!({ "version": 1, "unsigned": signed, "signatures": [] });
+        manifest["unsigned"] = manifest["signed"].take();
+        manifest["signatures"] = serde_json::json!([]);
     });
     assert_found(
         &done,
@@ -977,6 +977,16 @@ fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
                 .position(|word| word == b"\"rounds\"")
                 .unwrap();
             bytes[at + 1] ^= 1;
+        });
+        assert_found(
+            &done,
+            "manifest.json: is no manifest: unknown field `sounds`",
+        );
+        let done = changed(path, "release/manifest.json", |bytes| {
+            let word = b"\"seconds\": ";
+            let mut words = bytes.windows(word.len());
+            let at = words.position(|found| found == word).unwrap();
+            bytes[at + word.len()] ^= 1;
         });
         assert_found(&done, "manifest.json: was changed after it was written");
         // A folder with something else in it is not for a release.

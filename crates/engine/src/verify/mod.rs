@@ -306,7 +306,7 @@ fn release_file(
     found.ok_or_else(|| {
         let hint = match path.join(QUASI_FILE).exists() {
             true => {
-                "it holds quasi.csv and no manifest: give --study with the vertical study that it is a release of"
+                "it holds quasi.csv: give --study with the vertical study that it is a release of"
             }
             false => "name a release folder, or the file itself",
         };
