@@ -300,6 +300,25 @@ fn what_is_changed_is_found_without_the_study() {
     assert_eq!(verify(folder.path()).code, 0, "all was put back");
 }
 
+/// Whoever published a release that nobody signed can seal it anew; what is said twice must agree.
+#[test]
+fn a_requirement_in_other_words_than_data_is_found() {
+    let folder = release_alone(HORIZONTAL, "anonymize");
+    let release = folder.path().join("release");
+    change(&release.join("manifest.json"), "\"k = 4\"", "\"k = 40\"");
+    seal_again(&release, "release.csv");
+    let finding = "manifest.json: `requirement` says something else in words than as data";
+    assert_found(&verify(folder.path()), finding);
+    // A requirement that the release does not meet is checked as any other.
+    let folder = release_alone(HORIZONTAL, "anonymize");
+    let release = folder.path().join("release");
+    change(&release.join("manifest.json"), "\"k = 4\"", "\"k = 90\"");
+    change(&release.join("manifest.json"), "\"k\": 4", "\"k\": 90");
+    seal_again(&release, "release.csv");
+    let done = verify(folder.path());
+    assert_found(&done, "checked: k = 90");
+}
+
 /// Writes the bounds of a column anew.
 fn forge_bounds(path: &Path, column: &str) {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();

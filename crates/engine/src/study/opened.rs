@@ -55,7 +55,10 @@ impl Opened {
     /// them, taxonomies as they lie there. That is the word of whoever published the release.
     pub(crate) fn described(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
         let path = folder.join(FILE);
-        let (said, _) = manifest.statement().ok_or(ManifestError::NoStatement)?;
+        let (said, _) = manifest.statement().ok_or_else(|| Error::Manifest {
+            folder: folder.to_owned(),
+            reason: ManifestError::NoStatement,
+        })?;
         let described = Described {
             name: &said.study,
             partition: said.partition,
@@ -67,8 +70,12 @@ impl Opened {
             columns: &said.columns,
             require: Some(said.requirement.require.to_toml()),
         };
+        let study = described.study(folder, &path.display().to_string());
         Ok(Self {
-            study: described.study(folder, &path.display().to_string())?,
+            study: study.map_err(|reason| Error::Described {
+                folder: folder.to_owned(),
+                reason,
+            })?,
             agreement: None,
             path,
             is_described: true,
