@@ -140,7 +140,7 @@ def main():
         levels = dict.fromkeys(tables.ADULT, 1) | {"age": 3, "education": 2}
         chosen.append(tables.adult_table(1500, levels))
     else:
-        print("skipped: Adult, no real tables here; set HEDGEROW_DATA to their folder")
+        tables.skip("real tables", "set HEDGEROW_DATA to their folder")
     failed = lost = alone = 0
     for table in chosen:
         problems, is_lost = compare(binary, table)

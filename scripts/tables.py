@@ -7,15 +7,33 @@ import pathlib
 import random
 import re
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def shared_data():
-    """The folder of real tables, or None."""
-    folder = pathlib.Path(os.environ.get("HEDGEROW_DATA", ROOT.parent / "shared" / "data"))
-    return folder if folder.is_dir() else None
+    """The folder of real tables; None where HEDGEROW_DATA is not set and nothing lies beside the
+    checkout. A folder that should be there and cannot be read is an error."""
+    beside = ROOT.parent / "shared" / "data"
+    named = os.environ.get("HEDGEROW_DATA")
+    if named is None and not os.path.lexists(beside):
+        return None
+    folder = beside if named is None else pathlib.Path(named)
+    try:
+        os.listdir(folder)
+    except OSError as error:
+        sys.exit(f"{folder}: the real tables should be here and cannot be read: {error}")
+    return folder
+
+
+def skip(missing, hint):
+    """Says that the comparison with a real table is skipped, and lists that for scripts/test.sh."""
+    print(f"skipped: the comparison with Adult: no {missing} here; {hint}")
+    if listed := os.environ.get("HEDGEROW_SKIPPED"):
+        with open(listed, "a", encoding="utf-8") as file:
+            file.write(f"{missing}\tcompare_pycanon.py Adult\n")
 
 
 class Table:

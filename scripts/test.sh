@@ -1,7 +1,17 @@
 #!/usr/bin/env bash
-# Everything that must be true before a change lands. Installs what the tests need.
+# Everything that must be true before a change lands. Installs what the tests need. Tests and checks that
+# cannot be done here are skipped, and the last line says how many.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# Every skipped test and check adds a line to this file: what is missing, a tab, and its name.
+mkdir -p target
+export HEDGEROW_SKIPPED=$PWD/target/skipped.txt
+: >"$HEDGEROW_SKIPPED"
+skip() {
+    echo "   skipped: $2: $3"
+    printf '%s\t%s\n' "$1" "$2" >>"$HEDGEROW_SKIPPED"
+}
 
 # PostgreSQL for the tests that read from one; they start a private cluster on a free port.
 if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
@@ -20,8 +30,28 @@ fi
 
 echo "== formatting"
 cargo fmt --all --check
-echo "== clippy"
+echo "== clippy (incompatible_msrv refuses what the declared Rust does not have)"
 cargo clippy --quiet --workspace --all-targets -- -D warnings
+rust=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+echo "== the declared Rust, $rust"
+if cargo "+$rust" --version >/dev/null 2>&1 ||
+    timeout 300 rustup toolchain install "$rust" --profile minimal --no-self-update >/dev/null 2>&1; then
+    # In a folder of its own, so that the two compilers do not build over each other.
+    CARGO_TARGET_DIR=target/declared-rust cargo "+$rust" check --quiet --workspace --all-targets --locked
+else
+    skip "Rust $rust" "check with the declared Rust" "rustup toolchain install $rust has it"
+fi
+echo "== dependencies: bans, licences, sources, known vulnerabilities"
+if ! cargo deny --version >/dev/null 2>&1; then
+    skip "cargo-deny" "check of licences and known vulnerabilities" "cargo install cargo-deny --locked has it; bans and sources are a test of crates/testing"
+else
+    cargo deny --log-level error check bans licenses sources
+    if timeout 120 cargo deny --log-level error fetch db >/dev/null 2>&1; then
+        cargo deny --log-level error check advisories
+    else
+        skip "advisory database" "check of known vulnerabilities" "https://github.com/rustsec/advisory-db cannot be fetched here"
+    fi
+fi
 echo "== documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 echo "== tests and doctests"
@@ -29,3 +59,13 @@ cargo test --workspace
 echo "== the verifier against pyCANON"
 cargo build --quiet --bin hedgerow
 "$(scripts/python-env.sh)" scripts/compare_pycanon.py target/debug/hedgerow
+
+echo "== done"
+sort -u "$HEDGEROW_SKIPPED" | sed 's/^\(.*\)\t\(.*\)$/   skipped, no \1: \2/'
+skipped=$(sort -u "$HEDGEROW_SKIPPED" | wc -l)
+if [ "$skipped" = 0 ]; then
+    echo "all passed, nothing was skipped"
+else
+    missing=$(cut -f 1 "$HEDGEROW_SKIPPED" | sort -u | paste -s -d , | sed 's/,/, /g')
+    echo "all that was done passed; $skipped skipped for want of: $missing"
+fi

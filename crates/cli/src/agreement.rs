@@ -4,9 +4,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use hedgerow::data::files::{FileError, OutputFile};
-use hedgerow::data::study::{self, Roles};
+use hedgerow::data::study;
 use hedgerow::node::agreement::{Agreement, Standing};
 use hedgerow::node::identity::Secret;
+use hedgerow::smc::RoleChoice;
 use hedgerow::words::aligned;
 use hedgerow::{Draft, Study, StudyRefused};
 use serde_json::{Value, json};
@@ -105,9 +106,9 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         text.push_str(&format!("a new version of {parent}\n"));
         shown["parent"] = json!(parent.to_string());
     }
-    if agreement.study.roles == Roles::Spread {
+    if opened.settings().roles == RoleChoice::Spread {
         text.push_str("roles in questions that leave sites out are spread over sites\n");
-        shown["roles"] = json!("spread");
+        shown["roles"] = json!(RoleChoice::Spread.name());
     }
     if let Some(audit) = &agreement.study.audit {
         let auditor = match &audit.auditor {

@@ -19,7 +19,15 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name in studies and manifests.
+    /// All roles, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        (Self::Quasi.name(), Self::Quasi),
+        (Self::Sensitive.name(), Self::Sensitive),
+        (Self::Identifier.name(), Self::Identifier),
+        (Self::Other.name(), Self::Other),
+    ];
+
+    /// The name in studies and manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quasi => "quasi",
@@ -44,7 +52,14 @@ pub enum Recode {
 }
 
 impl Recode {
-    /// Its name in studies and manifests.
+    /// All three, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        (Self::Node.name(), Self::Node),
+        (Self::Range.name(), Self::Range),
+        (Self::Set.name(), Self::Set),
+    ];
+
+    /// The name in studies and manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Node => "node",

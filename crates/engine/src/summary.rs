@@ -12,7 +12,6 @@ use crate::release::cost::Cost;
 use crate::release::manifest::Disclosed;
 use crate::release::published::Published;
 use crate::simulate::baselines::Baselines;
-use crate::study::names::{algorithm, security};
 use crate::study::ready::Ready;
 use crate::words::{aligned, count, thousands};
 
@@ -79,8 +78,8 @@ impl Summary {
         let verdict = &published.verdict;
         Self {
             study: ready.study.name.clone(),
-            algorithm: algorithm(ready.study.algorithm),
-            security: security(ready.study.security),
+            algorithm: ready.study.algorithm.name(),
+            security: ready.run.security.name(),
             records: verdict.records,
             sites,
             seed,

@@ -7,9 +7,9 @@
 use std::fmt;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::study::{Algorithm, Partition, Security};
+use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_privacy::{Model, Ratio, Requirement};
-use hedgerow_smc::What;
+use hedgerow_smc::{Security, What};
 
 use crate::agreement::Agreement;
 use crate::rerun::{self, Rerun};
@@ -80,8 +80,12 @@ impl Accept {
             minimum_k,
             strengths: strength::read(section, models.as_deref())?,
             models,
-            algorithms: words(section, "algorithms", &ALGORITHMS.map(|(name, _)| name))?,
-            security: words(section, "security", &LEVELS.map(|(name, _)| name))?,
+            algorithms: words(
+                section,
+                "algorithms",
+                &Algorithm::NAMES.map(|(name, _)| name),
+            )?,
+            security: words(section, "security", &Security::NAMES.map(|(name, _)| name))?,
             disclosures: section.strings("disclosures")?,
             columns: section.strings("columns")?,
             minimum_m: whole(section, "minimum_m", 0)?,
@@ -94,12 +98,13 @@ impl Accept {
         Ok(accept)
     }
 
-    /// Every rule that speaks against a study whose run may disclose these things, as the site at
-    /// this place sees it: of columns it answers for its own.
+    /// Every rule that speaks against a study whose run has this level of security and may disclose
+    /// these things, as the site at this place sees it: of columns it answers for its own.
     pub fn refusals(
         &self,
         agreement: &Agreement,
         site: usize,
+        security: Security,
         disclosures: &[What],
     ) -> Vec<Refusal> {
         let study = &agreement.study;
@@ -126,7 +131,7 @@ impl Accept {
             refuse("minimum_m", why);
         }
         if has_coalitions
-            && study.security == Security::Published
+            && security == Security::Published
             && let Some(share) = self.maximum_share
         {
             let why = format!("is {share}, which sites cannot ask about at the published level");
@@ -172,12 +177,8 @@ impl Accept {
             };
             refuse(rule, why);
         };
-        allow(
-            "algorithms",
-            &self.algorithms,
-            &[algorithm(study.algorithm)],
-        );
-        allow("security", &self.security, &[security(study.security)]);
+        allow("algorithms", &self.algorithms, &[study.algorithm.name()]);
+        allow("security", &self.security, &[security.name()]);
         let names: Vec<&str> = disclosures.iter().map(What::name).collect();
         allow("disclosures", &self.disclosures, &names);
         let own = study.schema_at(site);
@@ -210,36 +211,6 @@ impl Accept {
     pub fn allows_disclosure(&self, name: &str) -> bool {
         let allowed = self.disclosures.as_ref();
         allowed.is_some_and(|allowed| allowed.iter().any(|allowed| allowed == name))
-    }
-}
-
-const ALGORITHMS: [(&str, Algorithm); 4] = [
-    ("mondrian", Algorithm::Mondrian),
-    ("clustering", Algorithm::Clustering),
-    ("provider-aware", Algorithm::ProviderAware),
-    ("d2pt", Algorithm::D2pt),
-];
-
-const LEVELS: [(&str, Security); 2] = [
-    ("hardened", Security::Hardened),
-    ("published", Security::Published),
-];
-
-/// The word for an algorithm.
-pub fn algorithm(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Mondrian => "mondrian",
-        Algorithm::Clustering => "clustering",
-        Algorithm::ProviderAware => "provider-aware",
-        Algorithm::D2pt => "d2pt",
-    }
-}
-
-/// The word for a security level.
-pub fn security(security: Security) -> &'static str {
-    match security {
-        Security::Hardened => "hardened",
-        Security::Published => "published",
     }
 }
 

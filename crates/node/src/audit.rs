@@ -43,6 +43,8 @@ pub struct Audited<'a> {
     pub settings: Settings,
     /// The ledger entries that this site allowed.
     pub allowed: Vec<String>,
+    /// The most records of a joint table that this site accepts.
+    pub most_records: u64,
 }
 
 /// What an audit found.
@@ -206,6 +208,7 @@ where
     let done = match joined {
         Ok(mut party) => {
             party.allow_only(allowed);
+            party.limit_records(audited.most_records);
             part(party, began).await
         }
         Err(error) => Err(error),

@@ -26,7 +26,6 @@ use std::time::Instant;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Codes, Recode, Role, Study, Table};
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::Present;
@@ -34,6 +33,7 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::horizontal::clustering::{
     Clustering, Loss, Phase, Plan, Progress, cluster,
 };
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{self, Partition};
 use hedgerow_protocols::horizontal::requirement::Demands;
@@ -119,8 +119,7 @@ fn main() -> ExitCode {
     if !arguments.iter().any(|word| word == "--bench") {
         return ExitCode::SUCCESS;
     }
-    if adult::shared_data().is_none() {
-        println!("no tables: set HEDGEROW_DATA");
+    if hedgerow_testing::real_tables().is_none() {
         return ExitCode::SUCCESS;
     }
     let has = |name: &str| arguments.iter().any(|word| word == name);
@@ -397,7 +396,7 @@ const ADULT_NUMBERS: [&str; 6] = [
 /// A table without taxonomies: numbers are grouped by tens and hundreds of a hundredth of their
 /// domain, other values have only the root above them.
 fn plain(file: &str, numbers: &[&str], others: &[&str], rows: usize) -> Option<(Study, Table)> {
-    let text = std::fs::read_to_string(adult::shared_data()?.join(file)).unwrap();
+    let text = std::fs::read_to_string(hedgerow_testing::real_tables()?.join(file)).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let records: Vec<Vec<&str>> = lines

@@ -12,7 +12,7 @@
 #[path = "../tests/it/vertical/verdict.rs"]
 mod verdict;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,6 +28,7 @@ use hedgerow_protocols::vertical::d2pt::{
 };
 use hedgerow_smc::memory::{LinkModel, Simulation};
 use hedgerow_smc::{Generator, Seed, Settings};
+use hedgerow_testing::{StudyText, real_tables, taxonomy};
 use verdict::verdict;
 
 const QUASI: [&str; 7] = [
@@ -74,7 +75,6 @@ fn people() {
         "people", "align s", "all s", "rounds", "bytes", "a person", "WAN s"
     );
     let Some((schema, table)) = adult() else {
-        println!("skipped: no real tables here; set HEDGEROW_DATA to their folder");
         return;
     };
     let columns: [Vec<&str>; 2] = [
@@ -137,7 +137,6 @@ fn people() {
 /// Mean discernibility of random splits whose first classes differ (the paper's DIFF), and of all.
 fn figure() {
     let Some((schema, table)) = adult() else {
-        println!("skipped: no real tables here; set HEDGEROW_DATA to their folder");
         return;
     };
     let paper = |synchronizer: Synchronizer, t: &str| -> &'static str {
@@ -349,15 +348,10 @@ fn own_table(
 
 /// Adult's training records; identifiers are empty and made up where they are needed.
 fn adult() -> Option<(Arc<Schema>, Table)> {
-    let named = std::env::var_os("HEDGEROW_DATA").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = named.unwrap_or(beside);
-    if !folder.join("adult14").is_dir() {
-        return None;
-    }
+    let folder = real_tables()?;
     let studies = tempfile::tempdir().unwrap();
     std::fs::write(studies.path().join("relationship.csv"), RELATIONSHIP).unwrap();
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
+    let mut text = StudyText::new("adult");
     for name in QUASI.into_iter().chain(["occupation", "salary-class"]) {
         let role = if QUASI.contains(&name) {
             "quasi"
@@ -371,21 +365,17 @@ fn adult() -> Option<(Arc<Schema>, Table)> {
         if hierarchy.is_file() {
             std::fs::copy(hierarchy, studies.path().join(&file)).unwrap();
         }
-        text.push_str(&format!(
-            "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\ntaxonomy = \"{file}\"\n"
-        ));
+        text = text.attribute(name, role, taxonomy(&file));
     }
-    let read = |text: &str| {
-        let document = Document::parse(text.to_owned(), Path::new("study.toml")).unwrap();
+    let read = |text: &StudyText| {
+        let document = Document::parse(text.to_string(), Path::new("study.toml")).unwrap();
         Study::read(document, studies.path()).unwrap().schema
     };
     let plain = read(&text);
     let file = folder.join("adult14/adult14.csv");
     let table = read_table(&file, &plain, &Others::PassOverAll, &()).unwrap();
     // With an identifier in front, which no file has.
-    let schema = read(&format!(
-        "{text}[[attribute]]\nname = \"id\"\nrole = \"identifier\"\n"
-    ));
+    let schema = read(&text.identifier("id"));
     let mut columns: Vec<Column> = (0..plain.attributes().len())
         .map(|position| {
             let codes = table.codes(position).unwrap();

@@ -83,7 +83,7 @@ fn three_sites(records: usize, k: u64, settings: Settings) {
     let requirement = requirement(k);
     let plan = plan(&requirement);
     let settings = Settings {
-        fan_out: 128,
+        fan_out: hedgerow_protocols::FAN_OUT,
         ..settings
     };
     let run = Simulation::new(3, 7)

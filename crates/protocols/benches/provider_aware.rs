@@ -30,7 +30,6 @@ use std::time::Instant;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::Covers;
 use hedgerow_data::synthetic::{self, Kind, TableFormat, generate, study_text};
 use hedgerow_data::{Codes, Recode, Release, Role, Schema, Study, Table};
 use hedgerow_privacy::classes::Classes;
@@ -40,6 +39,7 @@ use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::utility::{Measured, utility};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::horizontal::assembly::assemble;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
     Choice, Cutting, Medians, Partition, Plan, Quasi, Widths, partition,

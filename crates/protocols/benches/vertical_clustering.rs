@@ -17,10 +17,6 @@
     missing_docs
 )]
 
-#[path = "../../data/tests/it/adult.rs"]
-#[allow(dead_code)]
-mod adult;
-
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -37,6 +33,7 @@ use hedgerow_protocols::vertical::clustering::{Loss, Phase, Plan, Progress, asse
 use hedgerow_protocols::vertical::d2pt::columns_of;
 use hedgerow_smc::memory::{LinkModel, Simulation};
 use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_testing::{StudyText, integer, real_tables, taxonomy};
 
 /// Attributes with a taxonomy.
 const CATEGORIES: [&str; 8] = [
@@ -196,26 +193,22 @@ fn tell(progress: Progress, begun: Instant) {
 }
 
 fn adult14() -> Option<(Arc<Schema>, Table)> {
-    let folder = adult::shared_data()?;
+    let folder = real_tables()?;
     let studies = tempfile::tempdir().unwrap();
     std::fs::write(studies.path().join("relationship.csv"), RELATIONSHIP).unwrap();
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
+    let mut text = StudyText::new("adult");
     for name in CATEGORIES {
         let hierarchy = format!("adult9/adult_hierarchy_{name}.csv");
         let hierarchy = folder.join(hierarchy);
         if hierarchy.is_file() {
             std::fs::copy(hierarchy, studies.path().join(format!("{name}.csv"))).unwrap();
         }
-        text.push_str(&format!(
-            "[[attribute]]\nname = \"{name}\"\nrole = \"quasi\"\ntaxonomy = \"{name}.csv\"\n"
-        ));
+        text = text.quasi(name, taxonomy(&format!("{name}.csv")));
     }
     for (name, greatest) in NUMBERS {
-        text.push_str(&format!(
-            "[[attribute]]\nname = \"{name}\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, {greatest}]\n"
-        ));
+        text = text.quasi(name, integer(0..=i64::from(greatest)));
     }
-    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let document = Document::parse(text.to_string(), Path::new("study.toml")).unwrap();
     let schema = Study::read(document, studies.path()).unwrap().schema;
     let file = folder.join("adult14/adult14.csv");
     let table = read_table(&file, &schema, &Others::PassOverAll, &()).unwrap();

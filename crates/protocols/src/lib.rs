@@ -5,6 +5,8 @@ pub mod clustering;
 mod error;
 mod fit;
 pub mod horizontal;
+mod settings;
 pub mod vertical;
 
 pub use error::Error;
+pub use settings::{FAN_OUT, RunSettings};

@@ -7,6 +7,10 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::ledger::What;
+use crate::order::RUNNING;
+use crate::union::ON_THE_WAY;
+
 /// Which form of each primitive a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -18,12 +22,34 @@ pub enum Security {
     Hardened,
 }
 
+impl Security {
+    /// Both levels, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Hardened.name(), Self::Hardened),
+        (Self::Published.name(), Self::Published),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Hardened => "hardened",
+        }
+    }
+
+    /// What extremes and unions of a level show on their way, whatever is asked. A search for the kth
+    /// element shows [more](crate::order::CANDIDATES).
+    pub const fn discloses(self) -> &'static [What] {
+        match self {
+            Self::Published => &[RUNNING, ON_THE_WAY],
+            Self::Hardened => &[],
+        }
+    }
+}
+
 impl fmt::Display for Security {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Security::Published => "published",
-            Security::Hardened => "hardened",
-        })
+        formatter.write_str(self.name())
     }
 }
 
@@ -80,6 +106,22 @@ pub enum RoleChoice {
     Drawn,
     /// The sites that are left out, with others in turn; of four sites or more.
     Spread,
+}
+
+impl RoleChoice {
+    /// Both choices, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Drawn.name(), Self::Drawn),
+        (Self::Spread.name(), Self::Spread),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Drawn => "drawn",
+            Self::Spread => "spread",
+        }
+    }
 }
 
 /// What the sites of a run agree on beforehand; the same at every site.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hedgerow_testing::{StudyText, values};
 use serde_json::Value;
 
 use super::hedgerow;
@@ -114,20 +115,14 @@ fn same(folder: &Path, seed: u64) -> Value {
 fn sites_cluster_as_one_party_would_and_the_requirement_holds() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for (sites, of_sites) in [
-        (1, ""),
-        (2, ""),
-        (2, "site_diversity = 2"),
-        (3, "site_diversity = 2\nm = 1"),
-        (3, "m = 2"),
-    ] {
+    for (sites, site_diversity, m) in [(1, 1, 0), (2, 1, 0), (2, 2, 0), (3, 2, 1), (3, 1, 2)] {
         registry(folder, 150, sites);
         for security in ["hardened", "published"] {
             // As published, thresholds are for small numbers, which t-closeness without a site's
             // records does not have.
-            let is_small = security == "published" && of_sites.contains('m');
+            let is_small = security == "published" && m > 0;
             let whole = if is_small { "k = 10\nl = 3" } else { WHOLE };
-            let require = format!("{whole}\n{of_sites}");
+            let require = format!("{whole}\nsite_diversity = {site_diversity}\nm = {m}");
             write_study(folder, security, &require, "recode = \"node\"");
             let many = same(folder, 3);
             let achieved = &many["achieved"];
@@ -135,12 +130,9 @@ fn sites_cluster_as_one_party_would_and_the_requirement_holds() {
             assert!(achieved["l_distinct"].as_u64().unwrap() >= 3, "{achieved}");
             let t = achieved["t"]["disease"].as_f64().unwrap();
             assert!(is_small || t <= 0.4, "{achieved}");
-            if of_sites.contains("site_diversity") {
-                assert!(achieved["site_diversity"].as_u64().unwrap() >= 2);
-            }
-            if of_sites.contains('m') {
-                assert!(achieved["m"].as_u64().unwrap() >= 1, "{achieved}");
-            }
+            let of_sites = |model: &str| achieved[model].as_u64().unwrap();
+            assert!(of_sites("site_diversity") >= site_diversity, "{achieved}");
+            assert!(m == 0 || of_sites("m") >= m, "{achieved}");
             // The published end merges; the hardened goes on from there.
             let is_refined = !losses(&many, "refined").is_empty();
             assert_eq!(is_refined, security == "hardened");
@@ -270,15 +262,13 @@ fn more_attributes_than_bits() {
     let folder = folder.path();
     for count in [63, 64, 65, 130] {
         let names: Vec<String> = (0..count).map(|number| format!("a{number}")).collect();
-        let attribute = |name: &String| {
-            format!("[[attribute]]\nname = \"{name}\"\nrole = \"quasi\"\nvalues = [\"x\", \"y\"]\n")
-        };
-        let attributes: Vec<String> = names.iter().map(attribute).collect();
-        let study = format!(
-            "[study]\nname = \"wide\"\npartition = \"horizontal\"\n{}[require]\nk = 3\n[algorithm]\nname = \"clustering\"\nrecode = \"set\"\n",
-            attributes.concat()
-        );
-        std::fs::write(folder.join("study.toml"), study).unwrap();
+        let study = StudyText::new("wide")
+            .require("k = 3")
+            .algorithm("name = \"clustering\"\nrecode = \"set\"");
+        let study = names
+            .iter()
+            .fold(study, |study, name| study.quasi(name, values(["x", "y"])));
+        std::fs::write(folder.join("study.toml"), study.to_string()).unwrap();
         let mut table = format!("{},site\n", names.join(","));
         for row in 0..30usize {
             // Few differ from the others in an attribute, so that what they leave is asked about.

@@ -24,6 +24,8 @@ mod walk;
 use std::path::Path;
 use std::process::Command;
 
+use hedgerow_testing::{StudyText, ZIP_CODES};
+
 /// What a command did.
 struct Done {
     stdout: String,
@@ -55,25 +57,10 @@ fn json(done: &Done) -> serde_json::Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {}", done.stderr))
 }
 
-const STUDY: &str = r#"[study]
-name = "small"
-partition = "horizontal"
-[[attribute]]
-name = "age"
-role = "quasi"
-type = "integer"
-range = [0, 99]
-[[attribute]]
-name = "zip"
-role = "quasi"
-taxonomy = "zip.csv"
-[[attribute]]
-name = "disease"
-role = "sensitive"
-values = ["flu", "ulcer", "asthma"]
-[require]
-k = 2
-"#;
+/// The study of [`RELEASE`].
+fn study() -> StudyText {
+    StudyText::small().require("k = 2")
+}
 
 const RELEASE: &str = "age,zip,disease
 [20-39],1**,flu
@@ -87,8 +74,8 @@ const RELEASE: &str = "age,zip,disease
 fn small() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("study.toml", STUDY);
-    write("zip.csv", "101;1**;*\n102;1**;*\n201;2**;*\n");
+    write("study.toml", &study().to_string());
+    write("zip.csv", ZIP_CODES);
     write("release.csv", RELEASE);
     folder
 }

@@ -9,9 +9,8 @@ mod faults;
 mod four;
 mod leaks;
 mod ledgers;
+mod overlaps;
 mod reruns;
-#[path = "../../../node/tests/it/server.rs"]
-mod server;
 mod setup;
 mod shared;
 mod versions;

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hedgerow_testing::{StudyText, integer, values};
+
 use super::{hedgerow, json};
 
 const DIAGNOSES: [&str; 6] = ["flu", "asthma", "angina", "ulcer", "stroke", "anaemia"];
@@ -74,12 +76,16 @@ fn write(folder: &Path, m: u32) {
         table.push_str(&format!("{age},{zip},{diagnosis},{site}\n"));
     }
     std::fs::write(folder.join("pooled.csv"), table).unwrap();
-    let sites = ["north", "south", "east"].map(|site| format!("[[site]]\nname = \"{site}\"\n"));
-    let study = format!(
-        "[study]\nname = \"phantoms\"\npartition = \"horizontal\"\n{}[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"zip\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"diagnosis\"\nrole = \"sensitive\"\nvalues = {DIAGNOSES:?}\n[require]\nk = {K}\nl = 2\nm = {m}\n[algorithm]\nname = \"mondrian\"\nrecode = \"range\"\n",
-        sites.concat()
-    );
-    std::fs::write(folder.join("study.toml"), study).unwrap();
+    let study = StudyText::new("phantoms")
+        .quasi("age", integer(0..=99))
+        .quasi("zip", integer(0..=99))
+        .sensitive("diagnosis", values(DIAGNOSES))
+        .require(&format!("k = {K}\nl = 2\nm = {m}"))
+        .algorithm("name = \"mondrian\"\nrecode = \"range\"");
+    let study = ["north", "south", "east"]
+        .into_iter()
+        .fold(study, |study, site| study.site(site, ""));
+    std::fs::write(folder.join("study.toml"), study.to_string()).unwrap();
 }
 
 /// Whether a cell of the release stands for a value.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{STUDY, assert_refused, hedgerow, json, small};
+use super::{assert_refused, hedgerow, json, small, study};
 
 #[test]
 fn the_example_study_is_sound() {
@@ -66,21 +66,22 @@ fn mistakes_name_their_line() {
         std::fs::write(folder.path().join("study.toml"), text).unwrap();
         hedgerow(folder.path(), &["study", "check", "study.toml"])
     };
+    let text = study().to_string();
     assert_refused(
-        &check(&STUDY.replace("taxonomy =", "taxonmy =")),
+        &check(&text.replace("taxonomy =", "taxonmy =")),
         "study.toml:12: unknown key `taxonmy` in `attribute`\nhint: did you mean `taxonomy`?",
     );
     assert_refused(
-        &check(&STUDY.replace("range = [0, 99]", "range = [0, 99]\nstpe = 2")),
+        &check(&text.replace("range = [0, 99]", "range = [0, 99]\nstpe = 2")),
         "study.toml:9: unknown key `stpe` in `attribute`\nhint: did you mean `step`?",
     );
     assert_refused(
-        &check(&STUDY.replace("k = 2", "k = 2\nl = 9")),
+        &check(&text.replace("k = 2", "k = 2\nl = 9")),
         "study.toml:19: `require.l` is 9, but `disease` has only 3 values\nhint: the largest l that can be met is 3",
     );
     std::fs::write(folder.path().join("zip.csv"), "101;1**;*\n102;1**;All\n").unwrap();
     assert_refused(
-        &check(STUDY),
+        &check(&text),
         "zip.csv:2: two roots: `All` here, `*` before\nhint: every row must end in the same root, usually `*`",
     );
 }

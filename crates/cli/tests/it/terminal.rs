@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use hedgerow_testing::{StudyText, integer, taxonomy, values};
+
 use super::{Done, hedgerow, json};
 
 /// Sets the title of a window, clears the screen in two ways, turns the text, deletes.
@@ -17,7 +19,11 @@ fn write(folder: &Path, name: &str, text: &str) {
 
 /// A study whose every name has escapes, and its key files.
 fn nasty(folder: &Path) {
-    let mut sites = String::new();
+    let mut study = StudyText::new(&format!("small{IN_TOML}"))
+        .quasi(&format!("age{IN_TOML}"), integer(0..=99))
+        .quasi("zip", taxonomy("zip.csv"))
+        .sensitive("disease", values([&*format!("flu{IN_TOML}"), "ulcer"]))
+        .require("k = 2");
     for (site, port) in [("north", 7401), ("south", 7402)] {
         let done = hedgerow(
             folder,
@@ -25,18 +31,10 @@ fn nasty(folder: &Path) {
         );
         assert_eq!(done.code, 0, "{}", done.stderr);
         let key = json(&done)["key"].as_str().unwrap().to_owned();
-        sites.push_str(&format!(
-            "[[site]]\nname = \"{site}{IN_TOML}\"\naddress = \"127.0.0.1:{port}\"\nkey = \"{key}\"\n"
-        ));
+        let lines = format!("address = \"127.0.0.1:{port}\"\nkey = \"{key}\"");
+        study = study.site(&format!("{site}{IN_TOML}"), &lines);
     }
-    let study = format!(
-        "[study]\nname = \"small{IN_TOML}\"\npartition = \"horizontal\"\n{sites}\
-         [[attribute]]\nname = \"age{IN_TOML}\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n\
-         [[attribute]]\nname = \"zip\"\nrole = \"quasi\"\ntaxonomy = \"zip.csv\"\n\
-         [[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu{IN_TOML}\", \"ulcer\"]\n\
-         [require]\nk = 2\n"
-    );
-    write(folder, "study.toml", &study);
+    write(folder, "study.toml", &study.to_string());
     write(
         folder,
         "zip.csv",
@@ -129,38 +127,22 @@ fn names_and_values_do_nothing_to_a_terminal() {
 }
 
 /// Names of columns, categories, cells and text that a spreadsheet would run.
-const FORMULAS: &str = r#"[study]
-name = "formulas"
-partition = "horizontal"
-[[attribute]]
-name = "=age"
-role = "quasi"
-type = "integer"
-range = [-9, 20]
-[[attribute]]
-name = "zip"
-role = "quasi"
-taxonomy = "zip.csv"
-[[attribute]]
-name = "disease"
-role = "sensitive"
-values = ["=flu", "'=flu", "-5", "-ulcer"]
-[[attribute]]
-name = "remark"
-role = "other"
-values = ["@x", "+1", "x"]
-[require]
-k = 2
-[algorithm]
-recode = "set"
-"#;
+fn formulas() -> StudyText {
+    StudyText::new("formulas")
+        .quasi("=age", integer(-9..=20))
+        .quasi("zip", taxonomy("zip.csv"))
+        .sensitive("disease", values(["=flu", "'=flu", "-5", "-ulcer"]))
+        .other("remark", values(["@x", "+1", "x"]))
+        .require("k = 2")
+        .algorithm("recode = \"set\"")
+}
 
 #[test]
 fn a_spreadsheet_runs_nothing_of_a_release() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write(folder, "zip.csv", "101;=1**;*\n102;=1**;*\n-201;2**;*\n");
-    write(folder, "study.toml", FORMULAS);
+    write(folder, "study.toml", &formulas().to_string());
     let mut rows = String::from("=age,zip,disease,remark\n");
     for row in 0..24 {
         let age = row % 8 - 5;
@@ -171,8 +153,8 @@ fn a_spreadsheet_runs_nothing_of_a_release() {
     }
     write(folder, "t.csv", &rows);
     for (setting, name) in [("", "guarded"), ("csv = \"verbatim\"\n", "verbatim")] {
-        let study = FORMULAS.replacen("[study]\n", &format!("[study]\n{setting}"), 1);
-        write(folder, "study.toml", &study);
+        let study = formulas().head(setting);
+        write(folder, "study.toml", &study.to_string());
         for command in ["anonymize", "simulate"] {
             let line = [command, "--study", "study.toml", "t.csv", "--out", command];
             let mut line = line.to_vec();
@@ -223,13 +205,13 @@ fn a_spreadsheet_runs_nothing_of_a_release() {
     write(
         folder,
         "study.toml",
-        &FORMULAS.replacen("[study]\n", "[study]\ncsv = \"quoted\"\n", 1),
+        &formulas().head("csv = \"quoted\"").to_string(),
     );
     let done = hedgerow(folder, &["study", "check", "study.toml"]);
     assert_eq!(done.code, 2);
     assert!(
         done.stderr.contains(
-            "study.toml:2: `study.csv` is `quoted`, expected one of `guarded`, `verbatim`"
+            "study.toml:4: `study.csv` is `quoted`, expected one of `guarded`, `verbatim`"
         ),
         "{}",
         done.stderr

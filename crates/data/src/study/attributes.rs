@@ -2,9 +2,8 @@
 
 use jiff::civil::Date;
 
-use super::algorithm::recode;
 use super::{Open, StudyError};
-use crate::attribute::{Attribute, Role, Schema};
+use crate::attribute::{Attribute, Recode, Role, Schema};
 use crate::document::{DocumentError, Section};
 use crate::domain::{Domain, MOST_VALUES};
 use crate::nearest::quoted_list;
@@ -23,17 +22,11 @@ pub(super) fn schema(root: &Section<'_>, open: &Open<'_>) -> Result<Schema, Stud
             let message = format!("two attributes are named `{name}`");
             return Err(section.wrong("name", message).into());
         }
-        let roles = [
-            ("quasi", Role::Quasi),
-            ("sensitive", Role::Sensitive),
-            ("identifier", Role::Identifier),
-            ("other", Role::Other),
-        ];
         let role = section
-            .word("role", &roles)?
+            .word("role", &Role::NAMES)?
             .ok_or_else(|| section.missing("role"))?;
         let domain = domain(&section, &name, role, open)?;
-        let recode = recode(&section)?;
+        let recode = section.word("recode", &Recode::NAMES)?;
         if recode.is_some() && role != Role::Quasi {
             let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
             return Err(section.wrong("recode", message).into());

@@ -1,8 +1,9 @@
 //! The study file: the agreement of all sites, as people write it.
 //!
-//! Read here: name, partition, security level, sites, attributes and the algorithm's name and
-//! recoding. The privacy requirement is the `privacy` crate's to read, from
-//! [`Study::document`]. Every key is known and every error names file and line.
+//! Read here: name, partition, sites, attributes and the algorithm's name. From [`Study::document`],
+//! the `privacy` crate reads the requirement and the `protocols` crate how protocols run: security
+//! level, roles and what else stands in `[algorithm]`. Every key is known and every error names file
+//! and line.
 
 mod algorithm;
 mod attributes;
@@ -23,10 +24,7 @@ use crate::document::{Document, DocumentError, Section};
 use crate::files::CsvText;
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
-pub use algorithm::{
-    Algorithm, Anonymizer, Clustering, Covers, Cuts, D2pt, Loss, Medians, Synchronizer, TopDown,
-    Widths,
-};
+pub use algorithm::Algorithm;
 pub use audit::Audit;
 pub use described::{Described, DescribedColumn, DescribedError, DescribedRange, Kind};
 pub(crate) use fragments::fragment_files;
@@ -45,10 +43,6 @@ pub struct Study {
     pub parent: Option<String>,
     /// Who holds what.
     pub partition: Partition,
-    /// Which form of each protocol runs.
-    pub security: Security,
-    /// Who has roles in comparisons that leave sites out.
-    pub roles: Roles,
     /// What is kept for audits, and who may look.
     pub audit: Option<Audit>,
     /// How text stands in the CSV files of its releases.
@@ -65,12 +59,6 @@ pub struct Study {
     pub algorithm: Algorithm,
     /// How a class is written where an attribute does not say so itself.
     pub recode: Recode,
-    /// How top-down algorithms cut and write.
-    pub top_down: TopDown,
-    /// How clusters are found.
-    pub clustering: Clustering,
-    /// How groups of the same people are found and written.
-    pub d2pt: D2pt,
     document: Document,
 }
 
@@ -85,32 +73,19 @@ pub enum Partition {
 }
 
 impl Partition {
-    /// Its name in studies and manifests.
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Horizontal.name(), Self::Horizontal),
+        (Self::Vertical.name(), Self::Vertical),
+    ];
+
+    /// The name in a study.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Horizontal => "horizontal",
             Self::Vertical => "vertical",
         }
     }
-}
-
-/// The security level of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Security {
-    /// Each protocol as its paper prints it, for reproduction.
-    Published,
-    /// The default.
-    Hardened,
-}
-
-/// Who has roles where it is asked what is left without some sites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Roles {
-    /// Three sites that are drawn once for all of a run.
-    #[default]
-    Drawn,
-    /// The sites that are left out, with others in turn; of four sites or more.
-    Spread,
 }
 
 /// One institution.
@@ -161,48 +136,22 @@ impl Study {
         })?;
         let name = head.required_name()?;
         let partition = head
-            .word(
-                "partition",
-                &[
-                    ("horizontal", Partition::Horizontal),
-                    ("vertical", Partition::Vertical),
-                ],
-            )?
+            .word("partition", &Partition::NAMES)?
             .ok_or_else(|| head.missing("partition"))?;
-        let security = head
-            .word(
-                "security",
-                &[
-                    ("hardened", Security::Hardened),
-                    ("published", Security::Published),
-                ],
-            )?
-            .unwrap_or(Security::Hardened);
+        // How protocols run belongs to the protocols crate.
+        head.has("security");
         let parent = parent(&head)?;
-        let words = [("drawn", Roles::Drawn), ("spread", Roles::Spread)];
-        let roles = head.word("roles", &words)?.unwrap_or_default();
+        head.has("roles");
         let audit = audit::read(&head)?;
         let words = [CsvText::Guarded, CsvText::Verbatim].map(|csv| (csv.name(), csv));
         let csv = head.word("csv", &words)?.unwrap_or_default();
         head.finish()?;
 
         let (sites, columns) = sites(&root, partition)?;
-        let is_spread = roles == Roles::Spread;
-        if is_spread && partition == Partition::Vertical {
-            let message = "`study.roles` has no meaning where every site holds everybody: no question leaves sites out";
-            return Err(head.wrong("roles", message).into());
-        }
-        if is_spread && (1..4).contains(&sites.len()) {
-            let message = format!(
-                "`study.roles` is \"spread\" among {} sites, expected four or more: among fewer, every site has a role\nhint: leave it out",
-                sites.len()
-            );
-            return Err(head.wrong("roles", message).into());
-        }
         let schema = Arc::new(attributes::schema(&root, open)?);
         let identity = Identity::read(&root, &schema)?;
         let split = split::read(&root, &schema, &columns)?;
-        let settings = algorithm::algorithm(&root, partition)?;
+        let (algorithm, recode) = algorithm::read(&root, partition)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -214,26 +163,21 @@ impl Study {
             let message = IdentityError::NoColumns.to_string();
             return Err(root.wrong_section(message).into());
         }
-        if settings.name == Algorithm::D2pt {
+        if algorithm == Algorithm::D2pt {
             fragments::refuse(&root, &schema)?;
         }
         Ok(Self {
             name,
             parent,
             partition,
-            security,
-            roles,
             audit,
             csv,
             sites,
             schema,
             split,
             identity,
-            algorithm: settings.name,
-            recode: settings.recode,
-            top_down: settings.top_down,
-            clustering: settings.clustering,
-            d2pt: settings.d2pt,
+            algorithm,
+            recode,
             document,
         })
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::attribute::Recode;
 use crate::domain::Domain;
 
 const HEAD: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n";
@@ -68,8 +69,6 @@ recode = "set"
     .unwrap();
     assert_eq!(study.sites[0].name, "north");
     assert_eq!(study.algorithm, Algorithm::Clustering);
-    assert_eq!(study.recode, Recode::Set);
-    assert_eq!(study.security, Security::Hardened);
     let sizes: Vec<u32> = study
         .schema
         .attributes()
@@ -78,65 +77,8 @@ recode = "set"
         .collect();
     assert_eq!(sizes, [120, 367, 3, 2, 0]);
     assert_eq!(study.schema.with_role(Role::Quasi), [0, 1, 2, 3]);
-    assert_eq!(
-        study.schema.attributes()[0].recode_or(study.recode),
-        Recode::Range
-    );
+    assert_eq!(study.schema.attributes()[0].recode, Some(Recode::Range));
     assert_eq!(study.schema.attributes()[4].domain, Domain::Text);
-}
-
-#[test]
-fn how_clusters_are_found() {
-    let study = |lines: &str| {
-        let age = "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\nvalues = [\"x\"]\n";
-        read(&format!("{age}[algorithm]\nname = \"clustering\"\n{lines}"))
-    };
-    assert_eq!(study("").unwrap().clustering, Clustering::default());
-    let said =
-        study("start = 1\nsplit = 2.5\nstarts = 100\nloss = \"em\"\nblur = true\nfinish = false\n");
-    let expected = Clustering {
-        start: 1.0,
-        split: 2.5,
-        starts: 100,
-        loss: Loss::Em,
-        blur: true,
-        finish: false,
-        noise: 0.0,
-    };
-    assert_eq!(said.unwrap().clustering, expected);
-    let refused = |line: &str, message: &str| {
-        let error = study(line).unwrap_err();
-        let first = error.lines().next().unwrap();
-        assert_eq!(first, format!("study.toml:10: {message}"), "{line}");
-    };
-    let start = "expected a share of k above 0 and up to 1";
-    refused("start = 0", &format!("`algorithm.start` is 0, {start}"));
-    refused("start = 1.1", &format!("`algorithm.start` is 1.1, {start}"));
-    refused("start = nan", &format!("`algorithm.start` is NaN, {start}"));
-    let split = "expected a number of 1 or more";
-    refused("split = 0.9", &format!("`algorithm.split` is 0.9, {split}"));
-    refused("split = inf", &format!("`algorithm.split` is inf, {split}"));
-    refused(
-        "noise = 0.1",
-        "`algorithm.noise` is for vertical studies: only there are changes of the loss summed",
-    );
-    for starts in [0, 101, -1] {
-        let message = format!("`algorithm.starts` is {starts}, expected a number from 1 to 100");
-        refused(&format!("starts = {starts}"), &message);
-    }
-    let error = study("loss = \"ncq\"").unwrap_err();
-    assert!(error.starts_with("study.toml:10: "), "{error}");
-    assert!(error.contains("`ncq`") && error.contains("`em`"), "{error}");
-    assert!(
-        study("blur = 1")
-            .unwrap_err()
-            .starts_with("study.toml:10: ")
-    );
-    assert!(
-        study("starts = 1.5")
-            .unwrap_err()
-            .starts_with("study.toml:10: ")
-    );
 }
 
 #[test]
@@ -301,7 +243,6 @@ fn sites_of_the_same_people_say_what_they_hold() {
     let names = columns.attributes().iter().map(|one| one.name.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["id", "age", "disease"]);
     assert_eq!(study.algorithm, Algorithm::D2pt);
-    assert_eq!(study.d2pt, D2pt::default());
     assert_eq!(
         study.release_tables(),
         ["quasi.csv", "sensitive-disease.csv", "other-ward.csv"]
@@ -338,49 +279,35 @@ fn sites_of_the_same_people_say_what_they_hold() {
 }
 
 #[test]
-fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
-    let algorithm = |keys: &str| vertical(PEOPLE, &format!("[algorithm]\n{keys}\n"));
-    let said = algorithm(
-        "name = \"d2pt\"\nanonymizer = \"optimal\"\nsynchronizer = \"fork\"\nsuppression = 0.05\nrestore = true",
-    );
-    let expected = D2pt {
-        anonymizer: Anonymizer::Optimal,
-        synchronizer: Synchronizer::Fork,
-        suppression: 0.05,
-        restore: true,
+fn an_algorithm_is_of_the_partition() {
+    let vertically = |name: &str| {
+        let algorithm = format!("[algorithm]\nname = \"{name}\"\n");
+        vertical(PEOPLE, &algorithm).map(|study| study.algorithm)
     };
-    assert_eq!(said.unwrap().d2pt, expected);
-    let refused = |keys: &str| algorithm(keys).unwrap_err();
+    let horizontally = |name: &str| {
+        let algorithm = format!("[algorithm]\nname = \"{name}\"\n");
+        read(&format!("{PEOPLE}{algorithm}")).map(|study| study.algorithm)
+    };
+    for (name, algorithm) in Algorithm::NAMES {
+        assert_eq!(algorithm.name(), name);
+        let is_vertical = algorithm == Algorithm::D2pt;
+        let is_horizontal = matches!(algorithm, Algorithm::Mondrian | Algorithm::ProviderAware);
+        assert_eq!(vertically(name).is_ok(), !is_horizontal, "{name}");
+        assert_eq!(horizontally(name).is_ok(), !is_vertical, "{name}");
+    }
     assert_eq!(
-        refused("name = \"mondrian\""),
+        vertically("mondrian").unwrap_err(),
         "study.toml:24: `algorithm.name` is `mondrian`, which is for horizontal studies\nhint: vertical ones have `d2pt`, `clustering`"
     );
-    assert!(refused("name = \"d2p\"").ends_with("hint: did you mean `d2pt`?"));
-    assert!(refused("synchronizer = \"mrege\"").contains("did you mean `merge`?"));
-    assert!(refused("anonymizer = \"incognito\"").contains("expected one of `datafly`, `optimal`"));
-    for share in ["-0.1", "1.5", "nan"] {
-        assert!(refused(&format!("suppression = {share}")).contains("from 0 to 1"));
-    }
-    assert!(refused("recode = \"set\"").contains("has no meaning for `d2pt`"));
-    assert!(refused("cuts = \"median\"").contains("unknown key `cuts`"));
     assert!(
-        refused("name = \"clustering\"\nrestore = true")
-            .starts_with("study.toml:25: `algorithm.restore` is for name = \"d2pt\" only")
+        vertically("d2p")
+            .unwrap_err()
+            .ends_with("hint: did you mean `d2pt`?")
     );
-    assert!(refused("name = \"clustering\"\nblur = true").contains("for horizontal studies"));
-    for share in ["-0.1", "1.5", "nan"] {
-        let line = format!("name = \"clustering\"\nnoise = {share}");
-        assert!(refused(&line).contains("expected a share of the loss of a cell from 0 to 1"));
-    }
-    let noisy = algorithm("name = \"clustering\"\nnoise = 0.5").unwrap();
-    assert_eq!(noisy.clustering.noise, 0.5);
     assert_eq!(
-        algorithm("name = \"clustering\"").unwrap().algorithm,
-        Algorithm::Clustering
+        horizontally("d2pt").unwrap_err(),
+        "study.toml:24: `algorithm.name` is `d2pt`, which is for vertical studies\nhint: horizontal ones have `mondrian`, `clustering`, `provider-aware`"
     );
-    let horizontal = |keys: &str| refusal(&format!("{PEOPLE}[algorithm]\n{keys}\n"));
-    assert!(horizontal("name = \"d2pt\"").contains("which is for vertical studies"));
-    assert!(horizontal("suppression = 0.1").contains("for vertical studies; leave it out"));
 }
 
 #[test]
@@ -450,23 +377,4 @@ fn audits_are_for_some_days_and_by_somebody() {
         error.contains("`study.auditor` needs `study.audit`"),
         "{error}"
     );
-}
-
-#[test]
-fn roles_are_spread_over_four_sites_or_more() {
-    let study = |sites: usize| {
-        let sites: String = (0..sites)
-            .map(|site| format!("[[site]]\nname = \"s{site}\"\n"))
-            .collect();
-        read(&format!("roles = \"spread\"\n{AGE}{sites}")).map(|study| study.roles)
-    };
-    assert_eq!(read(AGE).unwrap().roles, Roles::Drawn);
-    for sites in [0, 4, 5] {
-        assert_eq!(study(sites), Ok(Roles::Spread));
-    }
-    for sites in 1..4 {
-        let error = study(sites).unwrap_err();
-        assert!(error.starts_with("study.toml:4: `study.roles`"), "{error}");
-        assert!(error.contains(&format!("among {sites} sites")), "{error}");
-    }
 }

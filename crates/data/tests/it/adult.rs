@@ -1,11 +1,12 @@
-//! The Adult table (UCI Machine Learning Repository) where it is: `../shared/data` beside the
-//! checkout, or `HEDGEROW_DATA`. Tests and benches of other crates read it with this file too.
+//! The Adult table (UCI Machine Learning Repository), where the real tables are. Tests and benches of
+//! other crates read it with this file too.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Study, Table};
+use hedgerow_testing::{StudyText, real_tables, taxonomy};
 
 /// Its columns.
 pub(crate) const NAMES: [&str; 9] = [
@@ -20,33 +21,20 @@ pub(crate) const NAMES: [&str; 9] = [
     "salary-class",
 ];
 
-/// The folder of real tables.
-pub(crate) fn shared_data() -> Option<PathBuf> {
-    let named = std::env::var_os("HEDGEROW_DATA").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = named.unwrap_or(beside);
-    if !folder.is_dir() {
-        eprintln!("skipped: no real tables here; set HEDGEROW_DATA to their folder");
-        return None;
-    }
-    Some(folder)
-}
-
 /// The table with one attribute sensitive and all others quasi-identifiers.
 pub(crate) fn adult(sensitive: &str) -> Option<(Study, Table)> {
-    let folder = shared_data()?.join("adult9");
-    let mut text = String::from("[study]\nname = \"adult\"\npartition = \"horizontal\"\n");
-    for name in NAMES {
-        let role = if name == sensitive {
-            "sensitive"
-        } else {
-            "quasi"
-        };
-        text.push_str(&format!(
-            "[[attribute]]\nname = \"{name}\"\nrole = \"{role}\"\ntaxonomy = \"adult_hierarchy_{name}.csv\"\n"
-        ));
-    }
-    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let folder = real_tables()?.join("adult9");
+    let text = NAMES
+        .into_iter()
+        .fold(StudyText::new("adult"), |text, name| {
+            let role = if name == sensitive {
+                "sensitive"
+            } else {
+                "quasi"
+            };
+            text.attribute(name, role, taxonomy(&format!("adult_hierarchy_{name}.csv")))
+        });
+    let document = Document::parse(text.to_string(), Path::new("study.toml")).unwrap();
     let study = Study::read(document, &folder).unwrap();
     let table = folder.join("adult.csv");
     let table = read_table(&table, &study.schema, &Others::Refuse, &()).unwrap();

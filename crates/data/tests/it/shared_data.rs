@@ -1,12 +1,13 @@
 //! Real tables, where they are.
 
 use hedgerow_data::Taxonomy;
+use hedgerow_testing::real_tables;
 
-use crate::adult::{NAMES, adult, shared_data};
+use crate::adult::{NAMES, adult};
 
 #[test]
 fn adult_with_its_hierarchies() {
-    let (Some((study, table)), Some(folder)) = (adult("salary-class"), shared_data()) else {
+    let (Some((study, table)), Some(folder)) = (adult("salary-class"), real_tables()) else {
         return;
     };
     let folder = folder.join("adult9");

@@ -1,7 +1,7 @@
 //! How a run gets on: its steps for people who wait, and how the loss of a clustering fell for those
 //! who look at it afterwards.
 
-use hedgerow_data::study::Loss;
+use hedgerow_protocols::clustering::Loss;
 use hedgerow_protocols::horizontal::clustering::{self, Clustering, Phase, Progress};
 use hedgerow_protocols::vertical::clustering as vertical;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use hedgerow_data::study::Algorithm;
 use hedgerow_data::{Codes, Role};
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::cluster;
-use hedgerow_protocols::horizontal::cover::covers;
+use hedgerow_protocols::horizontal::cover::{covers, writings};
 use hedgerow_protocols::horizontal::mondrian::partition;
 use hedgerow_protocols::horizontal::{OwnRows, Owner};
 use hedgerow_smc::Party;
@@ -47,12 +47,12 @@ impl Ready {
                 each_step(steps.next(&progress));
             });
             let found = found.await?;
-            let convergence = Convergence::new(&found, self.study.clustering.loss);
+            let convergence = Convergence::new(&found, self.run.clustering.loss);
             (found.partition, found.cells, Some(convergence))
         } else {
             let each_wave = |wave, open| each_step(Step::Wave { wave, open });
             let partition = partition(party, &rows, &self.plan(), each_wave).await?;
-            let (writings, way) = (self.writings(), self.study.top_down.covers);
+            let (writings, way) = (writings(schema, self.run.recode), self.run.top_down.covers);
             let cells = covers(party, &rows, &partition, &writings, way).await?;
             (partition, cells, None)
         };

@@ -41,13 +41,12 @@ impl Ready {
             return Ok(Joint {
                 partition: None,
                 release: assemble(party, &plan, &columns, &rows, &found).await?,
-                convergence: Some(Convergence::of_changes(&found, self.study.clustering.loss)),
+                convergence: Some(Convergence::of_changes(&found, self.run.clustering.loss)),
                 groups: None,
                 opened: self.contributed(&columns, &rows),
             });
         }
-        let anonymizer = self.anonymizer();
-        let plan = self.d2pt_plan(&*anonymizer);
+        let plan = self.d2pt_plan();
         let each_time = |time, classes| each_step(Step::Synchronization { time, classes });
         let joint = anonymize(party, &plan, &columns, &rows, each_time).await?;
         Ok(Joint {
@@ -116,7 +115,7 @@ impl Ready {
             let columns = columns.map(str::to_owned).collect();
             Holder { site, columns }
         });
-        let d2pt = &self.study.d2pt;
+        let d2pt = &self.run.d2pt;
         Some(Shared {
             identifiers: self.study.identity.columns.clone(),
             sites: sites.collect(),
@@ -125,13 +124,6 @@ impl Ready {
             same_at_first: groups.map(|groups| groups.same_at_first),
             restored: groups.map(|_| d2pt.restore),
         })
-    }
-
-    /// Whether a site has no quasi-identifiers of its own.
-    pub(crate) fn has_site_without_quasi(&self) -> bool {
-        let schema = &self.study.schema;
-        let is_without = |site| self.split.with_role(schema, site, Role::Quasi).is_empty();
-        (0..self.split.sites()).any(is_without)
     }
 }
 

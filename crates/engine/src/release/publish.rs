@@ -41,7 +41,7 @@ impl Ready {
             folder: folder.to_owned(),
             verdict,
             utility,
-            recode: self.study.recode,
+            recode: self.run.recode,
         };
         Ok((published, read.release))
     }

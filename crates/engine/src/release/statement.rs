@@ -18,7 +18,6 @@ use super::ordered::Ordered;
 use super::published::Published;
 use crate::error::Error;
 use crate::joint::convergence::Convergence;
-use crate::study::names::{algorithm, security};
 use crate::study::ready::Ready;
 
 /// What a site says of a release that the others have not signed: its own account.
@@ -91,8 +90,8 @@ impl Statement {
             run: None,
             commitments: Ordered::default(),
             transcript: None,
-            security: security(study.security).to_owned(),
-            algorithm: algorithm(study.algorithm).to_owned(),
+            security: ready.run.security.name().to_owned(),
+            algorithm: study.algorithm.name().to_owned(),
             records: published.verdict.records,
             classes: published.verdict.classes,
             csv: study.csv.name().to_owned(),

@@ -1,11 +1,10 @@
 //! What a report says, before it is set as HTML or as text.
 
-use hedgerow_data::Study;
 use hedgerow_data::files::HOW_FRAGMENTS_JOIN;
 use serde::Serialize;
 
 use crate::release::manifest::{Manifest, Shared};
-use crate::study::names::{algorithm, security};
+use crate::study::opened::Opened;
 use crate::verify::{Verdict as Verified, text};
 use crate::words::{count, thousands};
 
@@ -78,11 +77,12 @@ pub(super) struct Demand {
 }
 
 impl Facts {
-    pub(super) fn new(study: &Study, report: Verified) -> Self {
+    pub(super) fn new(opened: &Opened, report: Verified) -> Self {
+        let study = &opened.study;
         Self {
             study: study.name.clone(),
-            algorithm: algorithm(study.algorithm),
-            security: security(study.security),
+            algorithm: study.algorithm.name(),
+            security: opened.run.security.name(),
             sizes: Sizes::of(&report.sizes),
             report,
         }

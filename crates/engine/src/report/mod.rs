@@ -68,7 +68,7 @@ impl Report {
             None => return Err(VerifyRefused::NoStudy.into()),
         };
         let verdict = of_folder(folder, opened, questions)?;
-        let facts = Facts::new(&opened.study, verdict);
+        let facts = Facts::new(opened, verdict);
         Ok(Self {
             folder: folder.to_owned(),
             page: html::page(&facts)?,
@@ -121,7 +121,7 @@ impl Serialize for Report {
 /// Writes the report of a release into its folder, which is not sealed yet.
 pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Manifest) -> Result<(), Error> {
     let verdict = unsealed(folder, opened, manifest)?;
-    let page = html::page(&Facts::new(&opened.study, verdict))?;
+    let page = html::page(&Facts::new(opened, verdict))?;
     save(&folder.join(OWN_FILE), &page)
 }
 

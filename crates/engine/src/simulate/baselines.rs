@@ -218,6 +218,7 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     let alone = Ready {
         study: ready.study.clone(),
         requirement,
+        run: ready.run,
         split: ready.split.clone(),
         opened: Arc::clone(&ready.opened),
     };

@@ -90,9 +90,9 @@ impl Part {
         }
         agreement.require_signed()?;
         let ready = Ready::of(&agreement)?;
-        let refusals = site
-            .accept
-            .refusals(&agreement, place, &disclosures(&ready));
+        let refusals =
+            site.accept
+                .refusals(&agreement, place, ready.run.security, &disclosures(&ready));
         if !refusals.is_empty() {
             return Err(Error::Site(SiteRefused::NotAccepted {
                 file: path.to_owned(),
@@ -365,6 +365,7 @@ impl Part {
             keys: self.keys.clone(),
             settings: self.ready.settings(),
             allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
+            most_records: self.site.accept.maximum_records(),
         };
         let made =
             tempfile::tempdir_in(&self.site.data).map_err(|error| FolderRefused::Unusable {

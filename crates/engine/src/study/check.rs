@@ -9,11 +9,11 @@ use hedgerow_data::study::{Partition, Site};
 use hedgerow_data::{Attribute, Schema};
 use hedgerow_node::agreement::Standing;
 use hedgerow_privacy::{Model, Requirement, Sensitive, SingledOut, Suspect};
+use hedgerow_smc::Security;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Study;
-use super::names::{algorithm, partition, role, security};
 use super::ready::{refuse_singled_out, see_people};
 use super::refused::{StudyRefused, TableRefused};
 use crate::error::Error;
@@ -79,6 +79,7 @@ impl Study {
         observer: &dyn Observer,
     ) -> Result<Checked, Error> {
         let study = self.declared();
+        let security = self.opened.run.security;
         let requirement = self.requirement()?;
         let look = Look {
             study,
@@ -134,8 +135,8 @@ impl Study {
             warnings.into_iter().for_each(warn);
             return Err(error);
         }
-        let mut text = text(study, &requirement, &fitting);
-        let mut json = json(study, &requirement, &fitting);
+        let mut text = text(study, security, &requirement, &fitting);
+        let mut json = json(study, security, &requirement, &fitting);
         if !warnings.is_empty() {
             json["warnings"] = warnings.clone().into();
         }
@@ -251,13 +252,18 @@ fn columns_of(study: &data::Study, site: &str, path: &Path) -> Result<Arc<Schema
     Ok(study.schema_at(place))
 }
 
-fn text(study: &data::Study, requirement: &Requirement, tables: &[Fitting]) -> String {
+fn text(
+    study: &data::Study,
+    security: Security,
+    requirement: &Requirement,
+    tables: &[Fitting],
+) -> String {
     let mut text = format!(
         "study `{}` is sound: {}, {}, {}, {}\n",
         study.name,
-        partition(study.partition),
-        algorithm(study.algorithm),
-        security(study.security),
+        study.partition.name(),
+        study.algorithm.name(),
+        security.name(),
         match study.sites.len() {
             0 => String::from("no sites named"),
             sites => count(sites as u64, "site", "sites"),
@@ -271,7 +277,7 @@ fn text(study: &data::Study, requirement: &Requirement, tables: &[Fitting]) -> S
             vec![
                 String::from(" "),
                 attribute.name.clone(),
-                role(attribute.role).into(),
+                attribute.role.name().into(),
                 domain(attribute),
             ]
         })
@@ -311,7 +317,12 @@ fn holders(study: &data::Study) -> String {
     sites.map(line).collect()
 }
 
-fn json(study: &data::Study, requirement: &Requirement, tables: &[Fitting]) -> Value {
+fn json(
+    study: &data::Study,
+    security: Security,
+    requirement: &Requirement,
+    tables: &[Fitting],
+) -> Value {
     let attributes: Vec<_> = study
         .schema
         .attributes()
@@ -327,9 +338,9 @@ fn json(study: &data::Study, requirement: &Requirement, tables: &[Fitting]) -> V
     let mut value = json!({
         "study": study.name,
         "sound": true,
-        "partition": partition(study.partition),
-        "security": security(study.security),
-        "algorithm": algorithm(study.algorithm),
+        "partition": study.partition.name(),
+        "security": security.name(),
+        "algorithm": study.algorithm.name(),
         "sites": study.sites.len(),
         "attributes": attributes,
         "requires": requirement,

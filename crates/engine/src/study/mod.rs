@@ -3,7 +3,6 @@
 mod check;
 mod disclosures;
 mod draft;
-pub(crate) mod names;
 pub(crate) mod opened;
 pub(crate) mod plan;
 pub(crate) mod ready;
@@ -21,6 +20,7 @@ use std::sync::Arc;
 use hedgerow_data::study::Partition;
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::Requirement;
+use hedgerow_protocols::RunSettings;
 use hedgerow_smc::What;
 
 use crate::error::Error;
@@ -75,12 +75,17 @@ impl Study {
 
     /// How classes are found, as the study writes it.
     pub fn algorithm(&self) -> &'static str {
-        names::algorithm(self.opened.study.algorithm)
+        self.opened.study.algorithm.name()
     }
 
     /// Whether sites hold different facts about the same people.
     pub fn is_vertical(&self) -> bool {
         self.opened.study.partition == Partition::Vertical
+    }
+
+    /// How its protocols run.
+    pub fn settings(&self) -> &RunSettings {
+        &self.opened.run
     }
 
     /// What every class of a release must satisfy.

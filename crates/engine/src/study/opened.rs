@@ -8,6 +8,7 @@ use hedgerow_data::Study;
 use hedgerow_data::document::Document;
 use hedgerow_data::study::Described;
 use hedgerow_node::agreement::{Agreement, AgreementError};
+use hedgerow_protocols::RunSettings;
 
 use crate::error::Error;
 use crate::release::manifest::{FILE, Manifest};
@@ -17,6 +18,8 @@ use crate::release::refused::ManifestError;
 pub(crate) struct Opened {
     /// What the study declares.
     pub(crate) study: Study,
+    /// How its protocols run.
+    pub(crate) run: RunSettings,
     /// The study as sites sign it, or why sites cannot sign it; nothing for a study without a file.
     pub(crate) agreement: Option<Result<Arc<Agreement>, AgreementError>>,
     /// The file that errors name.
@@ -29,13 +32,17 @@ impl Opened {
     /// Reads a study that need not be fit to be signed.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         match Agreement::open(path) {
-            Ok(agreement) => Ok(Self::of(&Arc::new(agreement))),
-            Err(error) => Ok(Self {
-                study: Study::open(path)?,
-                agreement: Some(Err(error)),
-                path: path.to_owned(),
-                is_described: false,
-            }),
+            Ok(agreement) => Self::of(&Arc::new(agreement)),
+            Err(error) => {
+                let study = Study::open(path)?;
+                Ok(Self {
+                    run: RunSettings::of_study(&study)?,
+                    study,
+                    agreement: Some(Err(error)),
+                    path: path.to_owned(),
+                    is_described: false,
+                })
+            }
         }
     }
 
@@ -43,8 +50,10 @@ impl Opened {
     pub(crate) fn parse(text: String, folder: &Path) -> Result<Self, Error> {
         let path = folder.join("study.toml");
         let document = Document::parse(text, &path)?;
+        let study = Study::read(document, folder)?;
         Ok(Self {
-            study: Study::read(document, folder)?,
+            run: RunSettings::of_study(&study)?,
+            study,
             agreement: None,
             path,
             is_described: false,
@@ -71,11 +80,16 @@ impl Opened {
             require: Some(said.requirement.require.to_toml()),
         };
         let study = described.study(folder, &path.display().to_string());
+        let study = study.map_err(|reason| Error::Described {
+            folder: folder.to_owned(),
+            reason,
+        })?;
+        let mut run = RunSettings::of_study(&study)?;
+        let shared = manifest.shared.as_ref();
+        run.d2pt.restore = shared.is_some_and(|shared| shared.restored == Some(true));
         Ok(Self {
-            study: study.map_err(|reason| Error::Described {
-                folder: folder.to_owned(),
-                reason,
-            })?,
+            study,
+            run,
             agreement: None,
             path,
             is_described: true,
@@ -83,13 +97,14 @@ impl Opened {
     }
 
     /// A study that has been read.
-    pub(crate) fn of(agreement: &Arc<Agreement>) -> Self {
-        Self {
+    pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, Error> {
+        Ok(Self {
             study: agreement.study.clone(),
+            run: RunSettings::of_study(&agreement.study)?,
             agreement: Some(Ok(Arc::clone(agreement))),
             path: agreement.path().to_owned(),
             is_described: false,
-        }
+        })
     }
 
     /// The study as sites sign it, where they can.

@@ -7,6 +7,7 @@ use hedgerow_data::study::{Partition, Split};
 use hedgerow_data::{Codes, Domain, Role, Study, Table};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::{Requirement, Scope, Sensitive, SingledOut};
+use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::SensitiveCodes;
 
 use super::opened::Opened;
@@ -17,6 +18,8 @@ use crate::error::Error;
 pub(crate) struct Ready {
     pub(crate) study: Study,
     pub(crate) requirement: Requirement,
+    /// How its protocols run.
+    pub(crate) run: RunSettings,
     /// Which site holds which column, where sites hold the same people; all at one, where nobody says.
     pub(crate) split: Split,
     /// What it was made of.
@@ -41,7 +44,7 @@ impl Ready {
     /// Sees that a study that has been read can be run: what sites signed is what they run, even if
     /// its file has changed since.
     pub(crate) fn of(agreement: &Arc<Agreement>) -> Result<Self, Error> {
-        let ready = Self::new(Arc::new(Opened::of(agreement)), None)?;
+        let ready = Self::new(Arc::new(Opened::of(agreement)?), None)?;
         if ready.is_vertical() && ready.study.split.is_none() {
             let study = agreement.path().to_owned();
             return Err(StudyRefused::NoHolders { study }.into());
@@ -88,14 +91,14 @@ impl Ready {
             },
             study,
             requirement,
+            run: opened.run,
             opened,
         })
     }
 
     /// Whether the sensitive attributes count as one.
     pub(crate) fn is_product(&self) -> bool {
-        self.requirement.sensitive == Sensitive::Product
-            && self.study.schema.with_role(Role::Sensitive).len() > 1
+        self.requirement.is_product(&self.study.schema)
     }
 
     /// The sensitive attributes as one: the code of each combination.

@@ -251,7 +251,7 @@ fn look(
     let mut verdict = match opened {
         Some(opened) => {
             let study = &opened.study;
-            questions.refuse_of_tables(study)?;
+            questions.refuse_of_tables(opened)?;
             let read = Read::open(&file, study, &*questions.observer)?;
             questions.refuse_ignored(&read.text, study)?;
             with_study((folder, &file), questions, opened, &read, check.as_mut())?

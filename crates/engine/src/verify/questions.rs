@@ -10,6 +10,7 @@ use hedgerow_privacy::{Requirement, Scope};
 use super::refused::VerifyRefused;
 use crate::error::Error;
 use crate::observe::SharedObserver;
+use crate::study::opened::Opened;
 
 /// What [`verify`](crate::verify()) is asked beside the study of a release.
 #[derive(Clone)]
@@ -82,12 +83,13 @@ impl QueryKind {
 impl Questions {
     /// What a fragmented release does not show: sites, and one closure for all records of a group whose
     /// quasi-identifiers were restored.
-    pub(super) fn refuse_of_tables(&self, study: &Study) -> Result<(), VerifyRefused> {
+    pub(super) fn refuse_of_tables(&self, opened: &Opened) -> Result<(), VerifyRefused> {
+        let study = &opened.study;
         if study.is_fragmented() && self.provider_column.is_some() {
             return Err(VerifyRefused::NoProvider);
         }
         let asks_records = self.queries > 0 || self.population.is_some();
-        if study.is_fragmented() && study.d2pt.restore && asks_records {
+        if study.is_fragmented() && opened.run.d2pt.restore && asks_records {
             return Err(VerifyRefused::Restored);
         }
         Ok(())

@@ -100,6 +100,12 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
 
     for (name, model) in named.iter().filter(|(_, model)| model.holds == Some(false)) {
         let why = match &model.worst_class {
+            Some(worst) if model.not_shown => {
+                format!(
+                    "not shown to hold\n  least shown in class: {}",
+                    class(worst)
+                )
+            }
             Some(worst) => failure(model, worst),
             None => String::from(match findings {
                 Some(_) => {

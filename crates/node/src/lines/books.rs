@@ -21,6 +21,16 @@ pub(super) struct Books {
     pub(super) changed: Notify,
 }
 
+/// What the journal says of a frame that this site sends.
+pub(super) enum Kept {
+    /// The frame is there now.
+    New(Vec<u8>),
+    /// It was sent before a restart.
+    Known,
+    /// Another was sent before a restart.
+    Other,
+}
+
 /// How the links stand.
 pub(super) struct State {
     pub(super) peers: Vec<Peer>,
@@ -52,18 +62,21 @@ impl Books {
         &self,
         (to, name): (u16, String),
         number: u64,
-        kept: Result<bool, JournalError>,
+        kept: Result<Kept, JournalError>,
     ) -> Result<(), NetworkError> {
         let mut state = self.lock();
         let failure = match kept {
-            Ok(true) => {
+            Ok(kept @ (Kept::New(_) | Kept::Known)) => {
                 let peer = &mut state.peers[usize::from(to)];
+                if let Kept::New(frame) = kept {
+                    peer.fresh_sent.put(number, frame);
+                }
                 peer.made = number + 1;
                 peer.sent = peer.sent.max(peer.made);
                 self.outgoing[usize::from(to)].notify_one();
                 return Ok(());
             }
-            Ok(false) => LineError::Diverged { peer: name, number },
+            Ok(Kept::Other) => LineError::Diverged { peer: name, number },
             Err(error) => LineError::Journal(error.to_string()),
         };
         let error = as_network_error(&failure);
@@ -77,19 +90,20 @@ impl Books {
         state.failure.is_none() && state.peers[usize::from(from)].received == number
     }
 
-    /// Enters that the next frame from a peer, of so many bytes, is kept, if it was one to keep.
-    pub(super) fn received(&self, from: u16, length: u64, is_kept: Result<bool, JournalError>) {
+    /// Enters that the next frame from a peer is kept, if it was one to keep.
+    pub(super) fn received(&self, from: u16, kept: Result<Option<Vec<u8>>, JournalError>) {
         let mut state = self.lock();
-        match is_kept {
-            Ok(true) => {
+        match kept {
+            Ok(Some(frame)) => {
                 let peer = &mut state.peers[usize::from(from)];
+                peer.ahead += frame.len() as u64 + OF_A_FRAME;
+                peer.fresh_received.put(peer.received, frame);
                 peer.received += 1;
-                peer.ahead += length + OF_A_FRAME;
                 if let Some((waker, _)) = peer.waiting.take() {
                     waker.wake();
                 }
             }
-            Ok(false) => {}
+            Ok(None) => {}
             Err(error) => state.fail(LineError::Journal(error.to_string())),
         }
     }

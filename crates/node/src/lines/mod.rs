@@ -2,8 +2,8 @@
 //!
 //! [`Lines`] is the `Network` of a run. What it sends is in the journal before a connection may
 //! take it; what it receives was put there by a connection first. The journal is the queue, so
-//! that there is one truth: this module holds only numbers (`books`), which the journal's thread
-//! changes when a frame is there. Nobody holds them while the disk is at work. Connections come and go beside it
+//! that there is one truth: this module holds numbers (`books`), which the journal's thread
+//! changes when a frame is there, and the last few frames, to be at hand (`fresh`). Nobody holds them while the disk is at work. Connections come and go beside it
 //! (see `connect`), and a run does not notice unless a peer is gone for longer than this site's
 //! patience.
 //!
@@ -12,6 +12,7 @@
 
 mod books;
 mod error;
+mod fresh;
 mod limits;
 mod patience;
 mod peer;
@@ -29,7 +30,7 @@ use tokio::sync::{Notify, oneshot};
 use crate::agreement::StudyHash;
 use crate::journal::{Journal, JournalError, Way};
 use crate::message::{End, Reason};
-use books::{Books, State};
+use books::{Books, Kept, State};
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
@@ -146,10 +147,14 @@ impl Shared {
             move |tables| {
                 if is_known {
                     let before = tables.get(run, to, Way::Sent, number)?;
-                    return Ok(before == frame);
+                    return Ok(if before == frame {
+                        Kept::Known
+                    } else {
+                        Kept::Other
+                    });
                 }
                 tables.put(run, to, Way::Sent, number, &frame)?;
-                Ok(true)
+                Ok(Kept::New(frame))
             },
             move |kept| then(books.sent((to, name), number, kept)),
         );
@@ -169,21 +174,27 @@ impl Shared {
         let peer = &mut state.peers[usize::from(from)];
         if peer.taken < peer.received {
             let (run, number) = (self.run, peer.taken);
-            let reading = peer.reading.get_or_insert_with(|| {
-                let (answer, answered) = oneshot::channel();
-                self.journal.post(
-                    move |tables| tables.get(run, from, Way::Received, number),
-                    move |frame| {
-                        let _ = answer.send(frame);
-                    },
-                );
-                answered
-            });
-            let Poll::Ready(read) = Pin::new(reading).poll(context) else {
-                return Poll::Pending;
+            let read = match peer.fresh_received.take(number) {
+                Some(frame) => Ok(frame),
+                None => {
+                    let reading = peer.reading.get_or_insert_with(|| {
+                        let (answer, answered) = oneshot::channel();
+                        self.journal.post(
+                            move |tables| tables.get(run, from, Way::Received, number),
+                            move |frame| {
+                                let _ = answer.send(frame);
+                            },
+                        );
+                        answered
+                    });
+                    let Poll::Ready(read) = Pin::new(reading).poll(context) else {
+                        return Poll::Pending;
+                    };
+                    peer.reading = None;
+                    read.unwrap_or_else(|_| Err(self.journal.gone()))
+                }
             };
-            peer.reading = None;
-            match read.unwrap_or_else(|_| Err(self.journal.gone())) {
+            match read {
                 Ok(frame) => {
                     if peer.taken >= peer.replayed {
                         let taken = frame.len() as u64 + OF_A_FRAME;
@@ -227,18 +238,17 @@ impl Shared {
         }
         let (run, books) = (self.run, Arc::clone(&self.books));
         let (due, kept) = (Arc::clone(&books), oneshot::channel());
-        let length = frame.len() as u64;
         self.journal.post(
             move |tables| {
                 // Another connection may have brought it meanwhile.
-                let is_due = due.is_due(from, number);
-                if is_due {
-                    tables.put(run, from, Way::Received, number, &frame)?;
+                if !due.is_due(from, number) {
+                    return Ok(None);
                 }
-                Ok(is_due)
+                tables.put(run, from, Way::Received, number, &frame)?;
+                Ok(Some(frame))
             },
-            move |is_kept| {
-                books.received(from, length, is_kept);
+            move |frame| {
+                books.received(from, frame);
                 let _ = kept.0.send(());
             },
         );
@@ -353,13 +363,17 @@ impl Shared {
     /// What a connection may say next, given what it has said.
     pub(crate) async fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
         {
-            let state = self.lock();
-            let peer = &state.peers[usize::from(to)];
+            let mut state = self.lock();
+            let end = state.end;
+            let peer = &mut state.peers[usize::from(to)];
             if cursor >= peer.sent {
                 if told < peer.received {
                     return Saying::Seen(peer.received);
                 }
-                return state.end.map_or(Saying::Nothing, Saying::Ended);
+                return end.map_or(Saying::Nothing, Saying::Ended);
+            }
+            if let Some(frame) = peer.fresh_sent.take(cursor) {
+                return Saying::Frame(frame);
             }
         }
         let run = self.run;

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
+use super::fresh::Fresh;
 use crate::journal::{JournalError, Tables, Way};
 use crate::message::End;
 
@@ -20,6 +21,9 @@ pub(super) struct Peer {
     pub(super) taken: u64,
     /// Frames from it that were in the journal when this life began.
     pub(super) replayed: u64,
+    /// Frames to it, and from it, that are in the journal and at hand.
+    pub(super) fresh_sent: Fresh,
+    pub(super) fresh_received: Fresh,
     /// The next frame from it, on its way out of the journal.
     pub(super) reading: Option<oneshot::Receiver<Result<Vec<u8>, JournalError>>>,
     /// Bytes of frames that came in this life and were not taken yet.
@@ -53,6 +57,8 @@ impl Peer {
             received,
             taken: 0,
             replayed: received,
+            fresh_sent: Fresh::default(),
+            fresh_received: Fresh::default(),
             reading: None,
             ahead: 0,
             seen: 0,

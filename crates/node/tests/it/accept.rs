@@ -7,7 +7,7 @@ use hedgerow_node::rerun::Rerun;
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::{Password, Rows, Source};
 use hedgerow_privacy::Ratio;
-use hedgerow_smc::What;
+use hedgerow_smc::{Security, What};
 
 use super::write_study;
 
@@ -37,9 +37,13 @@ fn refusals(folder: &Path, rules: &[&str]) -> Vec<String> {
 }
 
 fn refusals_of_study(folder: &Path, rules: &[&str]) -> Vec<String> {
+    refusals_at(Security::Hardened, folder, rules)
+}
+
+fn refusals_at(security: Security, folder: &Path, rules: &[&str]) -> Vec<String> {
     let agreement = Agreement::open(&folder.join("study.toml")).unwrap();
     let site = site(folder, &format!("[accept]\n{}\n", rules.join("\n"))).unwrap();
-    let refusals = site.accept.refusals(&agreement, 0, &[SIZES]);
+    let refusals = site.accept.refusals(&agreement, 0, security, &[SIZES]);
     refusals.iter().map(ToString::to_string).collect()
 }
 
@@ -65,7 +69,9 @@ fn everything_said_is_accepted_and_anything_unsaid_refused() {
     let agreement = Agreement::open(&folder.path().join("study.toml")).unwrap();
     let site = site(folder.path(), "").unwrap();
     assert_eq!(
-        site.accept.refusals(&agreement, 0, &[SIZES]).len(),
+        site.accept
+            .refusals(&agreement, 0, Security::Hardened, &[SIZES])
+            .len(),
         RULES.len() - 1
     );
 }
@@ -204,6 +210,8 @@ fn how_often_and_how_much_are_read_or_refused() {
     assert_eq!((none.runs(), none.minimum_m()), (1, 1));
     assert_eq!(none.rerun, Rerun::SameRows);
     assert_eq!(none.maximum_share, None);
+    assert_eq!(none.maximum_records(), 10_000_000);
+    assert_eq!(read("maximum_records = 5").unwrap().maximum_records(), 5);
     let some = read("runs = 3\nrerun = \"ask\"\nminimum_m = 0\nmaximum_share = 0.5").unwrap();
     assert_eq!((some.runs(), some.minimum_m()), (3, 0));
     assert_eq!(some.rerun, Rerun::Ask);
@@ -216,6 +224,14 @@ fn how_often_and_how_much_are_read_or_refused() {
         (
             "minimum_m = -1",
             "`accept.minimum_m` is -1, expected 0 or more",
+        ),
+        (
+            "maximum_records = 0",
+            "site.toml:8: `accept.maximum_records` is 0, expected 1 or more",
+        ),
+        (
+            "maximum_records = \"many\"",
+            "site.toml:8: `accept.maximum_records`",
         ),
         ("rerun = \"never\"", "`accept.rerun` is `never`"),
         (
@@ -242,7 +258,7 @@ fn how_often_and_how_much_are_read_or_refused() {
     rules[4] = "security = [\"published\"]";
     rules.extend(["minimum_m = 0", "maximum_share = 0.5"]);
     assert_eq!(
-        refusals_of_study(path, &rules),
+        refusals_at(Security::Published, path, &rules),
         ["accept.maximum_share: is 0.5, which sites cannot ask about at the published level"]
     );
 }
@@ -262,7 +278,9 @@ fn a_study_may_not_be_weaker_than_a_site_demands() {
         let others = [RULES[0], demanded, RULES[3], RULES[4], RULES[5], RULES[6]];
         let accept = format!("[accept]\n{}\n{rules}", others.join("\n"));
         let site = site(folder.path(), &accept).unwrap();
-        let refusals = site.accept.refusals(&agreement, 0, &[SIZES]);
+        let refusals = site
+            .accept
+            .refusals(&agreement, 0, Security::Hardened, &[SIZES]);
         let lines: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         lines.join("; ")
     };

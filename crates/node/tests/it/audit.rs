@@ -50,6 +50,7 @@ async fn audited(world: &World, place: usize, rows: [u8; 32]) -> Outcome {
         keys: (0..3).map(|site| secret(site).public()).collect(),
         settings: Settings::default(),
         allowed: vec![String::from("answers")],
+        most_records: u64::MAX,
     };
     let turns = world.turns;
     let outcome = audit::<_, Error, _>(&journal, &case, |mut party, _| async move {
@@ -143,6 +144,7 @@ fn what_is_not_kept_cannot_be_audited() {
             keys: Vec::new(),
             settings: Settings::default(),
             allowed: Vec::new(),
+            most_records: u64::MAX,
         };
         let refused = audit::<(), Error, _>(&journal, &case, |_, _| async {
             unreachable!("nothing is replayed")

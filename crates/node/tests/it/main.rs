@@ -1,6 +1,6 @@
 //! The node as its neighbours see it: agreements, rules, lines, journals, sources.
 
-// Tests fail by panicking, and say why they were skipped.
+// Tests fail by panicking.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod accept;
@@ -13,13 +13,13 @@ mod memory;
 mod postgres;
 mod proxy;
 mod run;
-mod server;
 mod versions;
 mod world;
 
 use std::path::Path;
 
 use hedgerow_node::identity::Secret;
+use hedgerow_testing::{StudyText, ZIP_CODES};
 
 /// The secret of a test's site.
 fn secret(site: u8) -> Secret {
@@ -28,36 +28,15 @@ fn secret(site: u8) -> Secret {
 
 /// A study of these sites, with a taxonomy beside it.
 fn write_study(folder: &Path, sites: &[&str]) {
-    let mut text = String::from("[study]\nname = \"small\"\npartition = \"horizontal\"\n");
+    let mut study = StudyText::small().require("k = 3\nl = 2");
     for (place, name) in sites.iter().enumerate() {
-        let key = secret(place as u8).public();
-        text.push_str(&format!(
-            "[[site]]\nname = \"{name}\"\naddress = \"127.0.0.1:{}\"\nkey = \"{key}\"\n",
-            7401 + place
-        ));
+        let (port, key) = (7401 + place, secret(place as u8).public());
+        let lines = format!("address = \"127.0.0.1:{port}\"\nkey = \"{key}\"");
+        study = study.site(name, &lines);
     }
-    text.push_str(
-        r#"[[attribute]]
-name = "age"
-role = "quasi"
-type = "integer"
-range = [0, 99]
-[[attribute]]
-name = "zip"
-role = "quasi"
-taxonomy = "zip.csv"
-[[attribute]]
-name = "disease"
-role = "sensitive"
-values = ["flu", "ulcer", "asthma"]
-[require]
-k = 3
-l = 2
-"#,
-    );
     if sites.len() > 2 {
-        text.push_str("m = 0\n");
+        study = study.require("m = 0");
     }
-    std::fs::write(folder.join("study.toml"), text).unwrap();
-    std::fs::write(folder.join("zip.csv"), "101;1**;*\n102;1**;*\n201;2**;*\n").unwrap();
+    std::fs::write(folder.join("study.toml"), study.to_string()).unwrap();
+    std::fs::write(folder.join("zip.csv"), ZIP_CODES).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Rows from a PostgreSQL of the test's own; skipped, with a message, where none is installed.
+//! Rows from a PostgreSQL of the test's own; skipped where PostgreSQL is not installed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,15 +6,26 @@ use std::sync::Arc;
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Schema, Study, Table};
 use hedgerow_node::source::{Password, Postgres, Rows, Source, digest};
+use hedgerow_testing::PostgresServer;
 use tokio_postgres::NoTls;
 
-use super::server::Server;
 use super::world::run_test;
 use super::write_study;
 
+/// A server, with the sources that a site's file would name.
+struct Server(PostgresServer);
+
+impl std::ops::Deref for Server {
+    type Target = PostgresServer;
+
+    fn deref(&self) -> &PostgresServer {
+        &self.0
+    }
+}
+
 /// Starts a server with a certificate of an authority of the test's own.
 fn start() -> Option<Server> {
-    Server::start("-c ssl=on", |server| {
+    let server = PostgresServer::start("-c ssl=on", |server| {
         let folder = server.folder.path();
         let data = folder.join("data");
         let authority = rcgen::KeyPair::generate().unwrap();
@@ -36,7 +47,8 @@ fn start() -> Option<Server> {
             pem("CERTIFICATE", certificate.der()),
         );
         server.shell(&script);
-    })
+    });
+    server.map(Server)
 }
 
 impl Server {

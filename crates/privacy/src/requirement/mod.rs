@@ -188,6 +188,11 @@ impl Requirement {
         });
         ks.max().unwrap_or(1)
     }
+
+    /// Whether the sensitive attributes of a schema count as one, their product.
+    pub fn is_product(&self, schema: &Schema) -> bool {
+        self.sensitive == Sensitive::Product && schema.with_role(Role::Sensitive).len() > 1
+    }
 }
 
 #[cfg(test)]

@@ -70,16 +70,12 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
         let of_groups =
             l.filter(|l| *l > 1 && (support == SiteSupport::Taxonomy || attributes.is_some()));
         let breaking = of_groups.map(|l| ((achieved + 1).saturating_sub(l), describe(group)));
-        let of_bound = breaking
-            .as_ref()
-            .filter(|_| is_bound)
-            .map(|(least, _)| *least);
-        let mut found = collusion(look, requirement, &provider.codes, breaking);
-        let is_open = of_bound.is_some_and(|least| requirement.m.is_some_and(|m| least <= m));
-        if is_open && found.holds == Some(false) {
-            found.not_shown = true;
-        }
-        models.m = Some(found);
+        let of_groups = breaking.map(|(least, class)| OfGroups {
+            least,
+            class,
+            is_bound,
+        });
+        models.m = Some(collusion(look, requirement, &provider.codes, of_groups));
     }
 }
 
@@ -160,6 +156,16 @@ fn is_within(cell: &Cell, cover: &Cell) -> bool {
     }
 }
 
+/// How many sites it takes to break site diversity of other groups than the classes.
+struct OfGroups {
+    /// The least coalition.
+    least: u64,
+    /// The group that it breaks.
+    class: WorstClass,
+    /// Whether it may take more: a release shows only that so many sites support a group.
+    is_bound: bool,
+}
+
 /// What was found about one class.
 struct Found {
     least_breaking: Option<u64>,
@@ -171,7 +177,7 @@ fn collusion(
     look: &Look<'_>,
     requirement: &Requirement,
     providers: &[u32],
-    of_groups: Option<(u64, WorstClass)>,
+    of_groups: Option<OfGroups>,
 ) -> ModelVerdict {
     let is_of_groups =
         |model: &Model| matches!(model, Model::SiteDiversity { .. }) && of_groups.is_some();
@@ -214,23 +220,26 @@ fn collusion(
             }
         })
         .collect();
-    let of_groups = of_groups.filter(|(breaking, _)| *breaking <= required.unwrap_or(most));
     let in_classes = found
         .iter()
         .enumerate()
         .filter_map(|(class, found)| Some((found.least_breaking?, class)))
         .min();
+    // A class that fails for certain is told before a group that may not.
+    let of_groups = of_groups
+        .filter(|groups| groups.least <= required.unwrap_or(most))
+        .filter(|groups| !groups.is_bound || in_classes.is_none());
+    let is_open = of_groups.as_ref().is_some_and(|groups| groups.is_bound);
     let worst = match (in_classes, of_groups) {
-        (Some((breaking, class)), Some((of_groups, _))) if breaking <= of_groups => Some((
-            breaking,
-            look.evidence.describe(look.classes, class, |_| true),
-        )),
-        (_, Some(of_groups)) => Some(of_groups),
-        (Some((breaking, class)), None) => Some((
-            breaking,
-            look.evidence.describe(look.classes, class, |_| true),
-        )),
-        (None, None) => None,
+        (Some((breaking, class)), groups)
+            if groups
+                .as_ref()
+                .is_none_or(|groups| breaking <= groups.least) =>
+        {
+            let class = look.evidence.describe(look.classes, class, |_| true);
+            Some((breaking, class))
+        }
+        (_, groups) => groups.map(|groups| (groups.least, groups.class)),
     };
     let tried = found.iter().map(|found| found.tried).min().unwrap_or(most);
     let achieved = match &worst {
@@ -239,15 +248,21 @@ fn collusion(
         None => Some(required.map_or(tried, |m| m.min(most))),
     };
     let failing = Failing::count(look.classes, |class| found[class].least_breaking.is_none());
+    let failing = required.map(|_| failing).filter(|_| !is_open);
+    let none_would_do = match is_open {
+        true => Measure::Unknown,
+        false => Measure::Fraction(Ratio::new(1, 0)),
+    };
     ModelVerdict {
         required: required.map(Measure::Whole),
-        achieved: achieved.map_or(Measure::Fraction(Ratio::new(1, 0)), Measure::Whole),
+        achieved: achieved.map_or(none_would_do, Measure::Whole),
         holds: required.map(|_| worst.is_none()),
-        failing_classes: required.map(|_| failing.classes),
-        failing_records: required.map(|_| failing.records),
+        not_shown: is_open && required.is_some(),
+        failing_classes: failing.map(|failing| failing.classes),
+        failing_records: failing.map(|failing| failing.records),
         emptied_classes: achieved
             .map(|m| found.iter().filter(|found| found.sites <= m).count() as u64),
-        at_least: worst.is_none() && achieved.is_some_and(|m| m < most),
+        at_least: (worst.is_none() || is_open) && achieved.is_some_and(|m| m < most),
         worst_class: worst.map(|(_, class)| class),
         ..ModelVerdict::default()
     }

@@ -8,11 +8,16 @@ pub(crate) mod measure;
 pub(crate) mod numbers;
 mod search;
 pub(crate) mod searched;
+mod settings;
 pub(crate) mod shape;
 pub(crate) mod shapes;
 mod tree;
 
+pub use settings::ClusteringSettings;
 pub use shape::Loss;
+
+/// The most iterations of a clustering.
+pub(crate) const MOST_ITERATIONS: u32 = 20;
 
 /// Why iterations over the records ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

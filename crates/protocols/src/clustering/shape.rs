@@ -22,6 +22,24 @@ pub enum Loss {
     Em,
 }
 
+impl Loss {
+    /// All losses, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        (Self::Ncp.name(), Self::Ncp),
+        (Self::Lm.name(), Self::Lm),
+        (Self::Em.name(), Self::Em),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lm => "lm",
+            Self::Ncp => "ncp",
+            Self::Em => "em",
+        }
+    }
+}
+
 /// How closures of one quasi-identifier look, and what they cost.
 pub(crate) struct Shape<'a> {
     form: Form<'a>,

@@ -24,6 +24,11 @@ pub const ALIKE: What = What::new(
 /// The verbatim values of the release.
 pub const VALUES: What = What::new("sensitive and other values of classes", "the release");
 
+/// Everything that [`assemble`] may disclose to a site.
+pub const fn discloses() -> [What; 2] {
+    [ALIKE, VALUES]
+}
+
 /// The most counters for a record that are summed rather than mixed: a counter is a word, a mixed
 /// record some hundred bytes and a curve operation at every site.
 const MOST_COUNTERS: u64 = 200;

@@ -11,8 +11,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use hedgerow_data::study::Covers;
-use hedgerow_data::{Cell, Domain, Recode, Taxonomy};
+use hedgerow_data::{Cell, Domain, Recode, Role, Schema, Taxonomy};
 use hedgerow_smc::{Party, Tree, What};
 
 use super::mondrian::{Class, Partition};
@@ -27,6 +26,36 @@ pub(super) const NOT_AROUND: &str = "this site's own values lie outside what all
 
 /// The most values that are asked about at a time.
 const MOST_BITS: usize = 1 << 24;
+
+/// What a class is written as covering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Covers {
+    /// The values that occur: asked for.
+    Tight,
+    /// What the cuts leave: known to all.
+    Box,
+}
+
+impl Covers {
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Tight.name(), Self::Tight),
+        (Self::Box.name(), Self::Box),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tight => "tight",
+            Self::Box => "box",
+        }
+    }
+}
+
+/// Everything that [`covers`] may disclose to a site.
+pub const fn discloses() -> [What; 1] {
+    [COVERS]
+}
 
 /// How one quasi-identifier is written.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +88,19 @@ impl Writing<'_> {
         };
         Cell::Interval(least, greatest)
     }
+}
+
+/// How each quasi-identifier of a schema is written, where attributes that do not say so themselves are
+/// written like this.
+pub fn writings(schema: &Schema, recode: Recode) -> Vec<Writing<'_>> {
+    let quasi = schema.with_role(Role::Quasi).into_iter();
+    let quasi = quasi.map(|position| &schema.attributes()[position]);
+    quasi
+        .map(|attribute| Writing {
+            domain: &attribute.domain,
+            recode: attribute.recode_or(recode),
+        })
+        .collect()
 }
 
 /// The cover of each class in each quasi-identifier: class by class, attribute by attribute. Tight,

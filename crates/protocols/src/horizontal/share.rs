@@ -24,6 +24,13 @@ pub const SHARES: What = What::new(
     "accept.maximum_share of a site",
 );
 
+/// What the question for shares may disclose among so many sites: any site may have an
+/// `accept.maximum_share`, which the others learn when the run begins.
+pub fn discloses(sites: usize, security: Security) -> Option<What> {
+    let is_asked = sites == 2 || (sites > 2 && security == Security::Hardened);
+    is_asked.then_some(SHARES)
+}
+
 /// The most records that a site may have.
 pub const MOST_RECORDS: u64 = u32::MAX as u64;
 /// The largest denominator of a share: with it, the sums of 250 sites still fit a comparison.

@@ -12,6 +12,7 @@
 
 use hedgerow_data::Table;
 use hedgerow_data::study::Identity;
+use hedgerow_smc::align::{OVERLAPS, SIZES};
 use hedgerow_smc::{Party, What};
 
 use crate::Error;
@@ -25,6 +26,11 @@ pub const COMMON: What = What::new(
     "which of a site's records all sites hold",
     "the study: the same people at every site",
 );
+
+/// Everything that [`align`] may disclose to a site.
+pub const fn discloses() -> [What; 3] {
+    [COMMON, SIZES, OVERLAPS]
+}
 
 /// The places of this site's records that all sites hold, in one order at every site.
 pub async fn align(

@@ -23,6 +23,13 @@ pub fn columns_of<'t>(schema: &Schema, table: &'t Table) -> Vec<(usize, &'t Code
     .collect()
 }
 
+/// Whether sites ask each other if all records together satisfy these models. Of k and t that is known.
+pub(super) fn is_asked(models: &[Model]) -> bool {
+    let is_known =
+        |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
+    !models.iter().all(is_known)
+}
+
 /// Who holds what, and what every class must satisfy.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
@@ -243,9 +250,7 @@ impl<'a> Demand<'a> {
         what: What,
         records: usize,
     ) -> Result<(), Error> {
-        let is_known =
-            |model: &Model| matches!(model, Model::KAnonymity { .. } | Model::Closeness { .. });
-        if self.models.iter().all(is_known) {
+        if !is_asked(&self.models) {
             return Ok(());
         }
         let own = self.each_holds_for_all();

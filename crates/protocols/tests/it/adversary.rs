@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use hedgerow_data::Recode;
-use hedgerow_data::study::Covers;
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan};
 
 use crate::runs::{Run, Split, census, printed, requirement};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
-use hedgerow_privacy::{Requirement, Scope};
+use hedgerow_privacy::{Model, Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{
@@ -253,10 +253,11 @@ fn the_ledger_holds_what_is_allowed() {
         if is_refined {
             allowed.extend([SAVINGS_IN_NARROWER_CLUSTERS.name(), TRIED_CLUSTERS.name()]);
         }
-        if line.contains('l') {
+        let is_sensitive = |model: &Model| matches!(model, Model::DistinctDiversity { .. });
+        if requirement.models.iter().any(is_sensitive) {
             allowed.insert(SENSITIVE.name());
         }
-        if line.contains('m') {
+        if requirement.m.is_some() {
             allowed.extend([SITES.name(), COALITIONS.name()]);
         }
         for ledger in run.into_values().unwrap() {

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{self, Loss, cluster};
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Plan, partition};
 use hedgerow_protocols::horizontal::requirement::Demands;

@@ -1,8 +1,8 @@
 //! What JX09's figures show, with data of our own.
 
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Recode, Schema, Table};
 use hedgerow_privacy::Requirement;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Plan};
 use hedgerow_smc::Settings;
 

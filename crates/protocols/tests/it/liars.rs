@@ -5,12 +5,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Codes, Recode, Role};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::{self, Loss, Support, cluster};
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan, RECORDS, Widths};
 use hedgerow_smc::memory::{Fault, Faults, Outcome, Rule, Simulation};

@@ -9,6 +9,7 @@ mod adversary;
 mod clustering;
 mod colluders;
 mod delta;
+mod discloses;
 mod figures;
 mod inverter;
 mod liars;

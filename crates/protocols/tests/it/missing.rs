@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Codes, Column, Domain, Recode, Role, Schema, Study, Table};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::{self as clusters, Loss, cluster};
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{COVERS, Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{Medians, Plan, Quasi, partition};
 use hedgerow_smc::memory::Simulation;

@@ -46,7 +46,7 @@ fn adult_alone_and_together() {
         let alone = central(&schema, &table, &plan, &owners, sites);
         let run = Simulation::new(sites, 7)
             .settings(Settings {
-                fan_out: 128,
+                fan_out: hedgerow_protocols::FAN_OUT,
                 ..Settings::hardened()
             })
             .run(|mut party| {

@@ -10,9 +10,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
 use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Plan};
 
 use crate::runs::{Joint, Run, mixed, requirement};

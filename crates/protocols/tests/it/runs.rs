@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use hedgerow_data::document::Document;
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::study::Covers;
 use hedgerow_data::synthetic::{self, Kind, SITE_COLUMN, TableFormat, generate};
 use hedgerow_data::{
     Cell, Codes, Column, Recode, Release, ReleaseColumn, Role, Schema, Study, Table, TextColumn,
@@ -17,6 +16,7 @@ use hedgerow_privacy::{Model, Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::assemble;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{Partition, Plan, partition};
 use hedgerow_smc::memory::Simulation;
@@ -75,7 +75,7 @@ impl Run<'_> {
 
     pub(crate) fn together_at_a_cost(&self) -> (Joint, Sent) {
         self.together_with(Settings {
-            fan_out: 128,
+            fan_out: hedgerow_protocols::FAN_OUT,
             ..Settings::hardened()
         })
     }

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Recode, Role, Schema, Table};
 use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan, Quasi, Widths};
 use hedgerow_protocols::horizontal::requirement::{Demands, SensitiveAttribute};
 

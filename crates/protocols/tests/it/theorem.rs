@@ -7,12 +7,12 @@ mod simulator;
 
 use std::sync::Arc;
 
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Codes, Recode, Release, Role, Schema, Table};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::{VALUES, assemble};
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{COVERS, Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, EVENER, MEDIANS, MEDIANS_IN_NODES,
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
     /// The release, which all sites have, and each site's ledger.
     fn run(&self) -> Result<(Release, Vec<Vec<Line>>), Error> {
         let settings = Settings {
-            fan_out: 128,
+            fan_out: hedgerow_protocols::FAN_OUT,
             ..Settings::hardened()
         };
         let simulation = Simulation::new(self.sites, 5).settings(settings);

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::setup::{SITES, Shape, Site, USUAL, make_private, prepared, start_all};
+use super::reruns::accept;
+use super::setup::{SITES, Shape, Site, USUAL, prepared, start_all};
 use super::{hedgerow, json};
 
 /// Puts lines below the head of the study, and has all sites sign it anew.
@@ -133,16 +134,13 @@ fn without_a_word_of_audits_nothing_is_kept() {
 fn a_site_that_brings_too_much_ends_the_run_before_anything_is_asked() {
     let folder = prepared(&USUAL);
     let path = folder.path();
+    amend(path, &SITES, "audit = \"90 days\"");
     // The first brings twice as many rows as each of the others.
     let rows = path.join("c/north.csv");
     let text = std::fs::read_to_string(&rows).unwrap();
     let (_, body) = text.split_once('\n').unwrap();
     std::fs::write(&rows, format!("{text}{body}")).unwrap();
-    let file = path.join("east.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let ruled = text.replace("[accept]\n", "[accept]\nmaximum_share = 0.4\n");
-    std::fs::write(&file, ruled).unwrap();
-    make_private(&file);
+    accept(path, "east", "maximum_share = 0.4");
     let mut sites = start_all(path, &SITES, 0);
     for site in &mut sites {
         let status = site.child.wait().unwrap();
@@ -157,7 +155,63 @@ fn a_site_that_brings_too_much_ends_the_run_before_anything_is_asked() {
     }
     for name in SITES {
         assert!(!path.join(format!("{name}-data/release-1")).exists());
+        assert_audited_to_its_end(path, name);
     }
+}
+
+/// A run that ended on purpose came to no release, and every frame up to there is as it should be.
+fn assert_audited_to_its_end(folder: &Path, site: &str) {
+    let file = format!("{site}.toml");
+    let done = hedgerow(folder, &["audit", "--site", &file, "--run", "1"]);
+    assert_eq!(done.code, 0, "{site}: {}{}", done.stdout, done.stderr);
+    let said = format!("run 1 at `{site}`: as it should be, up to where it ended\n");
+    assert!(done.stdout.starts_with(&said), "{}", done.stdout);
+    let came = "the run came to no release, so no peer signed for them";
+    assert!(done.stdout.contains(came), "{}", done.stdout);
+}
+
+/// A joint table that is larger than a site accepts ends the run once its size is known, before
+/// anything of its records is asked.
+#[test]
+fn a_joint_table_that_is_too_large_ends_the_run() {
+    let folder = prepared(&USUAL);
+    let path = folder.path();
+    amend(path, &SITES, "audit = \"90 days\"");
+    let records: usize = SITES
+        .iter()
+        .map(|name| {
+            let text = std::fs::read_to_string(path.join(format!("c/{name}.csv"))).unwrap();
+            text.lines().count() - 1
+        })
+        .sum();
+    let too_few = records - 1;
+    accept(path, "east", &format!("maximum_records = {too_few}"));
+    let mut sites = start_all(path, &SITES, 0);
+    for (site, name) in sites.iter_mut().zip(SITES) {
+        let status = site.child.wait().unwrap();
+        assert!(!status.success(), "{}", site.said());
+        let said = site.said();
+        match name {
+            "east" => assert!(
+                said.contains("more records than the sites can bring or this site accepts"),
+                "{said}"
+            ),
+            _ => assert!(said.contains("`east`"), "{said}"),
+        }
+        assert!(!path.join(format!("{name}-data/release-1")).exists());
+    }
+    // The size of the joint table is all that anybody learned.
+    let done = hedgerow(path, &["ledger", "--site", "east.toml", "--json"]);
+    assert_eq!(json(&done)["runs"][0]["values"], 1, "{}", done.stdout);
+    SITES
+        .iter()
+        .for_each(|site| assert_audited_to_its_end(path, site));
+
+    // As large as the site accepts.
+    let folder = prepared(&USUAL);
+    let path = folder.path();
+    accept(path, "east", &format!("maximum_records = {records}"));
+    end_all(start_all(path, &SITES, 0));
 }
 
 /// What the roles do not change: four sites against one colluder end with the release of a simulation.

@@ -1,13 +1,13 @@
 //! Four processes over TLS, one of them with its rows in PostgreSQL.
 
-use super::server::Server;
 use super::{Shape, Site, USUAL, make_private, prepared, simulate, start_all};
+use hedgerow_testing::PostgresServer;
 
 const FOUR: [&str; 4] = ["north", "south", "east", "west"];
 
 #[test]
 fn four_sites_one_of_them_with_a_database_publish_what_a_simulation_does() {
-    let Some(server) = Server::start("", |_| {}) else {
+    let Some(server) = PostgresServer::start("", |_| {}) else {
         return;
     };
     let folder = prepared(&Shape {

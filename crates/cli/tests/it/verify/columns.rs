@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::{Done, RELEASE, STUDY, assert_refused, hedgerow, json, small};
+use hedgerow_testing::{StudyText, integer, values};
+
+use crate::{Done, RELEASE, assert_refused, hedgerow, json, small, study};
 
 /// The release of `small` with one more column, which names everybody.
 fn named(folder: &Path, column: &str, names: [&str; 5]) {
@@ -139,7 +141,8 @@ fn only_what_is_there_and_has_no_role_is_ignored() {
 fn columns_that_are_called_like_identifiers_are_warned_of() {
     let folder = small();
     let path = folder.path();
-    let study = STUDY.replace("\"disease\"", "\"patient name\"");
+    let study = study().to_string();
+    let study = study.replace("\"disease\"", "\"patient name\"");
     std::fs::write(path.join("study.toml"), &study).unwrap();
     let release = RELEASE.replace("disease", "patient name");
     std::fs::write(path.join("release.csv"), release).unwrap();
@@ -166,10 +169,13 @@ fn columns_that_are_called_like_identifiers_are_warned_of() {
 
 /// A study with two columns that are published as they are, and rows: `bill` singles out some.
 fn billed(folder: &Path, bills: &[u32], more: &str) {
-    let study = format!(
-        "[study]\nname = \"bills\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\"]\n[[attribute]]\nname = \"bill\"\nrole = \"other\"\ntype = \"integer\"\nrange = [0, 999]\n{more}[[attribute]]\nname = \"ward\"\nrole = \"other\"\ntype = \"integer\"\nrange = [0, 9]\n[require]\nk = 2\n"
-    );
-    std::fs::write(folder.join("study.toml"), study).unwrap();
+    let study = StudyText::new("bills")
+        .quasi("age", integer(0..=99))
+        .sensitive("disease", values(["flu", "ulcer"]))
+        .other("bill", format!("{}\n{more}", integer(0..=999)))
+        .other("ward", integer(0..=9))
+        .require("k = 2");
+    std::fs::write(folder.join("study.toml"), study.to_string()).unwrap();
     let mut rows = String::from("age,disease,bill,ward\n");
     for (row, bill) in bills.iter().enumerate() {
         let disease = ["flu", "ulcer"][row % 2];
@@ -319,11 +325,8 @@ fn what_singles_out_records_is_refused_before_anything_is_made() {
 fn everything_that_is_wrong_is_said_at_once() {
     let folder = small();
     let path = folder.path();
-    let study = STUDY.replace("k = 2", "k = 20").replace(
-        "[require]",
-        "[[attribute]]\nname = \"phone\"\nrole = \"other\"\n[require]",
-    );
-    std::fs::write(path.join("study.toml"), study).unwrap();
+    let study = StudyText::small().other("phone", "").require("k = 20");
+    std::fs::write(path.join("study.toml"), study.to_string()).unwrap();
     let rows = "age,zip,disease,phone\n20,101,flu,1\n30,102,flu,2\n";
     std::fs::write(path.join("one.csv"), rows).unwrap();
     std::fs::write(path.join("two.csv"), rows.replace("101", "103")).unwrap();

@@ -13,7 +13,6 @@ use hedgerow_privacy::{Requirement, Scope};
 use super::{Check, Signature};
 use crate::release::manifest::{Demanded, FILE, Manifest, Statement};
 use crate::release::outcome;
-use crate::study::names::{algorithm, security};
 use crate::study::opened::Opened;
 use crate::words::one_line;
 
@@ -54,12 +53,8 @@ impl Check {
         for (key, said, expected) in [
             ("study", Some(&said.study), study.name.as_str()),
             ("study_hash", said.study_hash.as_ref(), &expected),
-            ("security", Some(&said.security), security(study.security)),
-            (
-                "algorithm",
-                Some(&said.algorithm),
-                algorithm(study.algorithm),
-            ),
+            ("security", Some(&said.security), opened.run.security.name()),
+            ("algorithm", Some(&said.algorithm), study.algorithm.name()),
         ] {
             if said.map(String::as_str) != Some(expected) {
                 let said = serde_json::to_string(&said).unwrap_or_default();

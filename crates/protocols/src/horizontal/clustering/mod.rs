@@ -30,6 +30,7 @@ mod checks;
 mod finish;
 mod members;
 mod merge;
+mod plan;
 mod rebuild;
 mod start;
 mod support;
@@ -40,9 +41,8 @@ mod work;
 
 use hedgerow_data::Cell;
 use hedgerow_privacy::{Model, Requirement, SiteSupport};
-use hedgerow_smc::{Party, Seed, What};
+use hedgerow_smc::{Party, What};
 
-use super::cover::Writing;
 use super::mondrian::{Partition, RECORDS};
 use super::requirement::{Demands, Table};
 use super::rows::OwnRows;
@@ -54,6 +54,8 @@ pub use crate::clustering::{Ended, Loss};
 use crate::fit::{self, adds_up, holds_own};
 use support::Lifted;
 use work::Work;
+
+pub use plan::{Plan, Support};
 
 /// Which values of the quasi-identifiers occur.
 pub const OCCURRING_VALUES: What = What::new(
@@ -97,42 +99,6 @@ pub const SUPPORTED_VALUES: What = What::new(
     "TG12 section 6.2",
 );
 
-/// l-site diversity by support (TG12 section 6.2).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Support {
-    /// l: how many sites must support what is written.
-    pub sites: u64,
-    /// The quasi-identifiers that may betray a site, by place, the most important first.
-    pub attributes: Vec<usize>,
-}
-
-impl Support {
-    /// What a requirement on these quasi-identifiers asks for. With colluders every cluster is asked
-    /// for enough sites instead: they know what is theirs.
-    pub fn of(requirement: &Requirement, quasi: &[&str]) -> Option<Self> {
-        if requirement.m.is_some_and(|m| m > 0) {
-            return None;
-        }
-        requirement.models.iter().find_map(|model| match model {
-            Model::SiteDiversity {
-                l,
-                support: SiteSupport::Taxonomy,
-                attributes,
-            } if *l > 1 => {
-                let place = |name: &String| quasi.iter().position(|other| other == name);
-                let all = || (0..quasi.len()).collect();
-                let named = attributes.as_ref();
-                Some(Self {
-                    sites: *l,
-                    attributes: named
-                        .map_or_else(all, |names| names.iter().filter_map(place).collect()),
-                })
-            }
-            _ => None,
-        })
-    }
-}
-
 /// A requirement without the site diversity that holds by support.
 fn without_support(requirement: &Requirement) -> Requirement {
     let is_other = |model: &&Model| {
@@ -153,33 +119,6 @@ fn without_support(requirement: &Requirement) -> Requirement {
             .collect(),
         ..requirement.clone()
     }
-}
-
-/// What all sites agree on before a run.
-pub struct Plan<'a> {
-    /// How each quasi-identifier is written.
-    pub writings: Vec<Writing<'a>>,
-    /// What is lost by it.
-    pub loss: Loss,
-    /// What every cluster must satisfy in the end.
-    pub demands: Demands<'a>,
-    /// The requirement's site diversity by support, where it is to hold by what is written, whoever
-    /// has records in a cluster.
-    pub support: Option<Support>,
-    /// Records of a cluster at the start, as a share of k.
-    pub start: f64,
-    /// Records above which a cluster is split, as a share of k.
-    pub split: f64,
-    /// Random starts, of which the best is kept.
-    pub starts: u32,
-    /// The most iterations over all records.
-    pub iterations: u32,
-    /// Whether clusters are refined beyond the published end.
-    pub is_refined: bool,
-    /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).
-    pub is_blurred: bool,
-    /// What each site that this party speaks for draws its labels and orders from, at each start.
-    pub seeds: &'a (dyn Fn(u32, u32) -> Seed + Sync),
 }
 
 /// How a run goes, for people who wait and for those who look at it afterwards.

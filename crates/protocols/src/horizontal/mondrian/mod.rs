@@ -30,18 +30,21 @@
 
 mod choose;
 mod open;
+mod plan;
+mod settings;
 mod wave;
 
-use hedgerow_data::Taxonomy;
 use hedgerow_smc::{Party, What};
 
 use crate::Error;
 use crate::fit;
-use crate::horizontal::requirement::{Counted, Demands, Table};
+use crate::horizontal::requirement::{Counted, Table};
 use crate::horizontal::rows::{Arranged, Cut, OwnRows};
 use open::{Open, Tries, Try};
 
 pub use crate::horizontal::requirement::{COALITIONS, ENTROPIES, EVENER, SENSITIVE, SITES};
+pub use plan::{Choice, Cutting, Plan, Quasi};
+pub use settings::{Cuts, Medians, TopDown, Widths};
 
 /// How many records there are.
 pub const RECORDS: What = What::new("records of the whole table", "the release");
@@ -85,99 +88,6 @@ pub const REFUSED: What = What::new(
 pub const AT_MEDIANS: What = What::new("records at and below medians", "JX09 algorithm 1, line 8");
 /// The ranges of values in classes, where the study has them found rather than follow from cuts.
 pub const DATA_RANGES: What = What::new("ranges of classes", "JX08 section 4.2");
-
-/// How a quasi-identifier is cut.
-#[derive(Debug, Clone)]
-pub enum Cutting<'a> {
-    /// In two at the median of declared or leaf order.
-    Median,
-    /// Into the children of a node.
-    Children(&'a Taxonomy),
-}
-
-/// One quasi-identifier of a run.
-#[derive(Debug, Clone)]
-pub struct Quasi<'a> {
-    /// Number of values.
-    pub size: u32,
-    /// How it is cut.
-    pub cutting: Cutting<'a>,
-    /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them, and
-    /// `*`, where a range would have a missing value inside.
-    pub is_coarsened: bool,
-}
-
-impl<'a> Quasi<'a> {
-    /// The taxonomy along which it is cut.
-    fn tree(&self) -> Option<&'a Taxonomy> {
-        match self.cutting {
-            Cutting::Median => None,
-            Cutting::Children(tree) => Some(tree),
-        }
-    }
-}
-
-/// Which of a class's possible cuts is made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Choice {
-    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2). Where sites
-    /// are cut too, they are when nothing else can be.
-    Width,
-    /// Of all allowed cuts the best by JX09 equation 3: width, with this weight, and entropy of
-    /// sites in the parts, with the rest of it; each relative to the best.
-    Diversity {
-        /// alpha
-        alpha: f64,
-    },
-    /// Of all allowed cuts that whose weaker part is the fittest (MPRIV section IV); of equals the
-    /// widest.
-    Fitness {
-        /// The weight of diversity against size.
-        weight: f64,
-    },
-}
-
-/// Where records at the median go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Medians {
-    /// All left, or, where that is refused, all right.
-    Strict,
-    /// So that the parts are about equal.
-    Relaxed,
-}
-
-/// What an attribute's width in a class is taken from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Widths {
-    /// What the cuts leave of it (JX09): known to all.
-    Box,
-    /// The values that occur (JX08): asked for.
-    Data,
-}
-
-/// What all sites agree on before a run.
-#[derive(Debug, Clone)]
-pub struct Plan<'a> {
-    /// The quasi-identifiers.
-    pub quasi: Vec<Quasi<'a>>,
-    /// What every class must satisfy. Whether classes may be written alike follows from the cuts.
-    pub demands: Demands<'a>,
-    /// Which cut is made.
-    pub choice: Choice,
-    /// Whether the site is an attribute to cut too (A_0 of MPRIV).
-    pub cuts_sites: bool,
-    /// Where records at the median go.
-    pub medians: Medians,
-    /// What widths are taken from.
-    pub widths: Widths,
-}
-
-impl Plan<'_> {
-    /// Whether the release shows less of some quasi-identifier than cuts do.
-    fn is_coarsened(&self) -> bool {
-        self.quasi.iter().any(|quasi| quasi.is_coarsened)
-    }
-}
 
 /// A finished class, as all sites know it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,15 +10,15 @@
 
 mod coalitions;
 mod counted;
+mod demands;
 pub(super) mod evenness;
 mod sites;
 mod thresholds;
 mod unmeetable;
 
-use hedgerow_data::Taxonomy;
-use hedgerow_privacy::closeness::{Distance, EarthMover};
-use hedgerow_privacy::m_privacy::{Coalition, Strategy, fitness_of_counts};
-use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, TableView, measure};
+use hedgerow_privacy::closeness::EarthMover;
+use hedgerow_privacy::m_privacy::{Coalition, fitness_of_counts};
+use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView, measure};
 use hedgerow_smc::{Party, What};
 
 use super::rows::{OwnRows, Owner, Share};
@@ -26,6 +26,8 @@ use crate::Error;
 use crate::fit::{adds_up, holds_own};
 pub(super) use counted::Counted;
 pub(crate) use unmeetable::best_of;
+
+pub use demands::{Demands, SensitiveAttribute};
 
 /// How often each sensitive value occurs.
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
@@ -48,32 +50,6 @@ pub const COALITIONS: What = What::new(
 const FEWER: &str = "fewer records than this site alone has";
 /// Counts of values that are not as many as records.
 const UNEQUAL: &str = "the counts of a sensitive attribute are not as many as the records";
-/// One sensitive attribute of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct SensitiveAttribute<'a> {
-    /// Its ground distance, for closeness.
-    pub distance: Distance,
-    /// Its taxonomy, for the hierarchical distance.
-    pub tree: Option<&'a Taxonomy>,
-}
-
-/// What every class must satisfy, and how that is asked.
-#[derive(Debug, Clone)]
-pub struct Demands<'a> {
-    /// What every class must satisfy.
-    pub requirement: &'a Requirement,
-    /// The sensitive attributes.
-    pub sensitive: Vec<SensitiveAttribute<'a>>,
-    /// How coalitions are searched, where the requirement names m.
-    pub strategy: Strategy,
-}
-
-impl Demands<'_> {
-    /// Refuses what cannot be asked among so many sites.
-    pub(super) fn refuse_too_many(&self, sites: usize) -> Result<(), Error> {
-        coalitions::refuse_too_many(self.requirement, sites)
-    }
-}
 
 /// Things that are tried together, each made of parts that must all satisfy the requirement.
 pub(super) trait Trials {

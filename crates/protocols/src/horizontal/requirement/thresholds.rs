@@ -411,7 +411,108 @@ fn wide(number: u128) -> i128 {
 
 #[cfg(test)]
 mod tests {
+    use hedgerow_privacy::closeness::{Distance, EarthMover};
+    use hedgerow_privacy::m_privacy;
+    use hedgerow_privacy::{ClassView, Counts, Requirement, Sensitive};
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Whether thresholds and the model itself find what is left of a table close to the table.
+    fn is_close(table: &[u64], left: &[u64], t: Ratio, distance: Distance) -> (bool, bool) {
+        const SITES: usize = 3;
+        let closeness = Model::Closeness {
+            t,
+            distance: Some(distance),
+        };
+        let references = [Reference::new(table.to_vec())];
+        let view = TableView {
+            references: &references,
+            movers: vec![EarthMover::new(&references[0], distance, None)],
+        };
+        let requirement = Requirement {
+            models: vec![closeness.clone()],
+            m: Some(1),
+            sensitive: Sensitive::Each,
+        };
+        let wanted = Demands {
+            requirement: &requirement,
+            sensitive: Vec::new(),
+            strategy: m_privacy::Strategy::Direct,
+        };
+        let records = table.iter().sum();
+        let share = Share {
+            site: 0,
+            size: left.iter().sum(),
+            sensitive: left.to_vec(),
+        };
+        let reaches = |threshold: &Threshold| {
+            let posed = threshold.pose(records, [&share].into_iter(), 1, 1).unwrap();
+            posed.own >= posed.threshold
+        };
+        let demands = demands(&wanted, &view, (records, table), SITES);
+        let [demand] = demands.as_slice() else {
+            panic!("{demands:?}");
+        };
+        let Rule::Close(close) = &demand.rule else {
+            panic!("{demand:?}");
+        };
+        let signs: Vec<bool> = demand.questions.iter().map(reaches).collect();
+        let values: Vec<u32> = (0..left.len() as u32).collect();
+        let class = ClassView {
+            size: share.size,
+            sensitive: &[Counts::new(&values, left)],
+            sites: None,
+        };
+        (
+            reaches(&close.question(&signs, records, SITES)),
+            closeness.holds(&class, &view),
+        )
+    }
+
+    /// Where flows are rounded to fit and the table's size is not, half of a table that is nothing
+    /// like the whole counts as close to it.
+    #[test]
+    fn closeness_of_large_tables_is_not_rounded_away() {
+        for records in [
+            6_000,
+            600_000_000,
+            700_000_000,
+            2_000_000_000,
+            4_000_000_000,
+        ] {
+            let table = [records / 2, records / 4, records / 4];
+            for distance in [Distance::Equal, Distance::Ordered] {
+                let close = |left: [u64; 3]| is_close(&table, &left, Ratio::new(1, 10), distance);
+                let alike = table.map(|count| count / 2);
+                assert_eq!(close(alike), (true, true), "{records}");
+                let one_sided = [records / 2, 0, 0];
+                assert_eq!(close(one_sided), (false, false), "{records}");
+            }
+        }
+    }
+
+    proptest! {
+        /// What thresholds find close is close, however large the table; and what is close by more than
+        /// rounding can take away, thresholds find close.
+        #[test]
+        fn thresholds_find_nothing_close_that_is_not(
+            counts in prop::collection::vec(
+                (1u64..800_000_000).prop_flat_map(|most| (Just(most), 0..=most)),
+                2..6,
+            ),
+            percent in 1u128..60,
+            is_ordered in any::<bool>(),
+        ) {
+            let (table, left): (Vec<u64>, Vec<u64>) = counts.into_iter().unzip();
+            prop_assume!(left.iter().any(|count| *count > 0));
+            let distance = if is_ordered { Distance::Ordered } else { Distance::Equal };
+            let (is_found, is_so) = is_close(&table, &left, Ratio::new(percent, 100), distance);
+            prop_assert!(!is_found || is_so);
+            let (_, is_so_by_more) = is_close(&table, &left, Ratio::new(percent * 99, 10_000), distance);
+            prop_assert!(is_found || !is_so_by_more);
+        }
+    }
 
     fn posed(threshold: &Threshold, size: u64) -> Option<(u64, u64, u64)> {
         let share = Share {

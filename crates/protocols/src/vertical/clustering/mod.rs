@@ -30,28 +30,25 @@
 mod assembly;
 mod changes;
 mod pass;
+mod plan;
 mod start;
 mod steps;
 mod unite;
 mod work;
 
-use std::sync::Arc;
+use hedgerow_data::{Cell, Codes, Role};
+use hedgerow_privacy::Reference;
+use hedgerow_smc::{Party, What};
 
-use hedgerow_data::study::Split;
-use hedgerow_data::{Cell, Codes, Role, Schema};
-use hedgerow_privacy::{Reference, Requirement};
-use hedgerow_smc::{Party, Seed, What};
-
-use super::own::{Demand, Held, OwnColumn};
+use super::own::{Demand, OwnColumn};
 use crate::Error;
-use crate::clustering::shape::Shape;
-use crate::clustering::shapes::Shapes;
 pub use crate::clustering::{Ended, Loss};
-use crate::horizontal::cover::Writing;
 pub use assembly::{CELLS, VALUES, assemble};
 use start::Draws;
 use steps::{Steps, mean};
 use work::Work;
+
+pub use plan::Plan;
 
 /// Whether all records together satisfy the requirement.
 pub const MEETS: What = What::new(
@@ -100,36 +97,6 @@ pub const KEPT: What = What::new(
     "whether a start ended better than those before it",
     "TG12 section 5: clusters are public",
 );
-
-/// What all sites agree on before a run.
-pub struct Plan<'a> {
-    /// The study's columns.
-    pub schema: &'a Arc<Schema>,
-    /// Which site holds which.
-    pub split: &'a Split,
-    /// What every cluster must satisfy in the end.
-    pub requirement: &'a Requirement,
-    /// How each quasi-identifier of the schema is written, in its order.
-    pub writings: Vec<Writing<'a>>,
-    /// What is lost by it.
-    pub loss: Loss,
-    /// Records of a cluster at the start, as a share of k.
-    pub start: f64,
-    /// Records above which a cluster is split, as a share of k.
-    pub split_above: f64,
-    /// Random starts, of which the best is kept.
-    pub starts: u32,
-    /// The most iterations over all records, before clusters are united and again afterwards.
-    pub iterations: u32,
-    /// Whether records move on beyond the published end.
-    pub is_refined: bool,
-    /// The most that a site adds to or takes off each of its changes, as a share of the loss of a
-    /// cell; 0 for none (TG12 section 8.3).
-    pub noise: f64,
-    /// What a site draws from: the pivot, and the site with the first sensitive attribute, where it
-    /// deals records. A site asks for its own only; a party of one, which stands for all, for both.
-    pub seeds: &'a (dyn Fn(u32) -> Seed + Sync),
-}
 
 /// How a run goes, for people who wait and for those who look at it afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -292,38 +259,5 @@ fn why(changes: u64) -> Ended {
     match changes {
         0 => Ended::NothingMoved,
         _ => Ended::SmallGain,
-    }
-}
-
-impl<'p> Plan<'p> {
-    fn held(&self) -> Held<'p> {
-        Held {
-            schema: self.schema,
-            split: self.split,
-            requirement: self.requirement,
-        }
-    }
-
-    /// The site with the first sensitive attribute, if there is one.
-    fn dealer(&self) -> Option<usize> {
-        let first = *self.schema.with_role(Role::Sensitive).first()?;
-        let holds = |site: &usize| {
-            let own = self.split.with_role(self.schema, *site, Role::Sensitive);
-            own.contains(&first)
-        };
-        (0..self.split.sites()).find(holds)
-    }
-
-    /// How the closures of this site's quasi-identifiers look and what they cost. What that depends
-    /// on, it has in full: every record's value.
-    fn shapes(&self, quasi: &[OwnColumn<'_>]) -> Shapes<'p> {
-        let all = self.schema.with_role(Role::Quasi);
-        let own = quasi.iter().filter_map(|column| {
-            let place = all.iter().position(|one| *one == column.position)?;
-            let writing = *self.writings.get(place)?;
-            let reference = column.reference();
-            Some(Shape::new(writing, self.loss, reference.counts()))
-        });
-        Shapes::new(own.collect())
     }
 }

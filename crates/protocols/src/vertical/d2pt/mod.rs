@@ -31,16 +31,17 @@ mod anonymizer;
 mod fragments;
 mod lattice;
 mod optimal;
+mod plan;
+mod settings;
 mod state;
 mod synchronizer;
 
-use hedgerow_data::study::Split;
-use hedgerow_data::{Codes, Role, Schema};
+use hedgerow_data::{Codes, Role};
+use hedgerow_privacy::Reference;
 use hedgerow_privacy::classes::Classes;
-use hedgerow_privacy::{Reference, Requirement};
 use hedgerow_smc::{Party, What};
 
-use super::own::{Demand, Held, OwnColumn};
+use super::own::{Demand, OwnColumn};
 use crate::Error;
 use state::{Common, OwnClasses};
 use synchronizer::Said;
@@ -50,6 +51,9 @@ pub use anonymizer::{Anonymizer, Datafly};
 pub use fragments::{CELLS, Fragments, RESTORED, VALUES};
 pub use lattice::{Lattice, Levels};
 pub use optimal::{Loss, Optimal};
+pub use plan::Plan;
+pub(crate) use settings::KEYS;
+pub use settings::{AnonymizerChoice, D2ptSettings};
 pub use synchronizer::Synchronizer;
 
 /// Whether all records together satisfy the requirement.
@@ -92,25 +96,6 @@ pub const REFUSED: What = What::new(
     "groups, with their sizes, that did not satisfy the requirement",
     "the study: groups are checked once they are found",
 );
-
-/// What the sites agreed on.
-#[derive(Clone, Copy)]
-pub struct Plan<'a> {
-    /// The study's columns.
-    pub schema: &'a Schema,
-    /// Which site holds which.
-    pub split: &'a Split,
-    /// What every group must satisfy.
-    pub requirement: &'a Requirement,
-    /// How a site generalizes.
-    pub anonymizer: &'a dyn Anonymizer,
-    /// How the sites find groups.
-    pub synchronizer: Synchronizer,
-    /// The share of its records that a site may write as `*` altogether, in a class of their own.
-    pub suppression: f64,
-    /// Whether the release has original quasi-identifiers inside groups.
-    pub restore: bool,
-}
 
 /// What a run of D2Pt ends with.
 #[derive(Debug, Clone, PartialEq)]
@@ -232,16 +217,6 @@ pub async fn anonymize(
         levels: classes.levels().clone(),
         suppressed: classes.suppressed(),
     })
-}
-
-impl<'p> Plan<'p> {
-    fn held(&self) -> Held<'p> {
-        Held {
-            schema: self.schema,
-            split: self.split,
-            requirement: self.requirement,
-        }
-    }
 }
 
 /// The group of each of this site's records, in groups that were found.

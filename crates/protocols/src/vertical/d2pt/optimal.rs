@@ -36,12 +36,17 @@ pub struct Optimal {
     pub most_checks: usize,
 }
 
+impl Optimal {
+    /// The levels that lose least of cells.
+    pub const BY_CELLS: Self = Self {
+        loss: Loss::Cells,
+        most_checks: 20_000,
+    };
+}
+
 impl Default for Optimal {
     fn default() -> Self {
-        Self {
-            loss: Loss::default(),
-            most_checks: 20_000,
-        }
+        Self::BY_CELLS
     }
 }
 

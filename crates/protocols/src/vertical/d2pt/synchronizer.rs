@@ -37,6 +37,14 @@ pub(super) enum Said {
 }
 
 impl Synchronizer {
+    /// All four, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        (Self::Merge.name(), Self::Merge),
+        (Self::Fork.name(), Self::Fork),
+        (Self::Identity.name(), Self::Identity),
+        (Self::Dpp2ga.name(), Self::Dpp2ga),
+    ];
+
     /// The name in a study.
     pub const fn name(self) -> &'static str {
         match self {

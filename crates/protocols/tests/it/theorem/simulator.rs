@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_data::study::Covers;
 use hedgerow_data::{Cell, Recode, Release, Role, Taxonomy};
 use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::assembly::VALUES;
+use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{COVERS, Writing};
 use hedgerow_protocols::horizontal::mondrian::{
     Cutting, DATA_RANGES, MEDIANS, PARTS, Plan, RANGES, RECORDS, REFUSED, SENSITIVE, Widths,

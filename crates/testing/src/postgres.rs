@@ -1,21 +1,28 @@
-//! A PostgreSQL of the test's own, on a free port, that ends with the test; skipped, with a message,
-//! where none is installed. Also used by the tests of `cli`.
+//! A PostgreSQL of the test's own, on a free port, that ends with the test.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use crate::skip;
+
 /// A server that ends with the test.
-pub(crate) struct Server {
-    pub(crate) folder: tempfile::TempDir,
+#[derive(Debug)]
+pub struct PostgresServer {
+    /// A folder of the test's own, with the server's `data` and `log` in it.
+    pub folder: tempfile::TempDir,
     programs: PathBuf,
-    pub(crate) port: u16,
+    /// The server's port at 127.0.0.1.
+    pub port: u16,
 }
 
-impl Server {
+impl PostgresServer {
     /// Starts a server whose user `reader` has the password `swordfish`, with these options too;
-    /// its data folder is there before it starts.
-    pub(crate) fn start(more: &str, before_start: impl FnOnce(&Self)) -> Option<Self> {
+    /// its data folder is there before it starts. `None`, and the test counts as skipped, where
+    /// PostgreSQL is not installed.
+    ///
+    /// # Panics
+    /// Where PostgreSQL is installed and does not start.
+    pub fn start(more: &str, before_start: impl FnOnce(&Self)) -> Option<Self> {
         let versions = std::fs::read_dir("/usr/lib/postgresql").ok();
         let programs = versions
             .into_iter()
@@ -23,10 +30,8 @@ impl Server {
             .filter_map(|version| Some(version.ok()?.path().join("bin")))
             .find(|programs| programs.join("initdb").exists());
         let Some(programs) = programs else {
-            // Not by a macro, whose words a test that passes keeps to itself.
-            let words =
-                "skipped: no PostgreSQL in /usr/lib/postgresql (apt-get install postgresql)";
-            let _ = writeln!(std::io::stderr(), "{words}");
+            let hint = "apt-get install postgresql puts it into /usr/lib/postgresql";
+            skip("PostgreSQL", hint);
             return None;
         };
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -82,11 +87,10 @@ impl Server {
     }
 
     /// Has the server's own client run a statement.
-    #[allow(
-        dead_code,
-        reason = "one of the two test binaries has a client of its own"
-    )]
-    pub(crate) fn query(&self, statement: &str) {
+    ///
+    /// # Panics
+    /// Where the statement fails.
+    pub fn query(&self, statement: &str) {
         let status = Command::new(self.programs.join("psql"))
             .args([
                 "--no-psqlrc",
@@ -103,7 +107,11 @@ impl Server {
         assert!(status.success(), "{statement}");
     }
 
-    pub(crate) fn shell(&self, script: &str) {
+    /// Runs a shell script as the user that the server runs as.
+    ///
+    /// # Panics
+    /// Where the script fails.
+    pub fn shell(&self, script: &str) {
         let identity = Command::new("id").arg("-u").output().unwrap();
         let mut command = if identity.stdout == b"0\n" {
             let mut command = Command::new("setpriv");
@@ -127,7 +135,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         let data = self.folder.path().join("data");
         let pgdata = format!("--pgdata={}", data.display());

@@ -1,0 +1,90 @@
+//! How clusters are found (TG12), as `[algorithm]` of a study says.
+
+use hedgerow_data::document::{DocumentError, Section};
+
+use super::Loss;
+
+/// The most random starts.
+const MOST_STARTS: i64 = 100;
+
+/// How clusters are found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClusteringSettings {
+    /// Records of a cluster at the start, as a share of k.
+    pub start: f64,
+    /// Records above which a cluster is split, as a share of k.
+    pub split: f64,
+    /// Random starts, of which the best is kept.
+    pub starts: u32,
+    /// What is kept small.
+    pub loss: Loss,
+    /// Whether a site looks at a random share of its records in each turn, which blurs how many it
+    /// has.
+    pub blur: bool,
+    /// Whether clusters are refined beyond the published end.
+    pub finish: bool,
+    /// In vertical studies, the most that a site adds to or takes off each change of its loss that it
+    /// sums with the others', as a share of the loss of a cell.
+    pub noise: f64,
+}
+
+impl Default for ClusteringSettings {
+    fn default() -> Self {
+        Self {
+            start: 0.5,
+            split: 1.5,
+            starts: 1,
+            loss: Loss::Ncp,
+            blur: false,
+            finish: true,
+            noise: 0.0,
+        }
+    }
+}
+
+impl ClusteringSettings {
+    /// Reads the keys of `[algorithm]` that speak of clusters.
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
+        let defaults = Self::default();
+        let start = section.number("start")?.unwrap_or(defaults.start);
+        if !(start > 0.0 && start <= 1.0) {
+            let message = format!(
+                "`algorithm.start` is {start}, expected a share of k above 0 and up to 1\nhint: clusters start with 0.5 times k records unless it says otherwise"
+            );
+            return Err(section.wrong("start", message));
+        }
+        let split = section.number("split")?.unwrap_or(defaults.split);
+        if !(split >= 1.0 && split.is_finite()) {
+            let message = format!(
+                "`algorithm.split` is {split}, expected a number of 1 or more\nhint: clusters above 1.5 times k records are split unless it says otherwise"
+            );
+            return Err(section.wrong("split", message));
+        }
+        let starts = section.integer("starts")?;
+        let starts = starts.unwrap_or(i64::from(defaults.starts));
+        if !(1..=MOST_STARTS).contains(&starts) {
+            let message = format!(
+                "`algorithm.starts` is {starts}, expected a number from 1 to {MOST_STARTS}"
+            );
+            return Err(section.wrong("starts", message));
+        }
+        let noise = section.number("noise")?.unwrap_or(defaults.noise);
+        if !(0.0..=1.0).contains(&noise) {
+            let message = format!(
+                "`algorithm.noise` is {noise}, expected a share of the loss of a cell from 0 to 1\nhint: 0 adds none"
+            );
+            return Err(section.wrong("noise", message));
+        }
+        let loss = section.word("loss", &Loss::NAMES)?;
+        Ok(Self {
+            start,
+            split,
+            // At most 100.
+            starts: starts as u32,
+            loss: loss.unwrap_or(defaults.loss),
+            blur: section.boolean("blur")?.unwrap_or(defaults.blur),
+            finish: section.boolean("finish")?.unwrap_or(defaults.finish),
+            noise,
+        })
+    }
+}

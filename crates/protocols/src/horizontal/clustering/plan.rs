@@ -1,0 +1,146 @@
+//! What the sites agree on before a clustering of different people, as it follows from a study, and what
+//! a run of it discloses.
+
+use hedgerow_data::{Role, Study};
+use hedgerow_privacy::{Model, Requirement, SiteSupport};
+use hedgerow_smc::{Seed, What};
+
+use super::{
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, OCCURRING_VALUES,
+    SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, TRIED_CLUSTERS, VALUE_COUNTS, without_support,
+};
+use crate::clustering::{Loss, MOST_ITERATIONS};
+use crate::horizontal::cover::{Writing, writings};
+use crate::horizontal::mondrian::RECORDS;
+use crate::horizontal::requirement::Demands;
+use crate::settings::RunSettings;
+
+/// What all sites agree on before a run.
+pub struct Plan<'a> {
+    /// How each quasi-identifier is written.
+    pub writings: Vec<Writing<'a>>,
+    /// What is lost by it.
+    pub loss: Loss,
+    /// What every cluster must satisfy in the end.
+    pub demands: Demands<'a>,
+    /// The requirement's site diversity by support, where it is to hold by what is written, whoever
+    /// has records in a cluster.
+    pub support: Option<Support>,
+    /// Records of a cluster at the start, as a share of k.
+    pub start: f64,
+    /// Records above which a cluster is split, as a share of k.
+    pub split: f64,
+    /// Random starts, of which the best is kept.
+    pub starts: u32,
+    /// The most iterations over all records.
+    pub iterations: u32,
+    /// Whether clusters are refined beyond the published end.
+    pub is_refined: bool,
+    /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).
+    pub is_blurred: bool,
+    /// What each site that this party speaks for draws its labels and orders from, at each start.
+    pub seeds: &'a (dyn Fn(u32, u32) -> Seed + Sync),
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of a study.
+    pub fn of(
+        study: &'a Study,
+        requirement: &'a Requirement,
+        settings: &RunSettings,
+        seeds: &'a (dyn Fn(u32, u32) -> Seed + Sync),
+    ) -> Self {
+        let clustering = &settings.clustering;
+        Self {
+            writings: writings(&study.schema, settings.recode),
+            loss: clustering.loss,
+            demands: Demands::of(study, requirement, settings.security),
+            support: Support::of_study(study, requirement),
+            start: clustering.start,
+            split: clustering.split,
+            starts: clustering.starts,
+            iterations: MOST_ITERATIONS,
+            is_refined: settings.is_refined(),
+            is_blurred: clustering.blur,
+            seeds,
+        }
+    }
+
+    /// Everything that [`cluster`](super::cluster) may disclose to a site, but for what extremes and unions
+    /// [show on their way](hedgerow_smc::Security::discloses). The generalized records of the release
+    /// are the last closures.
+    pub fn discloses(&self) -> Vec<What> {
+        let mut all = vec![RECORDS];
+        all.extend(self.demands.discloses_of_all());
+        match self.loss {
+            Loss::Ncp => all.push(OCCURRING_VALUES),
+            Loss::Lm => {}
+            Loss::Em => all.push(VALUE_COUNTS),
+        }
+        all.extend([
+            CLUSTER_SIZES,
+            CLUSTER_CLOSURES,
+            ASKED_CLUSTERS,
+            CLOSURES_WITHOUT_RECORD,
+        ]);
+        if self.is_refined {
+            all.extend([SAVINGS_IN_NARROWER_CLUSTERS, TRIED_CLUSTERS]);
+        }
+        match &self.support {
+            Some(_) => {
+                all.push(SUPPORTED_VALUES);
+                let held = without_support(self.demands.requirement);
+                let demands = Demands {
+                    requirement: &held,
+                    ..self.demands.clone()
+                };
+                all.extend(demands.discloses_of_sites());
+            }
+            None => all.extend(self.demands.discloses_of_sites()),
+        }
+        all
+    }
+}
+
+/// l-site diversity by support (TG12 section 6.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Support {
+    /// l: how many sites must support what is written.
+    pub sites: u64,
+    /// The quasi-identifiers that may betray a site, by place, the most important first.
+    pub attributes: Vec<usize>,
+}
+
+impl Support {
+    /// What a study whose clusters these are asks for.
+    pub fn of_study(study: &Study, requirement: &Requirement) -> Option<Self> {
+        let quasi = study.schema.with_role(Role::Quasi).into_iter();
+        let names = quasi.map(|position| study.schema.attributes()[position].name.as_str());
+        Self::of(requirement, &names.collect::<Vec<_>>())
+    }
+
+    /// What a requirement on these quasi-identifiers asks for. With colluders every cluster is asked
+    /// for enough sites instead: they know what is theirs.
+    pub fn of(requirement: &Requirement, quasi: &[&str]) -> Option<Self> {
+        if requirement.m.is_some_and(|m| m > 0) {
+            return None;
+        }
+        requirement.models.iter().find_map(|model| match model {
+            Model::SiteDiversity {
+                l,
+                support: SiteSupport::Taxonomy,
+                attributes,
+            } if *l > 1 => {
+                let place = |name: &String| quasi.iter().position(|other| other == name);
+                let all = || (0..quasi.len()).collect();
+                let named = attributes.as_ref();
+                Some(Self {
+                    sites: *l,
+                    attributes: named
+                        .map_or_else(all, |names| names.iter().filter_map(place).collect()),
+                })
+            }
+            _ => None,
+        })
+    }
+}

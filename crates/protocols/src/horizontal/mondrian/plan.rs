@@ -1,0 +1,183 @@
+//! What the sites agree on before top-down cuts, as it follows from a study, and what a run of it
+//! discloses.
+
+use hedgerow_data::study::Algorithm;
+use hedgerow_data::{Recode, Study, Taxonomy};
+use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
+use hedgerow_privacy::{Model, Requirement};
+use hedgerow_smc::{Security, What, order};
+
+use super::settings::{Cuts, Medians, Widths};
+use super::{
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, DATA_RANGES, ENTROPIES, EVENER, MEDIANS,
+    MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
+};
+use crate::horizontal::cover::writings;
+use crate::horizontal::requirement::Demands;
+use crate::settings::RunSettings;
+
+/// How a quasi-identifier is cut.
+#[derive(Debug, Clone)]
+pub enum Cutting<'a> {
+    /// In two at the median of declared or leaf order.
+    Median,
+    /// Into the children of a node.
+    Children(&'a Taxonomy),
+}
+
+/// One quasi-identifier of a run.
+#[derive(Debug, Clone)]
+pub struct Quasi<'a> {
+    /// Number of values.
+    pub size: u32,
+    /// How it is cut.
+    pub cutting: Cutting<'a>,
+    /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them, and
+    /// `*`, where a range would have a missing value inside.
+    pub is_coarsened: bool,
+}
+
+impl<'a> Quasi<'a> {
+    /// The taxonomy along which it is cut.
+    pub(super) fn tree(&self) -> Option<&'a Taxonomy> {
+        match self.cutting {
+            Cutting::Median => None,
+            Cutting::Children(tree) => Some(tree),
+        }
+    }
+}
+
+/// Which of a class's possible cuts is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Choice {
+    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2). Where sites
+    /// are cut too, they are when nothing else can be.
+    Width,
+    /// Of all allowed cuts the best by JX09 equation 3: width, with this weight, and entropy of
+    /// sites in the parts, with the rest of it; each relative to the best.
+    Diversity {
+        /// alpha
+        alpha: f64,
+    },
+    /// Of all allowed cuts that whose weaker part is the fittest (MPRIV section IV); of equals the
+    /// widest.
+    Fitness {
+        /// The weight of diversity against size.
+        weight: f64,
+    },
+}
+
+/// What all sites agree on before a run.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    /// The quasi-identifiers.
+    pub quasi: Vec<Quasi<'a>>,
+    /// What every class must satisfy. Whether classes may be written alike follows from the cuts.
+    pub demands: Demands<'a>,
+    /// Which cut is made.
+    pub choice: Choice,
+    /// Whether the site is an attribute to cut too (A_0 of MPRIV).
+    pub cuts_sites: bool,
+    /// Where records at the median go.
+    pub medians: Medians,
+    /// What widths are taken from.
+    pub widths: Widths,
+}
+
+impl Plan<'_> {
+    /// Whether the release shows less of some quasi-identifier than cuts do.
+    pub(super) fn is_coarsened(&self) -> bool {
+        self.quasi.iter().any(|quasi| quasi.is_coarsened)
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of a study.
+    pub fn of(study: &'a Study, requirement: &'a Requirement, settings: &RunSettings) -> Self {
+        let top_down = &settings.top_down;
+        let quasi = writings(&study.schema, settings.recode).into_iter();
+        let quasi = quasi.map(|writing| {
+            let tree = writing.domain.taxonomy();
+            let cutting = match tree {
+                Some(tree) if top_down.cuts == Cuts::Children => Cutting::Children(tree),
+                _ => Cutting::Median,
+            };
+            let is_inside_nodes = writing.recode == Recode::Node
+                && tree.is_some()
+                && matches!(cutting, Cutting::Median);
+            Quasi {
+                size: writing.domain.size(),
+                is_coarsened: is_inside_nodes || writing.widens_ranges(),
+                cutting,
+            }
+        });
+        let cuts_sites = study.algorithm == Algorithm::ProviderAware;
+        Self {
+            quasi: quasi.collect(),
+            demands: Demands::of(study, requirement, settings.security),
+            choice: Choice::of(cuts_sites, requirement, settings),
+            cuts_sites,
+            medians: top_down.medians,
+            widths: top_down.widths,
+        }
+    }
+
+    /// Everything that [`partition`](super::partition) may disclose to a site at a level, but for what
+    /// extremes and unions [show on their way](Security::discloses).
+    pub fn discloses(&self, security: Security) -> Vec<What> {
+        let is_coarsened = self.is_coarsened();
+        let mut all = vec![RECORDS];
+        all.extend(self.demands.discloses_of_all());
+        all.push(if is_coarsened {
+            RANGES_IN_NODES
+        } else {
+            RANGES
+        });
+        match self.choice {
+            Choice::Width if is_coarsened => all.extend([MEDIANS_IN_NODES, PARTS]),
+            Choice::Width => all.extend([MEDIANS, PARTS]),
+            Choice::Diversity { .. } => all.extend([
+                ALL_MEDIANS,
+                CANDIDATES,
+                match security {
+                    Security::Published => ENTROPIES,
+                    Security::Hardened => EVENER,
+                },
+            ]),
+            Choice::Fitness { .. } => all.extend([ALL_MEDIANS, CANDIDATES]),
+        }
+        if self.cuts_sites {
+            all.push(BETWEEN_SITES);
+        }
+        if self.medians == Medians::Relaxed {
+            all.push(AT_MEDIANS);
+        }
+        if self.widths == Widths::Data {
+            all.push(DATA_RANGES);
+        }
+        all.extend(self.demands.discloses_of_sites());
+        all.push(REFUSED);
+        if security == Security::Published {
+            all.push(order::CANDIDATES);
+        }
+        all
+    }
+}
+
+impl Choice {
+    /// JX08, JX09 or MPRIV: which of a class's cuts is made. Between sites, width loses less than
+    /// the fitness of the paper, which is kept in its published form.
+    fn of(cuts_sites: bool, requirement: &Requirement, settings: &RunSettings) -> Self {
+        let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
+        let alpha = settings.top_down.alpha;
+        if cuts_sites && settings.security == Security::Published {
+            Self::Fitness {
+                weight: WEIGHT_OF_DIVERSITY,
+            }
+        } else if alpha < 1.0 && requirement.models.iter().any(is_diverse) {
+            Self::Diversity { alpha }
+        } else {
+            Self::Width
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How top-down algorithms cut and write, as `[algorithm]` of a study says.
+
+use hedgerow_data::document::{DocumentError, Section};
+
+use crate::horizontal::cover::Covers;
+
+/// Where attributes that have a taxonomy are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cuts {
+    /// At the median of leaf order.
+    Median,
+    /// Into the children of a node.
+    Children,
+}
+
+impl Cuts {
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Median.name(), Self::Median),
+        (Self::Children.name(), Self::Children),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Children => "children",
+        }
+    }
+}
+
+/// Where records at the median go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medians {
+    /// All left, or, where that is refused, all right.
+    Strict,
+    /// So that the parts are about equal.
+    Relaxed,
+}
+
+impl Medians {
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Strict.name(), Self::Strict),
+        (Self::Relaxed.name(), Self::Relaxed),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Relaxed => "relaxed",
+        }
+    }
+}
+
+/// What an attribute's width in a class is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Widths {
+    /// What the cuts leave of it (JX09): known to all.
+    Box,
+    /// The values that occur (JX08): asked for.
+    Data,
+}
+
+impl Widths {
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Box.name(), Self::Box),
+        (Self::Data.name(), Self::Data),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Box => "box",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// How top-down algorithms cut and write.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TopDown {
+    /// Where attributes with a taxonomy are cut.
+    pub cuts: Cuts,
+    /// Where records at the median go.
+    pub medians: Medians,
+    /// What widths are taken from.
+    pub widths: Widths,
+    /// What a class is written as covering.
+    pub covers: Covers,
+    /// With site diversity, the weight of width against the evenness of sites (JX09 equation 3).
+    pub alpha: f64,
+}
+
+impl Default for TopDown {
+    fn default() -> Self {
+        Self {
+            cuts: Cuts::Median,
+            medians: Medians::Strict,
+            widths: Widths::Box,
+            covers: Covers::Tight,
+            alpha: 0.3,
+        }
+    }
+}
+
+impl TopDown {
+    /// Reads the keys of `[algorithm]` that speak of cuts.
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
+        let defaults = Self::default();
+        let alpha = section.number("alpha")?.unwrap_or(defaults.alpha);
+        if !(0.0..=1.0).contains(&alpha) {
+            let message = format!("`algorithm.alpha` is {alpha}, expected a number from 0 to 1");
+            return Err(section.wrong("alpha", message));
+        }
+        let cuts = section.word("cuts", &Cuts::NAMES)?;
+        let medians = section.word("medians", &Medians::NAMES)?;
+        let widths = section.word("widths", &Widths::NAMES)?;
+        let covers = section.word("covers", &Covers::NAMES)?;
+        Ok(Self {
+            cuts: cuts.unwrap_or(defaults.cuts),
+            medians: medians.unwrap_or(defaults.medians),
+            widths: widths.unwrap_or(defaults.widths),
+            covers: covers.unwrap_or(defaults.covers),
+            alpha,
+        })
+    }
+}

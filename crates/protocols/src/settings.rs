@@ -1,0 +1,131 @@
+//! How the protocols of a study run: the security level and the roles that `[study]` names, and
+//! `[algorithm]`, but for the algorithm's name, which is the study's.
+//!
+//! Every key is known, every error names file and line and suggests the nearest word.
+
+use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_data::study::{Algorithm, Partition};
+use hedgerow_data::{Recode, Study};
+use hedgerow_smc::{RoleChoice, Security, Settings};
+
+use crate::clustering::ClusteringSettings;
+use crate::horizontal::mondrian::TopDown;
+use crate::vertical::d2pt::{D2ptSettings, KEYS};
+
+/// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
+pub const FAN_OUT: usize = 128;
+
+/// How the protocols of a study run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RunSettings {
+    /// Which form of each protocol runs.
+    pub security: Security,
+    /// Who has roles in comparisons that leave sites out.
+    pub roles: RoleChoice,
+    /// How a class is written where an attribute does not say so itself.
+    pub recode: Recode,
+    /// How top-down algorithms cut and write.
+    pub top_down: TopDown,
+    /// How clusters are found.
+    pub clustering: ClusteringSettings,
+    /// How groups of the same people are found and written.
+    pub d2pt: D2ptSettings,
+}
+
+impl RunSettings {
+    /// What a study says.
+    pub fn of_study(study: &Study) -> Result<Self, DocumentError> {
+        let root = study.document().root();
+        let mut settings = Self {
+            recode: study.recode,
+            ..Self::default()
+        };
+        if let Some(head) = root.section("study")? {
+            let security = head.word("security", &Security::NAMES)?;
+            settings.security = security.unwrap_or_default();
+            settings.roles = roles(&head, study)?;
+        }
+        if let Some(section) = root.section("algorithm")? {
+            settings.read(&section, study)?;
+        }
+        Ok(settings)
+    }
+
+    /// Reads `[algorithm]`.
+    fn read(&mut self, section: &Section<'_>, study: &Study) -> Result<(), DocumentError> {
+        // The study's, and read.
+        section.has("name");
+        if study.algorithm == Algorithm::D2pt {
+            self.d2pt = D2ptSettings::read(section)?;
+            return section.finish();
+        }
+        refuse_d2pt(section, study.partition)?;
+        // The study's too.
+        section.has("recode");
+        self.clustering = ClusteringSettings::read(section)?;
+        if study.partition == Partition::Horizontal {
+            self.top_down = TopDown::read(section)?;
+            if section.has("noise") {
+                let message = "`algorithm.noise` is for vertical studies: only there are changes of the loss summed\nhint: leave it out; blur = true hides how many records a site has";
+                return Err(section.wrong("noise", message));
+            }
+        } else if section.has("blur") {
+            let message = "`algorithm.blur` is for horizontal studies: how many people a site has is known where all have the same\nhint: leave it out";
+            return Err(section.wrong("blur", message));
+        }
+        section.finish()
+    }
+
+    /// What the parties of a run agree on.
+    pub fn of_parties(&self) -> Settings {
+        match self.security {
+            Security::Hardened => Settings {
+                fan_out: FAN_OUT,
+                roles: self.roles,
+                ..Settings::hardened()
+            },
+            Security::Published => Settings::published(),
+        }
+    }
+
+    /// Whether clusters are refined beyond the published end.
+    pub fn is_refined(&self) -> bool {
+        self.security == Security::Hardened && self.clustering.finish
+    }
+}
+
+/// Reads `study.roles`, and sees that the sites of the study can have them.
+fn roles(head: &Section<'_>, study: &Study) -> Result<RoleChoice, DocumentError> {
+    let roles = head.word("roles", &RoleChoice::NAMES)?.unwrap_or_default();
+    let is_spread = roles == RoleChoice::Spread;
+    if is_spread && study.partition == Partition::Vertical {
+        let message = "`study.roles` has no meaning where every site holds everybody: no question leaves sites out";
+        return Err(head.wrong("roles", message));
+    }
+    if is_spread && (1..4).contains(&study.sites.len()) {
+        let message = format!(
+            "`study.roles` is \"spread\" among {} sites, expected four or more: among fewer, every site has a role\nhint: leave it out",
+            study.sites.len()
+        );
+        return Err(head.wrong("roles", message));
+    }
+    Ok(roles)
+}
+
+/// The keys of D2Pt mean nothing to others.
+fn refuse_d2pt(section: &Section<'_>, partition: Partition) -> Result<(), DocumentError> {
+    for key in KEYS {
+        if section.has(key) {
+            let hint = match partition {
+                Partition::Horizontal => "which is for vertical studies; leave it out",
+                Partition::Vertical => "leave it out, or write name = \"d2pt\"",
+            };
+            let message = format!("`algorithm.{key}` is for name = \"d2pt\" only\nhint: {hint}");
+            return Err(section.wrong(key, message));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! What a study says of how protocols run, and what is refused.
+
+use std::path::Path;
+
+use hedgerow_data::document::Document;
+
+use super::*;
+use crate::clustering::Loss;
+use crate::horizontal::cover::Covers;
+use crate::horizontal::mondrian::{Cuts, Medians, Widths};
+use crate::vertical::d2pt::{AnonymizerChoice, Synchronizer};
+
+const HORIZONTAL: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n";
+const VERTICAL: &str = "[study]\nname = \"s\"\npartition = \"vertical\"\n";
+
+const AGE: &str =
+    "[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n";
+const PEOPLE: &str = "[[attribute]]\nname = \"id\"\nrole = \"identifier\"\n\
+    [[attribute]]\nname = \"age\"\nrole = \"quasi\"\nvalues = [\"1\", \"2\"]\n";
+
+/// The settings of a study with this text.
+fn settings(text: String) -> Result<RunSettings, String> {
+    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let study = Study::read(document, Path::new(".")).map_err(|error| error.to_string())?;
+    RunSettings::of_study(&study).map_err(|error| error.to_string())
+}
+
+fn read(body: &str) -> Result<RunSettings, String> {
+    settings(format!("{HORIZONTAL}{body}"))
+}
+
+#[test]
+fn how_clusters_are_found() {
+    let study = |lines: &str| {
+        let age = "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\nvalues = [\"x\"]\n";
+        read(&format!("{age}[algorithm]\nname = \"clustering\"\n{lines}"))
+    };
+    assert_eq!(study("").unwrap().clustering, ClusteringSettings::default());
+    let said =
+        study("start = 1\nsplit = 2.5\nstarts = 100\nloss = \"em\"\nblur = true\nfinish = false\n");
+    let expected = ClusteringSettings {
+        start: 1.0,
+        split: 2.5,
+        starts: 100,
+        loss: Loss::Em,
+        blur: true,
+        finish: false,
+        noise: 0.0,
+    };
+    assert_eq!(said.unwrap().clustering, expected);
+    let refused = |line: &str, message: &str| {
+        let error = study(line).unwrap_err();
+        let first = error.lines().next().unwrap();
+        assert_eq!(first, format!("study.toml:10: {message}"), "{line}");
+    };
+    let start = "expected a share of k above 0 and up to 1";
+    refused("start = 0", &format!("`algorithm.start` is 0, {start}"));
+    refused("start = 1.1", &format!("`algorithm.start` is 1.1, {start}"));
+    refused("start = nan", &format!("`algorithm.start` is NaN, {start}"));
+    let split = "expected a number of 1 or more";
+    refused("split = 0.9", &format!("`algorithm.split` is 0.9, {split}"));
+    refused("split = inf", &format!("`algorithm.split` is inf, {split}"));
+    refused(
+        "noise = 0.1",
+        "`algorithm.noise` is for vertical studies: only there are changes of the loss summed",
+    );
+    for starts in [0, 101, -1] {
+        let message = format!("`algorithm.starts` is {starts}, expected a number from 1 to 100");
+        refused(&format!("starts = {starts}"), &message);
+    }
+    let error = study("loss = \"ncq\"").unwrap_err();
+    assert!(error.starts_with("study.toml:10: "), "{error}");
+    assert!(error.contains("`ncq`") && error.contains("`em`"), "{error}");
+    assert!(
+        study("blur = 1")
+            .unwrap_err()
+            .starts_with("study.toml:10: ")
+    );
+    assert!(
+        study("starts = 1.5")
+            .unwrap_err()
+            .starts_with("study.toml:10: ")
+    );
+}
+
+#[test]
+fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
+    let algorithm = |keys: &str| settings(format!("{VERTICAL}{PEOPLE}[algorithm]\n{keys}\n"));
+    assert_eq!(algorithm("").unwrap().d2pt, D2ptSettings::default());
+    let said = algorithm(
+        "name = \"d2pt\"\nanonymizer = \"optimal\"\nsynchronizer = \"fork\"\nsuppression = 0.05\nrestore = true",
+    );
+    let expected = D2ptSettings {
+        anonymizer: AnonymizerChoice::Optimal,
+        synchronizer: Synchronizer::Fork,
+        suppression: 0.05,
+        restore: true,
+    };
+    assert_eq!(said.unwrap().d2pt, expected);
+    let refused = |keys: &str| algorithm(keys).unwrap_err();
+    assert!(refused("synchronizer = \"mrege\"").contains("did you mean `merge`?"));
+    assert!(refused("anonymizer = \"incognito\"").contains("expected one of `datafly`, `optimal`"));
+    for share in ["-0.1", "1.5", "nan"] {
+        assert!(refused(&format!("suppression = {share}")).contains("from 0 to 1"));
+    }
+    assert!(refused("recode = \"set\"").contains("has no meaning for `d2pt`"));
+    assert!(refused("cuts = \"median\"").contains("unknown key `cuts`"));
+    assert!(
+        refused("name = \"clustering\"\nrestore = true")
+            .starts_with("study.toml:13: `algorithm.restore` is for name = \"d2pt\" only")
+    );
+    assert!(refused("name = \"clustering\"\nblur = true").contains("for horizontal studies"));
+    for share in ["-0.1", "1.5", "nan"] {
+        let line = format!("name = \"clustering\"\nnoise = {share}");
+        assert!(refused(&line).contains("expected a share of the loss of a cell from 0 to 1"));
+    }
+    let noisy = algorithm("name = \"clustering\"\nnoise = 0.5").unwrap();
+    assert_eq!(noisy.clustering.noise, 0.5);
+    let horizontal = |keys: &str| read(&format!("{PEOPLE}[algorithm]\n{keys}\n")).unwrap_err();
+    assert!(horizontal("suppression = 0.1").contains("for vertical studies; leave it out"));
+}
+
+#[test]
+fn roles_are_spread_over_four_sites_or_more() {
+    let study = |sites: usize| {
+        let sites: String = (0..sites)
+            .map(|site| format!("[[site]]\nname = \"s{site}\"\n"))
+            .collect();
+        read(&format!("roles = \"spread\"\n{AGE}{sites}")).map(|settings| settings.roles)
+    };
+    assert_eq!(read(AGE).unwrap().roles, RoleChoice::Drawn);
+    for sites in [0, 4, 5] {
+        assert_eq!(study(sites), Ok(RoleChoice::Spread));
+    }
+    for sites in 1..4 {
+        let error = study(sites).unwrap_err();
+        assert!(error.starts_with("study.toml:4: `study.roles`"), "{error}");
+        assert!(error.contains(&format!("among {sites} sites")), "{error}");
+    }
+}
+
+#[test]
+fn the_level_of_security_is_read_and_decides_what_parties_agree_on() {
+    let level = |line: &str| read(&format!("{line}\n{AGE}"));
+    assert_eq!(level("").unwrap().security, Security::Hardened);
+    let published = level("security = \"published\"").unwrap();
+    assert_eq!(published.of_parties(), Settings::published());
+    assert!(!published.is_refined());
+    assert_eq!(level("").unwrap().of_parties().fan_out, FAN_OUT);
+    assert_eq!(
+        level("security = \"hardend\"").unwrap_err(),
+        "study.toml:4: `study.security` is `hardend`, expected one of `hardened`, `published`\nhint: did you mean `hardened`?"
+    );
+    let error = settings(format!("{VERTICAL}roles = \"spread\"\n{PEOPLE}")).unwrap_err();
+    assert_eq!(
+        error,
+        "study.toml:4: `study.roles` has no meaning where every site holds everybody: no question leaves sites out"
+    );
+}
+
+#[test]
+fn how_tables_are_cut_and_written() {
+    let study = |lines: &str| read(&format!("{AGE}[algorithm]\n{lines}\n"));
+    assert_eq!(study("").unwrap(), RunSettings::default());
+    let said = study(
+        "recode = \"set\"\ncuts = \"children\"\nmedians = \"relaxed\"\nwidths = \"data\"\ncovers = \"box\"\nalpha = 1",
+    );
+    let said = said.unwrap();
+    assert_eq!(said.recode, Recode::Set);
+    let expected = TopDown {
+        cuts: Cuts::Children,
+        medians: Medians::Relaxed,
+        widths: Widths::Data,
+        covers: Covers::Box,
+        alpha: 1.0,
+    };
+    assert_eq!(said.top_down, expected);
+    assert_eq!(
+        study("medians = \"relaxd\"").unwrap_err(),
+        "study.toml:10: `algorithm.medians` is `relaxd`, expected one of `strict`, `relaxed`\nhint: did you mean `relaxed`?"
+    );
+    assert_eq!(
+        study("median = \"relaxed\"").unwrap_err(),
+        "study.toml:10: unknown key `median` in `algorithm`\nhint: did you mean `medians`?"
+    );
+    assert_eq!(
+        study("alpha = 2").unwrap_err(),
+        "study.toml:10: `algorithm.alpha` is 2, expected a number from 0 to 1"
+    );
+}
+
+/// Every name is one value's, and that value's name.
+#[test]
+fn names_are_of_one_value_each() {
+    fn see<T: Copy + PartialEq + std::fmt::Debug>(
+        names: &[(&'static str, T)],
+        name: fn(T) -> &'static str,
+    ) {
+        for (place, (word, value)) in names.iter().enumerate() {
+            assert_eq!(*word, name(*value));
+            let others = names
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != place);
+            for (_, (other, of_other)) in others {
+                assert!(other != word && of_other != value, "{word}");
+            }
+        }
+    }
+    see(&Security::NAMES, Security::name);
+    see(&RoleChoice::NAMES, RoleChoice::name);
+    see(&Recode::NAMES, Recode::name);
+    see(&Cuts::NAMES, Cuts::name);
+    see(&Medians::NAMES, Medians::name);
+    see(&Widths::NAMES, Widths::name);
+    see(&Covers::NAMES, Covers::name);
+    see(&Loss::NAMES, Loss::name);
+    see(&AnonymizerChoice::NAMES, AnonymizerChoice::name);
+    see(&Synchronizer::NAMES, Synchronizer::name);
+}

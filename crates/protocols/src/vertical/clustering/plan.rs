@@ -1,0 +1,124 @@
+//! What the sites agree on before a clustering of the same people, as it follows from a study, and what
+//! a run of it discloses.
+
+use std::sync::Arc;
+
+use hedgerow_data::study::Split;
+use hedgerow_data::{Role, Schema, Study};
+use hedgerow_privacy::{Model, Requirement};
+use hedgerow_smc::{Seed, What};
+
+use super::{CELLS, COSTS, DEALT, ENDS, HOLDS, KEPT, MEETS, MOVES, RANDOM, UNIONS, VALUES};
+use crate::clustering::shape::Shape;
+use crate::clustering::shapes::Shapes;
+use crate::clustering::{Loss, MOST_ITERATIONS};
+use crate::horizontal::cover::{Writing, writings};
+use crate::settings::RunSettings;
+use crate::vertical::own::{self, Held, OwnColumn};
+
+/// What all sites agree on before a run.
+pub struct Plan<'a> {
+    /// The study's columns.
+    pub schema: &'a Arc<Schema>,
+    /// Which site holds which.
+    pub split: &'a Split,
+    /// What every cluster must satisfy in the end.
+    pub requirement: &'a Requirement,
+    /// How each quasi-identifier of the schema is written, in its order.
+    pub writings: Vec<Writing<'a>>,
+    /// What is lost by it.
+    pub loss: Loss,
+    /// Records of a cluster at the start, as a share of k.
+    pub start: f64,
+    /// Records above which a cluster is split, as a share of k.
+    pub split_above: f64,
+    /// Random starts, of which the best is kept.
+    pub starts: u32,
+    /// The most iterations over all records, before clusters are united and again afterwards.
+    pub iterations: u32,
+    /// Whether records move on beyond the published end.
+    pub is_refined: bool,
+    /// The most that a site adds to or takes off each of its changes, as a share of the loss of a
+    /// cell; 0 for none (TG12 section 8.3).
+    pub noise: f64,
+    /// What a site draws from: the pivot, and the site with the first sensitive attribute, where it
+    /// deals records. A site asks for its own only; a party of one, which stands for all, for both.
+    pub seeds: &'a (dyn Fn(u32) -> Seed + Sync),
+}
+
+impl<'p> Plan<'p> {
+    pub(super) fn held(&self) -> Held<'p> {
+        Held {
+            schema: self.schema,
+            split: self.split,
+            requirement: self.requirement,
+        }
+    }
+
+    /// The site with the first sensitive attribute, if there is one.
+    pub(super) fn dealer(&self) -> Option<usize> {
+        let first = *self.schema.with_role(Role::Sensitive).first()?;
+        let holds = |site: &usize| {
+            let own = self.split.with_role(self.schema, *site, Role::Sensitive);
+            own.contains(&first)
+        };
+        (0..self.split.sites()).find(holds)
+    }
+
+    /// How the closures of this site's quasi-identifiers look and what they cost. What that depends
+    /// on, it has in full: every record's value.
+    pub(super) fn shapes(&self, quasi: &[OwnColumn<'_>]) -> Shapes<'p> {
+        let all = self.schema.with_role(Role::Quasi);
+        let own = quasi.iter().filter_map(|column| {
+            let place = all.iter().position(|one| *one == column.position)?;
+            let writing = *self.writings.get(place)?;
+            let reference = column.reference();
+            Some(Shape::new(writing, self.loss, reference.counts()))
+        });
+        Shapes::new(own.collect())
+    }
+
+    /// The plan of a study whose sites hold these columns.
+    pub fn of(
+        study: &'p Study,
+        requirement: &'p Requirement,
+        settings: &RunSettings,
+        split: &'p Split,
+        seeds: &'p (dyn Fn(u32) -> Seed + Sync),
+    ) -> Self {
+        let clustering = &settings.clustering;
+        Self {
+            schema: &study.schema,
+            split,
+            requirement,
+            writings: writings(&study.schema, settings.recode),
+            loss: clustering.loss,
+            start: clustering.start,
+            split_above: clustering.split,
+            starts: clustering.starts,
+            iterations: MOST_ITERATIONS,
+            is_refined: settings.is_refined(),
+            noise: clustering.noise,
+            seeds,
+        }
+    }
+
+    /// Everything that [`cluster`](super::cluster) and [`assemble`](super::assemble) may disclose to a
+    /// site.
+    pub fn discloses(&self) -> Vec<What> {
+        let mut all = Vec::new();
+        if own::is_asked(&self.requirement.models) {
+            all.push(MEETS);
+        }
+        // Sensitive values are dealt evenly where the requirement speaks of them.
+        let is_sensitive = |model: &Model| !matches!(model, Model::KAnonymity { .. });
+        if self.requirement.models.iter().any(is_sensitive) {
+            all.push(DEALT);
+        }
+        if self.starts > 1 {
+            all.push(KEPT);
+        }
+        all.extend([RANDOM, COSTS, MOVES, UNIONS, HOLDS, ENDS, CELLS, VALUES]);
+        all
+    }
+}

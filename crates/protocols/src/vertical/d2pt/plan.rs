@@ -1,0 +1,93 @@
+//! What the sites agreed on before a run of D2Pt, as it follows from a study, and what a run of it
+//! discloses.
+
+use hedgerow_data::study::Split;
+use hedgerow_data::{Role, Schema, Study};
+use hedgerow_privacy::Requirement;
+use hedgerow_smc::What;
+
+use super::anonymizer::Anonymizer;
+use super::synchronizer::Synchronizer;
+use super::{
+    CELLS, CLASSES, CUTS, GROUPS, HOLDS, JOINED, MEETS, OWN_GROUPS, REFUSED, RESTORED, VALUES,
+};
+use crate::settings::RunSettings;
+use crate::vertical::own::{self, Held};
+
+/// What the sites agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The study's columns.
+    pub schema: &'a Schema,
+    /// Which site holds which.
+    pub split: &'a Split,
+    /// What every group must satisfy.
+    pub requirement: &'a Requirement,
+    /// How a site generalizes.
+    pub anonymizer: &'a dyn Anonymizer,
+    /// How the sites find groups.
+    pub synchronizer: Synchronizer,
+    /// The share of its records that a site may write as `*` altogether, in a class of their own.
+    pub suppression: f64,
+    /// Whether the release has original quasi-identifiers inside groups.
+    pub restore: bool,
+}
+
+impl<'p> Plan<'p> {
+    pub(super) fn held(&self) -> Held<'p> {
+        Held {
+            schema: self.schema,
+            split: self.split,
+            requirement: self.requirement,
+        }
+    }
+
+    /// The plan of a study whose sites hold these columns.
+    pub fn of(
+        study: &'p Study,
+        requirement: &'p Requirement,
+        settings: &RunSettings,
+        split: &'p Split,
+    ) -> Self {
+        let d2pt = &settings.d2pt;
+        Self {
+            schema: &study.schema,
+            split,
+            requirement,
+            anonymizer: d2pt.anonymizer.anonymizer(),
+            synchronizer: d2pt.synchronizer,
+            suppression: d2pt.suppression,
+            restore: d2pt.restore,
+        }
+    }
+
+    /// Everything that [`anonymize`](super::anonymize) may disclose to a site.
+    pub fn discloses(&self) -> Vec<What> {
+        let mut all = Vec::new();
+        if own::is_asked(&self.requirement.models) {
+            all.push(MEETS);
+        }
+        all.push(CLASSES);
+        if self.synchronizer.cuts() {
+            all.push(CUTS);
+        } else if self.has_site_without_quasi() {
+            all.push(GROUPS);
+        }
+        all.extend([OWN_GROUPS, HOLDS, REFUSED, JOINED]);
+        all.push(match self.restore {
+            true => RESTORED,
+            false => CELLS,
+        });
+        all.push(VALUES);
+        all
+    }
+
+    /// Whether a site has no quasi-identifiers of its own.
+    fn has_site_without_quasi(&self) -> bool {
+        let is_without = |site| {
+            let quasi = self.split.with_role(self.schema, site, Role::Quasi);
+            quasi.is_empty()
+        };
+        (0..self.split.sites()).any(is_without)
+    }
+}
