@@ -1,5 +1,7 @@
 //! Everything that can stop the engine, each in the words of who found it, and whose fault it is.
 
+use std::path::PathBuf;
+
 use hedgerow_data::ReleaseError;
 use hedgerow_data::document::DocumentError;
 use hedgerow_data::files::FileError;
@@ -112,11 +114,23 @@ pub enum Error {
     #[error(transparent)]
     Site(#[from] SiteRefused),
     /// The manifest of a release says nothing that could be read.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
+    #[error("{}: {reason}", folder.display())]
+    Manifest {
+        /// The folder of the release.
+        folder: PathBuf,
+        /// Why not.
+        #[source]
+        reason: ManifestError,
+    },
     /// What the manifest of a release says of its study is of no study.
-    #[error("what manifest.json says of the study cannot be: {0}")]
-    Described(#[from] DescribedError),
+    #[error("{}: what manifest.json says of the study cannot be: {reason}\nhint: give --study with the study that it is a release of", folder.display())]
+    Described {
+        /// The folder of the release.
+        folder: PathBuf,
+        /// Why not.
+        #[source]
+        reason: DescribedError,
+    },
     /// A plot of a report cannot be drawn.
     #[error("a plot cannot be drawn: {0}")]
     Plot(String),
@@ -148,9 +162,10 @@ impl Error {
             | Self::Split(SplitRefused::Nameless { .. } | SplitRefused::NoRecords { .. }) => {
                 Fault::OwnData
             }
-            Self::Release(_) | Self::Tampered(_) | Self::Manifest(_) | Self::Described(_) => {
-                Fault::Release
-            }
+            Self::Release(_)
+            | Self::Tampered(_)
+            | Self::Manifest { .. }
+            | Self::Described { .. } => Fault::Release,
             Self::Protocol(error) => Fault::of_protocol(error),
             Self::Run(error) => match &**error {
                 RunError::Part(error) => error.fault(),

@@ -96,7 +96,7 @@ fn vertical(algorithm: &str) -> String {
         .replace("missing = \"NA\"", "widths = [5, 20]")
         .replace(
             "name = \"came\"\nrole = \"quasi\"",
-            "name = \"came\"\nrole = \"other\"",
+            "name = \"came\"\nrole = \"other\"\npublish_unique = true",
         );
     format!(
         "{study}[algorithm]\n{algorithm}\n[[site]]\nname = \"one\"\ncolumns = [\"number\", \"age\", \"disease\"]\n[[site]]\nname = \"two\"\ncolumns = [\"number\", \"came\", \"zip\", \"ward\"]\n"
@@ -298,6 +298,25 @@ fn what_is_changed_is_found_without_the_study() {
         std::fs::remove_file(path.join(name)).unwrap();
     }
     assert_eq!(verify(folder.path()).code, 0, "all was put back");
+}
+
+/// Whoever published a release that nobody signed can seal it anew; what is said twice must agree.
+#[test]
+fn a_requirement_in_other_words_than_data_is_found() {
+    let folder = release_alone(HORIZONTAL, "anonymize");
+    let release = folder.path().join("release");
+    change(&release.join("manifest.json"), "\"k = 4\"", "\"k = 40\"");
+    seal_again(&release, "release.csv");
+    let finding = "manifest.json: `requirement` says something else in words than as data";
+    assert_found(&verify(folder.path()), finding);
+    // A requirement that the release does not meet is checked as any other.
+    let folder = release_alone(HORIZONTAL, "anonymize");
+    let release = folder.path().join("release");
+    change(&release.join("manifest.json"), "\"k = 4\"", "\"k = 90\"");
+    change(&release.join("manifest.json"), "\"k\": 4", "\"k\": 90");
+    seal_again(&release, "release.csv");
+    let done = verify(folder.path());
+    assert_found(&done, "checked: k = 90");
 }
 
 /// Writes the bounds of a column anew.

@@ -208,7 +208,9 @@ impl DescribedColumn {
             ("publish_unique", self.publish_unique.then(|| true.into())),
         ];
         for (key, value) in optional {
-            value.map(|value| put(key, value));
+            if let Some(value) = value {
+                put(key, value);
+            }
         }
         table
     }

@@ -64,7 +64,10 @@ impl Opened {
     /// them, taxonomies as they lie there. That is the word of whoever published the release.
     pub(crate) fn described(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
         let path = folder.join(FILE);
-        let (said, _) = manifest.statement().ok_or(ManifestError::NoStatement)?;
+        let (said, _) = manifest.statement().ok_or_else(|| Error::Manifest {
+            folder: folder.to_owned(),
+            reason: ManifestError::NoStatement,
+        })?;
         let described = Described {
             name: &said.study,
             partition: said.partition,
@@ -76,7 +79,11 @@ impl Opened {
             columns: &said.columns,
             require: Some(said.requirement.require.to_toml()),
         };
-        let study = described.study(folder, &path.display().to_string())?;
+        let study = described.study(folder, &path.display().to_string());
+        let study = study.map_err(|reason| Error::Described {
+            folder: folder.to_owned(),
+            reason,
+        })?;
         let mut run = RunSettings::of_study(&study)?;
         let shared = manifest.shared.as_ref();
         run.d2pt.restore = shared.is_some_and(|shared| shared.restored == Some(true));

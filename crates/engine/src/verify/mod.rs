@@ -137,10 +137,11 @@ pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error
     let found = file.and_then(|file| look(&release.path, questions, opened, file, &mut check));
     match (found, check) {
         // A file that was tampered with may not be readable, or be there, at all. A study that says
-        // what it must not is another matter.
+        // what it must not is another matter, unless it is the word of the manifest.
         (Err(error), Some(check))
             if !check.findings.is_empty()
-                && !matches!(error, Error::Requirement(_) | Error::Document(_)) =>
+                && (check.self_described
+                    || !matches!(error, Error::Requirement(_) | Error::Document(_))) =>
         {
             Err(Error::Tampered(Box::new(Tampered {
                 holds: false,
@@ -165,7 +166,10 @@ fn described(release: &Release, questions: &Questions) -> Result<Option<Opened>,
 /// The study as the folder of a release describes it. Where that is no study because files were
 /// changed, it is said which.
 pub(crate) fn own_word(folder: &Path) -> Result<Opened, Error> {
-    let (manifest, _) = Manifest::read(folder)?;
+    let (manifest, _) = Manifest::read(folder).map_err(|reason| Error::Manifest {
+        folder: folder.to_owned(),
+        reason,
+    })?;
     Opened::described(folder, &manifest).map_err(|error| {
         let check = Check::of_files(folder, &manifest);
         if check.findings.is_empty() {
@@ -278,7 +282,7 @@ fn release_file(
     found.ok_or_else(|| {
         let hint = match path.join(QUASI_FILE).exists() {
             true => {
-                "it holds quasi.csv and no manifest: give --study with the vertical study that it is a release of"
+                "it holds quasi.csv: give --study with the vertical study that it is a release of"
             }
             false => "name a release folder, or the file itself",
         };

@@ -141,7 +141,8 @@ fn killed_and_whole(rows: u32, algorithm: &str) {
         }
         let release = format!("{name}-data/release-1");
         for file in files(&path.join("simulated")) {
-            let file = file.file_name().unwrap().to_str().unwrap().to_owned();
+            let file = file.strip_prefix(path.join("simulated")).unwrap();
+            let file = file.to_str().unwrap().to_owned();
             if file.ends_with(".csv") {
                 let read = |folder: &str| std::fs::read(path.join(folder).join(&file)).unwrap();
                 assert_eq!(

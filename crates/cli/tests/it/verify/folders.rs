@@ -91,6 +91,16 @@ fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
                 .unwrap();
             bytes[at + 1] ^= 1;
         });
+        assert_found(
+            &done,
+            "manifest.json: is no manifest: unknown field `sounds`",
+        );
+        let done = changed(path, "release/manifest.json", |bytes| {
+            let word = b"\"seconds\": ";
+            let mut words = bytes.windows(word.len());
+            let at = words.position(|found| found == word).unwrap();
+            bytes[at + word.len()] ^= 1;
+        });
         assert_found(&done, "manifest.json: was changed after it was written");
         // A folder with something else in it is not for a release.
         std::fs::write(path.join("release/notes.txt"), "").unwrap();

@@ -8,7 +8,7 @@ use hedgerow_data::study::DescribedColumn;
 use hedgerow_node::agreement::{Agreement, StudyHash};
 use hedgerow_node::identity::{PublicKey, Purpose, from_hex};
 use hedgerow_node::run::statement_digest;
-use hedgerow_privacy::Requirement;
+use hedgerow_privacy::{Requirement, Scope};
 
 use crate::release::manifest::{Demanded, FILE, Manifest, Statement};
 use crate::release::outcome;
@@ -123,6 +123,21 @@ impl Check {
         self.not_shown.push(String::from(
             "that roles, domains and requirement are those that the sites agreed on",
         ));
+        // What is said twice is said alike, and as a release says it.
+        let study = &opened.study;
+        let scope = Scope::of_study(study);
+        let requirement = Requirement::of_document(study.document(), &scope);
+        let words = requirement.map(|requirement| requirement.words());
+        if words.is_ok_and(|words| words != said.requirement.words) {
+            self.find(format!(
+                "{FILE}: `requirement` says something else in words than as data"
+            ));
+        }
+        if DescribedColumn::of_study(study) != said.columns {
+            self.find(format!(
+                "{FILE}: `columns` are not as a release states them"
+            ));
+        }
         if !is_signed {
             return;
         }
