@@ -64,7 +64,7 @@ pub enum Error {
     Identity(#[from] IdentityError),
     /// A study as sites sign it.
     #[error(transparent)]
-    Agreement(#[from] AgreementError),
+    Agreement(Box<AgreementError>),
     /// A site's journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -271,6 +271,12 @@ impl Fault {
 fn joined(errors: &[Error]) -> String {
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     errors.join("\nerror: ")
+}
+
+impl From<AgreementError> for Error {
+    fn from(error: AgreementError) -> Self {
+        Self::Agreement(Box::new(error))
+    }
 }
 
 impl From<hedgerow_smc::Error> for Error {

@@ -134,11 +134,11 @@ fn auditor_of(part: &Part, path: &Path) -> Result<Secret, Error> {
         Some(named) => Err(Error::Site(SiteRefused::OtherAuditor {
             file: path.to_owned(),
             named,
-            found: secret.public(),
+            found: secret.public().to_string(),
         })),
         None => Err(Error::Site(SiteRefused::NoAuditor {
             study: study.name.clone(),
-            key: secret.public(),
+            key: secret.public().to_string(),
         })),
     }
 }

@@ -84,8 +84,8 @@ impl Part {
             return Err(Error::Site(SiteRefused::OtherKey {
                 file: site.key.clone(),
                 site: site.name.clone(),
-                expected: keys[place],
-                found: secret.public(),
+                expected: keys[place].to_string(),
+                found: secret.public().to_string(),
             }));
         }
         agreement.require_signed()?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use hedgerow_node::Reason;
 use hedgerow_node::accept::Refusal;
 use hedgerow_node::agreement::StudyHash;
-use hedgerow_node::identity::PublicKey;
 
 /// Why a site does not take its part in a run, or is not asked what it was.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +18,9 @@ pub enum SiteRefused {
         /// The site.
         site: String,
         /// The key that the study has.
-        expected: PublicKey,
+        expected: String,
         /// The key in the file.
-        found: PublicKey,
+        found: String,
     },
     /// The site's rules do not let the study in.
     #[error("{}: this site does not accept the study:{}\nhint: what is not written there is refused; hedgerow study show says what the study asks for", file.display(), lines(reasons))]
@@ -213,7 +212,7 @@ pub enum SiteRefused {
         /// The key that the study names.
         named: String,
         /// The key in the file.
-        found: PublicKey,
+        found: String,
     },
     /// The study names no auditor.
     #[error(
@@ -223,7 +222,7 @@ pub enum SiteRefused {
         /// The study's name.
         study: String,
         /// The key that was given.
-        key: PublicKey,
+        key: String,
     },
 }
 

@@ -74,8 +74,8 @@ proptest! {
             .map(|(age, sex, disease, site)| (age, sex, disease, site.saturating_sub(3)))
             .collect();
         // Every site appears, in order.
-        for site in 0..3 {
-            rows[site].3 = site;
+        for (site, row) in rows.iter_mut().take(3).enumerate() {
+            row.3 = site;
         }
         let folder = tempfile::tempdir().unwrap();
         let pooled = folder.path().join("pooled.csv");

@@ -250,7 +250,7 @@ impl<'a> Demand<'a> {
         what: What,
         records: usize,
     ) -> Result<(), Error> {
-        if !is_asked(&self.models) {
+        if !is_asked(self.models) {
             return Ok(());
         }
         let own = self.each_holds_for_all();
