@@ -25,12 +25,24 @@ use refused::FolderRefused;
 
 /// A release folder, or one file of somebody's release.
 ///
-/// ```no_run
-/// use hedgerow::{Release, Study};
+/// ```
+/// # use hedgerow::{Draft, Options, Study, Table, anonymize};
+/// # let folder = tempfile::tempdir()?;
+/// # std::env::set_current_dir(&folder)?;
+/// # let rows: String = (0..60).map(|row| format!("{},{}\n", 20 + row, ["flu", "ulcer", "asthma"][row % 3])).collect();
+/// # std::fs::write("patients.csv", format!("age,disease\n{rows}"))?;
+/// # std::fs::write("study.toml", Study::draft(Draft::Horizontal))?;
+/// # anonymize(&Study::open("study.toml")?, &Table::file("patients.csv"), &Options::new().out("release"))?;
+/// use hedgerow::{Questions, Release, verify};
 ///
-/// let release = Release::open("release-1")?.with_study(Study::open("study.toml")?);
-/// println!("{}", hedgerow::verify(&release, &hedgerow::Questions::default())?);
-/// # Ok::<(), hedgerow::Error>(())
+/// // The folder describes itself: what it says is the word of whoever published it.
+/// let release = Release::open("release")?;
+/// assert!(verify(&release, &Questions::default())?.holds());
+///
+/// // The study says what was agreed on, and whose keys must have signed.
+/// let release = release.with_study(hedgerow::Study::open("study.toml")?);
+/// println!("{}", verify(&release, &Questions::default())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Release {

@@ -39,11 +39,19 @@ pub struct Report {
 
 /// The report of a release folder as a page of HTML.
 ///
-/// ```no_run
-/// use hedgerow::{Release, Study, report};
+/// ```
+/// # use hedgerow::{Draft, Options, Study, Table, anonymize};
+/// # let folder = tempfile::tempdir()?;
+/// # std::env::set_current_dir(&folder)?;
+/// # let rows: String = (0..60).map(|row| format!("{},{}\n", 20 + row, ["flu", "ulcer", "asthma"][row % 3])).collect();
+/// # std::fs::write("patients.csv", format!("age,disease\n{rows}"))?;
+/// # let study = Study::parse(Study::draft(Draft::Horizontal), ".")?;
+/// # anonymize(&study, &Table::file("patients.csv"), &Options::new().out("release"))?;
+/// use hedgerow::{Release, report};
 ///
-/// let release = Release::open("release-1")?.with_study(Study::open("study.toml")?);
-/// std::fs::write("report.html", report(&release)?)?;
+/// let page = report(&Release::open("release")?)?;
+/// assert!(page.contains("k-anonymity"));
+/// std::fs::write("report.html", page)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn report(release: &Release) -> Result<String, Error> {

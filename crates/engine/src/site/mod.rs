@@ -37,18 +37,34 @@ use part::Part;
 ///
 /// Methods that take part in a run are asynchronous and need a tokio runtime with time and network.
 ///
-/// ```no_run
-/// # async fn steward() -> Result<(), hedgerow::Error> {
+/// ```
 /// use hedgerow::Site;
+/// # use hedgerow::{Draft, Study, node::identity::Secret};
+/// # use std::os::unix::fs::PermissionsExt as _;
+/// # let folder = tempfile::tempdir()?;
+/// # std::env::set_current_dir(&folder)?;
+/// # let mut study = Study::draft(Draft::Horizontal).to_owned();
+/// # for name in ["north", "south"] {
+/// #     let secret = Secret::generate()?;
+/// #     secret.write_new(format!("{name}.key").as_ref())?;
+/// #     study.push_str(&format!("[[site]]\nname = \"{name}\"\nkey = \"{}\"\n", secret.public()));
+/// # }
+/// # std::fs::write("study.toml", study)?;
+/// # std::fs::write("north.toml", "site = \"north\"\nstudy = \"study.toml\"\nkey = \"north.key\"\ndata = \"data\"\n[source]\nfile = \"north.csv\"\n[accept]\nminimum_k = 10\n")?;
+/// # std::fs::set_permissions("north.toml", std::fs::Permissions::from_mode(0o600))?;
 ///
 /// let site = Site::open("north.toml")?;
-/// println!("{}", site.status()?);
+/// assert_eq!(site.status()?.to_string(), "no runs\n");
+/// assert!(site.ledger()?.sites.is_empty());
+///
+/// # let _never = async {
+/// // Between machines: start a run, or wait for runs that others start.
 /// let summary = site.run(1, None).await?;
 /// println!("{}", summary.text);
-/// println!("{}", site.ledger()?);
 /// println!("{}", site.audit(1, None, None).await?);
-/// # Ok(())
-/// # }
+/// site.serve().await
+/// # };
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Site {
     path: PathBuf,
