@@ -118,3 +118,33 @@ fn files_of_the_repository_that_pages_name_exist() {
     }
     assert!(named > 10, "{named}");
 }
+
+/// Every file and folder below a folder, by its path in the repository.
+fn below(folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+        let path = folder.join(entry.unwrap().file_name());
+        found.push(format!("/{}", path.display()));
+        if root().join(&path).is_dir() {
+            below(&path, found);
+        }
+    }
+}
+
+#[test]
+fn every_file_that_the_map_names_exists() {
+    let map = Page::read("ARCHITECTURE.md");
+    let mut all = Vec::new();
+    for folder in ["crates", "docs", "examples", "fuzz", "scripts"] {
+        below(Path::new(folder), &mut all);
+    }
+    let mut named = 0;
+    for word in map.text.split('`').skip(1).step_by(2) {
+        let is_path = word.ends_with(".rs") || word.ends_with('/');
+        if is_path && !word.contains(' ') {
+            let end = format!("/{}", word.trim_end_matches('/'));
+            assert!(all.iter().any(|path| path.ends_with(&end)), "{word}");
+            named += 1;
+        }
+    }
+    assert!(named > 100, "{named}");
+}
