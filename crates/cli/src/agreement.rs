@@ -75,7 +75,7 @@ pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
 pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
     let study = Study::open(&arguments.study)?;
     let agreement = study.agreement()?;
-    // What cannot be run is not signed.
+    // A study that cannot be run is not signed.
     study.see_runnable()?;
     let secret = Secret::open(&arguments.key)?;
     let place = agreement.sign(&secret)?;

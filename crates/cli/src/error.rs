@@ -95,7 +95,7 @@ pub(crate) enum DemoError {
     },
 }
 
-/// What the engine's errors are made of.
+/// Error types that go through the engine.
 macro_rules! through_the_engine {
     ($($error:ty),*) => {$(
         impl From<$error> for CliError {

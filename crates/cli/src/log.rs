@@ -10,19 +10,19 @@ use hedgerow::node::Event;
 
 use crate::output::talk;
 
-/// The same is said at most this often.
+/// The same line is written at most this often.
 const PAUSE: Duration = Duration::from_secs(60);
 /// Different things that are told apart; what comes on top is one thing.
 const MOST: usize = 256;
 
-/// Remembers what was said.
+/// Remembers which lines were written.
 #[derive(Default)]
 pub(crate) struct Log(Mutex<HashMap<String, Line>>);
 
-/// A line that was said.
+/// A line that was written.
 struct Line {
     last: Instant,
-    /// How often it was left unsaid since.
+    /// How often the line has been left out since.
     unsaid: u64,
 }
 
@@ -42,7 +42,7 @@ impl Log {
         }
     }
 
-    /// The line to say now, if it is to be said.
+    /// The line to write now, if it is due.
     fn admit(&self, line: String, now: Instant) -> Option<String> {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = |one: &Line| now.saturating_duration_since(one.last) < PAUSE;
@@ -104,7 +104,7 @@ mod tests {
         let said = (0..10_000).filter(|number| log.admit(number.to_string(), start).is_some());
         assert_eq!(said.count(), MOST + 1);
         assert!(log.0.lock().is_ok_and(|said| said.len() <= MOST + 1));
-        // A minute later there is room again.
+        // A minute later the log has room for new lines.
         let later = start + PAUSE;
         let line = log.admit(String::from("new"), later);
         assert_eq!(line.as_deref(), Some("new"));

@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         ));
     }));
     let arguments = Arguments::parse();
-    // A panic has spoken through the hook; it ends the command, not the shell's patience.
+    // The hook has reported a panic already; the panic ends the command with an exit code.
     let result = std::panic::catch_unwind(|| run(&arguments));
     match result {
         Ok(Ok(answer)) => {

@@ -42,7 +42,7 @@ impl Bar {
         )
     }
 
-    /// A bar for a run: how far it is.
+    /// A bar that shows how far a run is.
     fn steps() -> Self {
         Self::new(0, "finding classes", "{spinner} {msg}")
     }

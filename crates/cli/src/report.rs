@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         ..Questions::default()
     };
     let report = match Report::of(&release, &questions) {
-        // That the files are not what was signed is what was asked.
+        // Files that differ from what was signed are an answer to the question, not an error.
         Err(Error::Tampered(tampered)) => return Ok(Answer::of(&*tampered, false)),
         report => report?,
     };

@@ -14,7 +14,8 @@ pub(crate) fn block_on<T, E: Into<CliError>>(
         .build()
         .map_err(CliError::NoThreads)?;
     let answer = runtime.block_on(async {
-        // Asked for before any work, so that no moment is left in which a signal is not heard.
+        // The signals are asked for before any work, so that no moment is left in which a signal is not
+        // heard.
         let mut terminated = signal(SignalKind::terminate()).map_err(CliError::NoSignals)?;
         let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::NoSignals)?;
         tokio::select! {

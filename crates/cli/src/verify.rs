@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     };
     match hedgerow::verify(&release, &questions) {
         Ok(verdict) => Ok(Answer::of(&verdict, verdict.holds())),
-        // That the files are not what was signed is what was asked.
+        // Files that differ from what was signed are an answer to the question, not an error.
         Err(Error::Tampered(tampered)) => Ok(Answer::of(&*tampered, false)),
         Err(error) => Err(error.into()),
     }

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
 
-/// What an attribute is to privacy.
+/// The role of an attribute for privacy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Known from elsewhere and, in combination, identifying: generalized in the release.
     Quasi,
-    /// What must not be learned about a person: verbatim in the release.
+    /// A value that must not be learned about a person: verbatim in the release.
     Sensitive,
     /// Names a person by itself: never in the release.
     Identifier,
@@ -19,7 +19,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, by the names that studies have for them.
+    /// All roles, by their names in studies.
     pub const NAMES: [(&'static str, Self); 4] = [
         (Self::Quasi.name(), Self::Quasi),
         (Self::Sensitive.name(), Self::Sensitive),
@@ -38,11 +38,11 @@ impl Role {
     }
 }
 
-/// How a class covers its values in a release.
+/// How a release writes the values that a class covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recode {
-    /// A node of the taxonomy; a range where the attribute has none but has an order.
+    /// A node of the taxonomy; a range for an attribute that has an order but no taxonomy.
     #[default]
     Node,
     /// A range in declared or leaf order.
@@ -52,7 +52,7 @@ pub enum Recode {
 }
 
 impl Recode {
-    /// All three, by the names that studies have for them.
+    /// All three recodings, by their names in studies.
     pub const NAMES: [(&'static str, Self); 3] = [
         (Self::Node.name(), Self::Node),
         (Self::Range.name(), Self::Range),
@@ -74,18 +74,19 @@ impl Recode {
 pub struct Attribute {
     /// The column's name in tables and releases.
     pub name: String,
-    /// What it is to privacy.
+    /// The attribute's role for privacy.
     pub role: Role,
-    /// Its values and their codes.
+    /// The attribute's values and their codes.
     pub domain: Domain,
-    /// How a release writes it, where the attribute says so itself.
+    /// How a release writes the attribute, where the attribute sets a recoding of its own.
     pub recode: Option<Recode>,
-    /// Of role `other`: whether it may be published though its values single records out.
+    /// Of an attribute of role `other`: whether it may be published though its values single records
+    /// out.
     pub publish_unique: bool,
 }
 
 impl Attribute {
-    /// How a release writes this attribute: its own wish, or the study's.
+    /// How a release writes this attribute: by its own recoding, or by the study's.
     pub fn recode_or(&self, default: Recode) -> Recode {
         self.recode.unwrap_or(default)
     }

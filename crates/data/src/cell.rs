@@ -1,11 +1,11 @@
 //! Generalized cells: what a release writes in place of a value, and how it is read back.
 //!
-//! A cell is the exact set of codes it stands for: an interval of codes or an explicit set. Its
-//! text is unique: a single value by its label, the whole domain as `*`, an interval that is a
-//! taxonomy node by the node's label, other intervals as `[20-39]` (integers) or `[a..b]`, sets as
-//! `{a|b|c}`. No range has the missing value inside: what covers it and others is a node, a set or `*`.
-//! A label that stands at two levels with different values means the lowest level; the
-//! higher one is written as a range. Members are quoted where they could be misread.
+//! A cell is the exact set of codes it stands for: an interval of codes or an explicit set. Its text is
+//! unique: a single value by its label, the whole domain as `*`, an interval that is a taxonomy node by
+//! the node's label, other intervals as `[20-39]` (integers) or `[a..b]`, sets as `{a|b|c}`. No range
+//! has the missing value inside: a cell that covers the missing value and others is a node, a set or
+//! `*`. A label that stands at two levels with different values means the lowest level; the higher one
+//! is written as a range. Members are quoted where they could be misread.
 
 use crate::domain::Domain;
 use crate::nearest::{nearest, quoted_list, shorten};
@@ -70,7 +70,7 @@ impl Cell {
         }
     }
 
-    /// How many codes it covers.
+    /// How many codes the cell covers.
     pub fn count(&self) -> u32 {
         match self {
             Self::Interval(least, greatest) => greatest - least + 1,
@@ -78,7 +78,7 @@ impl Cell {
         }
     }
 
-    /// The least and greatest code it covers.
+    /// The least and greatest code that the cell covers.
     pub fn bounds(&self) -> (u32, u32) {
         match self {
             Self::Interval(least, greatest) => (*least, *greatest),
@@ -87,7 +87,7 @@ impl Cell {
         }
     }
 
-    /// Whether it covers a code.
+    /// Whether the cell covers a code.
     pub fn contains(&self, code: u32) -> bool {
         match self {
             Self::Interval(least, greatest) => (*least..=*greatest).contains(&code),
@@ -95,7 +95,7 @@ impl Cell {
         }
     }
 
-    /// How many codes it shares with an interval.
+    /// How many codes the cell shares with an interval.
     pub fn overlap(&self, least: u32, greatest: u32) -> u32 {
         match self {
             Self::Interval(first, last) => {
@@ -294,7 +294,7 @@ fn enclosed(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
 
-/// Splits `a..b` or `a|b|c`, where members may be quoted; none if the quoting is broken.
+/// Splits `a..b` or `a|b|c`, where members may be quoted; `None` if the quoting is broken.
 fn members(text: &str, separator: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut rest = text;

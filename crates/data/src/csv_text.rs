@@ -1,10 +1,10 @@
-//! Text in the CSV files of a release that a spreadsheet would run as a formula: it gets a `'` in
-//! front, and loses it when it is read.
+//! Text in the CSV files of a release that a spreadsheet would run as a formula: such text gets a `'` in
+//! front, and loses the `'` when it is read.
 //!
 //! Text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is guarded, also behind any
-//! number of `'`, so that what has a `'` of its own reads back as it was. Numbers are not text: `-5`
+//! number of `'`, so that text with a `'` of its own reads back unchanged. Numbers are not text: `-5`
 //! and `-0.25` stay as they are, in every column, so that readers of numbers need not know of guards.
-//! Names of columns are text too. Parquet files say what is text and are verbatim.
+//! Names of columns are text too. Parquet files mark text as such and hold it verbatim.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ pub enum CsvText {
     /// With a `'` before what a spreadsheet would run.
     #[default]
     Guarded,
-    /// As it is.
+    /// Text stands verbatim.
     Verbatim,
 }
 
 impl CsvText {
-    /// Its name in studies and manifests.
+    /// The setting's name in studies and manifests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Guarded => "guarded",
@@ -27,7 +27,7 @@ impl CsvText {
         }
     }
 
-    /// Text as it is written.
+    /// Text in the form that CSV files have.
     pub(crate) fn written(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Guarded if is_formula(text.trim_start_matches('\'')) => {
@@ -37,7 +37,7 @@ impl CsvText {
         }
     }
 
-    /// Text as it was before it was written.
+    /// Text from a CSV file in its original form.
     pub(crate) fn read(self, text: &str) -> &str {
         match (self, text.strip_prefix('\'')) {
             (Self::Guarded, Some(inner)) if is_formula(inner.trim_start_matches('\'')) => inner,
@@ -46,7 +46,7 @@ impl CsvText {
     }
 }
 
-/// Whether a spreadsheet would run it.
+/// Whether a spreadsheet would run the text as a formula.
 fn is_formula(text: &str) -> bool {
     match text.as_bytes() {
         [b'=' | b'+' | b'@' | b'\t' | b'\r', ..] => true,

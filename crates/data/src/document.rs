@@ -31,7 +31,7 @@ pub enum DocumentError {
     Syntax {
         /// The file.
         file: String,
-        /// Its line, from 1.
+        /// The line of the mistake, from 1.
         line: usize,
         /// What the parser expected.
         reason: String,
@@ -41,14 +41,14 @@ pub enum DocumentError {
     Invalid {
         /// The file.
         file: String,
-        /// Its line, from 1.
+        /// The line of the mistake, from 1.
         line: usize,
         /// What was expected, what was found, and the next step.
         message: String,
     },
 }
 
-/// Text as a TOML file has it, in quotes.
+/// Text in quotes, as TOML writes it.
 pub fn quoted(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }
@@ -95,7 +95,7 @@ impl Document {
         })
     }
 
-    /// The file's name, as errors carry it.
+    /// The file's name, as errors give it.
     pub fn file(&self) -> &Path {
         &self.file
     }

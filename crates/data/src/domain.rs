@@ -21,7 +21,7 @@ pub enum Domain {
     Integer(IntegerDomain),
     /// Days of a range.
     Date(DateDomain),
-    /// Categories, ordered or not, under a taxonomy (a flat one where the study gives none).
+    /// Categories, ordered or not, under a taxonomy (a flat taxonomy where the study gives none).
     Category(CategoryDomain),
     /// Any text, for identifiers and other columns; its codes mean nothing outside one table.
     Text,
@@ -71,8 +71,8 @@ impl Domain {
         })
     }
 
-    /// Integers `least`, `least + step`, … up to `greatest`; none if there is no such value, or
-    /// more than [`MOST_VALUES`] of them.
+    /// Integers `least`, `least + step`, … up to `greatest`; `None` if there is no such value, or more
+    /// than [`MOST_VALUES`].
     pub fn integer(least: i64, greatest: i64, step: i64) -> Option<Self> {
         if step < 1 || greatest < least {
             return None;
@@ -89,7 +89,7 @@ impl Domain {
         }))
     }
 
-    /// Days from `first` to `last`; none if there is no such day.
+    /// Days from `first` to `last`; `None` if there is no such day.
     pub fn date(first: Date, last: Date) -> Option<Self> {
         let days = (last - first).get_days();
         let count = u32::try_from(days).ok()? + 1;
@@ -122,7 +122,7 @@ impl Domain {
         self
     }
 
-    /// The same integers under a taxonomy, if its leaves are just these integers in order.
+    /// The same integers under a taxonomy, if the taxonomy's leaves are these integers in order.
     pub fn with_taxonomy(mut self, tree: Taxonomy) -> Option<Self> {
         let Self::Integer(domain) = &mut self else {
             return None;
@@ -156,7 +156,7 @@ impl Domain {
         }
     }
 
-    /// The taxonomy over the codes, where there is one.
+    /// The taxonomy over the codes, if the domain has one.
     pub fn taxonomy(&self) -> Option<&Taxonomy> {
         match self {
             Self::Integer(domain) => domain.taxonomy.as_ref(),
@@ -165,7 +165,7 @@ impl Domain {
         }
     }
 
-    /// The code of a value as it stands in a file.
+    /// The code of a value as files spell it.
     pub fn encode(&self, text: &[u8]) -> Option<u32> {
         match self {
             Self::Integer(domain) => domain.encode(text),
@@ -175,7 +175,7 @@ impl Domain {
         }
     }
 
-    /// The value of a code as it stands in a file.
+    /// The value of a code as files spell it.
     pub fn label(&self, code: u32) -> Cow<'_, str> {
         match self {
             Self::Integer(domain) => match &domain.missing {
@@ -193,7 +193,8 @@ impl Domain {
         }
     }
 
-    /// The code of the declared missing value of integers or days; of categories, that of empty text.
+    /// The code of the declared missing value of integers or days; of categories, the code of empty
+    /// text.
     pub fn missing_code(&self) -> Option<u32> {
         match self {
             Self::Integer(domain) => domain.missing.as_ref().map(|_| domain.count),
@@ -209,8 +210,8 @@ impl Domain {
         least < greatest && missing.is_some_and(|code| (least..=greatest).contains(&code))
     }
 
-    /// What a range over these codes is written as: a missing value has no place between others, so a
-    /// range that would have it inside is the whole domain.
+    /// The range that is written for these codes: a missing value has no place between others, so a
+    /// range with the missing value inside becomes the whole domain.
     pub fn range(&self, least: u32, greatest: u32) -> (u32, u32) {
         if self.mixes_missing(least, greatest) {
             (0, self.size() - 1)
@@ -219,7 +220,7 @@ impl Domain {
         }
     }
 
-    /// The domain as a person would say it, for error messages.
+    /// The domain in words, for error messages.
     pub fn describe(&self) -> String {
         match self {
             Self::Integer(domain) => {
@@ -239,7 +240,7 @@ impl Domain {
         }
     }
 
-    /// Up to three valid values nearest to one that is not.
+    /// Up to three valid values nearest to an invalid one.
     pub fn nearest(&self, text: &str) -> Vec<String> {
         match self {
             Self::Integer(domain) => domain.nearest(text),
@@ -272,7 +273,7 @@ impl Domain {
 impl IntegerDomain {
     /// The integer of a code that is not the missing value's.
     pub fn value(&self, code: u32) -> i64 {
-        // The sum lies in the domain and so fits; the product alone may not.
+        // The sum lies in the domain and so fits its type; the product alone may not.
         (i128::from(self.least) + i128::from(code) * i128::from(self.step)) as i64
     }
 
@@ -378,7 +379,8 @@ fn parse_integer(text: &[u8]) -> Option<i64> {
         digits => (false, digits),
     };
     if digits.is_empty() || digits.len() > 18 {
-        // As many digits as fit without a check at each of them; the rare rest the long way.
+        // As many digits as fit are read without a check at each digit; longer numbers, which are rare,
+        // with checks.
         let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
         return std::str::from_utf8(text)
             .ok()

@@ -1,7 +1,7 @@
 //! Suggestions: which of the valid words is nearest to the one a person typed.
 
-/// The up to `most` candidates nearest to `word`, nearest first, leaving out those that have
-/// nothing to do with it.
+/// The up to `most` candidates nearest to `word`, nearest first, without candidates that have nothing to
+/// do with it.
 pub fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -1,9 +1,9 @@
 //! Releases: what is published. Quasi-identifiers are generalized cells, sensitive and other
 //! columns are verbatim, identifiers are gone.
 //!
-//! What is published stands in an order that follows from what is written and from nothing else:
-//! cells in the order of their values in the domain, attribute after attribute, then the verbatim
-//! values. How records were cut, in which cluster they were and whose they are leaves no trace there.
+//! Rows are published in an order that follows from their contents and from nothing else: cells in the
+//! order of their values in the domain, attribute after attribute, then the verbatim values. How records
+//! were cut, in which cluster they were and whose they are leaves no trace in the order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::text::{TextColumn, TextTable};
 /// A generalized column: its distinct cells, and each row's place among them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneralizedColumn {
-    /// The cells that occur. Two entries may cover the same values if a file spells them
-    /// differently: readers can tell such rows apart, so we do too.
+    /// The cells that occur. Two entries may cover the same values if a file spells them differently:
+    /// readers can tell such rows apart, so they are kept apart.
     pub cells: Vec<Cell>,
     /// For each row, its cell.
     pub codes: Vec<u32>,
@@ -56,7 +56,7 @@ pub enum ReleaseColumn {
     Generalized(GeneralizedColumn),
     /// A sensitive or other attribute.
     Verbatim(Column),
-    /// An identifier, or another column that was left out.
+    /// No column: an identifier, or another column that was left out.
     Absent,
 }
 
@@ -76,7 +76,7 @@ pub enum ReleaseError {
     /// A column or cell is wrong.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A group number that is none.
+    /// A text in the column `group` that is no group number.
     #[error(
         "{file}:{line}: column `group`: `{value}` is no group\nhint: groups are whole numbers from 1"
     )]
@@ -85,7 +85,7 @@ pub enum ReleaseError {
         file: String,
         /// The line, from 1.
         line: u64,
-        /// What stands there.
+        /// The text that stands there.
         value: String,
     },
     /// Tables of a fragmented release that are not of the same people.
@@ -97,12 +97,12 @@ pub enum ReleaseError {
         file: String,
         /// The group.
         group: u32,
-        /// Records of it there.
+        /// The group's records in this table.
         found: usize,
-        /// Records of it in the table of quasi-identifiers.
+        /// The group's records in the table of quasi-identifiers.
         expected: usize,
     },
-    /// There is nothing in it.
+    /// A table without records.
     #[error("{file}: the release has no records")]
     NoRecords {
         /// The file.
@@ -125,7 +125,7 @@ impl Release {
         }
     }
 
-    /// A release to be published: its rows in the order of what is written in them.
+    /// A release to be published: its rows are sorted by what is written in them.
     ///
     /// # Panics
     /// If the columns do not fit the schema: that is a mistake in the calling code.
@@ -147,7 +147,7 @@ impl Release {
             each.find(|one| one.is_ne()).unwrap_or(Ordering::Equal)
         };
         let mut order: Vec<usize> = (0..rows).collect();
-        // Rows that compare equal are written alike, so it does not matter which stands first.
+        // Rows that compare equal are written alike, so their order does not matter.
         order.par_sort_unstable_by(|a, b| in_cells(*a, *b).then_with(|| in_values(*a, *b)));
         for column in &mut columns {
             *column = match column {
@@ -161,9 +161,9 @@ impl Release {
         Self::new(schema, columns, rows)
     }
 
-    /// A fragmented release: what stands in a row of two columns is in the same group, and nothing
-    /// else joins them but that quasi-identifiers stand together. Rows are put into the order of their
-    /// groups and inside a group, table by table, into that of what is written.
+    /// A fragmented release: two values in the same row belong to the same group, and nothing else joins
+    /// columns, except that quasi-identifiers stand together. Rows are put into the order of their
+    /// groups and inside a group, table by table, by what is written.
     ///
     /// # Panics
     /// If the columns do not fit the schema or the groups: that is a mistake in the calling code.
@@ -201,9 +201,9 @@ impl Release {
         self.groups.as_deref()
     }
 
-    /// Understands a table of text as a release of a study; identifiers in it are passed over, and
-    /// it is the verifier's to complain about them. `ignore` names columns that may be
-    /// there beside the study's, such as the provider's.
+    /// Understands a table of text as a release of a study; identifiers in the table are passed over;
+    /// the verifier complains about them. `ignore` names columns that may be there beside the study's,
+    /// such as the provider's.
     pub fn from_text(
         text: &TextTable,
         schema: &Arc<Schema>,
@@ -275,7 +275,7 @@ impl Release {
     }
 }
 
-/// Rows in the order of their groups, inside a group by what is written; equal rows as they were.
+/// Rows in the order of their groups, inside a group by what is written; equal rows keep their order.
 fn order_in(groups: &[u32], compare: impl Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by(|a, b| groups[*a].cmp(&groups[*b]).then_with(|| compare(*a, *b)));
@@ -289,7 +289,7 @@ fn compare_values(values: &Column, a: usize, b: usize) -> Ordering {
     }
 }
 
-/// For each distinct cell of a column, its place in their order.
+/// For each distinct cell of a column, its place in the order of cells.
 fn ranks(column: &ReleaseColumn) -> Option<Vec<u32>> {
     let cells = &cells(column)?.cells;
     let mut order: Vec<usize> = (0..cells.len()).collect();

@@ -12,7 +12,7 @@ pub struct TextColumn {
     pub dictionary: Vec<Box<str>>,
     /// The record at which each distinct text first stands, from 1.
     pub first_place: Vec<u64>,
-    /// For each row, its text's place in the dictionary.
+    /// For each row, the place of its text in the dictionary.
     pub codes: Vec<u32>,
     hasher: DefaultHashBuilder,
     index: HashTable<u32>,
@@ -21,7 +21,7 @@ pub struct TextColumn {
 /// A table of text columns.
 #[derive(Debug, Clone)]
 pub struct TextTable {
-    /// The file it was read from.
+    /// The file from which the table was read.
     pub file: String,
     /// Column names, as the file has them.
     pub names: Vec<String>,
@@ -30,7 +30,7 @@ pub struct TextTable {
 }
 
 impl TextColumn {
-    /// Appends a value; `place` is where it stands in its file.
+    /// Appends a value; `place` is where the value stands in its file.
     pub fn push(&mut self, text: &str, place: u64) {
         let hash = self.hasher.hash_one(text);
         let found = self
@@ -52,7 +52,7 @@ impl TextColumn {
         self.codes.push(code);
     }
 
-    /// These rows, in this order: as if the table had been read so.
+    /// These rows, in this order, as if the table had been read in this order.
     #[must_use]
     pub fn picked(&self, rows: &[usize]) -> Self {
         let mut picked = Self::default();

@@ -1,4 +1,5 @@
-//! Everything that can stop the engine, each in the words of who found it, and whose fault it is.
+//! Everything that can stop the engine: each error in the words of the part that found it, and whose
+//! fault it is.
 
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ use crate::study::refused::{StudyRefused, TableRefused};
 use crate::verify::check::Tampered;
 use crate::verify::refused::VerifyRefused;
 
-/// Why something could not be done. [`Error::fault`] says whose fault it is.
+/// Why the engine could not do what was asked. [`Error::fault`] says whose fault the error is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -62,7 +63,7 @@ pub enum Error {
     /// A key.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// A study as sites sign it.
+    /// A study cannot be read as an agreement that sites sign.
     #[error(transparent)]
     Agreement(Box<AgreementError>),
     /// A site's journal.
@@ -98,19 +99,19 @@ pub enum Error {
     /// A table is not fit for its study.
     #[error(transparent)]
     Table(#[from] TableRefused),
-    /// Rows cannot be spread over sites so.
+    /// Rows cannot be spread over sites as asked.
     #[error(transparent)]
     Split(#[from] SplitRefused),
     /// A folder is not fit for a release, or is no release.
     #[error(transparent)]
     Folder(#[from] FolderRefused),
-    /// A release cannot be asked so.
+    /// A release cannot be checked as asked.
     #[error(transparent)]
     Verify(#[from] VerifyRefused),
-    /// A release whose files cannot be understood, and are not what its manifest speaks of.
+    /// The files of a release cannot be understood, and are not the files that its manifest speaks of.
     #[error(transparent)]
     Tampered(Box<Tampered>),
-    /// A site does not take its part, or is not asked what it was.
+    /// A site does not take its part in a run, or cannot answer a question about a run.
     #[error(transparent)]
     Site(#[from] SiteRefused),
     /// The manifest of a release says nothing that could be read.
@@ -122,7 +123,7 @@ pub enum Error {
         #[source]
         reason: ManifestError,
     },
-    /// What the manifest of a release says of its study is of no study.
+    /// The manifest of a release describes columns and a requirement that no study can have.
     #[error("{}: what manifest.json says of the study cannot be: {reason}\nhint: give --study with the study that it is a release of", folder.display())]
     Described {
         /// The folder of the release.
@@ -134,7 +135,7 @@ pub enum Error {
     /// A plot of a report cannot be drawn.
     #[error("a plot cannot be drawn: {0}")]
     Plot(String),
-    /// Several things are wrong, and all are said.
+    /// Several things are wrong, and the message lists all of them.
     #[error("{}", joined(.0))]
     Several(Vec<Error>),
 }
@@ -188,8 +189,9 @@ impl Error {
         }
     }
 
-    /// The same for logs and files, which others may read later: where a record is wrong, and not
-    /// what it says. A header may be a record too, if the real one is missing.
+    /// The error's text for logs and files, which others may read later: the text says where a record is
+    /// wrong, and not what the record says. In a file without a header, a record stands in
+    /// the header's place.
     pub fn without_values(&self) -> String {
         let hint = "hint: hedgerow study check says which";
         let file = match self {
@@ -243,7 +245,7 @@ pub enum Fault {
     Peer,
     /// The lines between sites, or the machine.
     Line,
-    /// A release that somebody changed, or that is none.
+    /// A release that somebody changed, or a folder that is no release.
     Release,
     /// A mistake in hedgerow.
     Hedgerow,
@@ -267,7 +269,7 @@ impl Fault {
     }
 }
 
-/// One error after the other, each as it would be said alone.
+/// The messages of several errors, one after the other, each as if the error stood alone.
 fn joined(errors: &[Error]) -> String {
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     errors.join("\nerror: ")

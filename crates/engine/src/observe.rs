@@ -15,7 +15,7 @@ use crate::joint::convergence::Step;
 pub enum Work<'a> {
     /// A file is read; progress counts its bytes.
     Reading(&'a Path),
-    /// A run: its steps are told.
+    /// A run begins; the observer hears its steps.
     Run,
     /// Each site of a simulation publishes alone; progress counts its records.
     Alone {
@@ -33,8 +33,8 @@ pub trait Watch: Progress + Send + Sync {
 /// Nobody watches.
 impl Watch for () {}
 
-/// Hears what the engine does. Every method has an answer of its own, so that an observer says only
-/// what it cares for; `()` cares for nothing.
+/// Hears what the engine does. Every method has a default, so an observer implements only the methods it
+/// needs; `()` ignores everything.
 ///
 /// ```
 /// use hedgerow::{Notice, Observer};
@@ -143,7 +143,7 @@ impl std::fmt::Display for Notice {
                 write!(f, "not connected with `{peer}`: {why}")
             }
             Self::Line(Event::TurnedAway { address, why }) => {
-                // Each attempt has a port of its own.
+                // Each attempt listens on a port of its own.
                 let host = address
                     .rsplit_once(':')
                     .map_or(&**address, |(host, _)| host);

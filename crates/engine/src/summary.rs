@@ -52,7 +52,7 @@ pub struct Summary {
     /// What each site learned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Disclosed>,
-    /// What the same rows lose in other hands, where that was asked.
+    /// What the same rows lose in other hands, where the caller asked for baselines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baselines: Option<Baselines>,
     /// The folder of the release.
@@ -113,7 +113,7 @@ impl Summary {
         self
     }
 
-    /// With what the same rows lose in other hands beside it.
+    /// The summary with the baselines of the same rows in other hands.
     pub(crate) fn beside(mut self, baselines: Option<Baselines>) -> Self {
         self.baselines = baselines;
         self

@@ -79,7 +79,7 @@ impl Table {
         }
     }
 
-    /// The table as text; `expected` are names its header is likely to hold.
+    /// The table as text; `expected` are names that the table's header is likely to hold.
     pub(crate) fn read_text(
         &self,
         expected: &[String],

@@ -2,7 +2,7 @@
 //!
 //! Names and values come from files that others wrote, and a terminal obeys what stands in them:
 //! [`visible`] and [`one_line`] write control characters, and characters that turn the direction of
-//! text, as `\u001b`. JSON writes them in the same way, so JSON stays what it is.
+//! text, as `\u001b`. JSON writes them in the same way, so JSON output is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Whether a terminal does something else with the character than to show it.
 fn is_obeyed(letter: char) -> bool {
-    // Controls are those of ASCII, delete, and their eight-bit forms.
+    // Control characters are those of ASCII, delete, and their eight-bit forms.
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -99,7 +99,7 @@ pub(crate) fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(|cell| (*cell).to_owned()).collect()
 }
 
-/// What columns that are published as they are single out.
+/// How many records are singled out by columns that are published as they are.
 pub(crate) fn singled_out(other: &SingledOut) -> Vec<Vec<String>> {
     if other.is_empty() {
         return Vec::new();
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(visible(text), shown);
         assert_eq!(visible("zwölf\t12\n…"), "zwölf\t12\n…");
         assert_eq!(one_line("a\nb"), "a\\u000ab");
-        // JSON stays JSON, and means what it meant.
+        // JSON stays JSON with the same meaning.
         let json = serde_json::to_string_pretty(&[text, "\\\u{9b}"]).unwrap();
         assert!(!visible(&json).contains(|letter| is_obeyed(letter) && letter != '\n'));
         let again: [String; 2] = serde_json::from_str(&visible(&json)).unwrap();

@@ -1,8 +1,8 @@
 //! What a site is willing to take part in: closed by default.
 //!
-//! The `[accept]` table of `site.toml` is the privacy officer's. A rule that is not there refuses;
-//! every refusal names its rule, what the study says and what would have to be written, and all
-//! of them are told at once.
+//! The `[accept]` table of `site.toml` is the privacy officer's. A rule that is not there refuses; every
+//! refusal names its rule, what the study says and what to write to accept it, and all refusals are
+//! reported at once.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ use hedgerow_smc::{Security, What};
 use crate::agreement::Agreement;
 use crate::strength::{self, Strengths};
 
-/// What happens where a run is one too many, or its rows are others.
+/// What happens to a run beyond the allowed number, or with changed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Rerun {
-    /// It is refused.
+    /// The run is refused.
     #[default]
     SameRows,
     /// The officer is asked.
@@ -25,7 +25,7 @@ pub enum Rerun {
 }
 
 impl Rerun {
-    /// Both, by the names that site files have for them.
+    /// Both settings, by their names in site files.
     pub(crate) const NAMES: [(&'static str, Self); 2] =
         [("same rows", Self::SameRows), ("ask", Self::Ask)];
 }
@@ -37,7 +37,8 @@ pub struct Accept {
     pub minimum_k: Option<u64>,
     /// Models that a study must require, by their keys in `[require]`.
     pub models: Option<Vec<String>>,
-    /// How strong they must be: every model but k that is demanded has a bound, or refuses.
+    /// How strong the models must be: every demanded model but k has a bound here, or the study is
+    /// refused.
     strengths: Strengths,
     /// Algorithms that may run.
     pub algorithms: Option<Vec<String>>,
@@ -49,13 +50,13 @@ pub struct Accept {
     pub columns: Option<Vec<String>>,
     /// How many sites a horizontal study must be safe from, where three or more take part.
     pub minimum_m: Option<u64>,
-    /// The most that one site may bring, as a share of the records of all.
+    /// The largest share of all records that one site may contribute.
     pub maximum_share: Option<Ratio>,
     /// The most records of a joint table.
     pub maximum_records: Option<u64>,
     /// How many runs the rows may be in.
     pub runs: Option<u64>,
-    /// What happens to one more, or with other rows.
+    /// What happens to a run beyond the allowed number, or with changed rows.
     pub rerun: Rerun,
 }
 
@@ -74,9 +75,9 @@ const MODELS: [&str; 8] = [
 /// Why a site does not take part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The rule, as it is written in `site.toml`.
+    /// The rule's key in `site.toml`.
     pub rule: &'static str,
-    /// What the rule says, what the study says, and what to write to accept it.
+    /// What the rule says, what the study says, and what to write to accept the study.
     pub why: String,
 }
 
@@ -114,7 +115,7 @@ impl Accept {
     }
 
     /// Every rule that speaks against a study whose run has this level of security and may disclose
-    /// these things, as the site at this place sees it: of columns it answers for its own.
+    /// these things, from the view of the site at this place, which answers for its own columns only.
     pub fn refusals(
         &self,
         agreement: &Agreement,
@@ -137,8 +138,7 @@ impl Accept {
             }
             Some(_) => {}
         }
-        // Of two sites the other one is all there is; and who holds the same people as everybody hides
-        // nobody.
+        // Two sites have no coalitions; and a site that holds the same people as all others hides nobody.
         let m = agreement.requirement.m.unwrap_or(0);
         let has_coalitions = study.partition == Partition::Horizontal && study.sites.len() > 2;
         if has_coalitions && m < self.minimum_m() {
@@ -269,7 +269,7 @@ fn whole(
     Ok(Some(found))
 }
 
-/// The most that one site may bring.
+/// The largest share of all records that one site may contribute.
 fn share(section: &Section<'_>) -> Result<Option<Ratio>, DocumentError> {
     let Some(number) = section.number("maximum_share")? else {
         return Ok(None);

@@ -7,8 +7,8 @@
 //! STUDY-HASH PUBLIC-KEY SIGNATURE
 //! ```
 //!
-//! which sites may send each other in any way and put together with `cat`: order and repetition
-//! mean nothing, and what was signed under another hash is void, not an error.
+//! which sites may send each other in any way and put together with `cat`: order and repetition mean
+//! nothing, and a signature under another hash is void, not an error.
 //!
 //! # Discloses
 //! A signature tells who agreed to which hash.
@@ -40,20 +40,20 @@ pub enum AgreementError {
     /// The study's file.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// What it requires.
+    /// The study's requirement cannot be read.
     #[error(transparent)]
     Requirement(#[from] RequirementError),
     /// A file that cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A public key in it.
+    /// A public key in the study cannot be read.
     #[error("{file}: site `{site}`: {source}")]
     Key {
         /// The study.
         file: String,
         /// The site.
         site: String,
-        /// What is wrong with it.
+        /// What is wrong with the key.
         source: IdentityError,
     },
     /// A site without a key.
@@ -75,7 +75,7 @@ pub enum AgreementError {
         file: String,
         /// A site.
         first: String,
-        /// Another.
+        /// Another site.
         second: String,
     },
     /// No sites at all.
@@ -101,9 +101,9 @@ pub enum AgreementError {
     TooLong {
         /// The file.
         file: String,
-        /// Its length.
+        /// The file's length.
         length: u64,
-        /// The most there may be.
+        /// The greatest length allowed.
         limit: u64,
     },
     /// The key that should sign is of no site.
@@ -116,7 +116,7 @@ pub enum AgreementError {
         /// The key.
         key: PublicKey,
     },
-    /// A line of the signatures that is none.
+    /// A line of the signature file that is no signature.
     #[error(
         "{file}:{line}: is no signature\nhint: expected the study's hash, a site's key and 128 hexadecimal digits"
     )]
@@ -131,7 +131,7 @@ pub enum AgreementError {
     Unsigned {
         /// The study.
         file: String,
-        /// The sites, and how it stands with each.
+        /// The sites, with the standing of each site's signature.
         sites: Vec<String>,
     },
 }
@@ -152,16 +152,16 @@ impl std::fmt::Debug for StudyHash {
     }
 }
 
-/// How it stands with one site's signature.
+/// The standing of one site's signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It signed this very study.
+    /// The site signed this very study.
     Signed,
-    /// It signed nothing.
+    /// The site signed nothing.
     Missing,
-    /// It signed, but the study has changed since.
+    /// The site signed, but the study has changed since.
     Void,
-    /// A signature in its name is not by its key.
+    /// A signature in the site's name is not by the site's key.
     Forged,
 }
 
@@ -182,7 +182,7 @@ impl Standing {
 pub struct Agreement {
     /// The study.
     pub study: Study,
-    /// What it requires.
+    /// What the study requires.
     pub requirement: Requirement,
     /// The hash that sites sign.
     pub hash: StudyHash,
@@ -190,14 +190,15 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Reads a study none of whose files lies outside its folder.
+    /// Reads a study whose files all lie inside its folder.
     pub fn open(path: &Path) -> Result<Self, AgreementError> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let document = Document::open(path)?;
         let named = named_files(&document, folder)?;
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow study v1");
         update(&mut hasher, document.text().as_bytes());
-        // Read once, so that what runs is what was hashed, whatever happens to the files meanwhile.
+        // Each file is read once, so that the study that runs is the study that was hashed, whatever
+        // happens to the files meanwhile.
         let mut files = Vec::with_capacity(named.len());
         for (name, file) in named {
             let bytes = read(&file, LONGEST_FILE)?;
@@ -275,7 +276,7 @@ impl Agreement {
             key,
         })?;
         let mut lines = self.signatures()?;
-        // What this site said of earlier texts is of no use to anyone.
+        // Signatures of this site under earlier texts of the study are of no use to anyone.
         lines.retain(|line| line.key != key);
         lines.push(Line {
             hash: self.hash,
@@ -300,7 +301,7 @@ impl Agreement {
         Ok(place)
     }
 
-    /// How it stands with each site's signature, in the study's order.
+    /// The standing of each site's signature, in the study's order.
     pub fn standings(&self) -> Result<Vec<Standing>, AgreementError> {
         let keys = self.keys()?;
         let lines = self.signatures()?;
@@ -320,7 +321,7 @@ impl Agreement {
         Ok(keys.iter().map(standing).collect())
     }
 
-    /// Refuses a study that not every site has signed as it is.
+    /// Refuses a study that some site has not signed in its present form.
     pub fn require_signed(&self) -> Result<(), AgreementError> {
         let standings = self.standings()?;
         let sites: Vec<String> = self
@@ -366,7 +367,7 @@ impl Agreement {
     }
 }
 
-/// One signature.
+/// One line of the signature file.
 struct Line {
     hash: StudyHash,
     key: PublicKey,
@@ -433,7 +434,7 @@ fn update(hasher: &mut blake3::Hasher, bytes: &[u8]) {
         .update(bytes);
 }
 
-/// A whole file that is not longer than it may be.
+/// A whole file, refused if longer than `limit`.
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, AgreementError> {
     let unreadable = |error: std::io::Error| FileError::Unreadable {
         file: path.display().to_string(),

@@ -3,8 +3,8 @@
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Does work that waits for a disk, so that other tasks go on meanwhile: on a worker of a runtime with
-/// several threads, the worker's other tasks go to another thread first. A runtime of one thread has
-/// no other; there, as outside of any runtime, the work is simply done.
+/// several threads, the worker's other tasks go to another thread first. A runtime of one thread has no
+/// other thread; there, as outside of any runtime, the work is done in place.
 pub fn aside<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

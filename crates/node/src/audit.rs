@@ -1,10 +1,10 @@
 //! An audit: a site's part in a run, done again from its journal, its rows and its seed, and held
 //! against what it committed itself to and what its peers signed.
 //!
-//! A site's part follows from its rows, its seed and the frames it received, so whoever has those can
-//! say of every frame whether it is the one that the protocol sends. Frames received are the journal's:
-//! that a site did not invent them is shown by its peers' seals, which sign every frame that went
-//! between them and it. What an audit cannot see is a site that invented records before the commitment.
+//! A site's part follows from its rows, its seed and the frames it received, so whoever has these can
+//! say of every frame whether the protocol sends it. Received frames come from the journal: the peers'
+//! seals, which sign every frame between a peer and the site, show that the site did not invent them.
+//! What an audit cannot see is a site that invented records before the commitment.
 //!
 //! # Discloses
 //! To whoever audits: rows, seed and frames of this site. To the peers nothing.
@@ -25,11 +25,11 @@ use crate::opening::{Opening, commitment, context};
 use crate::run::{Began, Done, statement_digest};
 use crate::seal::{Sealed, agree};
 
-/// What is audited.
+/// The part in a run that is audited.
 pub struct Audited<'a> {
     /// The study.
     pub study: StudyHash,
-    /// Which run of it.
+    /// The number of the run in the study.
     pub number: u32,
     /// The site's key.
     pub secret: &'a Secret,
@@ -54,26 +54,26 @@ pub struct Outcome {
     pub frames: u64,
     /// What all sites signed of the release; `None` if the run came to no release.
     pub release: Option<[u8; 32]>,
-    /// The first thing that is not as it should be.
+    /// The first thing that is wrong.
     pub finding: Option<Finding>,
 }
 
-/// Something that is not as it should be.
+/// Something that an audit found wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// The rows are not those that the site committed itself to.
+    /// The rows are not the rows that the site committed itself to.
     Rows,
     /// The site committed itself to something else than its rows and its seed.
     Commitment {
-        /// Whom it told so.
+        /// The peer that received this commitment.
         peer: String,
     },
-    /// A frame is not the one that the protocol sends.
+    /// A frame of this site is not the frame that the protocol sends.
     Frame {
         /// To whom.
         peer: String,
-        /// Its number on the link.
+        /// The frame's number on the link.
         number: u64,
         /// Where in the run.
         step: String,
@@ -82,7 +82,7 @@ pub enum Finding {
     Missing {
         /// To whom.
         peer: String,
-        /// Its number on the link.
+        /// The frame's number on the link.
         number: u64,
     },
     /// Frames were sent that the protocol does not send.
@@ -92,15 +92,15 @@ pub enum Finding {
         /// How many.
         frames: u64,
     },
-    /// A frame in the journal is not one that an honest peer sends: the journal is not what the peer
+    /// A frame in the journal is no frame that an honest peer sends: the journal is not what the peer
     /// said, or the peer lied.
     Received {
-        /// What the protocol said of it.
+        /// The protocol's objection to the frame.
         why: String,
     },
-    /// The journal ends before the run did: something was taken out of it.
+    /// The journal ends before the run did: entries were taken out of it.
     Cut,
-    /// What a peer signed of the frames between the two is not what is here.
+    /// A peer's seal does not fit the frames between the peer and this site.
     Signed {
         /// The peer.
         peer: String,
@@ -279,7 +279,7 @@ where
     Ok(outcome)
 }
 
-/// What all said before the run, if this site committed itself to its rows and seed.
+/// The openings of all sites, if this site committed itself to its rows and seed.
 fn opened(audited: &Audited<'_>, name: &RunName, seed: &Seed, log: &Log) -> Result<Began, Finding> {
     let committed = commitment(name, seed);
     let mut own = None;
@@ -325,10 +325,10 @@ struct Log(Mutex<Links>);
 
 #[derive(Default)]
 struct Links {
-    /// For each site: what went to it and what came from it, in order.
+    /// For each peer: the frames that went to it and the frames that came from it, in order.
     sent: Vec<VecDeque<Vec<u8>>>,
     received: Vec<VecDeque<Vec<u8>>>,
-    /// For each site: the number of the next frame to it.
+    /// For each peer: the number of the next frame to it.
     numbers: Vec<u64>,
     /// Frames that were the same.
     same: u64,
@@ -338,12 +338,12 @@ struct Links {
     is_at_its_end: bool,
 }
 
-/// The first frame that is not as it should be.
+/// The first frame that is wrong.
 #[derive(Clone)]
 struct First {
     peer: u16,
     number: u64,
-    /// Where in the run, or `None` if the frame is not there.
+    /// The step of the run, or `None` if the frame is missing.
     step: Option<String>,
 }
 
@@ -393,7 +393,7 @@ impl Log {
         next
     }
 
-    /// Sees that the next frame to a peer is this one.
+    /// Compares the next frame to a peer with this frame.
     fn see(&self, peer: u16, frame: &[u8]) -> Option<First> {
         let number = self.links().numbers[usize::from(peer)];
         let found = self.take_sent(peer);

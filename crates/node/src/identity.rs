@@ -42,14 +42,14 @@ pub enum IdentityError {
         /// What the operating system said.
         reason: String,
     },
-    /// Others than the owner may read it.
+    /// Users other than the owner may read the key's file.
     #[error(
         "{file}: others than its owner may read this key (mode {mode:o})\nhint: chmod 600 {file}, and make a new key if somebody has read it"
     )]
     Readable {
         /// The file.
         file: String,
-        /// Its mode.
+        /// The file's mode.
         mode: u32,
     },
     /// The file holds something else.
@@ -69,7 +69,7 @@ pub enum IdentityError {
     /// The operating system has no randomness.
     #[error("the operating system gives no randomness: {reason}")]
     NoRandomness {
-        /// What it said.
+        /// What the operating system said about its randomness.
         reason: String,
     },
 }
@@ -158,7 +158,7 @@ impl Secret {
         self.0.sign(&purpose.text(message)).to_bytes()
     }
 
-    /// A key for one purpose of this site's own: it says nothing of the secret.
+    /// A key for one purpose of this site's own, from which the secret cannot be found.
     pub(crate) fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(blake3::derive_key(purpose, self.0.as_bytes()))
     }
@@ -190,7 +190,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a signature is for: one made for one purpose says nothing for another.
+/// What a signature is for: a signature for one purpose counts for no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// This site agrees to a study.

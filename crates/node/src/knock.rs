@@ -1,15 +1,17 @@
 //! How a run begins where nodes wait: a site of the study knocks.
 //!
-//! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose
-//! key the study pins, so a site that dials its peers for a run knocks by that alone; a site knocks
-//! at its own node too. What a knock asks for is a run number; the node says which it takes. A peer whose knock is heard is told that the node
-//! begins; only to its own site does a node greet back, since to a peer a greeting is this site's part
-//! in the run. A site that cannot take its part says so at the peers' doors. A site that does not know
-//! any more which run is due asks: run 0, which there is not, is answered with the number.
+//! A waiting node only listens. A knock is the greeting of a run (see `connect`) from a site whose key
+//! the study pins, so a site that dials its peers for a run knocks by dialing; a site knocks at its own
+//! node too. A knock asks for a run by its number, and the node says whether it takes that run. A peer
+//! whose knock is heard is told that the node begins; a node greets back only to its own site, since a
+//! greeting to a peer is part of the run. A site that cannot take its part says so in a knock at each
+//! peer. A site that does not know any more which run is due asks for run 0, which never exists, and is
+//! answered with the number of the due run.
 //!
 //! # Discloses
-//! To sites of the study: that a node is here, whether it has this study and takes this run, has
-//! ended it or cannot take part in it, and not why; and which run is due. To strangers what `tls` says.
+//! To sites of the study: that a node listens, whether it has this study and takes this run, has ended
+//! the run or cannot take part in it (but not why), and which run is due. To strangers: what `tls`
+//! lists.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,10 +41,10 @@ const AGAIN: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KnockError {
-    /// Nobody is there.
+    /// Nobody listens at the address.
     #[error("cannot be reached: {0}")]
     Unreachable(std::io::Error),
-    /// Somebody is there, but it is no node of this study that waits.
+    /// The listener is no waiting node of this study.
     #[error("no node waits there: {0}")]
     NoNode(String),
     /// The node does not take the run.
@@ -56,9 +58,9 @@ pub enum KnockError {
 /// The run that is due at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// Its number.
+    /// The run's number.
     pub number: u32,
-    /// Whether it has begun there.
+    /// Whether the run has begun at that site.
     pub is_under_way: bool,
 }
 
@@ -75,9 +77,9 @@ pub struct Door {
 }
 
 impl Door {
-    /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to;
-    /// what it does not agree to is refused with its reason. Who asks which run is due is told `due`.
-    /// Returns the site's place and the run.
+    /// Waits until a site of the study, this one included, asks for a run that `takes` agrees to; a run
+    /// that `takes` does not agree to is refused with the reason. A site that asks which run is due is
+    /// told `due`. Returns the site's place and the run.
     pub async fn wait(
         &self,
         listener: &TcpListener,
@@ -105,8 +107,8 @@ impl Door {
         Ok(reception.next(listener, hear).await)
     }
 
-    /// Knocks at a site, or at this site's own node, and asks for a run. A peer's node that takes it
-    /// begins; it is there in the run or it is not.
+    /// Knocks at a site, or at this site's own node, and asks for a run. A peer's node that takes the
+    /// run begins it; whether the peer joins shows in the run itself.
     pub async fn knock(&self, at: u16, address: &str, run: u32) -> Result<(), KnockError> {
         let hello = greeting(self.study, run, self.me, at);
         match self.say(at, address, &hello).await? {
@@ -133,11 +135,12 @@ impl Door {
         }
     }
 
-    /// Tells a peer that this site does not take its part in a run, and in a word why; again for a
-    /// while, where nobody listens yet. One that has not begun may hear of it later, when it knocks.
+    /// Tells a peer that this site does not take its part in a run, and the reason in a word; tries for
+    /// a while where nobody listens yet. A peer that has not begun may hear of it later, when the peer
+    /// knocks.
     pub async fn decline(&self, at: u16, address: &str, run: u32, end: End) {
         let study = self.study;
-        // A peer in the run hangs up, one that waits says that this is no greeting.
+        // A peer in the run hangs up; a peer that waits answers that this is no greeting.
         let declined = Message::Declined { study, run, end };
         let heard = async {
             while let Err(KnockError::Unreachable(_)) = self.say(at, address, &declined).await {
@@ -187,8 +190,8 @@ fn greeting(study: StudyHash, run: u32, from: u16, to: u16) -> Message {
     })
 }
 
-/// What a site that asks which run is due is told: in place of a frame's number, whether the run has
-/// begun.
+/// The answer to a site that asks which run is due: the field of the next frame's number says whether
+/// the run has begun.
 pub(crate) fn answer_to(study: StudyHash, due: Due, from: u16, to: u16) -> Message {
     Message::Hello(Hello {
         study,
@@ -228,7 +231,7 @@ impl Porter {
             message::write(&mut stream, &message).await?;
             stream.shutdown().await
         };
-        // It may have hung up already; what it said stands.
+        // The site may have hung up already; its message stands.
         let _ = tell.await;
         match (answer, found) {
             (Ok(hello), _) => Ok((site, hello.run)),
@@ -312,7 +315,7 @@ mod tests {
         };
         let waiting = tokio::spawn(async move { node.wait(&listener, takes, due, &watcher).await });
 
-        // One that says nothing keeps nobody out.
+        // A caller that says nothing keeps nobody out.
         let _silent = TcpStream::connect(&address).await.unwrap();
         let refused = doors[0].knock(1, &address, 3).await;
         assert!(matches!(
@@ -321,7 +324,7 @@ mod tests {
         ));
         let refused = doors[0].knock(1, &address, 2).await;
         assert!(matches!(refused, Err(KnockError::Refused(Reason::Over))));
-        // Nothing begins because somebody asks, or cannot take its part.
+        // A question about the due run, or a site that cannot take its part, begins no run.
         let told = doors[0].ask(1, &address).await.unwrap();
         assert_eq!((told.number, told.is_under_way), (4, true));
         doors[0].decline(1, &address, 4, End::Own).await;
@@ -364,7 +367,7 @@ mod tests {
         assert!(matches!(gone, Err(KnockError::Unreachable(_))), "{gone:?}");
     }
 
-    /// A node that waits, and one that knocks, name both versions.
+    /// A node that waits and a site that knocks name both versions.
     #[tokio::test]
     async fn versions_that_differ_are_named_at_the_door() {
         let mut doors = doors();
@@ -411,7 +414,7 @@ mod tests {
         assert_eq!(said, [format!("refused: {words}")]);
         assert!(words.to_string().contains(&message::VERSION.to_string()));
 
-        // The one that knocks, at a node of that version.
+        // The other way round: a site of this version knocks at a node of the other version.
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (secret, keys) = (Arc::clone(&doors[0].secret), doors[0].keys.clone());

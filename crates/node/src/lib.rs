@@ -1,12 +1,12 @@
-//! A site's node: who it is, what it agreed to, how it speaks with the others, where its rows come
-//! from, and runs that survive.
+//! A site's node: who the site is, what it agreed to, how it speaks with the other sites, where its rows
+//! come from, and runs that survive a crash.
 //!
-//! A run goes through these modules in this order. [`agreement`] reads the study and its
-//! signatures; [`site`] reads this site's own file, and [`accept`] says whether the study may run
-//! here at all; [`source`] reads the rows, and [`rerun`] decides by the [`memory`] of earlier runs
-//! whether they may be in one more. [`run`] then takes the site's seat: frames go through
-//! the [`journal`] before they go anywhere else, and travel over TLS connections whose other end
-//! is known by the key that the study pins.
+//! A run goes through these modules in this order. [`agreement`] reads the study and its signatures;
+//! [`site`] reads this site's own file, and [`accept`] says whether the study may run here at all;
+//! [`source`] reads the rows, and [`rerun`] decides by the [`memory`] of earlier runs whether the rows
+//! may be in one more run. [`run`] then takes the site's seat: frames go through the [`journal`] before
+//! they go anywhere else, and travel over TLS connections whose other end is known by the key that the
+//! study pins.
 //!
 //! The node knows no protocol: it hands a joined `Party` to a function and gets back what the
 //! sites sign.

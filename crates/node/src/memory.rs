@@ -1,10 +1,10 @@
-//! What a site remembers of its rows whatever the study: which runs they were in, and what its officer
+//! What a site remembers of its rows across all studies: which runs they were in, and what its officer
 //! said of runs.
 //!
-//! Two releases of the same people are one release that says more, however the studies are called and
-//! whatever k they have. So a run is remembered by the **source** of its rows and not by its study, in a
-//! file that every study of the site finds: beside the site's key, which all of them are signed with, or
-//! where `memory` in the site's file says. (A data folder is of one study, so the memory is not there.)
+//! Two releases of the same people tell together more than each, whatever the names of their studies and
+//! their k. So a run is remembered by the **source** of its rows and not by its study, in a file that
+//! every study of the site finds: beside the site's key, which signs all of them, or where `memory` in
+//! the site's file says. (A data folder belongs to one study, so the memory cannot lie in it.)
 //!
 //! What is the same source? Columns, domains and k are a study's, so codes cannot tell. A source is known
 //! again by any of three things:
@@ -14,13 +14,13 @@
 //! - its bytes, where it is a file: a copy under another name is the same people;
 //! - its coded rows, in any order: the same people from elsewhere, under a study with the same columns.
 //!
-//! This is closed on the wrong side only: two tables of one database that have nobody in common count as
-//! one source, and the officer, who knows better, may allow it. What it cannot see is a copy with one
-//! record changed; that is between a site and itself.
+//! The rule errs on the safe side: two tables of one database that have nobody in common count as one
+//! source, and the officer, who knows better, may allow the run. The memory cannot see a copy with one
+//! record changed; such a copy is the site's own affair.
 //!
-//! A run counts from the moment that all its sites have joined, because what is sent from then on carries
-//! this site's rows, and peers keep what they learn from a run that fails. One that ended before uses
-//! nothing up.
+//! A run counts from the moment that all its sites have joined, because what is sent from then on
+//! carries this site's rows, and peers keep what they learn from a run that fails. A run that ended
+//! before that moment uses nothing up.
 //!
 //! # Discloses
 //! To whoever may read the file, which is its owner's only: names of sources, studies and runs, numbers
@@ -99,7 +99,7 @@ pub enum MemoryError {
         file: String,
         /// What was tried.
         step: &'static str,
-        /// What was said.
+        /// What SQLite or the operating system said.
         reason: String,
     },
 }
@@ -111,24 +111,24 @@ pub struct Mark {
     pub site: String,
     /// The study.
     pub study: StudyHash,
-    /// Which run of it.
+    /// The number of the run in the study.
     pub number: u32,
 }
 
 /// A run that the rows, or others of their source, were in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
-    /// What its study is called.
+    /// The study's name.
     pub study: String,
-    /// Which run of it.
+    /// The number of the run in the study.
     pub number: u32,
-    /// When it began.
+    /// When the run began.
     pub begun: String,
-    /// How it ended, if it did.
+    /// How the run ended, if it has ended.
     pub how: Option<String>,
-    /// How many records it had.
+    /// How many records the run had.
     pub records: u64,
-    /// Whether the rows were the same; not where nobody knows any more which they were.
+    /// Whether the rows were the same; false where nobody knows any more which rows they were.
     pub is_same_rows: bool,
 }
 
@@ -137,26 +137,27 @@ pub struct Earlier {
 pub enum How {
     /// With a release.
     Released,
-    /// Its steward gave it up.
+    /// The site's steward gave the run up.
     GivenUp,
 }
 
-/// A site's memory: where it lies. Every call opens the file for a moment, so that a node and whoever
-/// types a command both come to it.
+/// A site's memory: where it lies. Every call opens the file for a moment, so that a node and a typed
+/// command can both use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
     file: PathBuf,
 }
 
 impl Memory {
-    /// The memory in a file, which is made when there is something to remember.
+    /// The memory in a file; the file is made when the first run is remembered.
     pub fn at(file: &Path) -> Self {
         Self {
             file: file.to_owned(),
         }
     }
 
-    /// Enters a run that has begun; one that is there stays as it is. It waits for nobody any more.
+    /// Enters a run that has begun; an entry that exists stays unchanged. The run waits for nobody any
+    /// more.
     pub fn enter(&self, mark: &Mark, name: &str, print: &Print) -> Result<(), MemoryError> {
         self.put(|connection| {
             connection.execute(
@@ -177,9 +178,9 @@ impl Memory {
         })
     }
 
-    /// Remembers, before it happens, that this site's rows go into what is sent, if they still may: what
-    /// other runs did meanwhile is looked at once more, in the same step. From here on the run counts.
-    /// Gives whether they may.
+    /// Remembers, before it happens, that this site's rows go into what is sent, if the rows still may:
+    /// the memory looks again, in the same step, at what other runs did meanwhile. From here on the run
+    /// counts. Returns whether the rows may be sent.
     pub fn sends(
         &self,
         mark: &Mark,
@@ -242,7 +243,7 @@ impl Memory {
         })
     }
 
-    /// How many runs of a study this site has entered, lost ones apart.
+    /// How many runs of a study this site has entered, not counting lost runs.
     pub fn entered(&self, site: &str, study: StudyHash) -> Result<u32, MemoryError> {
         let count = self.look(|connection| {
             connection.query_row(
@@ -273,7 +274,7 @@ impl Memory {
         Ok(found.unwrap_or_default())
     }
 
-    /// Asks the file, where there is one.
+    /// Reads from the file, if it exists.
     fn look<T>(
         &self,
         look: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -292,7 +293,7 @@ impl Memory {
         self.change("cannot be added to", put).map(|_| ())
     }
 
-    /// One transaction, on disk when this returns.
+    /// Changes the file in one transaction, which is on disk when this returns.
     fn change<T>(
         &self,
         step: &'static str,
@@ -343,7 +344,7 @@ fn runs_before(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// A run of the memory, if these rows or their source were in it.
+/// A run of the memory, if these rows or their source were in the run.
 fn earlier(row: &Row<'_>, print: &Print) -> rusqlite::Result<Option<Earlier>> {
     let (source, bytes): (String, Option<[u8; 32]>) = (row.get(5)?, row.get(6)?);
     let rows: Option<[u8; 32]> = row.get(7)?;

@@ -1,16 +1,17 @@
 //! What a site says before a run, signed: a commitment to its rows and its seed, the largest share of
-//! all records that it lets one site bring, the day on which it began, and its version of hedgerow.
+//! all records that it lets one site contribute, the day on which the site began the run, and its
+//! version of hedgerow.
 //!
 //! The commitment hides (it is a hash with the run's seed in it, 256 bits that nobody else knows, under
 //! a salt that follows from the seed) and binds: whoever sees the seed and the rows later can tell
-//! whether they are those that the site began with. All sites' openings together are the run's context:
-//! a word of it is in every frame, so a site that told two peers different things is found out at the
-//! first frame after.
+//! whether the site began with these. All sites' openings together are the run's context: part of its
+//! hash is in every frame, so a site that told two peers different things is found out at the first
+//! frame after.
 //!
-//! The day of a run is the latest day that a site began on: the day of the site whose coming starts
-//! the run for all. No site can set the day before the one on which another site began, and a day that
-//! lies more than one day ahead of a site's own clock is refused there. A run that is taken up again has
-//! the day that its journal knows.
+//! The day of a run is the latest day that a site began on: the day of the site that came last and
+//! started the run for all. No site can set a day before the day on which another site began, and a day
+//! that lies more than one day ahead of a site's own clock is refused there. A run that is taken up
+//! again has the day that its journal knows.
 //!
 //! # Discloses
 //! To all sites: a random-looking number, a rule of this site, the day on its clock, and its version.
@@ -33,20 +34,21 @@ pub const WHOLE: u32 = 1_000_000;
 pub struct Opening {
     /// The commitment to its rows and its seed.
     pub commitment: [u8; 32],
-    /// The largest share of all records that one site may bring, in parts of a million.
+    /// The largest share of all records that one site may contribute, in parts of a million.
     pub maximum_share: u32,
     /// The day on which the site began, in days since 1970, in universal time.
     pub day: u32,
-    /// The version of hedgerow that the site runs: what all sign names it, so all must have the same.
+    /// The version of hedgerow that the site runs: the signed statement names it, so all sites must run
+    /// the same version.
     pub version: Version,
     signature: [u8; 64],
 }
 
 impl Opening {
-    /// Bytes of it.
+    /// The length of an encoded opening in bytes.
     pub(crate) const BYTES: usize = 16 + 32 + 4 + 4 + 6 + 64;
 
-    /// This site's, for a run with this seed.
+    /// This site's opening, for a run with this seed.
     pub(crate) fn new(
         secret: &Secret,
         name: &RunName,
@@ -77,7 +79,7 @@ impl Opening {
         bytes
     }
 
-    /// Reads what a site said; `None` if it is no opening of that site in this run.
+    /// Reads an opening; `None` if the bytes are no opening of that site in this run.
     pub(crate) fn decode(
         bytes: &[u8],
         key: &PublicKey,
@@ -105,7 +107,7 @@ impl Opening {
         is_whole.then_some(opening)
     }
 
-    /// What a site signs of it.
+    /// The digest that a site signs in its opening.
     fn digest(&self, study: StudyHash, number: u32, site: u16) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow opening v2");
         hasher
@@ -137,7 +139,7 @@ pub(crate) fn is_ahead(day: u32, today: u32) -> bool {
 pub struct Version([u16; 3]);
 
 impl Version {
-    /// This one.
+    /// The version of this program.
     pub const OWN: Self = Self([
         number(env!("CARGO_PKG_VERSION_MAJOR")),
         number(env!("CARGO_PKG_VERSION_MINOR")),
@@ -171,7 +173,7 @@ const fn number(digits: &str) -> u16 {
     number
 }
 
-/// What names a site's rows and seed in a run, and hides them.
+/// A hash that commits a site to its rows and seed in a run, and hides them.
 pub(crate) fn commitment(name: &RunName, seed: &Seed) -> [u8; 32] {
     let salt = seed.derive("hedgerow commitment salt v1", 0);
     let mut hasher = blake3::Hasher::new_keyed(salt.as_bytes());
@@ -185,7 +187,8 @@ pub(crate) fn commitment(name: &RunName, seed: &Seed) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// What a run is of: the study, its number and what all sites said before it, in the study's order.
+/// The context of a run: the study, the run's number and the openings of all sites, in the study's
+/// order.
 pub(crate) fn context(study: StudyHash, number: u32, openings: &[Opening]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("hedgerow context v2");
     hasher.update(&study.0).update(&number.to_le_bytes());

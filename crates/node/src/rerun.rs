@@ -1,16 +1,16 @@
 //! Whether rows that were in runs before may be in one more: `accept.runs` and `accept.rerun`.
 //!
 //! From two releases that differ by one patient a reader subtracts one from the other and has that
-//! patient; and two releases of the same people under different studies say more than each. So what
-//! a site's rows were in before decides, see [`crate::memory`]:
+//! patient; and two releases of the same people under different studies say more than each. So the runs
+//! that a site's rows were in before decide, see [`crate::memory`]:
 //!
 //! | | at most `runs`, with rows as in one before | more, or with other rows |
 //! |---|---|---|
 //! | `rerun = "same rows"` | takes part | refuses |
 //! | `rerun = "ask"` | takes part | waits for the officer's word |
 //!
-//! Rows that are those of any run before show no difference that is not out already. Where it is not
-//! known which rows a run had, they count as others.
+//! Rows that equal the rows of an earlier run show no new difference. Where the rows of an earlier run
+//! are unknown, they count as different.
 
 pub use crate::accept::Rerun;
 use crate::accept::{Accept, Refusal};
@@ -19,9 +19,9 @@ use crate::memory::{Earlier, Print};
 /// Whether a run may begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may.
+    /// The run may use the rows.
     Goes,
-    /// It may not.
+    /// The run may not use the rows.
     Refused(Refusal),
     /// The officer decides; why.
     Asks(String),
@@ -49,7 +49,7 @@ impl Accept {
         } else if earlier.is_empty() || earlier.iter().any(|one| one.is_same_rows) {
             None
         } else {
-            // There is a last one.
+            // The list of earlier runs is not empty here.
             let last = earlier.last().map(told).unwrap_or_default();
             let why = format!(
                 "the rows of {source} are not those that were in {last}: {} records now",

@@ -35,13 +35,13 @@ pub enum RunError<E> {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A peer, or the lines to it.
+    /// A peer, or the lines to a peer, failed.
     #[error(transparent)]
     Line(#[from] LineError),
     /// The protocol.
     #[error(transparent)]
     Part(E),
-    /// A peer's opening is none.
+    /// A peer sent something that is no opening.
     #[error("what `{peer}` sent before the run is no commitment of that site to its rows and seed")]
     NoOpening {
         /// The peer.
@@ -63,10 +63,10 @@ pub enum RunError<E> {
     OtherHedgerow {
         /// The peer.
         peer: String,
-        /// Its version.
+        /// The peer's version.
         theirs: Version,
     },
-    /// A peer's seal is none.
+    /// A peer sent something that is no seal.
     #[error("what `{peer}` sent in place of its signature is none")]
     NoSeal {
         /// The peer.
@@ -95,7 +95,7 @@ pub enum RunError<E> {
 
 /// Everything a site brings to a run.
 pub struct Setup {
-    /// Which run, and of which rows.
+    /// The study and number of the run, and the digest of its rows.
     pub name: RunName,
     /// The site's secret key.
     pub secret: Arc<Secret>,
@@ -114,12 +114,12 @@ pub struct Setup {
     /// The largest share of all records that this site lets one site bring, in parts of
     /// [`WHOLE`].
     pub maximum_share: u32,
-    /// The most records of a joint table that this site takes part in: what a peer says of its own is
-    /// believed up to that, and memory follows from it.
+    /// The most records of a joint table that this site takes part in: a peer's number of records is
+    /// believed up to this limit, which bounds the memory of the run.
     pub most_records: u64,
     /// For how long seed and frames stay after the end, for audits.
     pub keep: Duration,
-    /// For rehearsals and tests; drawn from the operating system where it is `None`.
+    /// The seed, for rehearsals and tests; `None` draws it from the operating system.
     pub seed: Option<Seed>,
     /// Told what happens on the lines.
     pub watcher: Watcher,
@@ -138,11 +138,11 @@ pub struct Run {
     allowed: Allowed,
     maximum_share: u32,
     most_records: u64,
-    /// Dropped with the run, and the connections with it.
+    /// The tasks of the connections, which end when the run is dropped.
     _connections: JoinSet<()>,
 }
 
-/// What a run begins with: what all sites said before it, and this site's seed.
+/// What a run begins with: the openings of all sites, and this site's seed.
 pub struct Began {
     /// The openings, in the study's order of sites.
     pub openings: Vec<Opening>,
@@ -150,7 +150,7 @@ pub struct Began {
 }
 
 impl Began {
-    /// A seed for what the protocol draws apart from its party, the same in every life of the run.
+    /// A seed for what the protocol draws apart from its party, the same in every process of the run.
     pub fn derive_seed(&self, purpose: &'static str) -> Seed {
         self.seed.derive(purpose, 0)
     }
@@ -161,19 +161,19 @@ impl Began {
         days.max().unwrap_or(0)
     }
 
-    /// The smallest of the largest shares that sites let one site bring, in parts of [`WHOLE`];
-    /// `None` where nobody minds.
+    /// The smallest of the limits that sites set on one site's share of the records, in parts of
+    /// [`WHOLE`]; `None` where no site sets a limit.
     pub fn maximum_share(&self) -> Option<u32> {
         let shares = self.openings.iter().map(|opening| opening.maximum_share);
         shares.min().filter(|share| *share < WHOLE)
     }
 }
 
-/// What came of a site's part.
+/// The result of a site's part.
 pub struct Done<T> {
     /// For the caller.
     pub value: T,
-    /// What the sites sign: the same at all of them.
+    /// The statement that the sites sign, the same at all of them.
     pub statement: Vec<u8>,
     /// What the party sent, received and saw opened.
     pub transcript: Transcript,
@@ -188,7 +188,7 @@ pub struct Seals {
     pub signatures: Vec<[u8; 64]>,
 }
 
-/// What the sites of a run sign: the study, the run and what they say of the release.
+/// The digest that the sites of a run sign: of the study, the run and the statement about the release.
 pub fn statement_digest(study: StudyHash, run: u32, statement: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("hedgerow statement v1");
     hasher
@@ -200,7 +200,7 @@ pub fn statement_digest(study: StudyHash, run: u32, statement: &[u8]) -> [u8; 32
 }
 
 impl Run {
-    /// Begins the run, or takes it up where it stands, and opens the lines.
+    /// Begins the run, or goes on where the run stands, and opens the lines.
     ///
     /// Must be called on a tokio runtime with time and network.
     pub async fn start<E>(
@@ -248,11 +248,11 @@ impl Run {
         })
     }
 
-    /// Takes this site's part: tells the others what it commits itself to and hears what they do,
-    /// joins, runs `part`, and has all sites sign the statement that it returns, which must be the same
-    /// at all of them. `end_of` says what the peers hear of an error of `part`.
+    /// Takes this site's part: exchanges openings with the other sites, joins, runs `part`, and has all
+    /// sites sign the statement that `part` returns, which must be the same at all of them. `end_of`
+    /// gives the word that the peers hear of an error of `part`.
     ///
-    /// The protocol computes for long stretches, so it has a thread of its own.
+    /// The protocol computes for long stretches, so `part` runs on a thread of its own.
     pub async fn part<T, E, F>(
         &self,
         part: impl FnOnce(Party, Began) -> F + Send + 'static,
@@ -375,7 +375,7 @@ impl Run {
         })
     }
 
-    /// Sends a frame to all and takes the next of each; `None` at the own place.
+    /// Sends a frame to all peers and takes the next frame from each; `None` at the own place.
     async fn exchange<E>(&self, own: &[u8]) -> Result<Vec<Option<Vec<u8>>>, RunError<E>> {
         let failed = || self.shared.failure().unwrap_or(LineError::Stopped);
         for peer in self.shared.peers() {
@@ -403,7 +403,7 @@ impl Run {
     ) -> Result<Seals, RunError<E>> {
         let (me, sites) = (self.name.site, self.keys.len());
         let own = sealed.seal(&self.secret, me, transcript);
-        // Once a peer has it, the peer may forget what this site lost in a power cut.
+        // Once a peer has the seal, the peer may forget frames that this site lost in a power cut.
         self.journal.ask(|tables| tables.make_durable()).await?;
         let said = self.exchange(&own).await?;
         let mut signatures = Vec::with_capacity(sites);
@@ -430,7 +430,7 @@ impl Run {
         })
     }
 
-    /// Writes the ledger down as it grows. What cannot be written down ends the run.
+    /// Writes the ledger down as it grows. An entry that cannot be written ends the run.
     async fn account(&self) -> Result<Arc<LedgerWatcher>, JournalError> {
         let names = (0..self.keys.len() as u16).map(|place| self.shared.name(place).to_owned());
         let account = Account::open(Arc::clone(&self.journal), self.id, names.collect()).await?;
@@ -452,8 +452,8 @@ impl Run {
     ) -> Result<Option<String>, RunError<E>> {
         let behind = self.shared.delivered(limit).await;
         let (id, digest) = (self.id, seals.digest);
-        // In one step with its answer: whoever stops this now must not find a run that is over and
-        // was never told of.
+        // The end and its answer are one step: a caller that stops here must not find a run that is over
+        // but was never reported.
         self.journal
             .call(move |tables| tables.finish(id, &digest))?;
         Ok(behind.map(|peer| self.shared.name(peer).to_owned()))

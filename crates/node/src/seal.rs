@@ -1,9 +1,9 @@
-//! The seal: a site's last frame of a run. It signs what the sites say of the release, and what this
-//! site sent, received and saw opened on the way.
+//! The seal: a site's last frame of a run. The seal signs the statement about the release, and
+//! everything that this site sent, received and saw opened on the way.
 //!
 //! A site takes a peer's seal only if both speak of the same release, saw the same answers, and agree on
-//! every frame between them. What a peer signed of the frames it received is what an audit holds a site
-//! to.
+//! every frame between them. An audit holds a site to its peers' signatures of the frames that they
+//! received.
 //!
 //! # Discloses
 //! To all sites: hashes of the release and of frames, with this site's signatures.
@@ -16,14 +16,14 @@ use crate::identity::{PublicKey, Purpose, Secret};
 /// How a seal begins; the number is the version.
 const MAGIC: [u8; 16] = *b"hedgerow seal v2";
 
-/// What the seals of a run have in common.
+/// The part that all seals of a run have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sealed {
     pub(crate) study: StudyHash,
     pub(crate) run: u32,
-    /// What the run was of, see `opening`.
+    /// The context of the run, see `opening`.
     pub(crate) context: [u8; 32],
-    /// What the sites say of the release.
+    /// The digest of the statement about the release.
     pub(crate) release: [u8; 32],
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Seal {
     pub(crate) transcript: Transcript,
 }
 
-/// Bytes of a seal among so many sites.
+/// The length of a seal in bytes, among so many sites.
 pub(crate) const fn length(sites: usize) -> usize {
     16 + 32 + 64 + 32 + 64 * sites + 64
 }
@@ -57,7 +57,7 @@ impl Sealed {
         seal
     }
 
-    /// Reads the seal of a site; `None` if it is none, or not that site's.
+    /// Reads the seal of a site; `None` if the bytes are no seal of that site.
     pub(crate) fn read(
         &self,
         bytes: &[u8],

@@ -58,7 +58,7 @@ pub struct SiteFile {
     pub key: PathBuf,
     /// Where the journal and the releases lie.
     pub data: PathBuf,
-    /// Where the site remembers its runs, whatever the study: see `memory`.
+    /// Where the site remembers its runs, across all studies: see `memory`.
     pub memory: PathBuf,
     /// Where to listen, if not where the study says.
     pub listen: Option<String>,
@@ -68,9 +68,9 @@ pub struct SiteFile {
     pub source: Source,
     /// Ways to peers, by name, that are not the study's.
     pub peers: Vec<(String, String)>,
-    /// What this site takes part in.
+    /// The rules that say which studies this site takes part in.
     pub accept: Accept,
-    /// What its owner should see to.
+    /// Warnings for the site's owner.
     pub warnings: Vec<String>,
 }
 

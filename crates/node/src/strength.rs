@@ -1,14 +1,14 @@
 //! How strong the models must be that a site demands: a bound for each, beside `minimum_k`.
 //!
-//! A requirement is a conjunction, so where a study states a model twice the stronger one counts. A
-//! plain `minimum_l` speaks of distinct values, of which every kind of l has as many; with
-//! `{ at_least = 3, kind = "entropy" }` the study's must be of that kind or one that implies it:
-//! where no value is more frequent than one in l, the entropy is that of l values or more.
+//! A requirement is a conjunction, so where a study states a model twice the stronger statement counts.
+//! A plain `minimum_l` speaks of distinct values, and every kind of l has at least l distinct values;
+//! with `{ at_least = 3, kind = "entropy" }` the study's l must be of that kind or of a kind that
+//! implies it: where no value is more frequent than one in l, the entropy is that of l values or more.
 
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_privacy::{Model, Ratio, Requirement};
 
-/// Which way a bound goes.
+/// Whether a bound is a least or a greatest value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     AtLeast,
@@ -25,7 +25,7 @@ const BOUNDS: [(&str, &str, Way); 6] = [
     ("site_diversity", "minimum_site_diversity", Way::AtLeast),
 ];
 
-/// The kinds of l that a site may demand, the weakest first: each implies those before it.
+/// The kinds of l that a site may demand, the weakest first: each kind implies the kinds before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     #[default]
@@ -51,11 +51,12 @@ impl Kind {
 pub(crate) struct Strengths {
     /// By rule.
     bounds: Vec<(&'static str, Ratio)>,
-    /// What `minimum_l` speaks of.
+    /// The kind of l that `minimum_l` speaks of.
     kind: Kind,
 }
 
-/// Reads the bounds. One for a model that is not demanded would look like a rule and be none.
+/// Reads the bounds. A bound for a model that is not demanded is refused: it would look like a rule and
+/// have no effect.
 pub(crate) fn read(
     section: &Section<'_>,
     demanded: Option<&[String]>,
@@ -93,7 +94,7 @@ pub(crate) fn read(
     Ok(strengths)
 }
 
-/// What speaks against a study that has the demanded models: a rule and why.
+/// The rules that refuse a study with all demanded models, each with its reason.
 pub(crate) fn refusals(
     strengths: &Strengths,
     demanded: &[String],
@@ -113,7 +114,7 @@ pub(crate) fn refusals(
             continue;
         }
         let Some(has) = strongest else {
-            // A model that is not there at all is refused as such.
+            // A missing model has been refused already.
             let is_other = |model: &Model| strength(model, Kind::Distinct).is_some_and(is_l);
             if model == "l" && requirement.models.iter().any(is_other) {
                 let kind = strengths.kind.name();
@@ -142,7 +143,7 @@ fn is_l((model, _): (&'static str, Ratio)) -> bool {
     model == "l"
 }
 
-/// A model's key in `[require]` and its number there; of l what it implies of this kind.
+/// A model's key in `[require]` and its number there; for l, the number that it implies for this kind.
 fn strength(model: &Model, kind: Kind) -> Option<(&'static str, Ratio)> {
     let of_kind = |own: Kind, l: Ratio| (kind <= own).then_some(("l", l));
     Some(match model {
@@ -156,7 +157,7 @@ fn strength(model: &Model, kind: Kind) -> Option<(&'static str, Ratio)> {
         Model::Likeness { beta, .. } => ("beta", *beta),
         Model::DeltaDisclosure { delta } => ("delta", Ratio::from_decimal(*delta)?),
         Model::SiteDiversity { l, .. } => ("site_diversity", Ratio::whole(*l)),
-        // k has its own rule, and so has m.
+        // k and m have rules of their own.
         _ => return None,
     })
 }

@@ -1,14 +1,15 @@
 //! TLS 1.3 between sites, each known by its key alone.
 //!
-//! A site's certificate is made from its ed25519 key and says nothing but the key and the day: no
-//! name, no authority. It serves for a few hours and is then made anew, since a node may run for
-//! months; so what a caller costs does not include it. A peer is who the study says because it holds the
-//! secret half of the key that the study pins. A certificate must be signed by its own key and of
-//! now, so that one that was taken from somewhere is of no use for long and a wrong clock is named.
-//! There is no resumption and no early data: every connection proves both keys afresh.
+//! A site's certificate is made from its ed25519 key and says nothing but the key and the day: no name,
+//! no authority. It serves for a few hours and is then made anew, since a node may run for months; so a
+//! caller does not cost a certificate. A peer is who the study says because it holds the secret half of
+//! the key that the study pins. A certificate must be signed by its own key and of now, so that a stolen
+//! certificate is of no use for long and a wrong clock is named. There is no resumption and no early
+//! data: every connection proves both keys afresh.
 //!
 //! # Discloses
-//! Whoever connects sees this site's public key, and is then refused unless its own is pinned.
+//! Whoever connects sees this site's public key, and is then refused unless the study pins the caller's
+//! own key.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,8 +31,8 @@ use crate::identity::{PublicKey, Secret};
 /// How far a certificate reaches before and after the moment it is made: clocks differ by less.
 const REACH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How old a certificate may be before there is a new one. What is made from it may be as old again,
-/// and is far within its reach then.
+/// How old a certificate may be before a new one is made. Settings made from a certificate may be as old
+/// again, which is far within its reach.
 const RENEWAL: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// Why this site cannot speak TLS.
@@ -77,7 +78,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// What would fail for every caller fails here.
+    /// Errors that every caller would meet are met here.
     pub(crate) fn new(papers: Arc<Papers>, peers: Vec<PublicKey>) -> Result<Self, TlsError> {
         let listening = Self {
             papers,
@@ -109,7 +110,7 @@ impl Listening {
     }
 }
 
-/// The settings for a connection to one peer, with the word by which it knows this site (see
+/// The settings for a connection to one peer, with the word by which the peer recognizes this site (see
 /// `reception`).
 pub(crate) fn dialing(
     papers: &Papers,
@@ -131,7 +132,7 @@ pub(crate) fn dialing(
     Ok(config)
 }
 
-/// What a line's error means to a person.
+/// A line's error in words for people.
 pub(crate) fn in_words(error: &std::io::Error) -> String {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     match inner {
@@ -165,7 +166,7 @@ pub(crate) fn no_name() -> ServerName<'static> {
 
 /// The key of a certificate, if it is an ed25519 key.
 pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<[u8; 32]> {
-    /// What stands before the 32 bytes of an ed25519 key (RFC 8410).
+    /// The bytes before the 32 bytes of an ed25519 key (RFC 8410).
     const PREFIX: [u8; 12] = [
         0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
     ];
@@ -185,7 +186,7 @@ fn certificate(secret: &Secret, now: SystemTime) -> Result<CertificateDer<'stati
     Ok(parameters.self_signed(&pair)?.der().clone())
 }
 
-/// Something that is made again when it is old, or when the clock was set.
+/// A value that is made anew when it is old, or when the clock was set.
 struct Fresh<T>(Mutex<Option<(SystemTime, T)>>);
 
 impl<T> Default for Fresh<T> {
@@ -196,7 +197,7 @@ impl<T> Default for Fresh<T> {
 
 impl<T: Clone> Fresh<T> {
     fn get<E>(&self, now: SystemTime, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        // It is put there in one step.
+        // The value is put there in one step.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((made, value)) = &*kept {
             let age = now.duration_since(*made);
@@ -229,7 +230,8 @@ impl Pinned {
         if !key_of(certificate).is_some_and(|key| self.keys.contains(&key)) {
             return Err(CertificateError::ApplicationVerificationFailure.into());
         }
-        // Its own authority, since its key is pinned. Without a stated use it serves both ends.
+        // The certificate is its own authority, since its key is pinned. Without a stated use it serves
+        // both ends.
         let mut authority = RootCertStore::empty();
         authority.add(certificate.clone())?;
         let algorithms = self.provider.signature_verification_algorithms.all;
@@ -376,7 +378,7 @@ mod tests {
         assert_eq!(found, CertificateError::ApplicationVerificationFailure);
     }
 
-    /// A node waits for months: what it shows is of the day, and made a few times a day only.
+    /// A node waits for months: its certificate is of the day, and is made only a few times a day.
     #[test]
     fn a_certificate_serves_for_hours_and_is_always_of_now() {
         let secret = Arc::new(Secret::from_bytes(&[5; 32]));
@@ -397,7 +399,7 @@ mod tests {
                 Some((last, kept)) if Arc::ptr_eq(last, &settings) => {
                     assert_eq!(pinned.check(kept, now), Ok(()));
                 }
-                // What is newly made is from the certificate of now.
+                // New settings are made from the present certificate.
                 _ => shown.push((settings, certificate)),
             }
         }

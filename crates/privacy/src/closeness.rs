@@ -23,8 +23,8 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// The distance that suits a domain: ordered for numbers, days and declared orders; by the tree
-    /// where there is one with levels; equal otherwise.
+    /// The distance that suits a domain: ordered for numbers, days and declared orders; by the tree for
+    /// a taxonomy with levels; equal otherwise.
     pub fn natural(domain: &Domain) -> Self {
         if domain.is_ordered() {
             Self::Ordered
@@ -43,12 +43,12 @@ pub struct EarthMover<'a> {
     kind: Kind<'a>,
 }
 
-/// One of the differences that add up to a distance.
+/// One difference of shares; a distance is the weighted sum of its flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// The value codes under it.
+    /// The value codes under the flow.
     pub values: std::ops::Range<usize>,
-    /// What a unit costs.
+    /// The cost of moving one unit of mass.
     pub weight: u64,
 }
 

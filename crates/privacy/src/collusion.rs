@@ -71,7 +71,7 @@ impl Members {
         places.map(move |place| self.attributes[attribute].values[place])
     }
 
-    /// The same, each value by its place among all that occur in the class.
+    /// As [`Self::values`], each value by its place among all values that occur in the class.
     pub(crate) fn places(&self, attribute: usize, site: usize) -> impl Iterator<Item = usize> {
         let counts = self.attributes[attribute].site(site).iter().enumerate();
         counts
@@ -100,8 +100,8 @@ impl Attribute {
     }
 }
 
-/// What is left of a class while one coalition after the other is taken out. From one to the next
-/// only the sites in which they differ are counted again.
+/// What is left of a class while one coalition after the other is taken out. From one coalition to the
+/// next, only the sites in which the two differ are counted again.
 pub(crate) struct Remainder<'a> {
     members: &'a Members,
     models: &'a [Model],

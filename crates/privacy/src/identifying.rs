@@ -1,5 +1,5 @@
-//! Columns that look like identifiers though nobody called them so: by their names, or because
-//! nearly every record has a text of its own there. A guess, so a warning and no verdict.
+//! Columns that look like identifiers though the study does not declare them so: by their names, or
+//! because nearly every record has a text of its own there. A guess, so a warning and no verdict.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,7 +28,7 @@ const ANYWHERE: [&str; 19] = [
     "username",
     "uuid",
 ];
-/// Words that do so at the end of a name.
+/// Words that name people at the end of a column's name.
 const LAST: [&str; 3] = ["id", "identifier", "name"];
 /// Words for people, and where they live: alone, or before one of the words for numbers.
 const ALONE: [&str; 10] = [
@@ -63,7 +63,7 @@ enum Reason {
 }
 
 impl Suspect {
-    /// A column by its name alone.
+    /// Judges a column by its name alone.
     pub fn by_name(column: &str) -> Option<Self> {
         is_identifying(column).then(|| Self {
             column: column.to_owned(),
@@ -71,14 +71,14 @@ impl Suspect {
         })
     }
 
-    /// A column of text by its name, or by what stands in it.
+    /// Judges a column of text by its name, or by its values.
     pub fn of_text(column: &str, text: &TextColumn) -> Option<Self> {
         let label = |code: u32| text.dictionary[code as usize].to_string();
         Self::by_name(column).or_else(|| Self::by_texts(column, text.codes.iter().copied(), label))
     }
 
-    /// The columns of a table but its identifiers. A quasi-identifier may be as fine as it likes: the
-    /// release is not.
+    /// Judges the columns of a table but its identifiers. A quasi-identifier may be as fine as it likes:
+    /// the release is not.
     pub fn of_table(table: &Table) -> Vec<Self> {
         let attributes = table.schema().attributes().iter().enumerate();
         let suspects = attributes.filter_map(|(position, attribute)| {

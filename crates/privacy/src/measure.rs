@@ -43,7 +43,7 @@ pub fn entropy(class: Counts<'_>) -> f64 {
 /// Entropy diversity: 2^H, the number of equally frequent values with the same entropy.
 pub fn entropy_diversity(class: Counts<'_>) -> f64 {
     let exact = entropy(class).exp2();
-    // Where floating point misses a whole number by a hair, it is the whole number.
+    // Where floating point misses a whole number by a hair, the number is rounded to it.
     let rounded = exact.round();
     if (exact - rounded).abs() <= EPSILON * rounded {
         rounded
@@ -85,7 +85,7 @@ pub fn gains_within_cap(class: Counts<'_>, table: &Reference) -> bool {
 }
 
 /// Delta-disclosure: the greatest |ln(q / p)| over the values of the table, by the natural logarithm.
-/// Without bound where the class lacks one of them: that nobody in it has the value is disclosed.
+/// Without bound where the class lacks a value: it discloses that nobody in the class has the value.
 pub fn disclosure(class: Counts<'_>, table: &Reference) -> f64 {
     if distinct(class) < table.distinct() {
         return f64::INFINITY;
@@ -93,8 +93,8 @@ pub fn disclosure(class: Counts<'_>, table: &Reference) -> f64 {
     disclosure_of_present(class, table)
 }
 
-/// The same over the values that occur in the class alone, as pyCANON reports it. It bounds nothing
-/// about the values that are absent.
+/// Delta-disclosure over the values that occur in the class alone, as pyCANON reports it. It bounds
+/// nothing about the values that are absent.
 pub fn disclosure_of_present(class: Counts<'_>, table: &Reference) -> f64 {
     let size = class.size();
     class

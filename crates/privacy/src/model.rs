@@ -7,7 +7,7 @@ use crate::counts::{Counts, Reference};
 use crate::measure;
 use crate::ratio::Ratio;
 
-/// One demand on every class.
+/// A demand on every class: one privacy model with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Model {
@@ -54,7 +54,7 @@ pub enum Model {
     Likeness {
         /// beta
         beta: Ratio,
-        /// Whether -ln p caps it too.
+        /// Whether -ln p caps the gain too.
         enhanced: bool,
     },
     /// |ln(q/p)| below delta for every value of the table, so that the class has all of them.
@@ -68,12 +68,13 @@ pub enum Model {
         l: u64,
         /// How sites are counted.
         support: SiteSupport,
-        /// The attributes that may betray a site; all quasi-identifiers where none are named.
+        /// The attributes that may betray a site; all quasi-identifiers where the study names no
+        /// attributes.
         attributes: Option<Vec<String>>,
     },
 }
 
-/// What counts as a site that stands behind a class.
+/// What it takes for a site to stand behind a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SiteSupport {
@@ -90,7 +91,7 @@ pub struct ClassView<'a> {
     pub size: u64,
     /// Counts of each sensitive attribute.
     pub sensitive: &'a [Counts<'a>],
-    /// Distinct sites, where they are known.
+    /// Distinct sites with records in the class, where sites are known.
     pub sites: Option<u64>,
 }
 
@@ -144,7 +145,7 @@ impl Model {
             Self::DeltaDisclosure { delta } => each_with_table(&|counts, reference| {
                 measure::disclosure(counts, reference) < *delta
             }),
-            // Sites that nobody knows of are not there.
+            // Where sites are not known, the class counts as having none.
             Self::SiteDiversity { l, .. } => {
                 *l <= 1 || class.sites.is_some_and(|sites| sites >= *l)
             }

@@ -32,15 +32,15 @@ pub struct QueryError {
     pub median: f64,
     /// Queries answered.
     pub queries: usize,
-    /// Queries drawn again because nobody satisfied them.
+    /// Queries drawn again because no record satisfied them.
     pub redrawn: usize,
 }
 
 /// One conjunctive range query: for some quasi-identifiers the least and greatest code.
 type Query = Vec<(usize, u32, u32)>;
 
-/// Draws, counts and estimates. `quasi` are the positions of the attributes to ask about. None if
-/// there is nothing to ask about, or no query finds anybody.
+/// Draws, counts and estimates. `quasi` are the positions of the attributes to ask about. `None` without
+/// attributes or records, or if no query finds a record.
 pub fn query_error(
     original: &Table,
     release: &Release,

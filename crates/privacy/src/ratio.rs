@@ -35,13 +35,13 @@ impl Ratio {
         }
     }
 
-    /// The decimal that a person wrote: 0.2 is two tenths, not the nearest binary fraction. None
-    /// for negative numbers and those with more digits than fit.
+    /// The decimal that a person wrote: 0.2 is two tenths, not the nearest binary fraction. `None` for
+    /// negative numbers and for numbers with more digits than fit.
     pub fn from_decimal(number: f64) -> Option<Self> {
         if !number.is_finite() || number < 0.0 {
             return None;
         }
-        // The shortest decimal that reads back as this number is the one that was written.
+        // The number that was written is the shortest decimal that reads back as this number.
         let text = format!("{number}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
         if fraction.len() + whole.len() > 36 {

@@ -50,9 +50,9 @@ pub struct Above {
 /// Risk of a person drawn from a population.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Journalist {
-    /// Of the person most at risk; none if some class covers nobody in the population.
+    /// The risk of the person most at risk; `None` if some class covers nobody in the population.
     pub max: Option<f64>,
-    /// Of an average person of the release; none likewise.
+    /// The risk of an average person of the release; `None` likewise.
     pub mean: Option<f64>,
     /// Records whose class covers nobody: this is not the population of the release.
     pub uncovered: u64,
@@ -61,7 +61,7 @@ pub struct Journalist {
 /// Shares of records that are alone in their class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Uniqueness {
-    /// In the original table, where it is given.
+    /// The share of unique records in the original table, where the original is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<f64>,
     /// In the release.
@@ -148,7 +148,7 @@ pub fn against_population(
 struct People<'a> {
     columns: &'a [&'a [u32]],
     sorted_by: usize,
-    /// A row of each combination, how many people have it, and its value of that attribute.
+    /// A row of each combination, how many people have it, and its value of the attribute `sorted_by`.
     combinations: Vec<(u32, u32, u64)>,
 }
 

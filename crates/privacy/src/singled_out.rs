@@ -5,9 +5,9 @@
 //! together if no other has all of its values there. Where a release is fragmented nothing joins
 //! its columns, so each is counted alone.
 //!
-//! At most one record in twenty may be singled out, unless the study says `publish_unique = true`
-//! at the attribute. Attributes that do not say it are held to that each alone and all together;
-//! one that says it is left out of both.
+//! At most one record in twenty may be singled out, unless the study says `publish_unique = true` at the
+//! attribute. Attributes without `publish_unique` are held to this limit each alone and all together;
+//! attributes with it are left out of both.
 //!
 //! A site counts its own rows before a run. Whoever is alone in all sites' rows is alone at their
 //! site, so that no joint table singles out a greater share than the sites' own tables do; but
@@ -27,11 +27,12 @@ const ONE_IN: u64 = 20;
 pub struct SingledOut {
     /// All records.
     pub records: u64,
-    /// Each column alone.
+    /// The records that each column singles out alone.
     pub columns: Vec<SingledOutBy>,
-    /// By all columns together, where there are several and something joins them.
+    /// Records singled out by all columns together, where there are several and something joins them.
     pub together: Option<u64>,
-    /// By the columns together of which none is too much alone and none says that it may be.
+    /// Records singled out by the columns together that are within the limit alone and have no
+    /// `publish_unique`.
     undeclared: Option<(Vec<String>, u64)>,
 }
 
@@ -42,22 +43,22 @@ pub struct SingledOutBy {
     pub name: String,
     /// Records with a value that no other record has.
     pub unique: u64,
-    /// Whether the study says that it may be published all the same.
+    /// Whether the study says `publish_unique = true` for the column.
     pub publish_unique: bool,
 }
 
-/// Columns that single out more records than may be.
+/// Columns that single out more records than the limit allows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SingledOutError {
-    /// One alone.
+    /// One column singles out too many records.
     #[error(
         "column `{column}` is published as it is, and {unique} of {records} records have a value there that no other has: {}, at most 5 % may\nhint: make its values coarser, give it another role, or write publish_unique = true at the attribute", percent(*unique, *records)
     )]
     Alone {
         /// The column.
         column: String,
-        /// Records that it singles out.
+        /// Records that the column singles out.
         unique: u64,
         /// All records.
         records: u64,
@@ -69,7 +70,7 @@ pub enum SingledOutError {
     Together {
         /// The columns.
         columns: Vec<String>,
-        /// Records that they single out.
+        /// Records that the columns single out together.
         unique: u64,
         /// All records.
         records: u64,
@@ -89,7 +90,8 @@ impl SingledOut {
         )
     }
 
-    /// Of a release: what a site can count before it signs, and a reader afterwards.
+    /// The records singled out in a release: what a site can count before it signs, and a reader
+    /// afterwards.
     pub fn of_release(release: &Release) -> Self {
         let columns = release.schema().with_role(Role::Other).into_iter();
         let columns = columns.filter_map(|position| match &release.columns()[position] {
@@ -152,7 +154,7 @@ impl SingledOut {
         }
     }
 
-    /// Whether there is no such column.
+    /// Whether the release has no column of role `other`.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

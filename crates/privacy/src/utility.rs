@@ -43,7 +43,7 @@ pub struct Utility {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttributeUtility {
-    /// Its name, the key in JSON.
+    /// The attribute's name, the key in JSON.
     #[serde(skip)]
     pub name: String,
     /// LM.
@@ -69,7 +69,7 @@ fn by_name<S: Serializer>(
     )
 }
 
-/// Losses by name, as they are written, in that order.
+/// Losses by attribute name, in the order in which they are written.
 fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AttributeUtility>, D::Error> {
     struct Named;
     impl<'de> Visitor<'de> for Named {
@@ -94,11 +94,11 @@ fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<AttributeUtil
 /// original table.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
-    /// Its name.
+    /// The quasi-identifier's name.
     pub name: &'a str,
-    /// Its domain.
+    /// The quasi-identifier's domain.
     pub domain: &'a Domain,
-    /// Its cells.
+    /// The quasi-identifier's cells.
     pub column: &'a GeneralizedColumn,
     /// Counts of the original table by value code.
     pub original: Option<&'a [u64]>,
@@ -203,8 +203,8 @@ pub fn conditional_entropy(cell: &Cell, original: &[u64]) -> f64 {
     }
 }
 
-/// NCP over the values present in a table: for numbers the spread of those under the cell over
-/// their spread in the table; for others (present under the cell - 1) / (present - 1).
+/// NCP over the values present in a table: for numbers, the spread of the values under the cell over the
+/// spread of all values in the table; for other values, (present under the cell - 1) / (present - 1).
 #[derive(Debug, Clone, Copy)]
 pub struct Present<'a> {
     domain: &'a Domain,
@@ -213,7 +213,7 @@ pub struct Present<'a> {
 }
 
 impl<'a> Present<'a> {
-    /// Of a table in which each value occurs so often.
+    /// The measure for a table in which each value occurs as often as `counts` says.
     pub fn new(domain: &'a Domain, counts: &'a [u64]) -> Self {
         let mut present = Self {
             domain,

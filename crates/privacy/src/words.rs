@@ -50,7 +50,7 @@ impl fmt::Display for Model {
 }
 
 impl Distance {
-    /// Its name in a study.
+    /// The distance's name in a study.
     pub fn name(self) -> &'static str {
         match self {
             Self::Equal => "equal",

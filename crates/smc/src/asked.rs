@@ -1,4 +1,4 @@
-//! What a call asks, in public terms, as one word that all sites must share.
+//! The question of a call, in public terms, as one word that all sites must share.
 //!
 //! Every frame of a call carries the word, and every receiver compares it with its own: sites
 //! that ask different questions end with an error that names the peer, never with an answer. The
@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 
 use crate::ledger::What;
 
-/// A question on its way to its word.
+/// A question while its word is computed.
 pub(crate) struct Asking(blake3::Hasher);
 
 impl Asking {

@@ -20,7 +20,7 @@ const LANES: usize = 64;
 pub(crate) struct Permutation(Aes128Enc);
 
 impl Permutation {
-    /// The permutation of this number: its key is a hash of the number.
+    /// The permutation with this number: its key is a hash of the number.
     pub(crate) fn new(number: u8) -> Self {
         let hash = blake3::derive_key("hedgerow fixed AES key v1", &[number]);
         let mut key = [0; 16];

@@ -10,7 +10,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::ledger::Sealed;
 
-/// A slice that is wiped when it is dropped unsealed.
+/// A slice that is wiped when this value is dropped unsealed.
 pub(crate) struct Draft<'a, T: Copy + Default>(&'a mut [T]);
 
 impl<'a, T: Copy + Default> Draft<'a, T> {

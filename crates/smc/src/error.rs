@@ -1,4 +1,4 @@
-//! What can end a primitive, at which step and by whose fault.
+//! What can end a primitive, at which step and through whose fault.
 //!
 //! # Discloses
 //! Errors name sites, steps, lengths and places, never a value.
@@ -42,7 +42,7 @@ pub enum Error {
         peer: Site,
         /// Where in the run.
         step: Step,
-        /// What the network says.
+        /// The network's error.
         source: NetworkError,
     },
     /// A peer's bytes do not decode.
@@ -62,7 +62,7 @@ pub enum Error {
         peer: Site,
         /// Where in the run.
         step: Step,
-        /// What it did.
+        /// What the peer did.
         problem: Misbehaviour,
     },
     /// Numbers that the sites opened together and that no tables could give. Who lied cannot be told.
@@ -70,11 +70,11 @@ pub enum Error {
         "the sites' numbers do not fit together in question {question}, `{what}`: {problem}\nhint: some site sent what its records cannot be; nothing of this run can be relied on"
     )]
     Misfit {
-        /// The how manieth question of the run it was.
+        /// The number of the question in the run.
         question: u64,
         /// The name of what was opened.
         what: &'static str,
-        /// What does not fit.
+        /// How the numbers do not fit.
         problem: &'static str,
     },
     /// This site's own values cannot be used.
@@ -86,14 +86,14 @@ pub enum Error {
     /// A disclosure that this site's rules do not have.
     #[error("{rule}: does not allow `{what}`; nothing was sent for it")]
     NotAllowed {
-        /// The rule, as it is written where this site's rules are.
+        /// The rule, by its name in the site's file.
         rule: &'static str,
         /// The name of what would have been disclosed.
         what: &'static str,
     },
 }
 
-/// What a peer did that no honest site does.
+/// A peer's deed that no honest site does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Misbehaviour {
@@ -105,7 +105,7 @@ pub enum Misbehaviour {
         /// Number of the frame.
         frame: u16,
     },
-    /// A frame of another link.
+    /// A frame that belongs to another link.
     #[error("it sent a frame from {sender} to {receiver}")]
     WrongSite {
         /// Sender named in the frame.
@@ -113,7 +113,7 @@ pub enum Misbehaviour {
         /// Receiver named in the frame.
         receiver: Site,
     },
-    /// A frame of another step than the one this site is at.
+    /// A frame of a step that this site is not at.
     #[error("it sent frame {frame} of {} (call {call})", primitive.name())]
     WrongStep {
         /// Primitive of the frame.
@@ -126,14 +126,14 @@ pub enum Misbehaviour {
     /// A key agreement to which the peer contributed nothing.
     #[error("its public key gives a shared secret that anyone knows")]
     WeakKey,
-    /// A first message that is not the one it committed itself to.
+    /// A first message that differs from the peer's commitment.
     #[error("its keys are not those that it had committed itself to")]
     OtherHello,
     /// Other settings than this site's.
     #[error("it runs with other settings than this site")]
     OtherSettings,
     /// Another question than this site's: other lengths, bounds, domains, trees or names; or the same
-    /// after other answers or frames than this site has seen.
+    /// question after other answers or frames than this site has seen.
     #[error("it asks another question than this site, or was told other answers")]
     OtherQuestion,
     /// A reply that does not fit what was asked.
@@ -142,7 +142,7 @@ pub enum Misbehaviour {
     /// Two items of a mix with one key or one ciphertext: a copy, by which the first could be followed.
     #[error("item {index} is a copy of another")]
     Copied {
-        /// Its place among the items.
+        /// The item's place among the items.
         index: usize,
     },
     /// A united list without this site's own items.
@@ -157,37 +157,37 @@ pub enum OwnData {
     /// A value above its public bound.
     #[error("value {index} is above the public bound")]
     AboveBound {
-        /// Its place in the slice.
+        /// The value's place in the slice.
         index: usize,
     },
     /// A value outside its public domain.
     #[error("value {index} is outside its domain")]
     OutsideDomain {
-        /// Its place in the slice.
+        /// The value's place in the slice.
         index: usize,
     },
     /// A range whose ends are the wrong way round.
     #[error("range {index} ends before it begins")]
     Reversed {
-        /// Its place in the slice.
+        /// The range's place in the slice.
         index: usize,
     },
     /// A node that the tree does not have.
     #[error("question {index} names a node that its tree does not have")]
     NoSuchNode {
-        /// Its place in the slice.
+        /// The question's place in the slice.
         index: usize,
     },
     /// An identifier that this site holds twice.
     #[error("identifier {index} stands twice")]
     Duplicate {
-        /// Its place in the slice.
+        /// The identifier's place in the slice.
         index: usize,
     },
     /// An item of another length than the agreed width.
     #[error("item {index} is not of the agreed width")]
     Width {
-        /// Its place in the slice.
+        /// The item's place in the slice.
         index: usize,
     },
     /// More items than the agreed capacity.
@@ -213,9 +213,9 @@ pub enum OwnConfig {
     /// Slices that belong together differ in length.
     #[error("{left} questions but {right} answers or thresholds")]
     Lengths {
-        /// Length of the one.
+        /// The length of the first slice.
         left: usize,
-        /// Length of the other.
+        /// The length of the second slice.
         right: usize,
     },
     /// A bound above 2^62.
@@ -227,7 +227,7 @@ pub enum OwnConfig {
     /// A domain that is empty or holds all 2^64 numbers.
     #[error("the domain of question {index} is empty or too large")]
     Domain {
-        /// Its place in the slice.
+        /// The question's place in the slice.
         index: usize,
     },
     /// More calls than a run has numbers for.
@@ -251,7 +251,7 @@ pub enum OwnConfig {
     /// A question about a tree that was not given.
     #[error("question {index} asks about a tree that was not given")]
     NoSuchTree {
-        /// Its place in the slice.
+        /// The question's place in the slice.
         index: usize,
     },
     /// A capacity above [`MAXIMUM_CAPACITY`], or one whose items together are longer than memory.
@@ -279,11 +279,11 @@ pub enum OwnConfig {
 /// The largest number of sites in a run: sums of one bit per site must stay below 251.
 pub const MAXIMUM_SITES: usize = 250;
 
-/// The largest number of items or identifiers that one site may bring.
+/// The largest number of items or identifiers that one site may have.
 pub const MAXIMUM_CAPACITY: usize = 1 << 28;
 
-/// Refuses a capacity with which the length of a message of all sites' items of `bytes` each, and
-/// `more` items, could not be counted. `None` as `bytes` is a length that was too large already.
+/// Refuses a capacity with which the length of a message of all sites' items of `bytes` each, and `more`
+/// items, could not be counted. `None` for `bytes` means a length that was too large already.
 pub(crate) fn check_capacity(
     sites: usize,
     capacity: usize,

@@ -1,8 +1,9 @@
-//! Whether opened numbers can be: what a site finds that knows its own and the public totals.
+//! Whether opened numbers are possible: a check by a site that knows its own numbers and the public
+//! totals.
 //!
-//! A sum is opened modulo 2^64 and whoever adds a number to it is not seen. But parts make up a
-//! whole, nobody has fewer records than this site alone, and a whole is bounded: a site looks before
-//! it counts, allocates or cuts by what was opened.
+//! A sum is opened modulo 2^64 and does not show which site added what. But parts make up a whole, all
+//! sites together have no fewer records than this site alone, and a whole is bounded: a site checks
+//! opened numbers before it counts, allocates or cuts by them.
 //!
 //! # Discloses
 //! Nothing.

@@ -1,12 +1,12 @@
 //! The ideal twin: a trusted third in the same process that answers every primitive.
 //!
-//! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol
-//! is right if it gives what a trusted third would give, and secure if a site learns no more than
-//! from it. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls
-//! under the same disclosures as the hardened ones; what the published forms show on their way
-//! besides is not theirs, and the chain of a ledger names its run. The kth element is searched with the
-//! third's comparisons, since its input is a way to count and not a vector. Never for production:
-//! the third sees all.
+//! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol is
+//! right if it gives what a trusted third would give, and secure if a site learns no more than from the
+//! trusted third. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls under
+//! the same disclosures as the hardened ones; they have no such side disclosures as the published forms,
+//! and the chain of their ledger names another run. The kth element is searched with the third's
+//! comparisons, since its input is a way to count and not a vector. Never for production: the third sees
+//! all.
 //!
 //! # Discloses
 //! To the sites exactly the answers; to the trusted third everything.
@@ -20,7 +20,7 @@ use crate::error::{Error, Misbehaviour, Step};
 use crate::network::{NetworkError, Site};
 use crate::wire::Primitive;
 
-/// The trusted third. Every site of a run takes one of its chairs.
+/// The trusted third. Every site of a run takes a [`Chair`] at it.
 pub struct Table(Arc<Mutex<State>>);
 
 impl Table {
@@ -60,7 +60,7 @@ struct State {
     broken: Option<[Site; 2]>,
     answer: Option<Arc<dyn Any + Send + Sync>>,
     taken: usize,
-    /// A site that has ended its part; questions it was not asked can have no answer.
+    /// A site that has ended its part; questions that it was not asked can have no answer.
     left: Option<Site>,
     wakers: Vec<Waker>,
 }

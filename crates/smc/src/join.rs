@@ -125,7 +125,7 @@ struct Hello {
 impl Hello {
     const BYTES: usize = 96;
 
-    /// What is sent before it: the keys are random, so the hash hides them.
+    /// The hash that is sent before the keys: the keys are random, so the hash hides them.
     fn commitment(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow hello commitment v1");
         hasher.update(&self.encode());

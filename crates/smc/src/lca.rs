@@ -9,8 +9,8 @@
 //! A site without a record under a question holds no node; every node is then an ancestor for it.
 //!
 //! # Discloses
-//! For each question the lowest common ancestor, or that no site has a node, to all sites. What
-//! colluding sites learn is said in [`crate::bits`].
+//! For each question the lowest common ancestor, or that no site has a node, to all sites.
+//! [`crate::bits`] says what colluding sites learn.
 
 use crate::bits::Junction;
 use crate::error::{Error, OwnConfig, OwnData};

@@ -2,7 +2,7 @@
 //! disclosed.
 //!
 //! A protocol is `async` code against a [`Party`], written once as the code of one site. It asks
-//! the vocabulary of the papers, many questions per call:
+//! questions in the vocabulary of the papers, many per call:
 //!
 //! | primitive | question | `published` | `hardened` |
 //! |---|---|---|---|
@@ -17,15 +17,15 @@
 //! | [`align`](Party::align) | which of my records do all hold? | exponentiation cipher | ristretto255 |
 //! | [`overlaps`](Party::overlaps) | how do our classes of the same records cut each other? | exponentiation cipher | ristretto255 |
 //!
-//! Every call names [`What`] it discloses; the answer is [`Sealed`] until the [`Ledger`] has the
-//! entry. A party of one ([`Party::alone`]) is the centralized run and costs nothing. The trust
-//! is that of the papers: sites follow the protocol and are curious about what they see
-//! (semi-honest); each module says what colluding sites learn. A peer's bytes are not trusted:
-//! whatever it sends, a run ends with an answer or with an error that names the peer, or, where a sum
-//! hides who lied, the question whose numbers [do not fit](Party::fit).
+//! Every call names its disclosure ([`What`]); the answer is [`Sealed`] until the [`Ledger`] has the
+//! entry. A party of one ([`Party::alone`]) is the centralized run and costs nothing. The trust is that
+//! of the papers: sites follow the protocol and are curious about what they see (semi-honest); each
+//! module says what colluding sites learn. A peer's bytes are not trusted: whatever it sends, a run ends
+//! with an answer or with an error that names the peer, or, where a sum hides who lied, the question
+//! whose numbers [do not fit](Party::fit).
 //!
 //! # Discloses
-//! What each primitive's module says, and the ledger writes down.
+//! The disclosures that each primitive's module lists, which the ledger writes down.
 //!
 //! # Papers
 //! JX08 is Jurczyk and Xiong, Emory TR-2008-013; JX09 their DBSec 2009 paper; TG12 is Tassa and

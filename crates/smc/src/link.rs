@@ -1,19 +1,19 @@
 //! A site's links to its peers: framing, order, and the count of what was sent.
 //!
-//! Every frame says to which call of which primitive it belongs, what that call asks, and which
-//! frame of the link it is; anything else than the one frame that is due ends the call with an error that names the
-//! peer. Rounds are the length of the longest chain of dependent messages: a message's depth is one
-//! more than the largest depth that its sender had received before.
+//! Every frame says to which call of which primitive it belongs, what that call asks, and which frame of
+//! the link it is; any frame but the one that is due ends the call with an error that names the peer.
+//! Rounds are the length of the longest chain of dependent messages: a message's depth is one more than
+//! the largest depth that its sender had received before.
 //!
-//! A link remembers, as running hashes, the answers that all sites have seen opened and the frames
-//! that went each way between this site and each peer. When a call begins, both ends of a link know
-//! all of that: whatever was sent in earlier calls has been received, since a call ends when its last
-//! frame is in. The word in every header follows from all of it, so sites that were told different things
-//! find out at the next frame. The streams of a pair follow from the answers alone (`Bound`): what a
-//! site sends under them is a function of the answers, too, so that after the same answers it is the same
+//! A link remembers, as running hashes, the answers that all sites have seen opened and the frames that
+//! went each way between this site and each peer. When a call begins, both ends of a link know all of
+//! these: whatever was sent in earlier calls has been received, since a call ends when its last frame is
+//! in. The word in every header follows from all of them, so sites that were told different things find
+//! out at the next frame. The streams of a pair follow from the answers alone (`Bound`): what a site
+//! sends under them is a function of the answers, too, so that after the same answers it is the same
 //! frame, and after others there is another stream. (If streams followed from a pair's frames as well, a
 //! peer whose lie changes no answer would renew its own stream and leave the others as they were, and a
-//! dealer's or holder's message that is made of two of them would be under one mask twice.)
+//! dealer's or holder's message that is made of two streams would be under one mask twice.)
 //!
 //! # Discloses
 //! The depth in a header tells the receiver how many messages its sender had waited for, which
@@ -29,7 +29,7 @@ use crate::network::{Network, Site};
 use crate::random::{Bound, Heard};
 use crate::wire::{Header, MAXIMUM_PAYLOAD, Primitive, WireError, exactly};
 
-/// What one link carried in one direction.
+/// The messages and bytes that one link carried in one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LinkTraffic {
     /// Messages.
@@ -38,7 +38,7 @@ pub struct LinkTraffic {
     pub bytes: u64,
 }
 
-/// What was sent, over which links, in how many rounds.
+/// The messages and bytes that were sent, over which links, in how many rounds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Length of the longest chain of dependent messages.
@@ -63,7 +63,7 @@ impl Traffic {
         self.rounds = self.rounds.max(depth);
     }
 
-    /// What went from one site to another.
+    /// The traffic from one site to another.
     pub fn link(&self, from: Site, to: Site) -> LinkTraffic {
         self.links[from.index() * self.sites + to.index()]
     }
@@ -79,14 +79,14 @@ impl Traffic {
     }
 }
 
-/// What a site's frames and the opened answers of a run come to, as hashes.
+/// Running hashes of a site's frames and of the opened answers of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     /// Every answer that all sites have seen opened, in order: the same at every site.
     pub opened: [u8; 32],
-    /// For each peer, every frame that went to it; zeros at the own place.
+    /// For each peer, the hash of all frames that went to it; zeros at the own place.
     pub sent: Vec<[u8; 32]>,
-    /// For each peer, every frame that came from it; zeros at the own place.
+    /// For each peer, the hash of all frames that came from it; zeros at the own place.
     pub received: Vec<[u8; 32]>,
 }
 
@@ -96,11 +96,11 @@ pub(crate) struct Link {
     me: Site,
     primitive: Primitive,
     call: u32,
-    /// What the run is of: a word of it is in every header.
+    /// The context of the run: a word of it is in every header.
     context: [u8; 32],
     /// For each peer, what the call asks of both, in a word.
     words: Vec<u64>,
-    /// What all sites have seen opened when the call began.
+    /// The answers that all sites had seen opened when the call began.
     bound: Bound,
     depth: u32,
     sent: Vec<u16>,
@@ -111,7 +111,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The links of a run whose context, the study and what sites said before it, is the same at
+    /// The links of a run. The context (the study and what sites said before the run) is the same at
     /// every site.
     pub(crate) fn new(
         network: Box<dyn Network>,
@@ -142,7 +142,7 @@ impl Link {
         link
     }
 
-    /// What this site receives, for its own randomness to follow.
+    /// The running hash of received frames, from which the site's own randomness follows.
     pub(crate) fn heard(&self) -> Arc<Heard> {
         Arc::clone(&self.heard)
     }
@@ -175,17 +175,18 @@ impl Link {
         opening
     }
 
-    /// What was sent, received and opened so far.
+    /// Hashes of everything that was sent, received and opened so far.
     pub(crate) const fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// What all sites have seen opened when the call began.
+    /// The answers that all sites had seen opened when the call began.
     pub(crate) const fn bound(&self) -> Bound {
         self.bound
     }
 
-    /// Binds the streams of a call to what was opened, and its words to the frames of each link, too.
+    /// Binds the streams of a call to the opened answers, and the words of the call to the frames of
+    /// each link, too.
     fn bind(&mut self, question: u64) {
         self.bound = self.bound_in(self.call);
         for peer in Site::all(self.words.len()) {
@@ -218,7 +219,7 @@ impl Link {
         Bound(*hasher.finalize().as_bytes())
     }
 
-    /// What all sites will have seen opened when the next call begins.
+    /// The answers that all sites will have seen opened when the next call begins.
     #[cfg(test)]
     pub(crate) fn next_bound(&self) -> Bound {
         self.bound_in(self.call + 1)

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// One site of a run, by its place in the study's list of sites.
+/// A site of a run, by its place in the study's list of sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Site(u16);
 
@@ -26,14 +26,14 @@ impl Site {
         Self(index)
     }
 
-    /// Its place in the study's list.
+    /// The site's place in the study's list.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The sites of a run of `sites`, in order.
     pub fn all(sites: usize) -> impl DoubleEndedIterator<Item = Site> + Clone {
-        // A party refuses more than 250 sites before it asks this.
+        // A party refuses more than 250 sites before this call.
         (0..sites as u16).map(Site)
     }
 }
@@ -59,7 +59,7 @@ pub trait Network: Send {
     ) -> Poll<Result<Vec<u8>, NetworkError>>;
 }
 
-/// What can go wrong on a line.
+/// What can go wrong on a line between two sites.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {

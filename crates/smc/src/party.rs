@@ -5,12 +5,12 @@
 //! allocation, no entry in the ledger, since nobody learns anything. [`crate::ideal`] gives
 //! parties that ask a trusted third instead of each other, for tests.
 //!
-//! Joining agrees on a key for each pair of sites, once per run: first every site sends a hash of
-//! its fresh public keys, then the keys: two rounds, or three with two sites, which also prepare their
+//! Joining agrees on a key for each pair of sites, once per run: first every site sends a hash of its
+//! fresh public keys, then the keys: two rounds, or three with two sites, which also prepare their
 //! oblivious transfers. The public keys of all sites together give the run's public randomness, from
-//! which three sites with roles are drawn; the hashes keep the last to speak from choosing its keys,
-//! and with them the roles, after it has seen the others' (Blum 1983). It can still refuse to go on,
-//! which ends the run for all to see.
+//! which three sites with roles are drawn; the hashes keep the last to speak from choosing its keys, and
+//! with them the roles, after it has seen the others' (Blum 1983). The last site can still refuse to go
+//! on, which ends the run for all to see.
 //!
 //! Guarantee: semi-honest, as in the papers; see each primitive for what colluding sites learn.
 //!
@@ -43,7 +43,7 @@ pub struct Party {
     pub(crate) ledger: Ledger,
     pub(crate) engine: Engine,
     pub(crate) calls: u64,
-    /// What may be disclosed; everything where it is not set.
+    /// The disclosures that are allowed; all where this is not set.
     allowed: Option<Allowed>,
     /// The most records of a joint table.
     pub(crate) most_records: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Joined {
     pub(crate) pairs: Vec<Option<PairKey>>,
     /// The run's public randomness.
     pub(crate) session: [u8; 32],
-    /// All sites in an order drawn from it, for roles.
+    /// All sites in an order drawn from the public randomness, for roles.
     pub(crate) order: Vec<Site>,
     /// For the layers of the mixing union.
     pub(crate) mixing: Agreement,
@@ -77,7 +77,7 @@ pub(crate) struct Joined {
     pub(crate) transfer: Option<Transfer>,
 }
 
-/// Everything a site needs to take its place in a run.
+/// Everything that a site needs to take its place in a run.
 pub struct Seat {
     /// Who I am.
     pub me: Site,
@@ -87,8 +87,8 @@ pub struct Seat {
     pub settings: Settings,
     /// From which all own randomness follows.
     pub seed: Seed,
-    /// What the run is of and what sites said before it, as a hash: the same at every site. A word of
-    /// it is in every frame.
+    /// A hash of what the run is of and what sites said before it, the same at every site. A word of it
+    /// is in every frame.
     pub context: [u8; 32],
     /// The lines to the others.
     pub network: Box<dyn Network>,
@@ -191,9 +191,9 @@ impl Party {
         &self.settings
     }
 
-    /// This site's own randomness for what a protocol draws and then sends under masks. It follows from
-    /// the seed alone: after the same answers a site draws the same, and what is under one mask twice is
-    /// the same twice.
+    /// This site's own randomness for what a protocol draws and then sends under masks. The randomness
+    /// follows from the seed alone: after the same answers a site draws the same numbers, so whatever
+    /// goes under one mask twice is the same twice.
     pub const fn generator(&mut self) -> &mut Generator {
         &mut self.drawn
     }
@@ -203,19 +203,20 @@ impl Party {
         &self.ledger
     }
 
-    /// Has the ledger write down values too, from now on. For tests: a ledger that leaves the
-    /// house must not hold them.
+    /// Has the ledger write down values too, from now on. For tests: a ledger that leaves the site must
+    /// not hold values.
     pub const fn keep_values(&mut self) {
         self.ledger.keep_values();
     }
 
-    /// Tells of every entry of the ledger from now on, as it is made and as it changes.
+    /// Has a watcher told of every entry of the ledger from now on, when the entry is made and when it
+    /// changes.
     pub fn watch_ledger(&mut self, watcher: Arc<Watcher>) {
         self.ledger.watch(watcher);
     }
 
-    /// Refuses, from now on, every call that discloses something else: before anything of the call
-    /// is sent, with the caller's values as they are.
+    /// Refuses, from now on, every call with another disclosure: before anything of the call is sent,
+    /// with the caller's values unchanged.
     pub fn allow_only(&mut self, allowed: Allowed) {
         self.allowed = Some(allowed);
     }
@@ -226,7 +227,8 @@ impl Party {
         self.note_to(To::All, what, values)
     }
 
-    /// Names what earlier calls tell each site about its own records, together with what it has.
+    /// Enters what earlier calls tell each site about its own records, together with what the site
+    /// holds.
     pub fn note_own(&mut self, what: What, values: &[u64]) -> Result<(), Error> {
         self.note_to(To::Owner, what, values)
     }
@@ -241,7 +243,7 @@ impl Party {
         Ok(())
     }
 
-    /// Begins the question of a call that discloses this, and these on its way, if all of it is
+    /// Begins the question of a call with this disclosure, and these on its way, if all of them are
     /// allowed. No call can be put on the line without its question.
     pub(crate) fn asking(&self, what: What, on_the_way: &[What]) -> Result<Asking, Error> {
         self.permit(what)?;
@@ -259,7 +261,7 @@ impl Party {
         self.calls
     }
 
-    /// What this site sent; `None` where nothing ever is.
+    /// The traffic that this site sent; `None` for a party that sends nothing.
     pub fn traffic(&self) -> Option<&Traffic> {
         match &self.engine {
             Engine::Joined(joined) => Some(joined.link.traffic()),
@@ -267,7 +269,8 @@ impl Party {
         }
     }
 
-    /// What this site sent, received and saw opened so far, as hashes; `None` where nothing is sent.
+    /// Hashes of what this site sent, received and saw opened so far; `None` for a party that sends
+    /// nothing.
     pub fn transcript(&self) -> Option<&Transcript> {
         match &self.engine {
             Engine::Joined(joined) => Some(joined.link.transcript()),
@@ -275,8 +278,8 @@ impl Party {
         }
     }
 
-    /// The three sites with roles in this run's comparisons: no two of them may collude. `None`
-    /// with fewer than three sites, where there are no roles.
+    /// The three sites with roles in this run's comparisons: no two of them may collude. `None` with
+    /// fewer than three sites, which have no roles.
     pub fn roles(&self) -> Option<[Site; 3]> {
         match &self.engine {
             Engine::Joined(joined) if self.sites > 2 => Some(joined.roles().sites()),
@@ -304,7 +307,7 @@ impl Party {
         )
     }
 
-    /// Enters a search before its first step opens anything; finished in the ledger.
+    /// Enters a search before its first step opens anything; [`Ledger::finish`] completes the entry.
     pub(crate) fn begin(
         &mut self,
         what: What,
@@ -333,7 +336,7 @@ impl Joined {
     }
 
     /// The roles in a comparison of a sum that leaves these sites out, in a run of four sites or more
-    /// that spreads roles; [`crate::compare`] argues for them.
+    /// that spreads roles; [`crate::compare`] gives the reasons.
     pub(crate) fn roles_without(&self, without: &[Site]) -> Roles {
         let order = &self.order;
         let sites = order.len();
@@ -346,7 +349,7 @@ impl Joined {
             [one] => [one, (one + 1) % sites, (one + 2) % sites],
             [one, two] => {
                 let others: Vec<usize> = (0..sites).filter(|place| !gone.contains(place)).collect();
-                // Four sites or more: there are others.
+                // With four sites or more, other sites are left.
                 [one, two, others[(one + two) % others.len()]]
             }
             [one, two, three, ..] => [one, two, three],
@@ -378,11 +381,11 @@ impl Joined {
 /// Three sites that must not collude pairwise while a sum is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Roles {
-    /// Holds the masked sum of all sites but the keeper.
+    /// The site that holds the masked sum of all sites but the keeper.
     pub(crate) holder: Site,
-    /// Keeps its own masked summand apart from it.
+    /// The site that keeps its own masked summand apart from the holder's sum.
     pub(crate) keeper: Site,
-    /// Compares through the affine map, or deals the keys of a comparison.
+    /// The site that compares through the affine map, or deals the keys of a comparison.
     pub(crate) judge: Site,
 }
 

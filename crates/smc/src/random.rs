@@ -1,12 +1,12 @@
 //! Randomness of a site: its own generator, and the streams it shares with one peer each.
 //!
-//! Own randomness is ChaCha20 from a 32-byte seed and every frame received so far, so a run is a
-//! pure function of own values, seed and inbound messages, and a site that forgot what it received
-//! (a journal from an old backup) and is then told something else draws other numbers. Pair keys
-//! come from X25519 and HKDF-SHA256 (RFC 5869) once per run; a pair's streams are ChaCha20 (RFC 8439)
-//! under a key of their own each, a BLAKE3 hash under the pair's key of purpose, part and the answers that
-//! all sites have seen when the call began (`Bound`). So no two calls share a stream, nor do two lives
-//! of one call that follow from different answers.
+//! Own randomness is ChaCha20 from a 32-byte seed and every frame received so far, so a run is a pure
+//! function of own values, seed and inbound messages, and a site that forgot what it received (a journal
+//! from an old backup) and is then told something else draws other numbers. Pair keys come from X25519
+//! and HKDF-SHA256 (RFC 5869) once per run; a pair's streams are ChaCha20 (RFC 8439) under a key of
+//! their own each, a BLAKE3 hash under the pair's key of purpose, part and the answers that all sites
+//! have seen when the call began (`Bound`). So no two calls share a stream, nor do two repetitions of
+//! one call after different answers.
 //!
 //! # Discloses
 //! Nothing. A pair's streams are known to its two sites and pseudorandom to all others.
@@ -46,7 +46,7 @@ impl Seed {
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// A seed for one purpose: it says nothing of this one, nor of those for other purposes or
+    /// A seed for one purpose, which reveals nothing of this seed, nor of seeds for other purposes or
     /// numbers.
     pub fn derive(&self, purpose: &'static str, number: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(purpose);
@@ -57,7 +57,8 @@ impl Seed {
     }
 }
 
-/// Every frame that a site received, as one running hash. Its link adds to it; its generator follows.
+/// Every frame that a site received, as one running hash. The site's link adds to the hash; the site's
+/// generator follows from it.
 #[derive(Default)]
 pub(crate) struct Heard {
     frames: AtomicU64,
@@ -81,7 +82,7 @@ impl Heard {
 pub struct Generator {
     stream: chacha20::ChaCha20Rng,
     seed: Seed,
-    /// What the site has received, once it has a link.
+    /// The running hash of what the site has received, once the site has a link.
     heard: Option<Arc<Heard>>,
     /// How many frames the stream follows from.
     frames: u64,
@@ -163,7 +164,7 @@ impl Agreement {
         PublicKey::from(&self.0).to_bytes()
     }
 
-    /// The key shared with the owner of `public`; `None` if anyone could compute it.
+    /// The key shared with the owner of `public`; `None` if anyone could compute the key.
     pub(crate) fn derive(&self, public: &[u8; 32], salt: &[u8], label: &[u8]) -> Option<PairKey> {
         let shared = self.0.diffie_hellman(&PublicKey::from(*public));
         if !shared.was_contributory() {
@@ -206,7 +207,8 @@ impl PairKey {
     }
 }
 
-/// What sites have seen opened when a call begins, or on its way: their streams follow from it.
+/// The answers that sites have seen opened when a call begins, or on its way: the streams of the call
+/// follow from them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound(pub(crate) [u8; 32]);
 
@@ -222,7 +224,7 @@ impl Bound {
     }
 }
 
-/// What a pair's stream is for; each has streams of its own.
+/// What a pair's stream is for; each purpose has streams of its own.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     /// Masks that cancel in a sum.
@@ -251,7 +253,7 @@ pub(crate) struct Keystream {
 const BUFFER: usize = 1024;
 
 impl Keystream {
-    /// A key is for one stream, so the nonce says nothing.
+    /// Each key is used for one stream, so the nonce is fixed.
     fn new(key: &[u8; 32]) -> Self {
         Self {
             cipher: ChaCha20::new(&(*key).into(), &[0; 12].into()),
@@ -336,7 +338,7 @@ mod tests {
         assert_eq!(again.as_bytes(), seeds[2].as_bytes());
     }
 
-    /// What a generator draws after it was told these frames.
+    /// The numbers that a generator draws after these frames were received.
     fn drawn(frames: &[[u8; 32]]) -> (u64, u64) {
         let mut generator = Generator::new(&Seed::new([3; 32]));
         let heard = Arc::new(Heard::default());

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Which form of each primitive a run uses.
+/// The security level: which form of each primitive a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Security {
@@ -19,7 +19,7 @@ pub enum Security {
 }
 
 impl Security {
-    /// Both levels, by the names that studies have for them.
+    /// Both levels, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Hardened.name(), Self::Hardened),
         (Self::Published.name(), Self::Published),
@@ -53,7 +53,7 @@ pub enum Topology {
     Tree,
 }
 
-/// Which ring sum the published level uses.
+/// The ring sum that the published level uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ring {
     /// TG12 Algorithm 1: every site masks, a second lap takes the masks off.
@@ -70,8 +70,8 @@ pub struct Probabilistic {
     pub start: f64,
     /// d of the paper.
     pub dampening: f64,
-    /// Laps in all. In the last one nobody lies, so the answer is exact: the paper leaves a
-    /// remaining probability of error, which a release cannot carry.
+    /// The number of laps. In the last lap every site puts in its own value, so the answer is exact: the
+    /// paper leaves a remaining probability of error, which a release cannot carry.
     pub laps: u32,
 }
 
@@ -96,7 +96,7 @@ pub enum RoleChoice {
 }
 
 impl RoleChoice {
-    /// Both choices, by the names that studies have for them.
+    /// Both choices, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Drawn.name(), Self::Drawn),
         (Self::Spread.name(), Self::Spread),
@@ -114,11 +114,11 @@ impl RoleChoice {
 /// What the sites of a run agree on beforehand; the same at every site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Which form of each primitive.
+    /// The form of each primitive.
     pub security: Security,
     /// Paths of the hardened sum.
     pub topology: Topology,
-    /// Which published sum.
+    /// The ring sum of the published level.
     pub ring: Ring,
     /// Laps of the published minimum and maximum.
     pub probabilistic: Probabilistic,

@@ -6,7 +6,7 @@ use crate::settings::Security;
 use crate::union::ON_THE_WAY;
 
 impl Security {
-    /// What extremes and unions of a level show on their way, whatever is asked. A search for the kth
+    /// The side disclosures of extremes and unions at a level, whatever is asked. A search for the kth
     /// element shows [more](crate::order::CANDIDATES).
     pub const fn discloses(self) -> &'static [What] {
         match self {

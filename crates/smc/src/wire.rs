@@ -18,29 +18,29 @@ use crate::network::Site;
 pub const HEADER_BYTES: usize = 36;
 /// Longest payload of one frame; longer messages travel as several frames.
 pub const MAXIMUM_PAYLOAD: usize = 1 << 24;
-/// Bytes of a header before its checksum.
+/// The bytes of a header before its checksum.
 const FIELD_BYTES: usize = 28;
 /// The version of this format.
 pub const VERSION: u8 = 2;
 
-/// What stands before each payload: where in the run it belongs.
+/// The header before each payload: where in the run the payload belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Who sends it.
+    /// The site that sends the frame.
     pub sender: Site,
-    /// For whom it is.
+    /// The site that the frame is for.
     pub receiver: Site,
-    /// Which primitive speaks, by [`Primitive::tag`].
+    /// The primitive that speaks, by [`Primitive::tag`].
     pub primitive: Primitive,
     /// The number of the frame on this link within the call.
     pub frame: u16,
     /// The number of the call within the run.
     pub call: u32,
-    /// Length of the longest chain of dependent messages that ends with this one.
+    /// The length of the longest chain of dependent messages that ends with this message.
     pub depth: u32,
     /// Bytes that follow.
     pub length: u32,
-    /// What the call asks and what both sites have seen before it, in one word.
+    /// The call's question and what both sites have seen before it, in one word.
     pub question: u64,
 }
 
@@ -53,7 +53,7 @@ impl Header {
         self.frame_with(payload, &blake3::hash(payload))
     }
 
-    /// As [`Header::frame`], for a payload whose hash is known: one that goes to many peers.
+    /// As [`Header::frame`], for a payload whose hash is known because the payload goes to many peers.
     pub(crate) fn frame_with(&self, payload: &[u8], hash: &blake3::Hash) -> Vec<u8> {
         let header = Self {
             length: payload.len() as u32,
@@ -154,7 +154,7 @@ impl Header {
     }
 }
 
-/// The primitives of this crate, as they are named on the wire, in errors and in the ledger.
+/// The primitives of this crate, by their names on the wire, in errors and in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -192,7 +192,7 @@ impl Primitive {
         Primitive::Align,
     ];
 
-    /// Its byte in a frame's header.
+    /// The primitive's byte in a frame's header.
     pub const fn tag(self) -> u8 {
         self as u8
     }
@@ -201,7 +201,7 @@ impl Primitive {
         Self::ALL.get(usize::from(tag)).copied()
     }
 
-    /// Its name in errors and in the ledger.
+    /// The primitive's name in errors and in the ledger.
     pub const fn name(self) -> &'static str {
         match self {
             Primitive::Join => "join",
@@ -229,7 +229,7 @@ pub enum WireError {
         /// Bytes found.
         found: usize,
     },
-    /// Another number of bytes than the message must have.
+    /// A number of bytes other than the message must have.
     #[error("a message of {found} bytes where {expected} were due")]
     Length {
         /// Bytes due.
@@ -261,7 +261,7 @@ pub enum WireError {
     /// A number outside its public range.
     #[error("number {index} is outside its range")]
     Range {
-        /// Its place in the message.
+        /// The number's place in the message.
         index: usize,
     },
     /// A bit set behind the last bit.
@@ -270,19 +270,19 @@ pub enum WireError {
     /// A string that is no point of the group.
     #[error("point {index} is not on the curve")]
     NotAPoint {
-        /// Its place in the message.
+        /// The point's place in the message.
         index: usize,
     },
     /// The identity, which would undo a key.
     #[error("point {index} is the identity")]
     Identity {
-        /// Its place in the message.
+        /// The point's place in the message.
         index: usize,
     },
     /// An authentication tag that does not fit.
     #[error("item {index} was changed on its way")]
     Forged {
-        /// Its place in the message.
+        /// The item's place in the message.
         index: usize,
     },
 }

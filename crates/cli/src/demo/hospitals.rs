@@ -11,7 +11,7 @@ use hedgerow::node::identity::Secret;
 
 use crate::error::{CliError, DemoError};
 
-/// How many hospitals there are.
+/// The number of hospitals in the demo.
 const HOSPITALS: usize = 4;
 
 /// A clinic, a laboratory and an insurer.
@@ -20,7 +20,7 @@ const INSTITUTIONS: usize = 3;
 /// How the names of temporary folders begin; the process's number follows.
 const PREFIX: &str = "hedgerow-demo-";
 
-/// Removes the folders of demos that were killed and could not do it themselves.
+/// Removes the folders of demos that were killed before they could remove them.
 fn sweep() {
     let processes = Path::new("/proc");
     // Where processes cannot be looked up, nobody is known to be gone.
@@ -35,7 +35,7 @@ fn sweep() {
             .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok());
         let is_gone = |process: u32| !processes.join(process.to_string()).exists();
         if process.is_some_and(is_gone) {
-            // What is somebody else's stays.
+            // A folder that cannot be removed, because it belongs to another user, stays.
             let _ = std::fs::remove_dir_all(folder.path());
         }
     }
@@ -81,11 +81,11 @@ impl Folder {
     }
 }
 
-/// One hospital, or another institution.
+/// A hospital of the demo, or another institution.
 pub(super) struct Hospital {
     pub(super) name: String,
     pub(super) folder: PathBuf,
-    /// How many people it has.
+    /// The number of people whom the hospital knows.
     pub(super) people: u64,
     /// The `[accept]` that its privacy officer wrote.
     pub(super) accept: String,
@@ -123,7 +123,7 @@ impl Hospital {
     }
 }
 
-/// All of them, with their study.
+/// All hospitals of the demo, with their study.
 pub(super) struct Town {
     pub(super) hospitals: Vec<Hospital>,
     pub(super) study: Study,
@@ -233,7 +233,7 @@ fn accept(study: &Study, place: usize) -> Result<String, CliError> {
 /// Addresses on loopback that nobody uses at this moment.
 pub(super) fn free_addresses(number: usize) -> Result<Vec<std::net::SocketAddr>, CliError> {
     let bind = |_| std::net::TcpListener::bind("127.0.0.1:0");
-    // Held together, so that they differ.
+    // All ports are held at the same time, so that they differ.
     let listeners: std::io::Result<Vec<_>> = (0..number).map(bind).collect();
     let addresses =
         listeners.and_then(|listeners| listeners.iter().map(|one| one.local_addr()).collect());

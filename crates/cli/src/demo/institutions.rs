@@ -1,4 +1,4 @@
-//! What a demo of institutions that know the same patients has to tell.
+//! What a demo of institutions that know the same patients tells the person who runs it.
 
 use hedgerow::Verdict;
 use hedgerow::words::{aligned, count, thousands};
@@ -9,7 +9,7 @@ use super::{Cost, kept, ncp};
 use crate::error::CliError;
 use crate::output::Answer;
 
-/// What came of it.
+/// The result of the demo.
 pub(super) struct Told<'a> {
     pub(super) town: &'a Town,
     pub(super) joint: &'a Verdict,
@@ -56,7 +56,7 @@ impl Told<'_> {
         Ok(Answer::new(text, &value, true))
     }
 
-    /// The verdict, who holds what, and what it means.
+    /// The verdict, which institution holds which columns, and what the verdict means.
     fn head(&self) -> Result<String, CliError> {
         let mut rows = vec![
             ["institution", "people", "holds"]

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    // The folder goes last, when nobody is at work in it.
+    // The folder is removed last, when no process is at work in it.
     let folder = hospitals::Folder::new(arguments.keep.as_deref())?;
     let stopped = || Err(CliError::Stopped("stopped; nothing is left running"));
     block_on(demo(arguments, &folder), stopped)
@@ -211,7 +211,7 @@ fn ncp(verdict: &Verdict) -> f64 {
     verdict.utility.as_ref().map_or(0.0, |utility| utility.ncp)
 }
 
-/// Records of each hospital, and what it would have alone.
+/// Records of each hospital, and what the hospital would achieve alone.
 type AloneOf = (u64, Result<Alone, String>);
 
 fn alone(town: &Town) -> Result<Vec<AloneOf>, CliError> {

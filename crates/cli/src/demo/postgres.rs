@@ -27,12 +27,13 @@ wait "$server"
 /// Where PostgreSQL's programs are, and as whom they run.
 pub(super) struct Programs {
     folder: PathBuf,
-    /// PostgreSQL refuses to run as root; it runs as this user then.
+    /// The user that PostgreSQL runs as where this process is root, since PostgreSQL refuses to run as
+    /// root.
     user: Option<u32>,
 }
 
 impl Programs {
-    /// Looks in PATH and where Debian puts them.
+    /// Looks for PostgreSQL's programs in PATH and where Debian puts them.
     pub(super) fn find() -> Result<Self, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let debian = std::fs::read_dir("/usr/lib/postgresql")
@@ -56,7 +57,8 @@ impl Programs {
         Ok(Self { folder, user })
     }
 
-    /// Starts a hospital's server with its rows, and writes them down as the site's source.
+    /// Starts a hospital's server with its rows, and writes the server into the site's file as the
+    /// source.
     pub(super) async fn serve(
         &self,
         hospital: &Hospital,
@@ -68,7 +70,7 @@ impl Programs {
         if let Some(user) = self.user {
             std::os::unix::fs::chown(&cluster, Some(user), None)
                 .map_err(|error| unwritable(&cluster, &error))?;
-            // It may pass through these folders, and read nothing in them.
+            // PostgreSQL's user may pass through these folders, and read nothing in them.
             for folder in [Some(hospital.folder.as_path()), hospital.folder.parent()] {
                 let passable = std::os::unix::fs::PermissionsExt::from_mode(0o711);
                 if let Some(folder) = folder {

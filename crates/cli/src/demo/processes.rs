@@ -15,7 +15,7 @@ use crate::output::talk;
 /// A process that was asked to end may take this long.
 const END: Duration = Duration::from_secs(10);
 
-/// A process that ends when its stdin does, at the latest when this is dropped.
+/// A process that ends when its stdin ends, at the latest when this value is dropped.
 pub(super) struct Child {
     name: String,
     log: PathBuf,
@@ -34,7 +34,7 @@ impl Child {
         Self::start(&hospital.name, command, &hospital.folder.join("node.log"))
     }
 
-    /// Starts a process; what it says goes to a file.
+    /// Starts a process whose output goes to a file.
     pub(super) fn start(name: &str, mut command: Command, log: &Path) -> Result<Self, CliError> {
         let file = std::fs::File::create(log).map_err(|error| unwritable(log, &error))?;
         let again = file.try_clone().map_err(|error| unwritable(log, &error))?;
@@ -57,7 +57,7 @@ impl Child {
         })
     }
 
-    /// Sees that it has not ended.
+    /// Sees that the process has not ended.
     pub(super) fn see_alive(&mut self) -> Result<(), CliError> {
         if let Ok(None) = self.process.try_wait() {
             return Ok(());

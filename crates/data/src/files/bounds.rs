@@ -4,8 +4,8 @@
 //!
 //! A set with holes has its least and greatest member. `*` covers the whole declared range, so its
 //! bounds are the ends of that range, which are public. A missing value is no number: it counts for
-//! neither bound, and a cell that covers nothing else has none, which is null. Bounds say nothing that
-//! the label does not say: a reader computes them from the label and holds them against the file.
+//! neither bound, and a cell that covers nothing else has null bounds. Bounds say nothing that the label
+//! does not say: a reader computes them from the label and holds them against the file.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::domain::Domain;
 use crate::release::cell_of;
 use crate::text::{TextColumn, TextTable};
 
-/// Which end of a cell a column holds.
+/// The end of a cell whose values a column of bounds holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     /// The least value.
@@ -60,7 +60,7 @@ pub(super) fn names(schema: &Schema) -> Vec<Option<[String; 2]>> {
     schema.attributes().iter().map(&mut named).collect()
 }
 
-/// The type of the bounds of a domain's values, where those have an order of their own.
+/// The type of the bounds of a domain's values, where the values have an order of their own.
 pub(super) fn arrow_type(domain: &Domain) -> Option<DataType> {
     match domain {
         Domain::Integer(_) => Some(DataType::Int64),
@@ -84,9 +84,9 @@ pub(super) fn code(domain: &Domain, cell: &Cell, bound: Bound) -> Option<u32> {
     }
 }
 
-/// Takes the columns of bounds out of a table that was read from Parquet, and says of each whether
-/// it contradicts its label: the first record where it does, and how many do. `types` has the
-/// type of each column of the file.
+/// Takes the columns of bounds out of a table that was read from Parquet, and says of each whether it
+/// contradicts its label: the first contradicting record, and their number. `types` has the type of each
+/// column of the file.
 pub(super) fn take(text: &mut TextTable, types: &[DataType], schema: &Schema) -> Vec<String> {
     let mut contradictions = Vec::new();
     let mut taken = Vec::new();
@@ -116,8 +116,8 @@ pub(super) fn take(text: &mut TextTable, types: &[DataType], schema: &Schema) ->
     contradictions
 }
 
-/// Where bounds are not those of the labels beside them. A label that stands for nothing is left to
-/// whoever reads labels.
+/// Where bounds differ from the bounds of the labels beside them. A label that stands for nothing is
+/// reported by the reader of labels.
 fn contradiction(
     attribute: &Attribute,
     labels: &TextColumn,

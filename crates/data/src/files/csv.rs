@@ -98,7 +98,7 @@ fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
 }
 
 impl TextTable {
-    /// The line at which a record stands, for errors; its number where the file has no lines.
+    /// The line at which a record stands, for errors; the record's number where the file has no lines.
     pub fn line(&self, record: u64) -> u64 {
         line_of(Path::new(&self.file), record).unwrap_or(record)
     }
@@ -117,10 +117,11 @@ pub(crate) fn line_of(path: &Path, record: u64) -> Option<u64> {
     };
     let mut start = input()?;
     let header = header(start.fill_buf().ok()?)?;
-    // Which delimiter it is does not matter to where records end, but for quotes at its side.
+    // The choice of delimiter does not change where records end, except for quotes beside a delimiter.
     let delimiter = delimiter(header, &[]);
     if fields(header, delimiter).count() == 1 {
-        // Blank lines are records there, so records are lines, but for quoted line ends.
+        // In a file of one column blank lines are records, so records are lines, except for quoted line
+        // ends.
         return line_of_field(start, record);
     }
     let mut reader = reader(start, delimiter);
@@ -166,7 +167,7 @@ fn line_of_field(input: impl BufRead, record: u64) -> Option<u64> {
     Some(line)
 }
 
-/// The first line of a file, its byte-order mark left out; none for an empty file.
+/// The first line of a file, its byte-order mark left out; `None` for an empty file.
 fn header(start: &[u8]) -> Option<&[u8]> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     if text.is_empty() {
@@ -185,8 +186,8 @@ fn fields(header: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The delimiter under which the header holds most names that are expected, then the one that
-/// makes most fields of it.
+/// The delimiter under which the header holds most expected names; of equals, the delimiter that makes
+/// most fields.
 fn delimiter(header: &[u8], expected: &[String]) -> u8 {
     let mut best = DELIMITERS[0];
     let mut best_score = (0, 1);

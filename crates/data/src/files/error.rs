@@ -32,7 +32,7 @@ pub enum FileError {
         /// The file.
         file: String,
     },
-    /// There is not even a header.
+    /// The file has not even a header.
     #[error("{file}: the file is empty, expected a header row with column names")]
     Empty {
         /// The file.
@@ -45,9 +45,9 @@ pub enum FileError {
         file: String,
         /// The name.
         column: String,
-        /// Its first place, from 1.
+        /// The column's first place, from 1.
         first: usize,
-        /// Its second place.
+        /// The column's second place.
         second: usize,
     },
     /// A column that the study does not know.
@@ -92,7 +92,7 @@ pub enum FileError {
         /// The column.
         column: String,
     },
-    /// A value that its domain does not have.
+    /// A value that is not in its domain.
     #[error("{file}:{line}: column `{column}`: value `{value}` is outside {domain}{hint}")]
     OutsideDomain {
         /// The file.
@@ -117,7 +117,7 @@ pub enum FileError {
         line: u64,
         /// The column.
         column: String,
-        /// What is wrong with it.
+        /// What is wrong with the cell.
         source: CellError,
     },
     /// A Parquet column of a type that values cannot have.
@@ -129,13 +129,13 @@ pub enum FileError {
         file: String,
         /// The column.
         column: String,
-        /// Its type.
+        /// The column's type.
         kind: String,
     },
 }
 
 impl FileError {
-    /// The same error with its record's number turned into the line it stands at.
+    /// The same error with its record's number turned into the line where the record stands.
     pub(crate) fn at_line(mut self, line_of: impl Fn(u64) -> u64) -> Self {
         match &mut self {
             Self::Ragged { line, .. }

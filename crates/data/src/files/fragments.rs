@@ -12,16 +12,15 @@ use crate::release::{Release, ReleaseColumn, ReleaseError};
 use crate::study::{GROUP, QUASI_FILE, fragment_files};
 use crate::text::{TextColumn, TextTable};
 
-/// A fragmented release as it was read.
+/// A fragmented release, read from its files.
 #[derive(Debug)]
 pub struct Fragments {
     /// All tables side by side, rows in the order of their groups; what stands in a row of two tables
     /// has the group in common and no more.
     pub text: TextTable,
-    /// What it stands for.
+    /// The release that the files stand for.
     pub release: Release,
-    /// Files whose rows do not stand in the order of groups and of what is written, so that their
-    /// order may say who is who.
+    /// Files whose rows are not sorted by group and contents, so that their order may say who is who.
     pub disordered: Vec<String>,
 }
 
@@ -116,11 +115,11 @@ pub fn read_fragments(
     })
 }
 
-/// One table.
+/// One table of a fragmented release.
 struct Fragment {
     name: String,
     text: TextTable,
-    /// Its columns, the others absent.
+    /// The table's columns; the release's other columns are absent.
     release: Release,
     /// The group of each row.
     groups: Vec<u32>,
@@ -164,7 +163,7 @@ impl Fragment {
         self.order.iter().map(|row| self.groups[*row]).collect()
     }
 
-    /// Whether its rows stand as they are written.
+    /// Whether the table's rows are sorted by group and contents.
     fn is_ordered(&self) -> bool {
         let columns = self.release.columns().to_vec();
         let sorted = Release::fragmented(self.release.schema().clone(), columns, &self.groups);
@@ -172,7 +171,7 @@ impl Fragment {
     }
 }
 
-/// What the header of a table holds.
+/// The names in the header of a table.
 fn fragment_names(schema: &Schema, positions: &[usize]) -> Vec<String> {
     let columns = positions.iter();
     let names = columns.map(|position| schema.attributes()[*position].name.clone());
@@ -185,7 +184,7 @@ fn groups(text: &TextTable) -> Result<Vec<u32>, ReleaseError> {
     let mut numbers = Vec::with_capacity(column.dictionary.len());
     for (entry, value) in column.dictionary.iter().enumerate() {
         let number = value.parse().ok().filter(|number: &u32| *number > 0);
-        // One way to write a number, so that what is told apart is apart.
+        // Numbers are written in one form only, so that different texts are different groups.
         let number = number.filter(|number| number.to_string() == **value);
         numbers.push(number.ok_or_else(|| ReleaseError::NoGroup {
             file: text.file.clone(),
@@ -197,7 +196,7 @@ fn groups(text: &TextTable) -> Result<Vec<u32>, ReleaseError> {
     Ok(codes.map(|code| numbers[*code as usize]).collect())
 }
 
-/// The first group that has another size than in the table of quasi-identifiers.
+/// Refuses a table in which a group has another size than in the table of quasi-identifiers.
 fn refuse_others(file: &str, expected: &[u32], found: &[u32]) -> Result<(), ReleaseError> {
     let mut pairs = expected.iter().zip(found);
     let differ = pairs.find(|(expected, found)| expected != found);

@@ -3,7 +3,7 @@
 //! which bound of which column.
 //!
 //! Metadata is read by programs and seen by nobody, so a reader holds every word of it against the
-//! study: a mark that is not the study's, or a stranger's word beside the marks, is said.
+//! study: a mark that differs from the study, or an unknown key beside the marks, is reported.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,13 +18,13 @@ use super::bounds::{self, Bound};
 use crate::attribute::{Attribute, Recode, Role, Schema};
 use crate::domain::Domain;
 
-/// What all keys of marks begin with.
+/// The beginning of all keys of marks.
 const PREFIX: &str = "hedgerow:";
 
 /// The marks of one column, as Arrow has them.
 pub(super) type Marks = HashMap<String, String>;
 
-/// The marks of a column of an attribute, and of its bounds where it is one of these.
+/// The marks of an attribute's column, or of one of its columns of bounds.
 pub(super) fn marks(attribute: &Attribute, recode: Recode, bound: Option<Bound>) -> Marks {
     let written = match attribute.role {
         Role::Quasi => attribute.recode_or(recode).name(),
@@ -54,10 +54,10 @@ fn type_name(domain: &Domain) -> &'static str {
     }
 }
 
-/// What the head of a Parquet file says.
+/// The metadata at the head of a Parquet file.
 pub(super) struct Head {
     schema: SchemaRef,
-    /// Keys of the file's own metadata, beside the one that every Arrow file has.
+    /// Keys of the file's own metadata, except the key that every Arrow file has.
     others: Vec<String>,
 }
 
@@ -84,8 +84,8 @@ impl Head {
         fields.map(|field| field.data_type().clone()).collect()
     }
 
-    /// What is not as it should be, where any column has marks. A file without any was not written
-    /// as a release, and what its metadata says is its writer's affair.
+    /// The metadata that is wrong, in a file where any column has marks. A file without marks was not
+    /// written as a release, so its metadata is not checked.
     pub(super) fn strange(&self, schema: &Schema, recode: Recode) -> Vec<String> {
         let fields = self.schema.fields();
         let has_marks = |marks: &Marks| marks.keys().any(|key| key.starts_with(PREFIX));
@@ -95,7 +95,7 @@ impl Head {
         let expected = expected(schema, recode);
         let mut strange = Vec::new();
         for field in fields {
-            // A column that is not the study's is found as such.
+            // A column that is not in the study is reported elsewhere.
             let Some(expected) = expected.get(field.name().as_str()) else {
                 continue;
             };

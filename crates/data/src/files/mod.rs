@@ -34,14 +34,14 @@ pub use open::{Format, OutputFile, Progress, format_of};
 pub use package::HOW_FRAGMENTS_JOIN;
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
 
-/// What is done with columns that are not the study's.
+/// What a reader does with columns that are not in the study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Others {
-    /// They are an error: nothing is read that nobody declared.
+    /// Such columns are an error: nothing undeclared is read.
     Refuse,
-    /// One of them, such as the provider's, may be there and is passed over.
+    /// One named column, such as the provider's, is allowed and passed over.
     PassOver(String),
-    /// All of them are passed over.
+    /// All such columns are passed over.
     PassOverAll,
 }
 
@@ -124,16 +124,16 @@ pub fn read_text_batches(
 /// The table of a release that is not fragmented, as it was read.
 #[derive(Debug)]
 pub struct ReleaseTable {
-    /// The columns, those of bounds taken out.
+    /// The columns of the table without the columns of bounds.
     pub text: TextTable,
     /// What the file says beside its cells that contradicts them or the study, in words without the
-    /// file's name: bounds that are not the label's, metadata that is not the study's.
+    /// file's name: bounds that differ from the label's, metadata that differs from the study.
     pub contradictions: Vec<String>,
 }
 
-/// Reads the table of a release of a study as text. Of a Parquet file, columns of bounds and
-/// metadata are held against the labels and the study; other columns that the study does not know
-/// are read as they are, for others to complain about.
+/// Reads the table of a release of a study as text. Of a Parquet file, columns of bounds and metadata
+/// are held against the labels and the study; other columns that the study does not know are read
+/// unchanged, for the verifier to complain about.
 pub fn read_release_of(
     path: &Path,
     study: &Study,
@@ -154,7 +154,7 @@ pub fn read_release_of(
     })
 }
 
-/// A table that comes cell by cell from elsewhere than a file, such as a database.
+/// A table that comes cell by cell from a source other than a file, such as a database.
 pub struct TableBuilder {
     sink: sink::TableSink,
     columns: usize,

@@ -8,7 +8,7 @@ use super::FileError;
 
 /// Told how many bytes of the file have been read, or rows written, since the last call.
 pub trait Progress: Sync {
-    /// So much more is done.
+    /// Hears that this much more is done.
     fn advance(&self, amount: u64);
 }
 
@@ -17,7 +17,7 @@ impl Progress for () {
     fn advance(&self, _: u64) {}
 }
 
-/// What a file's extension says.
+/// The format that a file's extension names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Separated values.
@@ -166,7 +166,7 @@ impl OutputFile {
         finish().map_err(|error| unwritable(&path, &without_path(error)))
     }
 
-    /// The name it will have.
+    /// The name that the file will have when complete.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -194,7 +194,7 @@ impl Write for OutputFile {
 
 /// An error of a temporary file without that file's name, which says nothing to anyone.
 fn without_path(error: io::Error) -> io::Error {
-    // The name is all that the library adds, and there is no other way to the error below it.
+    // The library only adds the file's name to the error, and offers no other way to the error below.
     let text = error.to_string();
     match text.split_once(" at path ") {
         Some((reason, _)) => io::Error::new(error.kind(), reason.to_owned()),

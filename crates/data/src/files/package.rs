@@ -2,7 +2,7 @@
 //! `tabular-data-package`), so that programs that never heard of releases read them with the right
 //! types. Generalized columns are text; columns that are published as they are have their own type.
 //!
-//! What the manifest signs stands there: this description is for readers of tables.
+//! The signed description stands in the manifest; this description is for programs that read tables.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -21,7 +21,7 @@ use crate::study::{
     CSV_FILE, GROUP, PACKAGE_FILE, QUASI_FILE, Study, fragment_files, safe_name, taxonomy_files,
 };
 
-/// A column that is published as it is lists its values up to so many.
+/// A column that is published verbatim lists its values in the package if it has at most so many.
 const MOST_LISTED: u32 = 64;
 
 /// How the tables of a fragmented release go together, for readers of the package and of the report.
@@ -237,7 +237,7 @@ fn generalized(tree: Option<&str>) -> String {
     )
 }
 
-/// The type of a column that is published as it is, and what its values keep to.
+/// The type of a column that is published verbatim, and the constraints on its values.
 fn verbatim<'a>(
     domain: &'a Domain,
     csv: CsvText,
@@ -272,7 +272,7 @@ fn verbatim<'a>(
     }
 }
 
-/// What numbers or days have in place of a missing value.
+/// The text that stands for a missing number or day.
 fn marker(domain: &Domain) -> Option<String> {
     let code = match domain {
         Domain::Integer(_) | Domain::Date(_) => domain.missing_code()?,
@@ -282,7 +282,7 @@ fn marker(domain: &Domain) -> Option<String> {
 }
 
 /// Whether text that means a missing value in one column may be a value of another column of the same
-/// table: what is missing is said of a table as a whole.
+/// table: a package names the missing text for a table as a whole.
 fn stands_elsewhere(text: &str, release: &Release, positions: &[usize], own: usize) -> bool {
     let is_value = |position: usize| {
         let Attribute { domain, .. } = &release.schema().attributes()[position];
@@ -304,7 +304,7 @@ fn stands_elsewhere(text: &str, release: &Release, positions: &[usize], own: usi
     is_group || others.any(|position| is_value(*position))
 }
 
-/// The length of a file, and its hash as packages write it.
+/// The length of a file, and its hash in the form that packages use.
 fn fingerprint(path: &Path) -> Result<(u64, String), FileError> {
     let unreadable = |error: std::io::Error| FileError::Unreadable {
         file: path.display().to_string(),

@@ -21,7 +21,7 @@ pub(super) trait Sink {
     /// Names that a header is likely to hold, to tell delimiters apart.
     fn expected(&self) -> Vec<String>;
 
-    /// A cell; `line` is where it stands.
+    /// Takes a cell; `line` is where the cell stands.
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError>;
 
     /// A cell without a value, which only some formats have.
@@ -33,7 +33,7 @@ pub(super) struct TableSink {
     schema: Arc<Schema>,
     others: Others,
     file: String,
-    /// For each column of the file, its attribute.
+    /// For each column of the file, the attribute that its cells go to.
     targets: Vec<Option<usize>>,
     columns: Vec<Column>,
 }

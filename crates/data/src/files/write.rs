@@ -119,7 +119,7 @@ pub(super) fn write_columns(
     write(path, &columns, release.rows(), csv, progress)
 }
 
-/// Columns of a release by position, those that are absent left out.
+/// Columns of a release by position, without the columns that are absent.
 fn push_columns<'a>(columns: &mut Vec<Source<'a>>, release: &'a Release, positions: &[usize]) {
     for position in positions {
         let attribute = &release.schema().attributes()[*position];
@@ -195,7 +195,7 @@ impl RowWriter {
         Ok(Self { encoder, output })
     }
 
-    /// What encodes rows for this file.
+    /// The encoder of rows for this file.
     pub fn encoder(&self) -> RowEncoder {
         self.encoder.clone()
     }
@@ -227,11 +227,11 @@ fn sources<'a>(schema: &'a Schema, columns: &'a [Column]) -> Vec<Source<'a>> {
         .collect()
 }
 
-/// A column as it is written.
+/// A column in the form in which it is written.
 struct Source<'a> {
     name: Cow<'a, str>,
     values: Values<'a>,
-    /// What Parquet says of it besides.
+    /// The marks of the column in Parquet.
     marks: Marks,
 }
 
@@ -331,7 +331,7 @@ enum Output {
 
 /// Turns rows into bytes or batches.
 enum Encoder {
-    /// For each column its labels, guarded and quoted where they must be, unless there are too many.
+    /// For each column its labels, guarded and quoted where needed, unless the column has too many.
     Csv(Vec<Option<Vec<Box<[u8]>>>>, CsvText),
     Parquet(Arc<ArrowSchema>, PathBuf),
 }
@@ -429,7 +429,7 @@ impl Output {
             (Self::Parquet(writer, path), Chunk::Batch(batch)) => writer
                 .write(&batch)
                 .map_err(|error| unwritable(path, &error)),
-            // An output and its encoder are made together: the kinds agree.
+            // An output and its encoder are made together, so their kinds agree.
             (Self::Csv(_), Chunk::Batch(_)) | (Self::Parquet(..), Chunk::Bytes(_)) => Ok(()),
         }
     }
@@ -445,7 +445,7 @@ impl Output {
     }
 }
 
-/// The labels of a column, guarded and quoted where they must be; none where there are too many.
+/// The labels of a column, guarded and quoted where they must be; `None` where there are too many.
 fn ready_labels(column: &Source<'_>, csv: CsvText) -> Option<Vec<Box<[u8]>>> {
     let field = |text: &str| {
         let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
-//! The algorithm of a study by its name, and how its releases are written: files and rules of sites follow
-//! from both. What else stands in `[algorithm]` is the `protocols` crate's to read.
+//! The algorithm of a study by its name, and how its releases are written: both decide which files a
+//! release has and which rules of sites apply. The `protocols` crate reads the other keys of
+//! `[algorithm]`.
 
 use super::Partition;
 use crate::attribute::Recode;
@@ -21,7 +22,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All algorithms, by the names that studies have for them.
+    /// All algorithms, by their names in studies.
     pub const NAMES: [(&'static str, Self); 4] = [
         Self::Mondrian.named(),
         Self::Clustering.named(),
@@ -51,10 +52,10 @@ const HORIZONTAL: [(&str, Algorithm); 3] = [
     Algorithm::ProviderAware.named(),
 ];
 
-/// Those of a vertical one, its own first.
+/// The algorithms for vertical studies, the default first.
 const VERTICAL: [(&str, Algorithm); 2] = [Algorithm::D2pt.named(), Algorithm::Clustering.named()];
 
-/// Reads `algorithm.name`, one of those for the partition, the first where the study names none; and
+/// Reads `algorithm.name`, an algorithm for the partition, the first where the study names none; and
 /// `algorithm.recode`, which has no meaning for D2Pt.
 pub(super) fn read(
     root: &Section<'_>,

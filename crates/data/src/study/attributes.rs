@@ -12,7 +12,7 @@ use crate::taxonomy::{Taxonomy, TaxonomyError, integer_widths};
 pub(super) fn schema(root: &Section<'_>, open: &Open<'_>) -> Result<Schema, StudyError> {
     let mut attributes: Vec<Attribute> = Vec::new();
     for section in root.sections("attribute")? {
-        // A misspelled key is named as such before its absence is complained about.
+        // A misspelled key is reported as such before the missing key is.
         KEYS.iter().for_each(|key| {
             section.has(key);
         });
@@ -108,7 +108,8 @@ fn domain(
     Ok(domain.with_missing(missing))
 }
 
-/// A key of another form is a mistake that must not pass in silence.
+/// Refuses a key that belongs to another form of attribute, since such a mistake must not pass in
+/// silence.
 fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), DocumentError> {
     let (form, fitting): (&str, &[&str]) = match kind {
         Some(Kind::Integer) => (
@@ -185,7 +186,7 @@ fn integers(
     })
 }
 
-/// A taxonomy that misses values of its range, or has others.
+/// Refuses a taxonomy that misses values of its range, or has values outside it.
 fn refuse_gaps(
     section: &Section<'_>,
     domain: &Domain,
@@ -217,7 +218,7 @@ fn refuse_gaps(
     Err(section.wrong("taxonomy", message))
 }
 
-/// How many there are, and the first few to show.
+/// The number of values, and the first few to show.
 struct FirstFew {
     count: u64,
     shown: Vec<String>,

@@ -1,5 +1,5 @@
-//! What a study says of audits: for how long sites keep what shows how they took part, and who may
-//! look.
+//! What a study says of audits: for how long sites keep the evidence of their part, and who may look at
+//! it.
 
 use crate::document::{DocumentError, Section};
 

@@ -1,6 +1,6 @@
 //! A study as a release describes it: what a reader of the release needs to understand its tables,
-//! without who made it and how. From it and the taxonomies in the folder of the release comes a study
-//! that reads and verifies the release.
+//! without naming who made the release and how. From it and the taxonomies in the folder of the release
+//! comes a study that reads and verifies the release.
 //!
 //! A description is the word of whoever published: it passes through the same reader as a study that
 //! people write, and names no file but those of the release's own taxonomies.
@@ -24,19 +24,19 @@ pub struct Described<'a> {
     pub name: &'a str,
     /// Who holds what.
     pub partition: Partition,
-    /// The security level, by its name.
+    /// The name of the security level.
     pub security: &'a str,
-    /// The algorithm, by its name.
+    /// The name of the algorithm.
     pub algorithm: &'a str,
-    /// How text stands in CSV files, by its name.
+    /// The name of the setting for text in CSV files.
     pub csv: &'a str,
-    /// How classes are written where a column does not say so.
+    /// How classes are written where a column does not name a recoding of its own.
     pub recode: Recode,
-    /// The names of the sites, where there are any.
+    /// The names of the sites; empty for a release made in one place.
     pub sites: Vec<&'a str>,
     /// The columns.
     pub columns: &'a [DescribedColumn],
-    /// The requirement, as the lines of a `[require]` table, where there is one.
+    /// The requirement as the lines of a `[require]` table, if there is a requirement.
     pub require: Option<String>,
 }
 
@@ -44,11 +44,11 @@ pub struct Described<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DescribedColumn {
-    /// Its name.
+    /// The column's name.
     pub name: String,
-    /// What it is to privacy; identifiers are named, and are in no table.
+    /// The column's role for privacy; identifiers are listed here, though no table has them.
     pub role: Role,
-    /// What kind of values it has.
+    /// The kind of the column's values.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Of numbers and days: the least and the greatest.
@@ -63,18 +63,18 @@ pub struct DescribedColumn {
     /// Of categories: whether their order means something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordered: Option<bool>,
-    /// The file of its taxonomy in the folder of the release, where it has one.
+    /// The file of the column's taxonomy in the folder of the release, if the column has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taxonomy: Option<String>,
     /// Of quasi-identifiers: how classes are written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recode: Option<Recode>,
-    /// Of other columns: whether they may be published though their values single records out.
+    /// Of a column of role `other`: whether it may be published though its values single records out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub publish_unique: bool,
 }
 
-/// What kind of values a column has.
+/// The kind of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -102,7 +102,7 @@ pub enum DescribedRange {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DescribedError {
-    /// A taxonomy that is none of a release.
+    /// A taxonomy whose file is no taxonomy file of a release.
     #[error(
         "column `{column}` has its taxonomy in `{file}`, which is no file of a release's taxonomies"
     )]
@@ -112,7 +112,7 @@ pub enum DescribedError {
         /// The file.
         file: String,
     },
-    /// What the description says is wrong.
+    /// The description makes no valid study.
     #[error(transparent)]
     Study(#[from] StudyError),
 }
@@ -140,7 +140,7 @@ impl DescribedColumn {
             recode: (attribute.role == Role::Quasi).then(|| attribute.recode_or(recode)),
             publish_unique: attribute.publish_unique,
         };
-        // What identifiers look like is nobody's business: they are in no table.
+        // The form of identifiers is left out, since identifiers are in no table.
         if attribute.role == Role::Identifier {
             return column;
         }
@@ -183,7 +183,7 @@ impl DescribedColumn {
             Kind::Integer => put("type", "integer".into()),
             Kind::Date => put("type", "date".into()),
             Kind::Text => put("type", "text".into()),
-            // Told by its taxonomy.
+            // The taxonomy gives the values.
             Kind::Category => {}
         }
         match &self.range {
@@ -198,7 +198,8 @@ impl DescribedColumn {
             ("missing", self.missing.as_deref().map(Value::from)),
             ("ordered", self.ordered.map(Value::from)),
             ("taxonomy", self.taxonomy.as_deref().map(Value::from)),
-            // Fragments have nodes of taxonomies, and a study of them may not say so.
+            // Fragmented releases always have nodes of taxonomies, so their study may not name a
+            // recoding.
             (
                 "recode",
                 self.recode
@@ -243,7 +244,7 @@ impl Described<'_> {
         Ok(Study::read_with(document, &open)?)
     }
 
-    /// The description as people would write it.
+    /// The description as the text of a study file.
     fn to_toml(&self) -> String {
         let text = |value: &str| Item::Value(value.into());
         let mut study = Table::new();

@@ -52,7 +52,7 @@ pub(super) fn refuse(root: &Section<'_>, schema: &Schema) -> Result<(), Document
     Ok(())
 }
 
-/// The file that an attribute has to itself.
+/// The file that holds an attribute alone, if the attribute's role has such a file.
 fn file_of(role: Role, name: &str) -> Option<String> {
     match role {
         Role::Sensitive => Some(format!("sensitive-{name}.csv")),

@@ -19,34 +19,34 @@ use crate::table::{Column, Table};
 /// Whether case tells people apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Case {
-    /// It does.
+    /// Upper and lower case tell people apart.
     #[default]
     Keep,
-    /// It does not: lower case is compared.
+    /// Case does not tell people apart: texts are compared in lower case.
     Fold,
 }
 
-/// Which spaces tell people apart.
+/// Which spaces in an identifier tell people apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spaces {
     /// All.
     #[default]
     Keep,
-    /// Those inside.
+    /// Spaces inside the text.
     Trim,
-    /// That there are some inside, not how many.
+    /// The presence of spaces inside the text, not their number.
     Collapse,
-    /// None.
+    /// No spaces.
     Remove,
 }
 
 /// Whether leading zeros tell people apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zeros {
-    /// They do.
+    /// Leading zeros tell people apart.
     #[default]
     Keep,
-    /// They do not: those before a digit or letter are dropped.
+    /// Leading zeros do not: zeros before a digit or letter are dropped.
     Strip,
 }
 
@@ -57,9 +57,9 @@ pub struct Identity {
     pub columns: Vec<String>,
     /// Whether case tells people apart.
     pub case: Case,
-    /// Which spaces do.
+    /// Which spaces tell people apart.
     pub spaces: Spaces,
-    /// Whether leading zeros do.
+    /// Whether leading zeros tell people apart.
     pub zeros: Zeros,
 }
 
@@ -75,7 +75,7 @@ pub enum IdentityError {
     /// A table without a column of the identifier.
     #[error("there is no column `{column}`, which [identity] needs")]
     NoColumn {
-        /// Its name.
+        /// The column's name.
         column: String,
     },
     /// Records without an identifier.
@@ -86,7 +86,7 @@ pub enum IdentityError {
     Empty {
         /// How many.
         count: usize,
-        /// The first of them.
+        /// The first of these records.
         first: usize,
     },
     /// Records of one identifier.
@@ -95,29 +95,29 @@ pub enum IdentityError {
         records(*count, "repeats", "repeat")
     )]
     Repeated {
-        /// How many records stand behind another of the same identifier.
+        /// How many records repeat the identifier of an earlier record.
         count: usize,
-        /// The earlier one of the first pair.
+        /// The earlier record of the first pair.
         first: usize,
-        /// The later one.
+        /// The later record of the first pair.
         second: usize,
     },
-    /// Records whose identifiers differ as they are written and are the same in the form compared.
+    /// Records whose identifiers are written differently but are the same in the form compared.
     #[error(
         "{} another identifier than an earlier record, but the same one by the rules of [identity]; the first are records {first} and {second}\nhint: if they are different people, keep what tells them apart (case, spaces, zeros)",
         records(*count, "has", "have")
     )]
     Collided {
-        /// How many records stand behind another of the same identifier.
+        /// How many records have the identifier of an earlier record in the form compared.
         count: usize,
-        /// The earlier one of the first pair.
+        /// The earlier record of the first pair.
         first: usize,
-        /// The later one.
+        /// The later record of the first pair.
         second: usize,
     },
 }
 
-/// So many records, and what they do.
+/// A number of records, with the verb for one or for many.
 fn records(count: usize, one: &str, many: &str) -> String {
     match count {
         1 => format!("1 record {one}"),
@@ -178,7 +178,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The form of one part in which it is compared.
+    /// A part of an identifier in the form in which it is compared.
     pub fn normalize(&self, part: &str) -> String {
         let mut text = match self.spaces {
             Spaces::Keep => part.to_owned(),
@@ -190,7 +190,7 @@ impl Identity {
             text = text.to_lowercase();
         }
         if self.zeros == Zeros::Strip {
-            // A zero leads if a digit or letter follows it: that of "0" or "0 a" does not.
+            // A zero is leading if a digit or letter follows it: the zero of "0" or "0 a" is not.
             let follows = |at: usize| text[at..].starts_with(char::is_alphanumeric);
             let zeros = text.bytes().take_while(|byte| *byte == b'0').count();
             let leading = (0..zeros).take_while(|at| follows(at + 1)).count();
@@ -199,8 +199,8 @@ impl Identity {
         text
     }
 
-    /// The key of each record of a table: its identifier in the form compared, parts told apart by
-    /// their lengths. Every record has one of its own.
+    /// The key of each record of a table: its identifier in the form compared, parts told apart by their
+    /// lengths. Every record has a key of its own.
     pub fn keys(&self, table: &Table) -> Result<Vec<Vec<u8>>, IdentityError> {
         if self.columns.is_empty() {
             return Err(IdentityError::NoColumns);
@@ -257,7 +257,7 @@ impl Identity {
         }
     }
 
-    /// A record's key, and whether nothing is in it.
+    /// A record's key, and whether the identifier is empty.
     fn key(&self, table: &Table, columns: &[usize], row: usize) -> (Vec<u8>, bool) {
         let mut key = Vec::new();
         let mut is_empty = true;

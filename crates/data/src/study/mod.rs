@@ -37,17 +37,17 @@ pub use split::{Split, SplitError};
 /// A study, read and checked.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// What the sites call it.
+    /// The study's name.
     pub name: String,
     /// The hash of the study that this one is a new version of, in hexadecimal digits.
     pub parent: Option<String>,
     /// Who holds what.
     pub partition: Partition,
-    /// What is kept for audits, and who may look.
+    /// What sites keep for audits, and who may look at it.
     pub audit: Option<Audit>,
-    /// How text stands in the CSV files of its releases.
+    /// How text stands in the CSV files of the study's releases.
     pub csv: CsvText,
-    /// The institutions, in declared order; may be empty where one party does it all.
+    /// The institutions, in declared order; may be empty for a study of one party.
     pub sites: Vec<Site>,
     /// The columns.
     pub schema: Arc<Schema>,
@@ -57,7 +57,7 @@ pub struct Study {
     pub identity: Identity,
     /// How classes are found.
     pub algorithm: Algorithm,
-    /// How a class is written where an attribute does not say so itself.
+    /// How a class is written where an attribute does not name a recoding of its own.
     pub recode: Recode,
     document: Document,
 }
@@ -73,7 +73,7 @@ pub enum Partition {
 }
 
 impl Partition {
-    /// Both, by the names that studies have for them.
+    /// Both partitions, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Horizontal.name(), Self::Horizontal),
         (Self::Vertical.name(), Self::Vertical),
@@ -88,14 +88,14 @@ impl Partition {
     }
 }
 
-/// One institution.
+/// An institution that takes part in a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// Its name in the study.
+    /// The site's name in the study.
     pub name: String,
-    /// Where its node listens.
+    /// The address where the site's node listens.
     pub address: Option<String>,
-    /// Its public key, `ed25519:…`.
+    /// The site's public key, `ed25519:…`.
     pub key: Option<String>,
 }
 
@@ -106,12 +106,12 @@ pub enum StudyError {
     /// The file itself.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// A taxonomy that it names.
+    /// A taxonomy that the study names cannot be read.
     #[error(transparent)]
     Taxonomy(#[from] TaxonomyError),
 }
 
-/// Has a taxonomy by the name of its file in the study.
+/// Opens a taxonomy by the name of its file in the study.
 pub type Open<'a> = dyn Fn(&str) -> Result<Taxonomy, TaxonomyError> + 'a;
 
 impl Study {
@@ -126,7 +126,8 @@ impl Study {
         Self::read_with(document, &|name| Taxonomy::open(&folder.join(name), name))
     }
 
-    /// Reads a study from its parsed text, and each taxonomy by the name that it has there.
+    /// Reads a study from its parsed text, and each taxonomy through `open`, by the file name that the
+    /// study gives.
     pub fn read_with(document: Document, open: &Open<'_>) -> Result<Self, StudyError> {
         let root = document.root();
         let head = root.section("study")?.ok_or_else(|| {
@@ -182,7 +183,7 @@ impl Study {
         })
     }
 
-    /// Whether its releases are fragmented: several tables that only a group number joins.
+    /// Whether releases of the study are fragmented: several tables that only a group number joins.
     pub fn is_fragmented(&self) -> bool {
         self.algorithm == Algorithm::D2pt
     }
@@ -201,7 +202,7 @@ impl Study {
     }
 }
 
-/// The study that this one is a new version of.
+/// The hash of the study that this study is a new version of.
 fn parent(head: &Section<'_>) -> Result<Option<String>, DocumentError> {
     let parent = head.string("parent")?;
     let is_hash =
@@ -215,10 +216,10 @@ fn parent(head: &Section<'_>) -> Result<Option<String>, DocumentError> {
     }
 }
 
-/// For each site the columns that it says it has.
+/// For each site, the columns that the study lists for it.
 type Columns = Vec<Option<Vec<String>>>;
 
-/// The sites, and the columns that each says it has.
+/// The sites, and the columns that the study lists for each.
 fn sites(root: &Section<'_>, partition: Partition) -> Result<(Vec<Site>, Columns), DocumentError> {
     let mut sites: Vec<Site> = Vec::new();
     let mut columns = Vec::new();

@@ -21,7 +21,7 @@ pub const TAXONOMIES: &str = "taxonomies";
 const LONGEST: usize = 100;
 
 impl Study {
-    /// The tables of a release, the one that is read first at the head.
+    /// The tables of a release; the table that is read first stands first.
     pub fn release_tables(&self) -> Vec<String> {
         if !self.is_fragmented() {
             return [CSV_FILE, PARQUET_FILE].map(String::from).into();
@@ -43,8 +43,9 @@ impl Study {
     }
 }
 
-/// For each attribute of a schema the file of its taxonomy in the folder of a release, where it has
-/// a taxonomy and may have a column. Names are safe on every machine and differ by more than case.
+/// For each attribute of a schema the file of its taxonomy in the folder of a release, where the
+/// attribute has a taxonomy and may have a column. Names are safe on every machine and differ by more
+/// than case.
 pub fn taxonomy_files(schema: &Schema) -> Vec<Option<String>> {
     let mut taken: Vec<String> = Vec::new();
     let mut file = |name: &str| {
@@ -65,7 +66,7 @@ pub fn taxonomy_files(schema: &Schema) -> Vec<Option<String>> {
         .collect()
 }
 
-/// A name of letters, digits, `-` and `_` alone, none that a machine has a use of its own for.
+/// A name of letters, digits, `-` and `_` alone, and no name that an operating system reserves.
 pub(crate) fn safe_name(name: &str) -> String {
     let letters = name.chars().map(|letter| match letter {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => letter,

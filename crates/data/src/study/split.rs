@@ -1,4 +1,4 @@
-//! Which site holds which column, where sites hold the same people.
+//! Which site holds which columns, where sites hold the same people.
 //!
 //! ```toml
 //! [[site]]
@@ -18,7 +18,7 @@ pub struct Split {
     of_site: Vec<Vec<usize>>,
 }
 
-/// Why columns cannot be split so.
+/// Why columns cannot be split among sites in this way.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
@@ -39,9 +39,9 @@ pub enum SplitError {
     Twice {
         /// The column.
         column: String,
-        /// One site, from 1.
+        /// The first site that lists the column, counted from 1.
         first: usize,
-        /// The other; the same where it lists the column twice.
+        /// The second site; the same as the first where one site lists the column twice.
         second: usize,
     },
     /// A column of no site.
@@ -63,7 +63,8 @@ pub enum SplitError {
 }
 
 impl Split {
-    /// Columns by name, site by site. Identifiers may be named and mean nothing: all sites have them.
+    /// Columns by name, site by site. Identifiers may be named without effect, since all sites have
+    /// them.
     pub fn new<S: AsRef<str>>(schema: &Schema, columns: &[Vec<S>]) -> Result<Self, SplitError> {
         let attributes = schema.attributes();
         let mut owner: Vec<Option<usize>> = vec![None; attributes.len()];
@@ -135,7 +136,7 @@ impl Split {
             .collect()
     }
 
-    /// What a site's own table has: the identifiers and its columns, in the study's order.
+    /// The schema of a site's own table: the identifiers and the site's columns, in the study's order.
     pub fn schema_of(&self, schema: &Schema, site: usize) -> Schema {
         let attributes = schema.attributes().iter().enumerate();
         let own = attributes.filter(|(position, attribute)| {
@@ -153,7 +154,7 @@ fn hint(schema: &Schema, name: &str) -> String {
     }
 }
 
-/// What the sites of a study say they have, where they do.
+/// The split that the sites of a study declare, if they declare columns.
 pub(super) fn read(
     root: &Section<'_>,
     schema: &Schema,
@@ -176,7 +177,7 @@ pub(super) fn read(
             }
             SplitError::Twice { second, .. } => (&sites[*second - 1], "columns"),
             SplitError::Nobody { column } => {
-                // A study's attributes are its schema's.
+                // Attributes of the study and of its schema are the same.
                 let position = schema.position(column).unwrap_or(0);
                 return match root.sections("attribute") {
                     Ok(attributes) => attributes[position].wrong("name", message),

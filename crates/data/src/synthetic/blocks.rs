@@ -10,7 +10,7 @@ use crate::attribute::Schema;
 use crate::files::{EncodedRows, FileError, Progress, RowWriter};
 use crate::table::{Codes, Column};
 
-/// Rows of a block. Another number gives other rows.
+/// Rows of a block. A change of this number changes the rows that are drawn.
 const BLOCK: u64 = 1 << 14;
 
 /// Draws the rows of one site.
@@ -49,7 +49,7 @@ impl<'a> Drawer<'a> {
         }
     }
 
-    /// Appends a site's rows to a table, which has a column for the site if there are `sites`.
+    /// Appends a site's rows to a table, which has a column for the site if `sites` is given.
     pub(super) fn write(
         &self,
         site: usize,

@@ -16,7 +16,7 @@ pub enum SyntheticError {
     /// No sites are asked for.
     #[error("sites = 0, expected at least one site\nhint: ask for some, e.g. --sites 4")]
     NoSites,
-    /// Another number of institutions than there are.
+    /// A number of institutions other than the number there is.
     #[error("sites = {sites}, but the institutions are three\nhint: leave the number out")]
     OtherSites {
         /// The sites asked for.

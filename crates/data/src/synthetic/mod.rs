@@ -57,10 +57,10 @@ pub use sites::{MOST_SITES, site_name};
 /// The column of a pooled table that names the site; it is no attribute of the study.
 pub const SITE_COLUMN: &str = "site";
 
-/// What to make.
+/// The tables to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// Which table.
+    /// The kind of table.
     pub kind: Kind,
     /// Rows of all sites together.
     pub rows: u64,
@@ -74,7 +74,7 @@ pub struct Plan {
     pub pooled: bool,
 }
 
-/// Which table to make.
+/// The kinds of synthetic tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Admissions to hospitals.
@@ -98,7 +98,7 @@ pub enum TableFormat {
     Parquet,
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The study.
@@ -128,7 +128,7 @@ impl Kind {
 }
 
 impl TableFormat {
-    /// What a file's name ends in, without the first dot.
+    /// The end of a file's name, without the first dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -139,8 +139,8 @@ impl TableFormat {
     }
 }
 
-/// The study of a kind, as [`generate`] writes it. It names its taxonomies in the folder
-/// `taxonomies` beside it and lists no sites, unless they hold different columns.
+/// The study of a kind, as [`generate`] writes it. The study names its taxonomies in the folder
+/// `taxonomies` beside it and lists no sites, unless sites hold different columns.
 pub fn study_text(kind: Kind) -> String {
     match kind {
         Kind::Hospital => String::from(include_str!("hospital/study.toml")),
@@ -150,7 +150,7 @@ pub fn study_text(kind: Kind) -> String {
 }
 
 /// Writes tables, taxonomies and a study. All is written to a hidden folder beside the target and
-/// renamed when complete, so that there is never half of it; the target may exist if it is empty.
+/// renamed when complete, so that the folder is never half written; the target may exist if it is empty.
 pub fn generate(
     plan: &Plan,
     folder: &Path,
@@ -162,7 +162,7 @@ pub fn generate(
     let sizes = sites::sizes(plan.rows, plan.sites)?;
     refuse_used(folder)?;
     let unfinished = unfinished(folder)?;
-    // What a run that was killed left there is ours.
+    // A folder that a killed run of this function left there is removed.
     let _ = std::fs::remove_dir_all(&unfinished);
     std::fs::create_dir(&unfinished).map_err(|error| error::folder(folder, &error))?;
     let result = write_all(plan, &sizes, &unfinished, progress).and_then(|written| {
@@ -170,7 +170,7 @@ pub fn generate(
         Ok(written.moved(&unfinished, folder))
     });
     if result.is_err() {
-        // What cannot be removed stays: the error that led here is the one to report.
+        // A folder that cannot be removed stays: the error that led here is the error to report.
         let _ = std::fs::remove_dir_all(&unfinished);
     }
     result

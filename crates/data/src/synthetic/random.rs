@@ -41,7 +41,8 @@ impl Random {
 /// A weighted choice between alternatives, in constant time (Walker's alias method).
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
-    /// For each cell the chance, of 2^32, that it keeps a draw, and who else gets it.
+    /// For each cell the chance, of 2^32, that the cell keeps a draw, and the cell that gets the draw
+    /// otherwise.
     cells: Box<[(u32, u32)]>,
 }
 

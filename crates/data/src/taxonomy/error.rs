@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaxonomyError {
-    /// There is no value in it.
+    /// A taxonomy without a value.
     #[error("{file}: the taxonomy is empty\nhint: write one row for each value: value;parent;…;*")]
     Empty {
         /// The file.
@@ -25,9 +25,9 @@ pub enum TaxonomyError {
     Unreadable {
         /// The file.
         file: String,
-        /// Its line, from 1.
+        /// The line of the mistake, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         reason: String,
     },
     /// Two rows end in different roots, or two nodes have no parent.
@@ -41,7 +41,7 @@ pub enum TaxonomyError {
         line: u64,
         /// The root seen first.
         first: String,
-        /// The other one.
+        /// The other root.
         second: String,
     },
     /// The same label stands in two branches.

@@ -1,4 +1,4 @@
-//! Taxonomy files as text: which of the two forms it is, and its rows.
+//! Taxonomy files as text: which of the two forms a file has, and its rows.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ pub(super) fn for_each_row(
     let (mut counted, mut line) = (0, 1);
     loop {
         let read = reader.read_record(&mut record);
-        // Where the record begins, past what is left of a CRLF and blank lines before it.
+        // The record begins here, past the rest of a CRLF and blank lines before it.
         let from = record.position().map_or(0, csv::Position::byte) as usize;
         let skipped = text[from.min(text.len())..].bytes();
         let start = from

@@ -10,14 +10,14 @@ pub const MOST_VALUES: u32 = 10_000_000;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
-    /// A width does not fit the one before it.
+    /// A width that is no multiple of the width before it.
     #[error(
         "width {width} is not a multiple of {previous}, so its groups would cross\nhint: each width must be a multiple of the one before, e.g. 5,10,20"
     )]
     Widths {
         /// The width that does not fit.
         width: i64,
-        /// The one before it.
+        /// The width before it.
         previous: i64,
     },
     /// A width below the step between values.
@@ -72,7 +72,7 @@ pub fn integer_widths(
         }
         previous = *width;
     }
-    // The last value of the steps, which may lie below `greatest`. It fits: it is at most that.
+    // The last value of the steps, which may lie below `greatest` and so fits its type.
     let last = nth(least, step, count as i64 - 1);
     let mut draft = Draft::new("integers");
     draft.set_root(ROOT, 1)?;

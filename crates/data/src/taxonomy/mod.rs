@@ -2,10 +2,10 @@
 //! hierarchies), laid out so that a node is an interval of leaf codes.
 //!
 //! Nodes stand in pre-order and leaves are numbered from left to right. "Is an ancestor" is two
-//! comparisons; the lowest common ancestor of a set of leaves is that of its least and greatest
-//! leaf. A label may stand at several levels of one branch, as in row-per-leaf files that repeat a
-//! value to fill their columns; the levels are told apart by position. It may not stand in two
-//! branches.
+//! comparisons; the lowest common ancestor of a set of leaves is the lowest common ancestor of its least
+//! and greatest leaf. A label may stand at several levels of one branch, as in row-per-leaf files that
+//! repeat a value to fill their columns; the levels are told apart by position. A label may not stand in
+//! two branches.
 
 mod draft;
 mod error;
@@ -90,7 +90,7 @@ impl Taxonomy {
         &self.nodes[node as usize].label
     }
 
-    /// The node above, or none for the root.
+    /// The node above, or `None` for the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         (node != 0).then(|| self.nodes[node as usize].parent)
     }
@@ -131,7 +131,7 @@ impl Taxonomy {
         node
     }
 
-    /// The lowest node that covers exactly the leaves from `least` to `greatest`, if there is one.
+    /// The lowest node that covers exactly the leaves from `least` to `greatest`, if such a node exists.
     pub fn node_of_interval(&self, least: u32, greatest: u32) -> Option<NodeId> {
         let node = self.lowest_common_ancestor(least, greatest);
         (self.interval(node) == (least, greatest)).then_some(node)
@@ -172,7 +172,7 @@ impl Taxonomy {
             }
             text.push(b'\n');
         }
-        // Labels are text and so are the separators: nothing is lost.
+        // Labels and separators are UTF-8 text, so no byte is lost.
         let text = String::from_utf8_lossy(&text).into_owned();
         // A first label that would be taken for the head of another form, or for a byte-order mark
         // of its own, is quoted: neither was quoted above.

@@ -14,39 +14,39 @@ use crate::words::{aligned, count, thousands};
 pub enum Step {
     /// A wave of cuts begins.
     Wave {
-        /// Its number, from 1.
+        /// The wave's number, from 1.
         wave: u32,
         /// Classes that may still be cut.
         open: usize,
     },
     /// An iteration over all records is done; number 0 is the random start.
     Iteration {
-        /// Its number.
+        /// The iteration's number.
         iteration: u32,
-        /// Clusters after it.
+        /// Clusters after the iteration.
         clusters: usize,
-        /// The mean loss of a cell after it.
+        /// The mean loss of a cell after the iteration.
         loss: f64,
     },
     /// Clusters were brought to the size that is demanded.
     Grown {
-        /// Clusters after it.
+        /// Clusters after the step.
         clusters: usize,
-        /// The mean loss of a cell after it.
+        /// The mean loss of a cell after the step.
         loss: f64,
     },
     /// Clusters were refined.
     Refined {
-        /// Clusters after it.
+        /// Clusters after the step.
         clusters: usize,
-        /// The mean loss of a cell after it.
+        /// The mean loss of a cell after the step.
         loss: f64,
     },
     /// Groups of clusters were rebuilt, which one site alone can do.
     Rebuilt {
-        /// Clusters after it.
+        /// Clusters after the step.
         clusters: usize,
-        /// The mean loss of a cell after it.
+        /// The mean loss of a cell after the step.
         loss: f64,
     },
     /// A site's classes of people whom all hold are held against the others'.
@@ -58,9 +58,9 @@ pub enum Step {
     },
     /// Clusters of people whom all hold have changed.
     Change {
-        /// What changed them.
+        /// What changed the clusters.
         phase: ChangePhase,
-        /// Clusters after it.
+        /// Clusters after the change.
         clusters: usize,
         /// Records that moved.
         moved: u64,
@@ -107,7 +107,7 @@ impl std::fmt::Display for Step {
 }
 
 impl Step {
-    /// Clusters and the mean loss of a cell after it, where all sites know that.
+    /// Clusters and the mean loss of a cell after the step, where all sites know the loss.
     pub const fn loss(&self) -> Option<(usize, f64)> {
         match self {
             Self::Iteration { clusters, loss, .. }
@@ -118,7 +118,7 @@ impl Step {
         }
     }
 
-    /// What it is called.
+    /// The step's name for people.
     pub fn name(&self) -> String {
         match self {
             Self::Wave { wave, .. } => format!("wave {wave}"),
@@ -201,7 +201,8 @@ pub enum Ended {
     NothingMoved,
     /// The loss fell by no more than 1/200 of itself.
     SmallGain,
-    /// An iteration brought no more than 1/200 of what all had brought, where nobody knows the loss.
+    /// An iteration brought no more than 1/200 of what all iterations had brought, where nobody knows
+    /// the loss.
     SmallShare,
     /// As many were made as may be.
     Bound,
@@ -236,13 +237,13 @@ impl Ended {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Convergence {
-    /// What the loss is.
+    /// What the loss measures.
     pub measure: LossMeasure,
     /// Iterations over all records (L of TG12).
     pub iterations: u32,
     /// Why the iterations ended.
     pub ended: Ended,
-    /// Why those ended that followed when clusters had been united, where there were any.
+    /// Why the iterations after clusters were united ended, where there were such iterations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refinement_ended: Option<Ended>,
     /// SMC calls that the published form would have made until its end, at all starts.
@@ -269,7 +270,7 @@ impl Convergence {
         }
     }
 
-    /// That of people whom all sites hold.
+    /// The convergence of a clustering of people whom all sites hold.
     pub(super) fn of_changes(found: &vertical::Clustering, loss: Loss) -> Self {
         let mut numbers = Steps::default();
         let steps = found.trace.iter().map(|step| numbers.change(step));
@@ -291,8 +292,8 @@ impl Convergence {
         }
     }
 
-    /// This, if every site knows it: then a release may say it too. By how much the loss of people
-    /// whom all hold has changed, only the pivot knows.
+    /// The convergence, if every site knows it, so that a release may show it. By how much the loss of
+    /// people whom all hold has changed, only the pivot knows.
     pub(crate) fn public(&self) -> Option<&Self> {
         let is_public = self.steps.iter().all(|step| step.loss().is_some());
         is_public.then_some(self)
@@ -360,7 +361,7 @@ impl LossMeasure {
         }
     }
 
-    /// Its name for people.
+    /// The measure's name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NcpPresent => "NCP, present",

@@ -25,7 +25,7 @@ pub(crate) struct Joint {
     pub(crate) release: Release,
     /// How the loss fell, where classes were found by clustering.
     pub(crate) convergence: Option<Convergence>,
-    /// How groups were found, where they were.
+    /// How groups were found, in a run that makes groups.
     pub(crate) groups: Option<Groups>,
     /// What the release is counted by before it is signed.
     pub(crate) opened: recount::Opened,

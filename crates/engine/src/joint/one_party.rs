@@ -17,7 +17,8 @@ pub(crate) fn one_party(
     seed: u64,
     each_step: impl FnMut(Step),
 ) -> Result<(Joint, u64), Error> {
-    // What a party of one sends nobody, it draws all the same: numbers of groups, an order of people.
+    // Numbers of groups and an order of people are drawn here too, though a party of one sends them to
+    // nobody.
     let mut party = Party::alone(Settings::hardened(), &Seed::for_site(seed, 0));
     let draws = Draws::Simulated(seed);
     let run = ready.take_part(&mut party, contribution, owners, &draws, each_step);

@@ -58,7 +58,7 @@ impl Ready {
         })
     }
 
-    /// What this site brought of the people whom all have: the release must have it, too.
+    /// What this site contributed about the people whom all sites hold, which the release must show too.
     fn contributed(&self, columns: &[(usize, &Codes)], rows: &[u32]) -> recount::Opened {
         let attributes = self.study.schema.attributes();
         let verbatim = [Role::Sensitive, Role::Other];
@@ -92,7 +92,8 @@ impl Ready {
         Release::fragmented(schema.clone(), columns, &fragments.group)
     }
 
-    /// Who held what and how groups were found by so many sites, for a release's manifest.
+    /// Which site held which columns, and how groups were found among so many sites, for a release's
+    /// manifest.
     pub(crate) fn shared(&self, groups: Option<Groups>, sites: usize) -> Option<Shared> {
         if !self.is_vertical() {
             return None;

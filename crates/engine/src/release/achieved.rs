@@ -1,4 +1,5 @@
-//! What a release achieves, as a release shows it and, where everybody's rows are at hand, of sites.
+//! What a release achieves: what the release itself shows and, where everybody's rows are at hand, what
+//! is true of sites.
 
 use hedgerow_privacy::verify::{Measure, ModelVerdict, Verdict};
 use hedgerow_privacy::{Model, Requirement};
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ordered::Ordered;
 
-/// What is achieved that speaks of sites, where one has everybody's rows.
+/// Achieved values of the models that speak of sites, where one party has everybody's rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfSites {
     /// Sites behind the class with the fewest.
@@ -79,7 +80,7 @@ fn real(measure: Measure) -> Option<f64> {
 }
 
 impl OfSites {
-    /// Whether what is known of sites is what is required.
+    /// Whether the achieved values that speak of sites meet the requirement.
     pub(crate) fn hold(&self, requirement: &Requirement) -> bool {
         let l = requirement.models.iter().filter_map(|model| match model {
             Model::SiteDiversity { l, .. } => Some(*l),

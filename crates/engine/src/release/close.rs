@@ -41,7 +41,7 @@ pub(crate) fn close(
     };
     let text = serde_json::to_string_pretty(&manifest);
     let text = text.map_err(|error| unwritable(error.to_string()))?;
-    // An object ends so; the seal comes before.
+    // A JSON object ends with these bytes; the seal is put before them.
     let head = text.strip_suffix("\n}").unwrap_or(&text);
     let digest = account_digest(head.as_bytes());
     let seal = match writer {

@@ -14,7 +14,7 @@ const CLOCK: &str = "SOURCE_DATE_EPOCH";
 pub(crate) fn written(day: u32) -> String {
     let first = date(1970, 1, 1);
     let span = Span::new().try_days(i64::from(day));
-    // A number that no calendar has stays the last day that one has.
+    // A number beyond the calendar is written as the calendar's last day.
     let day = span.and_then(|span| first.checked_add(span));
     day.unwrap_or(Date::MAX).to_string()
 }

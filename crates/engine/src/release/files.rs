@@ -42,7 +42,8 @@ impl Manifest {
         Ok((Self::parse(&bytes)?, bytes))
     }
 
-    /// What the bytes of a manifest say. The version comes first: of another one no key is known.
+    /// What the bytes of a manifest say. The version is read first, since the keys of another version
+    /// are not known.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -59,7 +60,8 @@ impl Manifest {
         }
     }
 
-    /// What is said of the release, and whether sites signed it; nothing where both are said or neither.
+    /// What is said of the release, and whether sites signed it; nothing where the manifest has both
+    /// statements or neither.
     pub(crate) fn statement(&self) -> Option<(&Statement, bool)> {
         match (&self.signed, &self.unsigned) {
             (Some(signed), None) => Some((signed, true)),
@@ -68,13 +70,13 @@ impl Manifest {
         }
     }
 
-    /// The site that wrote it, by its own word.
+    /// The site that wrote the manifest, by its own word.
     pub(crate) fn writer(&self) -> Option<&str> {
         self.account.site.as_deref()
     }
 }
 
-/// What a seal is of: every byte of the manifest before its last line.
+/// The bytes that a seal covers: every byte of the manifest before its last line.
 pub(crate) fn account_digest(head: &[u8]) -> [u8; 32] {
     blake3::derive_key("hedgerow account v1", head)
 }
@@ -94,7 +96,8 @@ pub(crate) fn strangers(folder: &Path, study: &Study) -> Vec<String> {
     };
     let mut strangers = Vec::new();
     for name in names_in(folder) {
-        // Of folders a release has that of its taxonomies, and no link to one.
+        // The only folder in a release is the folder of its taxonomies; a link to a folder does not
+        // count.
         if name == TAXONOMIES && is_folder(&folder.join(TAXONOMIES)) {
             let inside = names_in(&folder.join(TAXONOMIES)).into_iter();
             let inside = inside.map(|name| format!("{TAXONOMIES}/{name}"));

@@ -2,12 +2,13 @@
 //! that wrote it: achieved privacy, utility, its ledger, what the run cost, how the loss fell, and its
 //! report.
 //!
-//! It begins with its version. What all sign is the same at every site, byte for byte: names, counts,
-//! hashes of files, and what the study says of columns and requirement, so that a reader of the folder
-//! needs nothing else to understand it. The account is each site's own; its last line is the seal, that
-//! site's signature under every byte before it. With the hashes in it, no byte of the folder can change
-//! unseen. A release that no sites made, of `simulate` or `anonymize`, has the same statement under the
-//! name `unsigned`, no signatures, and as its seal a mere hash: it shows damage, not forgery.
+//! The manifest begins with its version. What all sign is the same at every site, byte for byte: names,
+//! counts, hashes of files, and what the study says of columns and requirement, so that a reader of the
+//! folder needs nothing else to understand it. The account is each site's own; its last line is the
+//! seal, that site's signature under every byte before it. With the hashes in it, no byte of the folder
+//! can change unseen. A release that no sites made, of `simulate` or `anonymize`, has the same statement
+//! under the name `unsigned`, no signatures, and as its seal a mere hash: the hash shows damage, not
+//! forgery.
 //!
 //! Keys stand in the order of the fields here. A key that is not known, or is missing, is an error that
 //! names the key.
@@ -23,9 +24,9 @@ use super::cost::Cost;
 use super::ordered::Ordered;
 use crate::joint::convergence::Convergence;
 
-/// Its name in the folder of a release.
+/// The manifest's name in the folder of a release.
 pub(crate) const FILE: &str = "manifest.json";
-/// The version of what it says and how: a reader of another one does not guess.
+/// The version of the manifest's format: a reader of another version does not guess.
 pub(crate) const VERSION: u64 = 2;
 /// The file that is of the site's own account.
 pub(crate) const OWN_FILE: &str = "report.html";
@@ -36,7 +37,7 @@ pub(crate) const LONGEST: u64 = 1 << 24;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The version of what is said and how.
+    /// The version of the manifest's format.
     pub version: u64,
     /// What all sites signed, of a release that sites made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,24 +53,25 @@ pub struct Manifest {
     pub achieved: Achieved,
     /// What the release lost.
     pub utility: Utility,
-    /// What the run disclosed to the site that wrote this.
+    /// What the run disclosed to the site that wrote the manifest.
     pub ledger: Vec<Disclosed>,
-    /// What the run cost the site that wrote this.
+    /// What the run cost the site that wrote the manifest.
     pub cost: Cost,
     /// How the loss of a clustering fell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Convergence>,
-    /// Of the same people at several sites: who held what, and how groups were found.
+    /// Of a study whose sites hold the same people: which site held which columns, and how groups were
+    /// found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<Shared>,
     /// Whose account this is.
     pub account: AccountOf,
-    /// The seal under all that stands before it; nothing before it is set.
+    /// The seal under every byte before it; nothing until the manifest is sealed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
 
-/// What is said of a release, the same at every site.
+/// The statement about a release, the same at every site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
@@ -78,7 +80,7 @@ pub struct Statement {
     /// The hash of the study, where sites could sign the study.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study_hash: Option<String>,
-    /// Which run of the study, of a release that sites made.
+    /// The number of the run in the study, of a release that sites made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<u32>,
     /// What each site committed itself to before the run, in the study's order.
@@ -105,7 +107,7 @@ pub struct Statement {
     pub date: String,
     /// How the table was spread over the sites.
     pub partition: Partition,
-    /// How classes are written where a column does not say so.
+    /// How classes are written where a column does not name a recoding of its own.
     pub recode: Recode,
     /// What every class was made to satisfy.
     pub requirement: Demanded,
@@ -138,7 +140,7 @@ impl From<&Requirement> for Demanded {
 pub struct SignatureOf {
     /// The site.
     pub site: String,
-    /// Its key.
+    /// The site's public key.
     pub key: String,
     /// The signature, in hexadecimal digits.
     pub signature: String,
@@ -156,13 +158,14 @@ pub struct AccountOf {
     pub files: Ordered<String>,
 }
 
-/// Of the same people at several sites: who held what, and how groups were found.
+/// Of a study whose sites hold the same people: which site held which columns, and how groups were
+/// found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shared {
     /// The columns by which people were found.
     pub identifiers: Vec<String>,
-    /// Who held what.
+    /// The sites and the columns that each held.
     pub sites: Vec<Holder>,
     /// How groups were found, of fragments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,7 +187,7 @@ pub struct Shared {
 pub struct Holder {
     /// The site.
     pub site: String,
-    /// Its columns.
+    /// The site's columns.
     pub columns: Vec<String>,
 }
 

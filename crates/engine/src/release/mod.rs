@@ -66,8 +66,8 @@ impl Release {
         })
     }
 
-    /// The study that the release is of: roles, domains, taxonomies, requirement, and the keys of those
-    /// who signed.
+    /// The study of the release: roles, domains, taxonomies, requirement, and the keys of those who
+    /// signed.
     #[must_use]
     pub fn with_study(mut self, study: Study) -> Self {
         self.study = Some(study);

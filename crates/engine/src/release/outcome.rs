@@ -19,7 +19,7 @@ pub(crate) const SOUND: &str = "as it should be";
 /// The longest file.
 const LONGEST: u64 = 1 << 16;
 
-/// Its name beside the release.
+/// The name of the file of an audit's outcome, beside the release.
 pub(crate) fn file_of(site: &str) -> String {
     format!("audit-{site}.json")
 }
@@ -50,7 +50,7 @@ pub(crate) fn statement(
     statement
 }
 
-/// Signs it as the auditor.
+/// Signs the outcome as the auditor.
 pub(crate) fn sign(statement: &mut Map<String, Value>, secret: &Secret) {
     let auditor = secret.public().to_string();
     statement.insert("auditor".into(), auditor.into());
@@ -70,7 +70,8 @@ pub(crate) fn write(path: &Path, statement: &Map<String, Value>) -> Result<(), E
 }
 
 /// What the file of an audit says of a site's part in the run of a release, if the auditor signed it:
-/// whether that was as it should be, or in words what was not. An error says why it counts for nothing.
+/// whether the part was as it should be, or in words what was wrong. An error says why the file counts
+/// for nothing.
 pub(crate) fn read(
     path: &Path,
     site: &str,

@@ -33,7 +33,7 @@ impl Ready {
         let files = self.study.release_tables();
         let path = folder.join(files.first().map_or("", String::as_str));
         let read = Read::open(&path, &self.study, &())?;
-        // Sites are not in a release: what speaks of them was seen to during the run.
+        // A release does not show sites: models that speak of sites were checked during the run.
         let (visible, _) = visible(&self.requirement);
         let (classes, verdict) = read.judge(None, &[], Some(&visible))?;
         let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
@@ -47,9 +47,9 @@ impl Ready {
     }
 }
 
-/// Sees that a release can be written, before a run, so that nobody waits for one that cannot. Makes
-/// nothing: a run that is refused leaves nothing behind. A folder with other files is none for a
-/// release, which is all that its manifest lists.
+/// Sees before a run that a release can be written, so that nobody waits for a release that cannot be.
+/// Makes nothing, so a refused run leaves nothing behind. Refuses a folder with other files, since a
+/// release is all that its manifest lists.
 pub(crate) fn probe(folder: &Path, study: &Study) -> Result<(), Error> {
     if let Some(name) = strangers(folder, study).into_iter().next() {
         let folder = folder.to_owned();

@@ -12,7 +12,8 @@ use hedgerow_data::{Cell, Codes, Release, Role};
 use super::published::Published;
 use crate::study::ready::{Columns, Ready};
 
-/// What the sites opened of which a release can be counted again, and what this site brought.
+/// Numbers that the sites opened and that a release must match when it is counted again, and what this
+/// site contributed.
 #[derive(Debug, Default)]
 pub(crate) struct Opened {
     /// Records of the whole table.
@@ -20,7 +21,7 @@ pub(crate) struct Opened {
     /// How each class is written, attribute after attribute, and how many records it has.
     pub(crate) classes: Option<Vec<(Vec<Cell>, u64)>>,
     /// How often each value of each sensitive attribute occurs, as the requirement counts them; empty
-    /// where it needs none.
+    /// where the requirement needs no counts.
     pub(crate) sensitive: Vec<Vec<u64>>,
     /// Where sites hold the same people, how often each value of this site's own columns that are
     /// published verbatim occurs.
@@ -70,7 +71,7 @@ impl Ready {
         reasons
     }
 
-    /// Classes as a reader sees them: what is written alike is one.
+    /// Classes as a reader sees them: classes that are written alike are one class.
     fn written(&self, classes: &[(Vec<Cell>, u64)]) -> BTreeMap<Vec<String>, u64> {
         let attributes = self.study.schema.attributes();
         let quasi = self.study.schema.with_role(Role::Quasi);
@@ -198,7 +199,7 @@ name = "ALGORITHM"
         (ready, found.unwrap().0)
     }
 
-    /// Why a release is not signed that differs so from the one that was found.
+    /// Why a site does not sign a release that differs in this way from the joint one.
     fn reasons(
         sensitive: &str,
         algorithm: &str,
@@ -260,7 +261,7 @@ name = "ALGORITHM"
         }
     }
 
-    /// As many records, but one stands in another class.
+    /// The number of records is right, but one record stands in another class.
     #[test]
     fn a_record_in_another_class_is_seen() {
         for (sensitive, algorithm) in KINDS {

@@ -9,15 +9,15 @@ use crate::words::one_line;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderRefused {
-    /// A release of nobody.
+    /// A release without records.
     #[error("there are no records, so there is nothing to publish")]
     NoRecords,
-    /// A release is all that its manifest lists.
+    /// The folder holds a file that is no file of a release.
     #[error("{}: holds `{}`, which is no file of a release\nhint: name another folder; it need not exist", folder.display(), one_line(name))]
     Stranger {
         /// The folder.
         folder: PathBuf,
-        /// What lies there.
+        /// The name of the file that lies there.
         name: String,
     },
     /// Something else has the name of the release.
@@ -26,7 +26,7 @@ pub enum FolderRefused {
         /// The folder.
         folder: PathBuf,
     },
-    /// There is nothing of that name.
+    /// No file or folder has this name.
     #[error("{}: there is no such file or folder\nhint: name a release folder, or a .csv or .parquet file", path.display())]
     Absent {
         /// The name.
@@ -58,7 +58,7 @@ pub enum FolderRefused {
         /// The file.
         path: PathBuf,
     },
-    /// The outcome of an audit lies beside the release, where there is one.
+    /// The outcome of an audit lies beside its release, and this run has no release.
     #[error("{}: is not there, so the outcome has no place beside the release\nhint: --out FILE says where it goes", folder.display())]
     NoPlace {
         /// The folder of the release.
@@ -81,7 +81,7 @@ pub enum ManifestError {
     /// The file cannot be read.
     #[error("{FILE}: cannot be read: {reason}")]
     Unreadable {
-        /// What the operating system said, or that it is too long.
+        /// What the operating system said, or that the manifest is too long.
         reason: String,
     },
     /// The file says something else than a manifest does.
@@ -90,18 +90,18 @@ pub enum ManifestError {
         /// The key that is unknown or missing, or where the text is no JSON.
         reason: String,
     },
-    /// A manifest that says of a release both that it is signed and that it is not, or neither.
+    /// A manifest with both a signed and an unsigned statement, or with neither.
     #[error("{FILE}: has no statement of the release")]
     NoStatement,
-    /// A reader of one version does not guess what another one means.
+    /// A manifest without a version.
     #[error("{FILE}: has no version, expected {VERSION}")]
     NoVersion,
-    /// The same, of a version that is said.
+    /// A manifest of another version.
     #[error(
         "{FILE}: is of version {found}, this hedgerow reads version {VERSION}: look at it with the hedgerow that wrote it, or have the release made again"
     )]
     OtherVersion {
-        /// What it says.
+        /// The version that the manifest says.
         found: u64,
     },
 }

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::joint::convergence::Convergence;
 use crate::study::ready::Ready;
 
-/// What a site says of a release that the others have not signed: its own account.
+/// A site's own account of a release, which the others have not signed.
 pub(crate) struct Account<'a> {
     pub(crate) published: &'a Published,
     pub(crate) sites: usize,
@@ -29,7 +29,8 @@ pub(crate) struct Account<'a> {
     pub(crate) cost: &'a Cost,
     /// How the loss of a clustering fell.
     pub(crate) convergence: Option<&'a Convergence>,
-    /// Of the same people at several sites: who held what, and how groups were found.
+    /// Of a study whose sites hold the same people: which site held which columns, and how groups were
+    /// found.
     pub(crate) shared: Option<Shared>,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct RunOf<'a> {
     pub(crate) number: u32,
     /// The day that all sites agree on, in days since 1970.
     pub(crate) day: u32,
-    /// What each site committed itself to before it, in the study's order.
+    /// What each site committed itself to before the run, in the study's order.
     pub(crate) commitments: Vec<(&'a str, [u8; 32])>,
     /// The hash of every answer that all sites saw opened.
     pub(crate) transcript: [u8; 32],
@@ -64,7 +65,7 @@ impl Statement {
         })
     }
 
-    /// The same of a release that nobody signs, made of a study that may not be one that can be signed.
+    /// The statement about a release that nobody signs, made of a study that perhaps cannot be signed.
     pub(super) fn of_one_place(
         ready: &Ready,
         day: u32,
@@ -113,7 +114,7 @@ impl Statement {
 }
 
 impl Account<'_> {
-    /// The manifest of what sites signed, to be sealed.
+    /// The manifest with a statement that sites signed, to be sealed.
     pub(crate) fn signed<'a>(
         &self,
         statement: Statement,
@@ -134,7 +135,7 @@ impl Account<'_> {
         }
     }
 
-    /// The manifest of what nobody signs, to be sealed.
+    /// The manifest with a statement that nobody signs, to be sealed.
     pub(super) fn unsigned(&self, statement: Statement) -> Manifest {
         Manifest {
             unsigned: Some(statement),

@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::markup::{Cell, Html};
 use crate::words::{percent, thousands};
 
-/// What there is to say of them in the verdict.
+/// What the verdict says about these columns.
 pub(super) fn reasons(facts: &Facts) -> Vec<String> {
     let verdict = &facts.report.found;
     let mut said = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
     said
 }
 
-/// How many records the columns single out that are published as they are.
+/// How many records are singled out by columns that are published as they are.
 pub(super) fn singled_out(html: &mut Html, facts: &Facts) {
     let other = &facts.report.found.other;
     if other.is_empty() {

@@ -25,7 +25,7 @@ pub(super) struct Facts {
 pub(super) enum Headline {
     /// All that is required holds.
     Holds,
-    /// All that can be seen holds; what speaks of sites cannot be seen, and nobody signed for it.
+    /// Everything visible holds; models that speak of sites cannot be seen, and nobody signed for them.
     Unseen,
     /// Something does not hold.
     Fails,
@@ -68,11 +68,11 @@ pub(super) struct Demand {
     pub(super) name: String,
     pub(super) required: String,
     pub(super) achieved: String,
-    /// Passed or not; none where nothing is required.
+    /// Whether the model passed; `None` where nothing is required.
     pub(super) holds: Option<bool>,
-    /// What stands in place of a worst class, or the class.
+    /// The worst class, or the words that stand in its place.
     pub(super) worst: String,
-    /// Whether a release can show it.
+    /// Whether a release can show the model.
     pub(super) is_seen: bool,
 }
 
@@ -150,12 +150,12 @@ impl Facts {
         demands
     }
 
-    /// The manifest, where there is one that could be read.
+    /// The manifest, where the folder has one that could be read.
     pub(super) fn manifest(&self) -> Option<&Manifest> {
         self.report.manifest.as_ref()?.manifest.as_ref()
     }
 
-    /// The day of the release and the hedgerow that made it, where the manifest says it.
+    /// The day of the release and the hedgerow that made it, where the manifest says so.
     pub(super) fn made(&self) -> Option<String> {
         let (said, _) = self.manifest()?.statement()?;
         Some(format!(

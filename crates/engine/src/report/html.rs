@@ -104,7 +104,7 @@ fn head(html: &mut Html, facts: &Facts) {
     });
 }
 
-/// Why the verdict is what it is.
+/// The reasons for the verdict.
 pub(super) fn reasons(facts: &Facts) -> Vec<String> {
     let demands = facts.demands();
     let names = |wanted: &dyn Fn(&&Demand) -> bool| -> String {
@@ -136,7 +136,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
     }
     let unseen = names(&|demand| demand.holds == Some(false) && !demand.is_seen);
     let manifest = facts.report.manifest.as_ref();
-    // What was signed for is of no use where it is not this.
+    // What sites signed for is of no use where the files are not what they signed.
     if !unseen.is_empty() && manifest.is_none_or(|check| check.findings.is_empty()) {
         said.push(format!(
             "A release does not show sites, and no sites have signed for {unseen}."
@@ -171,7 +171,7 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
 }
 
 fn badge(holds: Option<bool>, is_seen: bool) -> Cell {
-    // Only what is required has one.
+    // Only a model that is required has a badge.
     match (holds, is_seen) {
         (Some(true), true) => Cell::Badge("good", String::from("holds")),
         (Some(true), false) => Cell::Badge("good", String::from("attested")),
@@ -213,7 +213,7 @@ fn requirement(html: &mut Html, facts: &Facts) {
     });
 }
 
-/// Who held what, where sites hold the same people.
+/// Which site held which columns, where sites hold the same people.
 fn holders(html: &mut Html, facts: &Facts) {
     let holders = facts.holders();
     if holders.is_empty() {
@@ -427,7 +427,7 @@ fn ledger(html: &mut Html, facts: &Facts) {
     });
 }
 
-/// Whose account it is.
+/// The site whose account the report shows.
 fn writer(facts: &Facts) -> String {
     let check = facts.report.manifest.as_ref();
     match check.and_then(|check| check.account.as_ref()) {

@@ -26,7 +26,7 @@ impl Html {
                 '&' => self.0.push_str("&amp;"),
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
-                // Not allowed in HTML, whichever way they are written.
+                // These characters are not allowed in HTML, whichever way they are written.
                 letter if letter.is_control() && !letter.is_ascii_whitespace() => {
                     self.0.push('\u{fffd}');
                 }
@@ -85,7 +85,7 @@ impl Html {
 
     /// A table whose first column names its rows.
     pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) {
-        // A wide table scrolls by itself; those who have no mouse can reach it.
+        // A wide table scrolls by itself; people without a mouse can reach it with the keyboard.
         let attributes = [
             ("class", "scroll"),
             ("role", "region"),
@@ -138,7 +138,7 @@ impl Html {
         });
     }
 
-    /// What has grown.
+    /// The text of the page so far.
     pub(super) fn into_string(self) -> String {
         self.0
     }

@@ -23,7 +23,7 @@ const COLOURS: [(&str, &str); 5] = [
     ("#050505", "var(--mark)"),
 ];
 
-/// Width of a plot; the page scales it.
+/// The width of a plot in its own units; the page scales the plot.
 const WIDTH: u32 = 760;
 /// The longest name that is drawn in full.
 const LONGEST_NAME: usize = 24;
@@ -93,7 +93,7 @@ pub(super) fn class_sizes(sizes: &Sizes, k: Option<u64>) -> Result<String, Error
 pub(super) fn losses(attributes: &[AttributeUtility]) -> Result<String, Error> {
     let title = "Loss of each quasi-identifier";
     let description = "For each quasi-identifier a bar for NCP and one for LM, from 0 (nothing lost) to 100 percent; the table below has the numbers.";
-    // No plot grows beyond what a page can show; the table has them all.
+    // A plot shows no more attributes than fit on a page; the table has all of them.
     let shown = &attributes[..attributes.len().min(40)];
     let height = 60 + 44 * shown.len() as u32;
     drawn("losses", title, description, height, |area| {

@@ -1,4 +1,5 @@
-//! The ledger in plain words: what a line of it means, and what it means that something allows it.
+//! The ledger in plain words: what each of its lines means, and what the rule that allows a disclosure
+//! means.
 
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
@@ -28,7 +29,7 @@ pub(super) struct Entry {
     pub(super) caveat: Option<String>,
 }
 
-/// What each disclosure is about. Those of the primitives go by their names.
+/// What each disclosure is about. Disclosures of the primitives go by the primitives' names.
 const MEANINGS: [(What, &str); 30] = [
     (RECORDS, "How many records all sites hold together."),
     (
@@ -162,7 +163,7 @@ const BY_NAME: [(&str, &str); 3] = [
     ),
 ];
 
-/// What it means that something allows a disclosure.
+/// What each theorem or rule means that allows a disclosure.
 const REASONS: [(&str, &str); 13] = [
     (
         "accept.maximum_share",
@@ -218,7 +219,7 @@ const REASONS: [(&str, &str); 13] = [
     ),
 ];
 
-/// What a theorem is named for, and does not cover in full.
+/// Disclosures that a theorem is named for but does not cover in full.
 const BEYOND: [(What, &str); 5] = [
     (
         d2pt::CUTS,
@@ -293,7 +294,7 @@ impl Entry {
     }
 }
 
-/// A site that the ledger has by its place, by its name.
+/// The name of a site that the ledger gives by its place.
 fn named(to: &str, names: &[String]) -> Option<String> {
     let place: usize = to.strip_prefix("site ")?.parse().ok()?;
     Some(format!("site {}", names.get(place)?))

@@ -1,4 +1,4 @@
-//! One table, one party: the same protocol as between many.
+//! Anonymizes one table at one party, by the same protocol as between many sites.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -133,7 +133,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     })
 }
 
-/// A table of one site cannot meet what speaks of several.
+/// Refuses a requirement that speaks of several sites, which a table of one site cannot meet.
 fn refuse_sites(ready: &Ready) -> Result<(), StudyRefused> {
     let requirement = &ready.requirement;
     let of_sites = |model: &&Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);

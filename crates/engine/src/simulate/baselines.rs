@@ -22,7 +22,7 @@ use crate::study::ready::{Contribution, Ready};
 use crate::table::Table as Rows;
 use crate::words::{aligned, count, thousands};
 
-/// The seed of a run that is given none.
+/// The seed of a run where the caller gives no seed.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// The most sites that are named to a person; JSON has them all.
@@ -37,11 +37,11 @@ pub struct Baselines {
     pub joint: Losses,
     /// Every site alone, the releases united.
     pub each_alone: EachAlone,
-    /// Whether the joint release is that of one party, row for row.
+    /// Whether the joint release equals the release of one party, row for row.
     pub joint_equals_central: bool,
 }
 
-/// What one of them loses; losses are fractions.
+/// The losses of one way to publish; losses are fractions.
 #[derive(Debug, Clone, Serialize)]
 pub struct Losses {
     /// Classes.
@@ -60,7 +60,7 @@ pub struct Losses {
 /// Every site publishes alone.
 #[derive(Debug, Clone, Serialize)]
 pub struct EachAlone {
-    /// What the united releases lose.
+    /// What the releases of all sites lose, put together.
     #[serde(flatten)]
     pub losses: Losses,
     /// Models that speak of sites, which a site alone cannot meet.
@@ -78,7 +78,7 @@ pub struct EachAlone {
 pub struct CannotPublish {
     /// The site.
     pub site: String,
-    /// Its records.
+    /// The site's records.
     pub records: u64,
     /// The model that fails.
     pub fails: String,
@@ -108,7 +108,7 @@ impl Baselines {
         })
     }
 
-    /// One small table, and what there is to say about it.
+    /// The baselines as a small table, and what a person should know about it.
     pub(crate) fn text(&self) -> String {
         let head = [
             "",
@@ -177,7 +177,7 @@ impl EachAlone {
     }
 }
 
-/// What one site has that publishes alone.
+/// What a site achieves that publishes alone.
 #[derive(Debug, Clone, Serialize)]
 pub struct Alone {
     /// Classes.
@@ -186,7 +186,7 @@ pub struct Alone {
     pub ncp: f64,
 }
 
-/// What one site would have that publishes its table alone: its records, and where they cannot meet the
+/// What a site achieves that publishes its table alone: its records and, where they cannot meet the
 /// requirement, the model that fails.
 pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>), Error> {
     let ready = Ready::new(Arc::clone(&study.opened), None)?;
@@ -288,8 +288,8 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// What releases of parts of the table lose together; a record that is in none counts as
-    /// fully generalized.
+    /// What releases of parts of the table lose together; a record in no release counts as fully
+    /// generalized.
     fn losses(&self, releases: &[&Release]) -> Losses {
         let published: usize = releases.iter().map(|release| release.rows()).sum();
         let columns: Vec<GeneralizedColumn> = self
@@ -324,7 +324,7 @@ impl<'a> Meter<'a> {
                 0
             },
             average_class_size: utility.as_ref().map(|found| found.average_class_size),
-            // The original is given, so this one is there.
+            // The original is given, so the loss against the original is there.
             ncp_present: loss(&|found| found.ncp_present.unwrap_or(found.ncp)),
             ncp: loss(&|found| found.ncp),
             lm: loss(&|found| found.lm),

@@ -1,4 +1,4 @@
-//! What a run achieves that speaks of sites, counted by one who has everybody's rows: how many
+//! Achieved values of the models that speak of sites, counted by a party with everybody's rows: how many
 //! colluding sites its classes withstand, how many sites are behind each, and how many support what is
 //! written (TG12 section 6.2). Independent of how the run decided it.
 
@@ -15,8 +15,8 @@ use crate::release::achieved::OfSites;
 use crate::study::ready::{Columns, Ready};
 
 impl Ready {
-    /// What the classes of a run achieve that speaks of sites. A class is its rows; `columns` are of
-    /// all rows.
+    /// What the classes of a run achieve of the models that speak of sites. A class is its rows;
+    /// `columns` are of all rows.
     pub(crate) fn of_sites<'c>(
         &self,
         columns: &Columns,
@@ -40,7 +40,7 @@ impl Ready {
                 });
                 fewest_supporting(&written.collect::<Vec<_>>(), &sites.owners, sites.count())
             }
-            // Who has records in a class stands behind it.
+            // A site with records in a class stands behind the class.
             None => classes.clone().map(|rows| sites.among(rows)).min(),
         };
         OfSites {
@@ -49,8 +49,8 @@ impl Ready {
         }
     }
 
-    /// The largest m, up to the one demanded, that every class withstands; `None` where none is
-    /// demanded.
+    /// The largest m, up to the one demanded, that every class withstands; `None` where the requirement
+    /// demands no m.
     fn withstands<'c>(
         &self,
         columns: &Columns,
@@ -95,7 +95,7 @@ impl Ready {
     }
 }
 
-/// An attribute that may betray a site: how the release writes it, and what it is in all records.
+/// An attribute that may betray a site: how the release writes it, and its value in every record.
 struct Written<'a> {
     cells: &'a [Cell],
     /// The cell of each row of the release.
@@ -119,8 +119,8 @@ impl Written<'_> {
     }
 }
 
-/// The fewest sites that support what is written in a row: all its cells in these attributes, one by
-/// one, so each of them alone too. `None` where nothing is written.
+/// The fewest sites that support what is written in a row: all its cells in these attributes together,
+/// hence each cell alone too. `None` where the row has no such cell.
 fn fewest_supporting(written: &[Written<'_>], owners: &[u32], sites: usize) -> Option<u64> {
     let supporting = written.iter().map(|one| one.supporting(owners, sites));
     let supporting: Vec<Vec<Vec<bool>>> = supporting.collect();

@@ -24,7 +24,7 @@ use crate::release::refused::FolderRefused;
 use crate::study::Study;
 use crate::summary::Summary;
 
-/// What a run ended with.
+/// The result of a run in one process.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -37,11 +37,11 @@ pub struct Outcome {
 /// Where a release goes.
 struct Destination {
     folder: PathBuf,
-    /// Removed when nobody needs it any more.
+    /// The temporary folder of the release, removed when nobody needs it any more.
     temporary: Option<Arc<TempDir>>,
 }
 
-/// Sees that a release can be written before a run, so that nobody waits for one that cannot.
+/// Sees before a run that a release can be written, so that nobody waits for a release that cannot be.
 fn destination(options: &Options, study: &hedgerow_data::Study) -> Result<Destination, Error> {
     if let Some(folder) = &options.out {
         probe(folder, study)?;

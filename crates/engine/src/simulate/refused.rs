@@ -1,11 +1,11 @@
-//! Why rows cannot be spread over sites as they were asked to be.
+//! Why rows cannot be spread over sites as asked.
 
 use hedgerow_data::study::SplitError;
 use hedgerow_smc::MAXIMUM_SITES;
 
 use crate::words::{count, thousands};
 
-/// Why rows cannot be spread over sites as they were asked to be.
+/// Why rows cannot be spread over sites as asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitRefused {
@@ -25,7 +25,7 @@ pub enum SplitRefused {
         table: String,
         /// The column.
         column: String,
-        /// What the table has.
+        /// The columns that the table has.
         hint: String,
     },
     /// A table without records names no site.
@@ -36,7 +36,7 @@ pub enum SplitRefused {
         /// The column.
         column: String,
     },
-    /// A record of nobody.
+    /// A record without a site.
     #[error(
         "{table}:{line}: column `{column}` names no site\nhint: every record belongs to a site"
     )]
@@ -58,7 +58,7 @@ pub enum SplitRefused {
     ByUnknown {
         /// The column.
         column: String,
-        /// What the study has.
+        /// The columns that the study has.
         hint: String,
     },
     /// Rows are to stay together by a column of text.
@@ -82,18 +82,18 @@ pub enum SplitRefused {
         "--provider-column is for horizontal studies: the sites of this one hold the same people\nhint: leave it out"
     )]
     HasNoOwners,
-    /// What only sites with rows of their own can be asked.
+    /// A question that only sites with rows of their own can answer.
     #[error(
         "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out"
     )]
     HasNoRows,
-    /// The columns say how many sites there are.
+    /// The number of sites contradicts the columns, which say how many sites there are.
     #[error("--sites does not go with a vertical study, whose columns stand at {}\nhint: leave it out", count(*sites as u64, "site", "sites"))]
     SitesOfColumns {
         /// How many sites have columns.
         sites: usize,
     },
-    /// There are as many tables as the study has sites with columns.
+    /// The number of tables is not the number of sites with columns in the study.
     #[error("there are {}, and the columns of the study stand at {}\nhint: give a table for each site, in the study's order", count(*tables as u64, "table", "tables"), count(*sites as u64, "site", "sites"))]
     TablesOfColumns {
         /// How many tables were given.

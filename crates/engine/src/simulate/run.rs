@@ -55,7 +55,8 @@ pub enum Sites {
     Columns {
         /// The table with all columns.
         table: Table,
-        /// The columns of each site beside the identifiers; the study's own where nothing is said.
+        /// The columns of each site beside the identifiers; the split of the study where the caller
+        /// names none.
         columns: Option<Vec<Vec<String>>>,
     },
 }
@@ -241,7 +242,7 @@ fn of_different_people(
     let ran = run(&ready, count, options, |site| {
         Contribution::People(ready.columns(&table, rows_of[site].iter().copied()))
     })?;
-    // Each class with everybody's rows, as nobody in a run sees it.
+    // Each class with everybody's rows, which no site of a real run sees.
     let mut classes: Vec<Vec<u32>> = Vec::new();
     for (site, joint) in ran.joints.iter().enumerate() {
         let Some(partition) = &joint.partition else {
@@ -304,7 +305,7 @@ fn of_the_same_people(
         } => {
             let split = Split::new(&ready.study.schema, columns);
             ready.split = split.map_err(SplitRefused::Columns)?;
-            // Who has them is not who the study says.
+            // The simulated holders of columns may differ from the holders that the study names.
             ready.study.split = None;
         }
         _ if ready.study.split.is_none() => {

@@ -16,9 +16,9 @@ pub enum Deal {
     RoundRobin,
     /// At random, from the seed.
     Random,
-    /// Rows equal in these columns at one site, so that a site is a region.
+    /// Rows that are equal in these columns lie at one site, so that a site is a region.
     Columns(Vec<String>),
-    /// By the quasi-identifiers, so that sites hold different people.
+    /// Rows are dealt in the order of the quasi-identifiers, so that sites hold different people.
     Sorted,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// What a person may not expect: sites without a record.
+    /// A note for people about sites that were dealt no record.
     pub(crate) fn note(&self, owners: &Owners) -> Option<String> {
         let empty = owners.rows().iter().filter(|rows| rows.is_empty()).count();
         let held = (self.sites - empty) as u64;
@@ -211,7 +211,7 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// The order in which a simulated site that shares its people with others has them.
+/// The order in which a simulated site holds the people that it shares with other sites.
 pub(crate) fn own_order(rows: usize, seed: u64, site: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     let mut generator = rand_chacha::ChaCha12Rng::seed_from_u64(seed);
@@ -258,9 +258,9 @@ fn sorted(table: &Table, columns: &[usize]) -> Vec<usize> {
     order
 }
 
-/// The site of each group, in order: each site takes groups until the next would bring it further
-/// from its share of what is left, at least one, and leaves one for each site that follows. Where
-/// there are fewer groups than sites, the last sites have none.
+/// The site of each group, in order: each site takes at least one group, goes on until the next group
+/// would bring it further from its share of the rest, and leaves a group for each site that follows.
+/// Where there are fewer groups than sites, the last sites have no group.
 fn stretches(groups: &[usize], sites: usize) -> Vec<u32> {
     let mut owners = Vec::with_capacity(groups.len());
     let mut left: usize = groups.iter().sum();

@@ -3,7 +3,7 @@
 //! lies beside the release.
 //!
 //! # Discloses
-//! To whoever calls it: nothing but the outcome. It reads rows, seed and journal of the site.
+//! To the caller: nothing but the outcome. The audit reads rows, seed and journal of the site.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub struct Audit {
     /// What was found.
     #[serde(skip)]
     pub outcome: Outcome,
-    /// Which run.
+    /// The number of the run.
     #[serde(skip)]
     pub run: u32,
     /// At which site.
@@ -42,8 +42,9 @@ pub struct Audit {
 }
 
 impl Site {
-    /// Does this site's part in a run again, and says whether it was as it should be. With the secret key
-    /// of the auditor whom the study names the outcome is signed, and goes to `out` or beside the release.
+    /// Does this site's part in a run again, and says whether the part was as it should be. With the
+    /// secret key of the auditor whom the study names, the outcome is signed, and is written to `out` or
+    /// beside the release.
     pub async fn audit(
         &self,
         run: u32,
@@ -124,7 +125,7 @@ fn names_auditor(part: &Part) -> bool {
     audit.is_some_and(|audit| audit.auditor.is_some())
 }
 
-/// The auditor's key, if the study names it.
+/// The auditor's key, if the study names the auditor.
 fn auditor_of(part: &Part, path: &Path) -> Result<Secret, Error> {
     let secret = Secret::open(path)?;
     let study = &part.agreement.study;

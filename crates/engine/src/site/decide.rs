@@ -17,8 +17,8 @@ use crate::error::Error;
 pub enum CarriedOut {
     /// A process of this site is at work, and goes on with the run or tells the peers.
     ByProcess,
-    /// Nobody is at work: an approved run begins when it is asked for, a refusal was told to the peers
-    /// that could be reached.
+    /// No process is at work at this site: an approved run begins when somebody asks for it, a refusal
+    /// was told to the peers that could be reached.
     Here,
 }
 
@@ -37,7 +37,7 @@ impl Site {
         })
     }
 
-    /// Keeps this site out of a run; its number is not used again.
+    /// Keeps this site out of a run; the run's number is not used again.
     pub async fn refuse(&self, number: u32) -> Result<CarriedOut, Error> {
         let part = self.part()?;
         require_due(&part.site.data, &part.versions()?, number)?;
@@ -50,7 +50,7 @@ impl Site {
                 Error::Refused { .. } => Ok(CarriedOut::Here),
                 error => Err(error),
             },
-            // The process waits for this word, or will hear it before the run begins.
+            // The process at work waits for the officer's word, or will hear it before the run begins.
             Err(Error::Journal(JournalError::Busy { .. })) => Ok(CarriedOut::ByProcess),
             Err(error) => Err(error),
         }

@@ -1,5 +1,6 @@
-//! Which runs may begin or go on at this site: numbers increase by one, through all versions of a
-//! study, what is over is over, and a run does not share its files with one of another study.
+//! Which runs may begin or go on at this site: numbers increase by one, through all versions of a study,
+//! a run that is over does not begin again, and a run does not share its files with one of another
+//! study.
 
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use super::folder::release_folder;
 use super::refused::SiteRefused;
 use crate::error::Error;
 
-/// Refuses a run that may not begin or go on here, before anything of it is sent. The versions of the
-/// study have its own hash first.
+/// Refuses a run that may not begin or go on here, before anything of it is sent. In `versions` the
+/// study's own hash stands first.
 pub(crate) fn require_due(data: &Path, versions: &[StudyHash], number: u32) -> Result<(), Error> {
     let entries = Journal::look(data)?;
     let (own, others): (Vec<&Entry>, Vec<&Entry>) = entries
@@ -72,7 +73,7 @@ pub(crate) fn answer(data: &Path, versions: &[StudyHash], number: u32) -> Result
     }
 }
 
-/// The run that is due at this site: the last, unless it is over, or the one after it.
+/// The run that is due at this site: the last run, or the run after it if the last is over.
 pub(crate) fn due(data: &Path, versions: &[StudyHash]) -> Due {
     let entries = Journal::look(data).unwrap_or_default();
     let own = of_versions(&entries, versions);

@@ -18,7 +18,8 @@ pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
     data.join(format!("release-{number}"))
 }
 
-/// Writes the release where it is made; what an earlier life left there goes.
+/// Writes the release into the folder where it is made; files that an earlier process left there are
+/// removed.
 pub(super) fn publish(
     ready: &Ready,
     release: &Release,
@@ -28,7 +29,7 @@ pub(super) fn publish(
     ready.publish(release, unfinished)
 }
 
-/// Removes a folder, where there is one.
+/// Removes a folder if it exists.
 pub(super) fn clear(folder: &Path) -> Result<(), Error> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -38,8 +39,8 @@ pub(super) fn clear(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Gives the finished release its name. One that an earlier life has put there gives way if all sites
-/// signed the same of it: whether the rest of it is whole, nobody has to ask.
+/// Gives the finished release its name. A release that an earlier process put there gives way if all
+/// sites signed the same statement for it, whether or not the rest of it is whole.
 pub(super) fn settle(unfinished: &Path, folder: &Path) -> Result<PathBuf, Error> {
     let former = unfinished.with_extension("old");
     if folder.exists() {
@@ -92,7 +93,8 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let (unfinished, folder) = (data.path().join(".release-1.tmp"), data.path().join("it"));
         let whole = json!({ "signed": { "k": 10 }, "account": "whole" });
-        // Killed before the journal knew; what this site says of it was damaged since.
+        // An earlier process was killed before the journal knew of the release, and its account was
+        // damaged since.
         release(
             &folder,
             &json!({ "signed": { "k": 10 }, "account": "damaged" }),

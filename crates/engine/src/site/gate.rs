@@ -18,8 +18,8 @@ use crate::observe::Notice;
 const POLLING: Duration = Duration::from_millis(250);
 
 impl Part {
-    /// The journal, if the run may begin or go on with these rows. Where the officer is to decide it
-    /// waits, however long that takes.
+    /// The journal, if the run may begin or go on with these rows. Where the privacy officer decides,
+    /// the call waits for the officer's word, however long that takes.
     pub(super) async fn permit(
         &self,
         number: u32,
@@ -28,7 +28,7 @@ impl Part {
         board: &Board,
     ) -> Result<Journal, Error> {
         let journal = |held: Option<Journal>| held.map_or_else(|| self.journal(), Ok);
-        // What has begun was let through then.
+        // A run that has begun passed this gate then.
         if self.runs()?.iter().any(|entry| entry.number == number) {
             return journal(held);
         }
@@ -106,7 +106,7 @@ impl Part {
     ) -> Result<impl FnOnce(&[Earlier]) -> bool + Send + use<>, Error> {
         let (accept, print) = (self.site.accept.clone(), print.clone());
         let word = self.memory.decision(&self.mark(number))?;
-        // What the journal alone knows has been looked at; nothing is added to that meanwhile.
+        // Runs that only the journal knows were looked at before; nothing is added to them meanwhile.
         let known = self.memory.earlier(&self.mark(number), &print)?.len();
         let all = self.earlier(&self.mark(number), &print)?;
         let unknown: Vec<Earlier> = all.into_iter().skip(known).collect();

@@ -56,7 +56,7 @@ pub struct LearnedInAll {
     pub allowed_by: String,
     /// What could not be hidden besides.
     pub caveat: Option<String>,
-    /// How often it was asked.
+    /// How often the protocol asked for the disclosure.
     pub calls: u64,
     /// How many of these calls ended early.
     pub ended_early: u64,

@@ -1,4 +1,4 @@
-//! A site of a study: its own file, its part in runs, and what is known of them.
+//! A site of a study: its own file, its part in runs, and what is known of these runs.
 
 mod audit;
 mod decide;
@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::observe::{Observer, SharedObserver};
 use part::Part;
 
-/// One site of a study, by its own file.
+/// One site of a study, opened from its own file.
 ///
 /// Methods that take part in a run are asynchronous and need a tokio runtime with time and network.
 ///

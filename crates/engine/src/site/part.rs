@@ -38,7 +38,7 @@ use crate::study::ready::{Contribution, Ready};
 use crate::study::refused::StudyRefused;
 use crate::summary::Summary;
 
-/// A study that this site may run, with everything that it takes.
+/// A study that this site may run, with everything that a run of it needs.
 pub(crate) struct Part {
     pub(crate) site: SiteFile,
     pub(crate) agreement: Arc<Agreement>,
@@ -112,8 +112,8 @@ impl Part {
         })
     }
 
-    /// Gives a run up, and tells the peers: it cannot go on without this site. Returns the number of the
-    /// next run.
+    /// Gives a run up, and tells the peers, since the run cannot go on without this site. Returns the
+    /// number of the next run.
     pub(crate) async fn abandon(&self, number: u32) -> Result<u32, Error> {
         let journal = Journal::open(&self.site.data).map_err(|error| match error {
             JournalError::Busy { folder } => Error::Site(SiteRefused::Busy {
@@ -122,7 +122,7 @@ impl Part {
             }),
             other => other.into(),
         })?;
-        // It may be one of an earlier version, which this study cannot go on with.
+        // The run may be of an earlier version of the study, which this version cannot go on with.
         let runs = self.runs()?;
         let entry = runs.iter().find(|entry| entry.number == number);
         let study = entry.map_or(self.agreement.hash, |entry| entry.study);
@@ -152,7 +152,7 @@ impl Part {
         release_folder(&self.site.data, number)
     }
 
-    /// Where it is made.
+    /// The folder in which the release is made.
     fn unfinished(&self, number: u32) -> PathBuf {
         self.site.data.join(format!(".release-{number}.tmp"))
     }
@@ -189,7 +189,7 @@ impl Part {
         }
     }
 
-    /// Takes this site's part in a run, begun or found again, and shows on a board how it stands.
+    /// Takes this site's part in a run, begun or found again, and shows its state on a board.
     pub(crate) async fn take(
         &self,
         number: u32,
@@ -336,7 +336,7 @@ impl Part {
         Ok(summary.converged(convergence).grouped(groups))
     }
 
-    /// This site's part in a run, whose release is made there.
+    /// This site's part in a run, whose release is made in the folder `unfinished`.
     fn play(&self, number: u32, unfinished: PathBuf) -> Play {
         Play {
             ready: Arc::clone(&self.ready),
@@ -348,7 +348,7 @@ impl Part {
         }
     }
 
-    /// Does this site's part in a run again, and says whether it was as it should be.
+    /// Does this site's part in a run again, and says whether the part was as it should be.
     pub(crate) async fn audit(&self, number: u32) -> Result<Outcome, Error> {
         let journal = self.journal()?;
         let schema = self.ready.study.schema_at(usize::from(self.place));
@@ -429,12 +429,12 @@ impl Part {
     }
 }
 
-/// Whether a site that could not begin a run lets its peers down; otherwise there is nothing to
-/// begin, or another process is at it.
+/// Whether a site that could not begin a run lets its peers down; otherwise no run is to begin, or
+/// another process is at work on it.
 fn is_own_fault(error: &Error) -> bool {
     !matches!(
         error,
-        // The peers have heard of it.
+        // The peers have heard of this end already.
         Error::Refused { .. }
             | Error::Journal(
                 JournalError::Busy { .. }

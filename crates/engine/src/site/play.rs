@@ -35,7 +35,7 @@ pub(super) struct Play {
     pub(super) unfinished: PathBuf,
 }
 
-/// What came of it.
+/// What came of a site's part in a run.
 pub(super) struct Played {
     pub(super) published: Published,
     pub(super) signed: Statement,
@@ -66,7 +66,7 @@ impl Play {
             .await?;
         let protocol_seconds = started.elapsed().as_secs_f64();
         let ledger = party.ledger().summary();
-        // A site does not sign what it learned against its own rules.
+        // A site does not sign a release of a run that disclosed something against the site's rules.
         let allows = |what: &str| self.accept.allows_disclosure(what);
         if let Some(line) = ledger.iter().find(|line| !allows(line.what)) {
             return Err(SiteRefused::Disclosed { what: line.what }.into());

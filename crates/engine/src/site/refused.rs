@@ -1,4 +1,4 @@
-//! Why a site does not take its part in a run, or is not asked what it was.
+//! Why a site does not take its part in a run, or cannot answer a question about a run.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use hedgerow_node::Reason;
 use hedgerow_node::accept::Refusal;
 use hedgerow_node::agreement::StudyHash;
 
-/// Why a site does not take its part in a run, or is not asked what it was.
+/// Why a site does not take its part in a run, or cannot answer a question about a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteRefused {
-    /// The site's key is another one than the study has.
+    /// The site's key is not the key that the study has for it.
     #[error("{}: is not the key that the study has for `{site}`\nhint: the study has {expected}, this key is {found}", file.display())]
     OtherKey {
         /// The file of the key.
@@ -102,7 +102,7 @@ pub enum SiteRefused {
         /// Why, in the words of the site's node.
         reason: String,
     },
-    /// The watched run is over, and its summary is not there.
+    /// The watched run is over, but its summary is missing.
     #[error("the node keeps no answer of the run")]
     NoSummary,
     /// The run of an earlier version of the study is under way.
@@ -115,17 +115,17 @@ pub enum SiteRefused {
         /// The earlier version.
         study: StudyHash,
     },
-    /// The run of another study has the same number and is under way.
+    /// A run of another study has the same number and is under way.
     #[error("{}: run {run} of another study, {study}, is not over here\n{OWN_FOLDER}", data.display())]
     OtherStudy {
         /// The data folder.
         data: PathBuf,
         /// The run.
         run: u32,
-        /// The other study.
+        /// The study of that run.
         study: StudyHash,
     },
-    /// There is a release of that number.
+    /// A release of this number exists already.
     #[error("{}: is there already, so run {run} does not begin\n{OWN_FOLDER}, or move the release away", folder.display())]
     ReleaseThere {
         /// The folder of the release.
@@ -195,7 +195,7 @@ pub enum SiteRefused {
     /// Peers do not agree on how many runs there were.
     #[error("the other sites do not agree how many runs there were: {}\nhint: have their stewards compare hedgerow status", said.join(", "))]
     Disagreement {
-        /// What each says.
+        /// What each peer says.
         said: Vec<String>,
     },
     /// A peer does not say which run is due.

@@ -1,8 +1,8 @@
 //! `hedgerow run rejoin`: for a site whose data folder was lost, or that is new in a study which has had
 //! runs. The peers' nodes say which run is due.
 //!
-//! What was lost cannot be had again: the seed of a run under way is gone, so that run is given up, by
-//! this site first and then by all; and what the rows were in before is not known any more, unless the
+//! A lost folder cannot be restored: the seed of a run under way is gone, so that run is given up, by
+//! this site first and then by all; and which runs the rows were in is not known any more, unless the
 //! site's memory was kept, so that by `accept.rerun` the next run is refused, or the officer is asked.
 
 use hedgerow_node::End;
@@ -21,7 +21,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejoined {
-    /// The last run that was lost with the folder; 0 if there was none.
+    /// The last run that was lost with the folder; 0 if no run was lost.
     pub lost: u32,
     /// The run that was under way and cannot go on.
     pub given_up: Option<u32>,
@@ -94,7 +94,7 @@ async fn rejoin(part: &Part) -> Result<Rejoined, Error> {
     };
     let lasts = || answers.iter().map(|(_, due)| last_of(due));
     let (least, last) = (lasts().min().unwrap_or(0), lasts().max().unwrap_or(0));
-    // A run may have begun, or ended, at some of them only.
+    // A run may have begun, or ended, at some of the peers only.
     if last - least > 1 {
         let said: Vec<String> = answers
             .iter()

@@ -1,5 +1,5 @@
-//! The site's daemon. It waits until a site of the study knocks, takes this site's part in the run, and
-//! waits for the next; a run that fails is said, and waited for again.
+//! The site's daemon. The daemon waits until a site of the study knocks, takes this site's part in the
+//! run, and waits for the next run; it reports a run that fails, and waits for that run again.
 //!
 //! Rows are read when a run begins, not when the node starts. A run that was under way when the
 //! node last stopped is taken up at once.
@@ -19,8 +19,8 @@ use super::refused::SiteRefused;
 use crate::error::Error;
 use crate::observe::Notice;
 
-/// After a failure nobody is heard for a while, longer each time: peers have to notice it too. A
-/// knock waits longer than that.
+/// After a failure the node hears nobody for a while, longer each time, since peers have to notice the
+/// failure too. A knock waits longer than this pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How often a node that waits looks for what was kept long enough.
@@ -39,8 +39,8 @@ async fn serve(part: &Part) -> Result<Infallible, Error> {
     let notice = |notice| part.observer.notice(notice);
     // Makes the data folder, and sees that nobody else is at work in it.
     drop(part.journal()?);
-    // What was under way goes on by itself; its peers may be waiting. What a later run came after,
-    // they have left behind.
+    // A run under way goes on by itself, since its peers may be waiting; peers have left behind a run
+    // that a later run came after.
     let last: Option<Entry> = part.runs()?.into_iter().max_by_key(|entry| entry.number);
     let is_own = |entry: &Entry| entry.study == part.agreement.hash;
     let under_way = last.filter(|entry| !entry.is_over && is_own(entry));
@@ -48,7 +48,7 @@ async fn serve(part: &Part) -> Result<Infallible, Error> {
     if next.is_none() {
         next = waiting_for_word(part)?;
     }
-    // Held from run to run, so that nobody else gets the address in between.
+    // The listener is held from run to run, so that no other process gets the address in between.
     let cannot = |error| Error::Site(SiteRefused::Listener(error));
     let listener = part.listen().await?.into_std().map_err(cannot)?;
     let mut pause = FIRST_PAUSE;
@@ -87,8 +87,8 @@ async fn serve(part: &Part) -> Result<Infallible, Error> {
     }
 }
 
-/// A run that waited for the privacy officer when the node last stopped: it waits again, or goes on if
-/// there has been a word.
+/// A run that waited for the privacy officer when the node last stopped: the run waits again, or goes on
+/// if the officer has decided.
 fn waiting_for_word(part: &Part) -> Result<Option<u32>, Error> {
     let versions = part.versions()?;
     let questions = part
@@ -103,7 +103,8 @@ fn waiting_for_word(part: &Part) -> Result<Option<u32>, Error> {
 async fn forget_old(part: &Part) -> Infallible {
     loop {
         tokio::time::sleep(FORGETTING).await;
-        // Whoever opens the journal wipes it; somebody else may be at work with it just now.
+        // Opening the journal wipes what is out of date; another process may be at work with it just
+        // now.
         if let Err(error) = part.journal()
             && !matches!(error, Error::Journal(JournalError::Busy { .. }))
         {

@@ -1,8 +1,8 @@
 //! How a run stands at this site: a small file in the data folder that whoever takes part keeps
 //! up to date, and `status`, `run` and `demo` read.
 //!
-//! The file is a courtesy: what is true of a run is in the journal. Whether somebody is at work is
-//! what the journal's lock says, which no process can keep beyond its end.
+//! The file is a courtesy: the truth about a run is in the journal. Whether a process is at work is told
+//! by the journal's lock, which no process can keep beyond its end.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ pub enum State {
     Asking,
     /// Rows are read, peers are waited for, classes are cut.
     Running,
-    /// The release lies there; peers may still lack something.
+    /// The release lies in its folder; peers may still lack something.
     Settling,
-    /// The release lies there, and every site has what it needs.
+    /// The release lies in its folder, and every site has what it needs.
     Done,
     /// The run failed.
     Failed,
@@ -54,7 +54,7 @@ pub struct Standing {
     /// The last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
-    /// Why it failed, or waits for the officer.
+    /// Why the run failed, or waits for the officer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The summary of a run that is done: as text, as JSON, and whether the release holds.
@@ -90,7 +90,7 @@ impl Standing {
         Ok(last.map(|(_, standing)| standing))
     }
 
-    /// Whether it has not come to an end.
+    /// Whether the run has not come to an end.
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Asking | State::Running | State::Settling)
     }
@@ -135,7 +135,7 @@ pub(crate) struct Board {
     standing: Mutex<(Standing, bool)>,
 }
 
-/// Keeps a board's file up to date until it is dropped.
+/// Keeps a board's file up to date until this value is dropped.
 pub(crate) struct Showing(tokio::task::JoinHandle<()>);
 
 impl Drop for Showing {
@@ -249,9 +249,9 @@ impl Board {
         self.write();
     }
 
-    /// Writes the file where there is a data folder; what cannot be shown is no reason to stop.
+    /// Writes the file where the data folder exists; a file that cannot be written is no reason to stop.
     fn write(&self) {
-        // Held to the end, so that what is written last is what was true last.
+        // The lock is held to the end, so that the file ends with the latest state.
         let standing = self.lock();
         let is_there = self.path.parent().is_some_and(Path::exists);
         if is_there && let Ok(mut file) = OutputFile::create(&self.path) {

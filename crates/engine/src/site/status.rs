@@ -1,5 +1,5 @@
-//! The runs of a site, from its journal, whoever is at work on them, and those that wait for its privacy
-//! officer, from its memory.
+//! The runs of a site from its journal, whichever process is at work on them, and the runs that wait for
+//! its privacy officer, from its memory.
 
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::journal::{Entry, Journal};
@@ -21,7 +21,7 @@ use crate::words::aligned;
 pub struct Status {
     /// Every run in the journal, of whatever study.
     pub runs: Vec<Entry>,
-    /// Runs that wait for the privacy officer, and the officer's word where there has been one.
+    /// Runs that wait for the privacy officer, and the officer's decision where the officer has decided.
     pub questions: Vec<(Question, Option<bool>)>,
     text: String,
     json: Value,

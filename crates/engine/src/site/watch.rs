@@ -1,7 +1,7 @@
 //! Starts a run of a signed study from this site, or goes on with one.
 //!
-//! Where this site's node waits, the node takes the part and the caller watches; where there is none, the
-//! caller takes it. The others' nodes are knocked at either way.
+//! Where this site's node waits, the node takes the part and the caller watches; where no node waits,
+//! the caller takes it. The others' nodes are knocked at either way.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use crate::error::Error;
 use crate::observe::Notice;
 use crate::summary::Summary;
 
-/// A process that has begun with a run, or ended it, shows it within this time.
+/// A process that has begun or ended a run shows so within this time.
 const SHOWN: Duration = Duration::from_secs(5);
 
-/// The summary of a run at a site, which may have been another process's.
+/// The summary of a run at a site; another process may have taken the part.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSummary {
@@ -57,7 +57,8 @@ impl Site {
         Ok(RunSummary::of(&summary))
     }
 
-    /// Asks this site's own node to take its part in a run. Whether the node takes it, or has taken it.
+    /// Asks this site's own node to take its part in a run. Returns whether the node takes the part, or
+    /// has taken it.
     pub async fn ring(&self, number: u32) -> Result<bool, Error> {
         ring(&self.part()?, number).await
     }
@@ -69,13 +70,13 @@ impl Site {
     }
 }
 
-/// Knocks at this site's own node. Whether it takes, or has taken, its part in the run.
+/// Knocks at this site's own node. Returns whether the node takes, or has taken, its part in the run.
 async fn ring(part: &Part, number: u32) -> Result<bool, Error> {
     // An address for all interfaces is no address to go to.
     let address = part.listens_at()?.replace("0.0.0.0:", "127.0.0.1:");
     let address = address.replace("[::]:", "[::1]:");
     let door = part.door();
-    // What is shown of an attempt that has ended is not to be taken for this one.
+    // The shown state of an attempt that has ended is not to be taken for the state of this attempt.
     let is_ended = |standing: Standing| !standing.is_open();
     if !Journal::is_held(&part.site.data)?
         || Standing::read(&part.site.data, number).is_some_and(is_ended)

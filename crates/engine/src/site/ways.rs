@@ -1,5 +1,5 @@
-//! The ways between sites: who the peers of a site are, where they listen, and how they hear that it
-//! does not take its part.
+//! The ways between sites: who the peers of a site are, where they listen, and how a site tells them
+//! that it does not take its part.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use super::refused::SiteRefused;
 use crate::error::Error;
 
 impl Part {
-    /// Tells the peers that this site does not take its part, so that they do not wait for it.
+    /// Tells the peers that this site does not take its part, so that the peers do not wait for this
+    /// site.
     pub(crate) async fn decline(&self, number: u32, end: End) {
         let door = Arc::new(self.door());
         let mut telling = JoinSet::new();

@@ -31,7 +31,7 @@ pub struct Checked {
     pub tables: Vec<Fitting>,
     /// Columns that may name people though no role says so.
     pub warnings: Vec<String>,
-    /// How it stands with each site's signature, where there are signatures.
+    /// The standing of each site's signature, where the study has signatures.
     pub signatures: Option<Vec<(String, Standing)>>,
     text: String,
     json: Value,
@@ -41,17 +41,17 @@ pub struct Checked {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Fitting {
-    /// What the table is called.
+    /// The name of the table.
     pub name: String,
-    /// Its records.
+    /// The table's records.
     pub records: u64,
-    /// Whom columns single out that are published as they are.
+    /// The records that are singled out by columns which are published as they are.
     pub other: SingledOut,
 }
 
 impl Study {
     /// Checks the study, and whether tables fit it: every value in its domain, people who can be told
-    /// apart, enough records for k. All that is wrong is said in one error.
+    /// apart, enough records for k. One error lists everything that is wrong.
     ///
     /// ```
     /// use hedgerow::{Draft, Study, Table};
@@ -118,7 +118,7 @@ impl Study {
             // The same people in each.
             Partition::Vertical => rows.min().unwrap_or(0),
         };
-        // Of tables that could not be read nobody knows how much they hold.
+        // The number of records in tables that could not be read is unknown.
         let are_all_read = !fitting.is_empty() && fitting.len() == tables.len();
         if are_all_read && requirement.k() > records {
             let refused = TableRefused::TooFew {
@@ -154,7 +154,7 @@ impl Study {
         })
     }
 
-    /// How it stands with the signatures, if there are any.
+    /// The standing of each site's signature, if the study has signatures.
     fn signatures(&self) -> Result<Option<Vec<(String, Standing)>>, Error> {
         let mut beside = self.opened.path.clone().into_os_string();
         beside.push(".sig");
@@ -191,7 +191,7 @@ fn are_sound(standings: &[(String, Standing)]) -> bool {
     !standings.iter().any(wrong)
 }
 
-/// How it stands with each site's signature, a line for each.
+/// The standing of each site's signature, a line for each.
 fn signature_table(standings: &[(String, Standing)]) -> String {
     let rows = standings.iter();
     let rows = rows.map(|(site, standing)| vec![format!("  {site}"), standing.text().to_owned()]);

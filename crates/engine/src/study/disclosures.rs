@@ -1,5 +1,5 @@
-//! Everything that a run of a study may disclose, known before it begins: what a site's rules are
-//! held against. The run itself is held to the same rules, call by call, by `Party::allow_only`.
+//! Everything that a run of a study may disclose, known before the run begins and held against a site's
+//! rules. The run itself is held to the same rules, call by call, by `Party::allow_only`.
 
 use hedgerow_data::study::Algorithm;
 use hedgerow_protocols::horizontal::{assembly, cover, share};
@@ -9,8 +9,8 @@ use hedgerow_smc::What;
 use super::plan::Draws;
 use super::ready::Ready;
 
-/// Everything that a run of this study may disclose to a site: what its protocols say, in the order in
-/// which they run.
+/// Everything that a run of this study may disclose to a site: the lists of its protocols, in the order
+/// in which these run.
 pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     // Nothing is drawn before a run.
     let draws = Draws::Simulated(0);
@@ -128,10 +128,12 @@ k = 2
         }
     }
 
-    /// By taxonomy, clusters are written so that enough sites support them; cuts ask every class.
+    /// Under site diversity by taxonomy, clusters are written so that enough sites support them; cuts
+    /// ask every class.
     pub(crate) const BY_TAXONOMY: &str = "site_diversity = { at_least = 2, kind = \"taxonomy\" }";
 
-    /// What comes before and after classes are found is listed too, and where it is asked only.
+    /// Disclosures before and after classes are found are listed too, and only where the study asks for
+    /// them.
     #[test]
     fn everything_around_a_protocol_is_listed() {
         let has = |all: &[What], what: What| all.contains(&what);

@@ -28,7 +28,8 @@ use opened::Opened;
 use ready::Ready;
 use refused::StudyRefused;
 
-/// A study, read once: what is said of it is of the same bytes, whatever becomes of its file.
+/// A study, read once: everything said of the study is about the same bytes, whatever becomes of its
+/// file.
 ///
 /// ```
 /// use hedgerow::{Draft, Study};
@@ -63,12 +64,12 @@ impl Study {
         draft.text()
     }
 
-    /// Its name.
+    /// The study's name.
     pub fn name(&self) -> &str {
         &self.opened.study.name
     }
 
-    /// What it declares: sites, attributes with their domains and taxonomies, settings.
+    /// What the study declares: sites, attributes with their domains and taxonomies, settings.
     pub fn declared(&self) -> &hedgerow_data::Study {
         &self.opened.study
     }
@@ -83,7 +84,7 @@ impl Study {
         self.opened.study.partition == Partition::Vertical
     }
 
-    /// How its protocols run.
+    /// How the study's protocols run.
     pub fn settings(&self) -> &RunSettings {
         &self.opened.run
     }

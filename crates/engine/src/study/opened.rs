@@ -1,5 +1,5 @@
-//! A study as its bytes were read, once: everything that is said of the study is of the same bytes,
-//! whatever becomes of the file meanwhile.
+//! A study as its bytes were read, once: everything said of the study is about the same bytes, whatever
+//! becomes of the file meanwhile.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::release::refused::ManifestError;
 pub(crate) struct Opened {
     /// What the study declares.
     pub(crate) study: Study,
-    /// How its protocols run.
+    /// How the study's protocols run.
     pub(crate) run: RunSettings,
     /// The study as sites sign it, or why sites cannot sign it; nothing for a study without a file.
     pub(crate) agreement: Option<Result<Arc<Agreement>, AgreementError>>,
@@ -61,7 +61,8 @@ impl Opened {
     }
 
     /// The study as the folder of a release describes it: columns and requirement as the manifest states
-    /// them, taxonomies as they lie there. That is the word of whoever published the release.
+    /// them, taxonomies as they lie in the folder. This description is the word of whoever published the
+    /// release.
     pub(crate) fn described(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let (said, _) = manifest.statement().ok_or_else(|| Error::Manifest {
@@ -107,7 +108,7 @@ impl Opened {
         })
     }
 
-    /// The study as sites sign it, where they can.
+    /// The study as sites sign it, if sites can sign it.
     pub(crate) fn signable(&self) -> Option<&Arc<Agreement>> {
         self.agreement.as_ref()?.as_ref().ok()
     }

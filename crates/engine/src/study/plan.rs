@@ -1,4 +1,4 @@
-//! A study that is ready as its protocols take it, and what is drawn on the way.
+//! A study made ready, in the form that its protocols take, and the random draws of a run.
 
 use hedgerow_data::study::Algorithm;
 use hedgerow_protocols::horizontal::clustering::{self, Support};
@@ -9,11 +9,11 @@ use hedgerow_smc::{Seed, Settings};
 
 use super::ready::Ready;
 
-/// What the seeds of labels and orders are derived for.
+/// The context from which seeds for labels and orders are derived.
 pub(crate) const LABELS: &str = "hedgerow 2026 labels and orders of clusters v1";
 
-/// What a run draws apart from what its parties send: labels of clusters, orders of records. Each
-/// site's follow from its own seed, so that one party with everybody's rows can draw the same.
+/// What a run draws apart from what its parties send: labels of clusters, orders of records. Each site's
+/// draws follow from its own seed, so that one party with everybody's rows can draw the same.
 pub(crate) enum Draws {
     /// All sites', of a run with a number as seed.
     Simulated(u64),
@@ -22,7 +22,7 @@ pub(crate) enum Draws {
 }
 
 impl Draws {
-    /// What a site draws from at a start.
+    /// The seed of a site's draws at a start.
     pub(crate) fn seed(&self, site: u32, start: u32) -> Seed {
         let of_site = match self {
             Self::Simulated(seed) => Seed::for_site(*seed, site as usize).derive(LABELS, 0),
@@ -68,7 +68,7 @@ impl Ready {
         d2pt::Plan::of(&self.study, &self.requirement, &self.run, &self.split)
     }
 
-    /// Site diversity that clusters hold by what is written for them.
+    /// Site diversity that clusters satisfy by how they are written.
     pub(crate) fn support(&self) -> Option<Support> {
         match self.study.algorithm {
             Algorithm::Clustering => Support::of_study(&self.study, &self.requirement),

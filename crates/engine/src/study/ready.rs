@@ -18,11 +18,12 @@ use crate::error::Error;
 pub(crate) struct Ready {
     pub(crate) study: Study,
     pub(crate) requirement: Requirement,
-    /// How its protocols run.
+    /// How the study's protocols run.
     pub(crate) run: RunSettings,
-    /// Which site holds which column, where sites hold the same people; all at one, where nobody says.
+    /// Which site holds which column, where sites hold the same people; one site holds all columns where
+    /// the study does not say.
     pub(crate) split: Split,
-    /// What it was made of.
+    /// The opened study that this was made of.
     pub(crate) opened: Arc<Opened>,
 }
 
@@ -37,7 +38,7 @@ pub(crate) enum Contribution {
 /// The most combinations of sensitive values that are counted as one attribute.
 const MOST_COMBINATIONS: u64 = 100_000;
 
-/// One site's columns, by the attribute's position; text has none.
+/// One site's columns, by the attribute's position; `None` for a column of text.
 pub(crate) type Columns = Vec<Option<Codes>>;
 
 impl Ready {
@@ -57,7 +58,8 @@ impl Ready {
         self.study.partition == Partition::Vertical
     }
 
-    /// Sees that a study can be run among so many sites; as many as it names, where nobody says.
+    /// Sees that a study can be run among so many sites; among the sites that it names, where `sites` is
+    /// `None`.
     pub(crate) fn new(opened: Arc<Opened>, sites: Option<u64>) -> Result<Self, Error> {
         let study = opened.study.clone();
         let scope = Scope {
@@ -109,7 +111,7 @@ impl Ready {
         let positions = self.study.schema.with_role(Role::Sensitive);
         let coded = |position: &usize| Some((columns[*position].as_ref()?, self.size(*position)));
         let coded: Vec<(&Codes, u32)> = positions.iter().filter_map(coded).collect();
-        // `open` saw to it that the product is small.
+        // `open` has checked that the product is small.
         let size = coded.iter().map(|(_, size)| size).product();
         let mut product = Codes::for_size(size);
         for row in 0..coded.first().map_or(0, |(codes, _)| codes.len()) {
@@ -160,7 +162,7 @@ impl Ready {
         attributes.map(pick).collect()
     }
 
-    /// What a site contributes whose table this is; errors name the table so.
+    /// What a site with this table contributes; errors give the table the name `name`.
     pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
         refuse_singled_out(&self.study, &table, name)?;
         if self.is_vertical() {
@@ -172,8 +174,8 @@ impl Ready {
     }
 }
 
-/// Sees, before anything is sent, that a table whose people other sites know has some and tells them
-/// apart.
+/// Sees, before anything is sent, that a table of people whom other sites hold too has people in it and
+/// tells them apart.
 pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(), TableRefused> {
     let table_name = || name.to_owned();
     if table.rows() == 0 {
@@ -190,7 +192,7 @@ pub(crate) fn see_people(study: &Study, table: &Table, name: &str) -> Result<(),
 }
 
 /// Sees, before anything is sent, that columns which are published as they are do not single out more
-/// records than the study allows. Says everything that does.
+/// records than the study allows. The error names every such column.
 pub(crate) fn refuse_singled_out(study: &Study, table: &Table, name: &str) -> Result<(), Error> {
     let refusals = SingledOut::of_table(table, study.is_fragmented()).refusals();
     let errors = refusals.into_iter().map(|refusal| {

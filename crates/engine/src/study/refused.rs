@@ -1,4 +1,4 @@
-//! Why a study cannot be run, or a table is not fit for it.
+//! Why a study cannot be run, or why a table does not fit its study.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use crate::words::count;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyRefused {
-    /// A vertical study that is to be signed says of every site which columns it holds.
+    /// A vertical study that is to be signed does not say of every site which columns the site holds.
     #[error("{}: the study does not say which site holds which column\nhint: write columns = [\"…\"] below each [[site]]", study.display())]
     NoHolders {
         /// The study.
         study: PathBuf,
     },
-    /// A vertical study that is simulated takes the columns of each site from somewhere.
+    /// A vertical study to be simulated: neither study nor caller says which site holds which column.
     #[error("{}: the study does not say which site holds which column\nhint: give --columns, e.g. --columns 'age,sex|zip,disease', or write columns = [\"…\"] below each [[site]]", study.display())]
     NoColumns {
         /// The study.
@@ -29,12 +29,12 @@ pub enum StudyRefused {
     Combinations {
         /// The study.
         study: PathBuf,
-        /// How many combinations there are.
+        /// The number of combinations.
         combinations: u64,
-        /// How many there may be.
+        /// The greatest number of combinations allowed.
         most: u64,
     },
-    /// Text would stand in the release as each site wrote it.
+    /// A column of text would stand in the release as each site wrote it.
     #[error("{}: column `{column}` is text, which a joint release cannot carry\nhint: declare its values, or give it role = \"identifier\"", study.display())]
     Text {
         /// The study.
@@ -42,15 +42,15 @@ pub enum StudyRefused {
         /// The column.
         column: String,
     },
-    /// The requirement speaks of sites, and a table of one party says nothing of them.
+    /// The requirement speaks of sites, which the table of one party does not show.
     #[error("{}: {model} speaks of sites, and the table does not say whose its records are\nhint: give --provider-column, the column that names each record's site", study.display())]
     OfSites {
         /// The study.
         study: PathBuf,
-        /// What speaks of sites.
+        /// The model that speaks of sites.
         model: String,
     },
-    /// A file that is to be made is there.
+    /// The file to be made exists already, and is kept.
     #[error("{}: is there already and is kept\nhint: choose another name", study.display())]
     Kept {
         /// The study.
@@ -108,7 +108,7 @@ pub enum TableRefused {
     SingledOut {
         /// The table.
         table: String,
-        /// Which column, and how many records.
+        /// The column, and how many records it singles out.
         refusal: SingledOutError,
     },
     /// Fewer records than a class must have.
@@ -116,7 +116,7 @@ pub enum TableRefused {
     TooFew {
         /// The study.
         study: PathBuf,
-        /// The k that it requires.
+        /// The k that the study requires.
         k: u64,
         /// Records of all tables.
         records: u64,
@@ -124,7 +124,7 @@ pub enum TableRefused {
     /// A table that has one site's columns was held against all columns.
     #[error("{source}\nhint: --site NAME checks a table that has one site's columns")]
     OneSites {
-        /// What is missing.
+        /// The error about the missing column.
         source: FileError,
     },
 }

@@ -1,4 +1,4 @@
-//! Tables that a release is looked at beside: its original, and the population it is a sample of.
+//! The tables that a release is compared with: its original, and the population that it is a sample of.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +43,8 @@ pub(super) fn original(
     Ok(table)
 }
 
-/// The population's quasi-identifiers as codes. It need not have the study's other columns.
+/// The population's quasi-identifiers as codes. The population's table need not have the study's other
+/// columns.
 pub(super) fn population(
     path: &Path,
     study: &Study,

@@ -1,4 +1,4 @@
-//! What a look at the manifest of a release found.
+//! What a check of the manifest of a release found.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::release::manifest::Manifest;
 
-/// What a look at a manifest found.
+/// What a check of a manifest found.
 #[derive(Debug, Default, Serialize)]
 pub struct Check {
     /// Whether the release is what the manifest says, and signed where the study has keys.
@@ -16,28 +16,28 @@ pub struct Check {
     /// Whether roles, domains and requirement are the manifest's own word, because no study was given.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub self_described: bool,
-    /// The hash of the study that was given, where it can be hashed.
+    /// The hash of the given study, where the study can be hashed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study_hash: Option<String>,
-    /// Which run of it.
+    /// The number of the run in the study.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<u32>,
-    /// The site whose ledger, cost and report these are, if its seal is sound.
+    /// The site that wrote the ledger, the cost and the report, if its seal is sound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// How it stands with each site.
+    /// The standing of each site's signature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signatures: Vec<Signature>,
     /// The sites whose part in the run the auditor of the study did again, and found as it should be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audited: Vec<String>,
-    /// What a release cannot show and all sites attested to by signing.
+    /// Demands that a release cannot show and that all sites attested to by signing.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
     pub attested: Vec<SiteDemand>,
-    /// What a release cannot show and nobody has signed for.
+    /// Demands that a release cannot show and that nobody has signed for.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
     pub unseen: Vec<SiteDemand>,
-    /// What only the study can show, where none was given.
+    /// What only the study can show, where no study was given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_shown: Vec<String>,
     /// Everything that is not as it should be.
@@ -46,20 +46,20 @@ pub struct Check {
     /// The files that are what the manifest speaks of.
     #[serde(skip)]
     pub(super) sound: Vec<String>,
-    /// Whether what all sites sign is as it should be, whatever one site says besides.
+    /// Whether the statement that all sites sign is as it should be, whatever one site's account says.
     #[serde(skip)]
     pub(super) is_release: bool,
-    /// The manifest, for what it says besides.
+    /// The manifest, for its other contents.
     #[serde(skip)]
     pub(crate) manifest: Option<Manifest>,
 }
 
-/// How it stands with one site's signature.
+/// The standing of one site's signature.
 #[derive(Debug, Serialize)]
 pub struct Signature {
     /// The site.
     pub site: String,
-    /// Its key in the study.
+    /// The site's key in the study.
     pub key: String,
     /// `signed`, or what is wrong.
     pub standing: &'static str,
@@ -69,7 +69,7 @@ fn in_words<S: Serializer>(demands: &[SiteDemand], serializer: S) -> Result<S::O
     serializer.collect_seq(demands.iter().map(|demand| &demand.words))
 }
 
-/// A release whose files cannot be understood, and are not what its manifest speaks of.
+/// The files of a release cannot be understood, and are not the files that its manifest speaks of.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Tampered {

@@ -4,7 +4,7 @@
 //!
 //! Every difference is a finding with the name of the file; nothing here stops at the first. Where the
 //! study comes from the folder itself, signatures are held against the keys in the manifest, which shows
-//! that nothing was changed since, and not who signed: that is said.
+//! that nothing was changed since, but not who signed: the check says so.
 
 mod same;
 mod signed;
@@ -28,7 +28,7 @@ use crate::study::opened::Opened;
 use crate::words::one_line;
 
 impl Check {
-    /// Looks at everything but the numbers. None for a file alone, and for a folder without a manifest
+    /// Checks everything but the numbers. `None` for a file alone, and for a folder without a manifest
     /// where nobody could have signed one.
     pub(super) fn of(folder: &Path, opened: &Opened) -> Option<Self> {
         let mut check = Self {
@@ -40,7 +40,7 @@ impl Check {
             if !folder.is_dir() {
                 return None;
             }
-            // Whatever lies there is read by somebody.
+            // Somebody may read any file that lies there.
             for name in strangers(folder, &opened.study) {
                 check.find(format!("{}: is no file of a release", one_line(&name)));
             }
@@ -68,7 +68,7 @@ impl Check {
         Some(check)
     }
 
-    /// Looks at a manifest before its seal is set.
+    /// Checks a manifest before its seal is set.
     pub(super) fn unsealed(folder: &Path, opened: &Opened, manifest: &Manifest) -> Self {
         let mut check = Self::default();
         check.release(folder, opened, manifest, None);
@@ -77,7 +77,7 @@ impl Check {
         check
     }
 
-    /// Looks at the files of a folder whose description is of no study: which of them were changed.
+    /// Checks the files of a folder whose description is of no study, to find the changed files.
     pub(super) fn of_files(folder: &Path, manifest: &Manifest) -> Self {
         let mut check = Self {
             self_described: true,
@@ -96,7 +96,7 @@ impl Check {
         check
     }
 
-    /// What all sites sign.
+    /// Checks the statement that all sites sign.
     fn release(
         &mut self,
         folder: &Path,
@@ -141,8 +141,8 @@ impl Check {
         self.is_release = self.findings.is_empty();
     }
 
-    /// What the site that wrote the manifest says besides: every byte of it is under its seal, and
-    /// nothing else lies in the folder.
+    /// Checks the account of the site that wrote the manifest: every byte of the manifest is under its
+    /// seal, and nothing else lies in the folder.
     fn account(&mut self, folder: &Path, opened: &Opened, manifest: &Manifest, bytes: &[u8]) {
         self.file_is(folder, OWN_FILE, &manifest.account.files);
         for name in strangers(folder, &opened.study) {
@@ -189,7 +189,7 @@ impl Check {
         self.findings.push(finding);
     }
 
-    /// Whether a file has the hash that is said of it.
+    /// Whether a file has the hash that the manifest gives for it.
     fn file_is(&mut self, folder: &Path, name: &str, hashes: &Ordered<String>) -> bool {
         let path = folder.join(name);
         let expected = hashes.get(name);
@@ -209,7 +209,7 @@ impl Check {
         false
     }
 
-    /// The file to read: one that nobody has changed if there is one, and the simpler one if not.
+    /// The file to read: a file that nobody has changed, or the simpler file where all were changed.
     pub(super) fn file(&self) -> &'static str {
         match self.is_sound("release.parquet") {
             true => "release.parquet",
@@ -231,8 +231,8 @@ impl Check {
         self.signed && self.is_release
     }
 
-    /// Whether nobody known attests to what speaks of sites, and the release is what was said: made in
-    /// one place, or looked at without the study that has the keys.
+    /// Whether nobody known attests to the demands that speak of sites, though the release is sound: it
+    /// was made in one place, or is checked without the study that has the keys.
     pub(super) fn is_unattested(&self) -> bool {
         let is_of_one_place = self
             .manifest
@@ -249,7 +249,7 @@ impl Check {
         utility: Option<&Utility>,
         is_own_requirement: bool,
     ) {
-        // Where there is none that could be read, that has been found.
+        // A manifest that is missing or could not be read is a finding already.
         let Some(manifest) = self.manifest.take() else {
             return;
         };
@@ -273,7 +273,7 @@ impl Check {
         self.manifest = Some(manifest);
     }
 
-    /// Every number found must be the one that is said.
+    /// Compares every number that was found with the number in the manifest.
     fn compare(&mut self, path: &str, said: &Value, found: &Value) {
         match (said, found) {
             (Value::Object(_), Value::Object(found)) => {
@@ -297,7 +297,7 @@ impl Check {
     }
 }
 
-/// The study and the keys of its sites, where all have one.
+/// The study and the keys of its sites, where every site has a key.
 fn signers(opened: &Opened) -> Option<(&Agreement, Vec<PublicKey>)> {
     let agreement = opened.signable()?;
     Some((agreement, agreement.keys().ok()?))
@@ -308,8 +308,8 @@ fn as_value(numbers: &impl Serialize) -> Value {
     serde_json::to_value(numbers).unwrap_or_default()
 }
 
-/// Whether a statement stands at the head of the file, after the version, as it was written: JSON has many ways to
-/// write the same.
+/// Whether the statement stands at the head of the file, after the version, exactly as hedgerow writes
+/// it: JSON has many ways to write the same data.
 fn is_as_written(bytes: &[u8], name: &str, said: &Statement) -> bool {
     // No text in JSON has a line break of its own.
     let indented = serde_json::to_string_pretty(said).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! An independent check of a release: every model, with the worst class; and, of a folder, whether it is
-//! what was signed.
+//! An independent check of a release: every model, with the worst class; and for a folder, whether it is
+//! what the sites signed.
 
 pub(crate) mod beside;
 pub(crate) mod check;
@@ -36,15 +36,15 @@ use questions::stated;
 use read::{Read, in_view, visible};
 use refused::VerifyRefused;
 
-/// Everything that is found in a release. Its [`Display`](std::fmt::Display) is for people, its JSON keys
-/// are a contract.
+/// Everything that was found in a release. Its [`Display`](std::fmt::Display) is for people, its JSON
+/// keys are a contract.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {
     /// Every model: what is required, what was achieved, the worst class.
     #[serde(flatten)]
     pub found: Found,
-    /// Which requirement was checked, and whose word it is.
+    /// The requirement that was checked, and whose word it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requirement: Option<Asked>,
     /// What was lost, where the study is known.
@@ -52,7 +52,7 @@ pub struct Verdict {
     pub utility: Option<Utility>,
     /// How likely people are found.
     pub risk: Risk,
-    /// What the folder's manifest has to say, where there is one.
+    /// What the check of the folder's manifest found, where the folder has a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Check>,
     /// The sizes of all classes.
@@ -87,12 +87,12 @@ pub enum AskedBy {
 }
 
 impl Verdict {
-    /// Whether everything that is required holds and is shown; so it is if nothing is required.
+    /// Whether everything required holds and is shown; true if nothing is required.
     pub fn holds(&self) -> bool {
         self.found.holds.unwrap_or(true)
     }
 
-    /// What is found, for people, of a release that is called so.
+    /// The verdict for people, of the release at the path `name`.
     pub(crate) fn text_of(&self, name: &Path) -> String {
         text::text(name, self)
     }
@@ -104,8 +104,8 @@ impl std::fmt::Display for Verdict {
     }
 }
 
-/// Checks whether a table that somebody calls anonymous is. Of a release folder with its study also
-/// whether it is what all sites signed.
+/// Checks whether a table that somebody calls anonymous is anonymous; for a release folder with its
+/// study, also whether the folder is what all sites signed.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -125,8 +125,8 @@ impl std::fmt::Display for Verdict {
 /// ```
 ///
 /// # Errors
-/// Bad input; or [`Error::Tampered`] for a folder whose files cannot be understood and are not what its
-/// manifest speaks of.
+/// Bad input; or [`Error::Tampered`] for a folder whose files cannot be understood and are not the files
+/// that its manifest speaks of.
 pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error> {
     let described = described(release, questions)?;
     let given = release.study.as_ref().map(|study| &*study.opened);
@@ -136,8 +136,8 @@ pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error
     let file = release_file(&release.path, study, check.as_ref());
     let found = file.and_then(|file| look(&release.path, questions, opened, file, &mut check));
     match (found, check) {
-        // A file that was tampered with may not be readable, or be there, at all. A study that says
-        // what it must not is another matter, unless it is the word of the manifest.
+        // A file that was tampered with may be unreadable or missing. An error in the study is reported
+        // as such, unless the study comes from the manifest.
         (Err(error), Some(check))
             if !check.findings.is_empty()
                 && (check.self_described
@@ -154,7 +154,8 @@ pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error
     }
 }
 
-/// The study as the release describes it, where nobody gave one or said which columns are what.
+/// The study as the release describes it, where the caller gave neither a study nor the roles of
+/// columns.
 fn described(release: &Release, questions: &Questions) -> Result<Option<Opened>, Error> {
     let is_asked = questions.quasi.is_empty() && questions.sensitive.is_empty();
     if release.study.is_some() || !is_asked || !release.path.join(FILE).exists() {
@@ -163,8 +164,8 @@ fn described(release: &Release, questions: &Questions) -> Result<Option<Opened>,
     own_word(&release.path).map(Some)
 }
 
-/// The study as the folder of a release describes it. Where that is no study because files were
-/// changed, it is said which.
+/// The study as the folder of a release describes it. Where the description is no study because files
+/// were changed, the error names these files.
 pub(crate) fn own_word(folder: &Path) -> Result<Opened, Error> {
     let (manifest, _) = Manifest::read(folder).map_err(|reason| Error::Manifest {
         folder: folder.to_owned(),
@@ -212,7 +213,8 @@ pub(crate) fn unsealed(
     )
 }
 
-/// Looks at a release. The manifest goes into the verdict, or stays where there is none.
+/// Checks a release. The check of the manifest moves into the verdict; where an error leaves no verdict,
+/// it stays in `check`.
 fn look(
     folder: &Path,
     questions: &Questions,
@@ -244,14 +246,14 @@ fn look(
         if !check.holds {
             verdict.found.fail();
         }
-        // A folder without a manifest that holds what it should has nothing to say of one.
+        // A folder without a manifest whose files are sound needs no finding about the manifest.
         let is_silent = check.manifest.is_none() && check.findings.is_empty();
         verdict.manifest = (!is_silent).then_some(check);
     }
     Ok(verdict)
 }
 
-/// The file of a release folder that is read first: of `release.parquet` and `release.csv` one that
+/// The file of a release folder that is read first: of `release.parquet` and `release.csv` a file that
 /// nobody changed, of fragments the table of quasi-identifiers.
 fn release_file(
     path: &Path,
@@ -324,8 +326,9 @@ fn with_study(
             None => AskedBy::Study,
         },
     });
-    // Sites are not in a release: where all of them signed it, they attest to what speaks of them;
-    // where it was made in one place, nobody does, and it is said that it cannot be seen.
+    // Sites are not in a release: where all of them signed it, they attest to the models that speak of
+    // sites; where it was made in one place, nobody attests, and the verdict says that these models
+    // cannot be seen.
     if questions.against.is_none()
         && provider.is_none()
         && let (Some(check), Some(whole)) = (check, &requirement)
@@ -397,7 +400,7 @@ fn with_study(
     })
 }
 
-/// Whether the folder's CSV says what the release, read from its Parquet, says.
+/// Whether the folder's CSV file says the same as the release that was read from its Parquet file.
 fn check_csv(
     folder: &Path,
     study: &Study,

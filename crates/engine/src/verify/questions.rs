@@ -1,4 +1,4 @@
-//! What a release is asked, and what it cannot be asked.
+//! What a caller can ask about a release, and which questions a release cannot answer.
 
 use std::path::{Path, PathBuf};
 
@@ -24,9 +24,9 @@ pub struct Questions {
     pub sensitive: Vec<String>,
     /// The column that names each record's site: needed for site diversity and m.
     pub provider_column: Option<String>,
-    /// Columns that have no role and may be there all the same.
+    /// Columns without a role that may be in the release all the same.
     pub ignore: Vec<String>,
-    /// The original table, for losses that need it and uniqueness before.
+    /// The original table, for losses measured against it and for uniqueness before the release.
     pub original: Option<PathBuf>,
     /// How many random queries are asked of the original and the release.
     pub queries: usize,
@@ -81,8 +81,8 @@ impl QueryKind {
 }
 
 impl Questions {
-    /// What a fragmented release does not show: sites, and one closure for all records of a group whose
-    /// quasi-identifiers were restored.
+    /// Refuses questions that a fragmented release cannot answer: about sites, and about one closure for
+    /// all records of a group whose quasi-identifiers were restored.
     pub(super) fn refuse_of_tables(&self, opened: &Opened) -> Result<(), VerifyRefused> {
         let study = &opened.study;
         if study.is_fragmented() && self.provider_column.is_some() {
@@ -95,7 +95,8 @@ impl Questions {
         Ok(())
     }
 
-    /// A column that is to be ignored is there, and has no role: otherwise somebody else is meant.
+    /// Sees that a column to be ignored exists and has no role; otherwise the caller meant another
+    /// column.
     pub(super) fn refuse_ignored(
         &self,
         table: &TextTable,
@@ -113,7 +114,7 @@ impl Questions {
         self.refuse_absent(table)
     }
 
-    /// A column that is to be ignored is there.
+    /// Sees that a column to be ignored exists.
     pub(super) fn refuse_absent(&self, table: &TextTable) -> Result<(), VerifyRefused> {
         match self.ignore.iter().find(|name| table.column(name).is_none()) {
             Some(name) => Err(VerifyRefused::IgnoresAbsent {

@@ -1,4 +1,4 @@
-//! A release as it is read from its files, whole or fragmented, and what is in it.
+//! A release as read from its files, whole or fragmented, and what it contains.
 
 use std::path::Path;
 
@@ -19,13 +19,13 @@ pub(crate) struct Read {
     pub(crate) release: Release,
     /// Files whose order may say something.
     disordered: Vec<String>,
-    /// What a file says beside its cells and should not.
+    /// What a file says beside its cells that contradicts them.
     contradictions: Vec<String>,
 }
 
 impl Read {
-    /// Reads the release of a study: its file, or one of the files of a fragmented one.
-    /// Columns that the study does not know are read past: they are the verdict's to complain about.
+    /// Reads the release of a study: its file, or one of the files of a fragmented release. Columns that
+    /// the study does not know are passed over: the verdict complains about them.
     pub(crate) fn open(path: &Path, study: &Study, observer: &dyn Observer) -> Result<Self, Error> {
         if study.is_fragmented() {
             let folder = path.parent().unwrap_or(Path::new(""));
@@ -51,7 +51,7 @@ impl Read {
         })
     }
 
-    /// What is in it, by classes; and what a requirement finds.
+    /// What the release contains, by classes, and what a requirement finds in them.
     pub(crate) fn judge(
         &self,
         provider: Option<&str>,
@@ -67,7 +67,7 @@ impl Read {
         Ok((classes, verdict))
     }
 
-    /// What it lost.
+    /// What the release lost.
     pub(crate) fn losses(
         &self,
         study: &Study,

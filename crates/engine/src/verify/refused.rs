@@ -1,8 +1,8 @@
-//! What a release cannot be asked.
+//! Questions that a release cannot answer.
 
 use std::path::PathBuf;
 
-/// What a release cannot be asked.
+/// Why a release cannot answer a question.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyRefused {
@@ -36,14 +36,14 @@ pub enum VerifyRefused {
         /// The column.
         column: String,
     },
-    /// A column that is to be ignored is not there.
+    /// A column to be ignored is not in the release.
     #[error("{file}: there is no column `{column}` to ignore\nhint: the file has {columns}")]
     IgnoresAbsent {
         /// The file.
         file: String,
         /// The column.
         column: String,
-        /// What the file has.
+        /// The columns that the file has.
         columns: String,
     },
     /// Records of sites that hold the same people are of no one site.
@@ -63,7 +63,7 @@ pub enum VerifyRefused {
         original: PathBuf,
         /// The column.
         column: String,
-        /// What the release has there.
+        /// The cell of the release at that place.
         cell: String,
     },
 }

@@ -34,7 +34,7 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
             one_line(&asked.words.join(", "))
         ));
     }
-    // What is not as it should be comes before what was measured.
+    // Findings come before measured numbers.
     let findings = report.manifest.as_ref();
     let findings = findings.filter(|check| !check.findings.is_empty());
     if let Some(check) = findings {
@@ -198,7 +198,7 @@ fn row(name: &str, model: &ModelVerdict) -> Vec<String> {
     words([&label(name, model), &required, &achieved, standing(model)])
 }
 
-/// How it stands with a demand.
+/// The standing of a demand in one word.
 fn standing(model: &ModelVerdict) -> &'static str {
     match model.not_shown {
         true => "not shown",
@@ -213,7 +213,7 @@ pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
         "l_recursive" | "delta" => "<",
         _ => "<=",
     };
-    // Where rounding would make a failure look like none, all digits are shown.
+    // Where rounding would make a failure look like a success, all digits are shown.
     let is_close = model.holds == Some(false)
         && model.required.map(|required| required.to_string()) == Some(model.achieved.to_string());
     let show = |measure: Measure| match is_close {

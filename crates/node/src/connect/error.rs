@@ -51,7 +51,7 @@ impl From<ReadError> for ConnectError {
 /// What a peer's refusal means to a person.
 fn refused_us(reason: Reason) -> String {
     match reason {
-        // No reproach: it does what it should.
+        // No reproach: the peer does what it should.
         Reason::Over | Reason::Begins | Reason::GivenUp | Reason::Connected => reason.to_string(),
         _ => format!("refused this site: {reason}"),
     }

@@ -1,17 +1,17 @@
 //! Connections between sites: who dials, who listens, how both ends know each other, and what is
 //! said while a connection lasts.
 //!
-//! Of two sites, the one that stands first in the study dials. The other dials too, a little
-//! later, while there is no connection: the first may not know of the run yet (see `knock`), or the
-//! way to the other may be blocked or flooded. A connection that the first dialed takes the place
-//! of any; one that the second dialed takes the place of none. So two that call each other at the
-//! same moment end with one connection. Both prove their keys (see `tls`), then greet: version,
-//! study, run, places, and the number of the next frame each expects. A greeting that does not fit
-//! is answered with the reason and the connection is closed; it is tried again, later and later,
-//! since the other side may be putting things right.
+//! Of two sites, the site that stands first in the study dials. The other dials too, a little later,
+//! while there is no connection: the first may not know of the run yet (see `knock`), or the way to the
+//! other may be blocked or flooded. A connection that the first site dialed replaces any other; a
+//! connection that the second dialed replaces no other. So two sites that call each other at the same
+//! moment end with one connection. Both prove their keys (see `tls`), then greet: version, study, run,
+//! places, and the number of the next frame each expects. A greeting that does not fit is answered with
+//! the reason and the connection is closed; the caller tries again, later and later, since the other
+//! side may be putting things right.
 //!
-//! Strangers get as far as the TLS handshake and keep no peer out (see `reception`). A peer's line
-//! holds what the run has no use for yet, so that a peer cannot fill this site's disk.
+//! Strangers get as far as the TLS handshake and keep no peer out (see `reception`). Reading from a peer
+//! stops while the run has no use for its frames, so that a peer cannot fill this site's disk.
 //!
 //! # Discloses
 //! See `tls` and `message`.
@@ -43,10 +43,11 @@ use error::ConnectError;
 /// Bytes that are gathered before they go on the line.
 const BUFFER: usize = 1 << 16;
 
-/// The pause before a site dials one that stands before it: most of those dial by themselves.
+/// The pause before a site dials a peer that stands before it in the study: most such peers dial by
+/// themselves.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether there is a connection.
+/// How often a waiting task looks whether there is a connection.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Everything that connections of one run need.
@@ -83,7 +84,7 @@ impl Connections {
         }
     }
 
-    /// Starts everything; it ends when the set is dropped.
+    /// Starts all tasks of the connections; they end when the returned set is dropped.
     pub(crate) fn start(self, listener: TcpListener) -> JoinSet<()> {
         let this = Arc::new(self);
         let mut tasks = JoinSet::new();
@@ -208,7 +209,8 @@ impl Connections {
                 Ok((stream, next)) => {
                     let since = Instant::now();
                     self.serve(peer, stream, next, self.shared.me()).await;
-                    // One that hangs up after each greeting is called as seldom as one that is gone.
+                    // A peer that hangs up after each greeting is called as seldom as a peer that is
+                    // gone.
                     if since.elapsed() >= pause * 10 {
                         pause = first_pause;
                     }
@@ -219,7 +221,8 @@ impl Connections {
                         self.refused(peer, reason);
                     }
                     self.shared.attempt_failed(peer, error.to_string());
-                    // Of the second's attempts nobody hears: it is for the first to call.
+                    // Nobody hears of attempts by the second site of a pair, since the first site is the
+                    // one to call.
                     if is_first {
                         self.say_disconnected(peer, &error);
                     }
@@ -257,7 +260,8 @@ impl Connections {
             message::write(&mut stream, &hello).await?;
             stream.flush().await
         };
-        // A peer that does not take this site's key may have hung up; what it said of it is there.
+        // A peer that does not accept this site's key may have hung up; its reason may still be on the
+        // line.
         let _ = greet.await;
         let found = message::read(&mut stream, LONGEST_GREETING, limits.handshake).await;
         match self.check(found, peer).await {
@@ -276,7 +280,7 @@ impl Connections {
         }
     }
 
-    /// Whether a greeting is that of a peer in the same study and run.
+    /// Whether a greeting comes from a peer in the same study and run.
     async fn check(
         &self,
         found: Result<Message, ReadError>,
@@ -294,7 +298,7 @@ impl Connections {
             Ok(_) | Err(ReadError::Message(_)) => {
                 return Err(ConnectError::Refused(Reason::NoGreeting));
             }
-            // A peer that does not know this site's key hangs up on it here.
+            // A peer that does not know this site's key hangs up here.
             Err(ReadError::Line(error)) => return Err(ConnectError::Handshake(error)),
         };
         let reason = if hello.study != self.study {
@@ -312,7 +316,7 @@ impl Connections {
         Err(ConnectError::Refused(reason))
     }
 
-    /// Both directions of a connection that one of the two dialed, until it ends.
+    /// Serves both directions of a connection, dialed by either site, until the connection ends.
     async fn serve(&self, peer: u16, stream: Stream, next: u64, dialer: u16) {
         let takes_over = dialer == peer.min(self.shared.me());
         let Some((number, replaced)) = self.shared.connected(peer, next, takes_over) else {
@@ -422,14 +426,15 @@ impl Connections {
     }
 }
 
-/// Tells the other end why, and gives the reason back. A peer that was refused itself knows.
+/// Tells the other end why the connection is refused, and returns the reason. A peer that itself refused
+/// this site knows.
 async fn refuse(stream: &mut Stream, error: ConnectError, limit: Duration) -> ConnectError {
     if let ConnectError::Refused(reason) = error {
         let tell = async {
             message::write(stream, &Message::Refused(reason)).await?;
             stream.shutdown().await
         };
-        // It may have hung up already; the reason stays the same.
+        // The peer may have hung up already; the reason stays the same.
         let _ = timeout(limit, tell).await;
     }
     error

@@ -15,10 +15,10 @@ pub enum JournalError {
         file: String,
         /// What was tried.
         step: &'static str,
-        /// What was said.
+        /// What SQLite or the operating system said.
         reason: String,
     },
-    /// Another process has it.
+    /// Another process has the journal open.
     #[error(
         "{folder}: another hedgerow of this site is at work here\nhint: hedgerow status shows what it does"
     )]
@@ -26,7 +26,7 @@ pub enum JournalError {
         /// The folder.
         folder: String,
     },
-    /// The rows are not those that the run began with.
+    /// The rows are not the rows that the run began with.
     #[error(
         "the rows have changed since run {run} began, so it cannot go on\nhint: bring back the rows as they were, or give the run up with hedgerow run --abandon"
     )]
@@ -66,7 +66,7 @@ pub enum JournalError {
         /// The version of this hedgerow.
         expected: i64,
     },
-    /// What is sealed there does not open with this site's key.
+    /// Sealed contents of the journal do not open with this site's key.
     #[error(
         "{file}: what is kept of run {run} does not open with this site's key, or was changed\nhint: is the key of the site's file the one that the run began with?"
     )]
@@ -84,7 +84,7 @@ pub enum JournalError {
         /// The run.
         run: u32,
     },
-    /// There is no such run.
+    /// The journal has no such run.
     #[error("{folder}: there is no run {run} of this study\nhint: hedgerow status shows the runs")]
     NoRun {
         /// The folder.

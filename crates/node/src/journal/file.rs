@@ -7,8 +7,8 @@ use rusqlite::Connection;
 
 use super::JournalError;
 
-/// The log is copied into the file, which waits for the disk, every 16384 pages: 64 MiB, so that
-/// most runs do it once, at their end.
+/// The log is copied into the file, which waits for the disk, every 16384 pages: 64 MiB, so that most
+/// runs copy once, at their end.
 pub(super) const SETTINGS: &str = "
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -64,9 +64,9 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(found)
 }
 
-/// Takes what was deleted out of the write-ahead log too. Somebody who reads the journal meanwhile
-/// keeps it there; then this fails, rather than say that nothing is kept. It may wait for a moment, on
-/// the journal's own thread.
+/// Removes deleted data from the write-ahead log too. A process that reads the journal meanwhile keeps
+/// the data there; then this fails, rather than claim that nothing is kept. The call may wait for a
+/// moment, on the journal's own thread.
 pub(super) fn wipe(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA synchronous = NORMAL")?;
     for pause in [0, 100, 400, 1500] {
@@ -97,7 +97,8 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Opens an SQLite file that only its owner may read; its companions take its mode.
+/// Opens an SQLite file that only its owner may read; files that SQLite makes beside it get the same
+/// mode.
 pub(crate) fn open_private(path: &Path) -> Result<Connection, JournalError> {
     let failed = |reason: &dyn std::fmt::Display| JournalError::Failed {
         file: path.display().to_string(),
@@ -105,7 +106,7 @@ pub(crate) fn open_private(path: &Path) -> Result<Connection, JournalError> {
         reason: reason.to_string(),
     };
     let mut options = std::fs::OpenOptions::new();
-    // A file that is there is left to SQLite: closing it here would undo this process's locks on it.
+    // A file that exists is left to SQLite: closing it here would undo this process's locks on it.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -1,9 +1,9 @@
 //! What outlives a run in the journal: what was disclosed in it, also if it failed, was given up or
 //! killed; which study is a new version of which; and what was lost with an earlier journal.
 //!
-//! The ledger of a run is written down as it grows, added up by disclosure. A run that is taken up
-//! again makes the same calls in the same order, so what is here is never less than what an earlier
-//! life saw: a line with fewer calls than it has changes nothing.
+//! The ledger of a run is written down as it grows, added up by disclosure. A run that is taken up again
+//! makes the same calls in the same order, so the entries never fall short of what an earlier process
+//! saw: an entry with fewer calls than are written down changes nothing.
 //!
 //! # Discloses
 //! To whoever may read the file: names and counts, never a value.
@@ -55,21 +55,21 @@ CREATE TABLE IF NOT EXISTS lost (       -- runs up to this one are not known her
 /// What was disclosed in a run: one line of its ledger, added up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Learned {
-    /// What.
+    /// What was disclosed.
     pub what: String,
     /// By which primitive.
     pub by: String,
-    /// To which site alone, by its name.
+    /// The name of the site that alone learned it, if one did.
     pub site: Option<String>,
     /// To whom, in words.
     pub to: String,
-    /// What allows it.
+    /// The theorem or rule that allows the disclosure.
     pub allowed_by: String,
-    /// What could not be hidden.
+    /// What could not be hidden besides.
     pub caveat: Option<String>,
     /// How many calls.
     pub calls: u64,
-    /// How many of them ended early, and may have disclosed a part.
+    /// How many of the calls ended early, and may have disclosed a part.
     pub ended_early: u64,
     /// How many values.
     pub values: u64,
@@ -109,8 +109,8 @@ impl Account {
         })
     }
 
-    /// Writes down an entry, or what became of one: `before` is how it was. It is in the journal when
-    /// this returns, so it is for the protocol's own thread.
+    /// Writes down a new entry, or a change of the entry that was `before`. The entry is in the journal
+    /// when this returns, so only the protocol's own thread may call this.
     pub(crate) fn note(
         &mut self,
         before: Option<&Disclosed>,
@@ -209,7 +209,7 @@ impl Tables {
 }
 
 impl Journal {
-    /// Remembers which study this one is a new version of.
+    /// Remembers of which study the study `study` is a new version.
     pub fn descends(&self, study: StudyHash, parent: StudyHash) -> Result<(), JournalError> {
         self.call(move |tables| {
             let kept = tables.connection.execute(
@@ -221,7 +221,7 @@ impl Journal {
         })
     }
 
-    /// Enters a run in which this site has no part and never will, so that its number is not used
+    /// Enters a run in which this site has no part and never will, so that the run's number is not used
     /// again.
     pub fn renounce(
         &self,
@@ -240,7 +240,7 @@ impl Journal {
         })
     }
 
-    /// Remembers that runs up to this one were lost with an earlier journal.
+    /// Remembers that runs up to the number `through` were lost with an earlier journal.
     pub fn lose(&self, study: StudyHash, through: u32) -> Result<(), JournalError> {
         self.call(move |tables| {
             let kept = tables.connection.execute(
@@ -252,7 +252,7 @@ impl Journal {
         })
     }
 
-    /// A study and those that it is a new version of, as far as the journal of a folder knows, the
+    /// A study and all studies that it is a new version of, as far as the journal of a folder knows, the
     /// newest first.
     pub fn versions(
         folder: &Path,
@@ -311,7 +311,7 @@ impl Journal {
         Ok(found?.unwrap_or_default())
     }
 
-    /// Who took part in a run of a study, by place; nobody where it was never taken up.
+    /// Which sites took part in a run of a study, by place; empty where the run never began.
     pub fn members(
         folder: &Path,
         study: StudyHash,
@@ -341,7 +341,8 @@ impl Journal {
     }
 }
 
-/// Asks the journal of a folder, whoever is at work there; nothing where there is no such table yet.
+/// Reads the journal of a folder, whichever process is at work there; nothing where the table does not
+/// exist yet.
 fn read<T>(
     folder: &Path,
     table: &str,

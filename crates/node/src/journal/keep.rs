@@ -31,7 +31,7 @@ impl Tables {
         forget().map_err(|error| self.failed("what is old cannot be wiped", &error))
     }
 
-    /// A run of which everything is kept, for an audit; and whether it came to a release.
+    /// The name, seed and frames of an ended run, for an audit; and whether the run came to a release.
     pub(super) fn kept(
         &mut self,
         study: StudyHash,

@@ -1,4 +1,4 @@
-//! What a journal holds and whether somebody is at work with it, for whoever asks while a run goes
+//! What a journal holds and whether a process is at work with it, for anybody who asks while a run goes
 //! on.
 
 use std::path::Path;
@@ -16,28 +16,28 @@ use crate::aside;
 pub struct Entry {
     /// The study.
     pub study: StudyHash,
-    /// Which run of it.
+    /// The number of the run in the study.
     pub number: u32,
     /// This site's place in the study.
     pub site: u16,
     /// How many sites take part.
     pub sites: u16,
-    /// Whether it is over, or was given up.
+    /// Whether the run is over, or was given up.
     pub is_over: bool,
-    /// Whether it was given up.
+    /// Whether the run was given up.
     pub is_given_up: bool,
-    /// When it began, by this machine's clock.
+    /// When the run began, by this machine's clock.
     pub started: String,
-    /// When it ended.
+    /// When the run ended.
     pub ended: Option<String>,
     /// For each peer by its place: frames sent and received.
     pub frames: Vec<(u16, u64, u64)>,
 }
 
 impl Journal {
-    /// Whether somebody is at work with the journal of a folder. It is asked as a reader, and
-    /// readers share: nobody who asks takes another for whoever is at work, and who opens the
-    /// journal waits out the moment that an answer takes.
+    /// Whether a process is at work with the journal of a folder. The question takes a reader's lock,
+    /// which readers share, so nobody who asks takes another asker for a process at work, and a process
+    /// that opens the journal waits for the moment that the answer takes.
     pub fn is_held(folder: &Path) -> Result<bool, JournalError> {
         let file = folder.join("lock");
         if !file.exists() {
@@ -59,8 +59,8 @@ impl Journal {
         }
     }
 
-    /// The runs in the journal of a folder, oldest first, whoever is at work there. Empty where
-    /// there is no journal.
+    /// The runs in the journal of a folder, oldest first, whichever process is at work there. Empty
+    /// where the folder has no journal.
     pub fn look(folder: &Path) -> Result<Vec<Entry>, JournalError> {
         let file = folder.join("journal.sqlite");
         if !file.exists() {
@@ -69,7 +69,7 @@ impl Journal {
         let look = || -> rusqlite::Result<Vec<Entry>> {
             let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             connection.busy_timeout(Duration::from_secs(5))?;
-            // Somebody may be setting it up at this moment.
+            // Another process may be setting the journal up at this moment.
             let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
             if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
                 return Ok(Vec::new());

@@ -1,28 +1,28 @@
 //! The journal of a site's runs: an SQLite file that an auditor can open.
 //!
-//! A site's part in a run is a deterministic function of its rows, its seed and the frames it
-//! received, in order per peer. So the journal holds the seed, a digest of the rows, every frame
-//! received before the protocol sees it and every frame sent before it goes on the line. After a
-//! crash the protocol runs again from the start: received frames come from here, sent ones are
-//! compared with what is here, and peers are sent, byte for byte, what they lack.
+//! A site's part in a run is a deterministic function of its rows, its seed and the frames it received,
+//! in order per peer. So the journal holds the seed, a digest of the rows, every frame received before
+//! the protocol sees it and every frame sent before it goes on the line. After a crash the protocol runs
+//! again from the start: received frames come from the journal, sent frames are compared with the
+//! journal, and peers are sent, byte for byte, what they lack.
 //!
-//! A run's first and last entries are on disk before anything follows (`synchronous = FULL`).
-//! Frames are committed with `NORMAL`: a killed process loses none of them; a power cut may lose
-//! the last few, which the peers, who keep theirs until the end, send again, and which follow
-//! again from the seed. A peer comes to its end, and forgets, only after it has this site's seal; so
-//! from that seal on every frame is on disk before it is sent or acknowledged, and with the seal
-//! everything before it. When a run is over, its seed and frames are overwritten and removed; where
-//! the study demands audits, when the time for them is over.
+//! A run's first and last entries are on disk before anything follows (`synchronous = FULL`). Frames are
+//! committed with `NORMAL`: a killed process loses none of them; a power cut may lose the last few,
+//! which the peers, who keep theirs until the end, send again, and which follow again from the seed. A
+//! peer comes to its end, and forgets, only after it has this site's seal; so from that seal on every
+//! frame is on disk before it is sent or acknowledged, and with the seal everything before it. When a
+//! run is over, its seed and frames are overwritten and removed; where the study demands audits, this
+//! happens when the time for audits is over.
 //!
-//! Everything is written and read on a thread of its own, which has the connection (`writer`): tasks of
-//! the runtime wait for answers, never for the disk.
+//! Everything is written and read on the journal's own thread, which has the connection (`writer`):
+//! tasks of the runtime wait for answers, never for the disk.
 //!
 //! Seed and frames are sealed under a key that follows from the site's own (`sealing`), while a run
 //! lasts and after. The folder and its files are the owner's only.
 //!
 //! # Discloses
-//! To whoever may read the file and not the site's key: which runs there were, and how many frames of
-//! which lengths went between which sites.
+//! To whoever may read the file and not the site's key: the runs, and how many frames of which lengths
+//! went between which sites.
 
 mod error;
 mod file;
@@ -62,7 +62,7 @@ pub(crate) enum Way {
     Sent = 1,
 }
 
-/// A site's journal, held by this process alone until it is dropped.
+/// A site's journal, held by this process alone until the value is dropped.
 pub struct Journal {
     writer: Writer,
 }
@@ -72,7 +72,7 @@ pub struct Journal {
 pub struct RunName {
     /// The study.
     pub study: StudyHash,
-    /// Which run of it.
+    /// The number of the run in the study.
     pub number: u32,
     /// This site's place in the study.
     pub site: u16,
@@ -89,8 +89,7 @@ pub(crate) struct Begun {
 }
 
 impl Journal {
-    /// Opens the journal of a data folder, which is made if it is not there, for this process
-    /// alone.
+    /// Opens the journal of a data folder for this process alone; makes the journal where it is missing.
     pub fn open(folder: &Path) -> Result<Self, JournalError> {
         aside(|| Self::open_here(folder))
     }
@@ -135,8 +134,8 @@ impl Journal {
         })
     }
 
-    /// Begins a run, or finds it again after a restart. `seed` is drawn where none is given; seed and
-    /// frames stay for so long after the end.
+    /// Begins a run, or finds it again after a restart. A seed is drawn where `seed` is `None`; seed and
+    /// frames are kept for the given time after the end.
     pub(crate) async fn begin(
         &self,
         name: RunName,
@@ -152,7 +151,7 @@ impl Journal {
         .await
     }
 
-    /// A run of which everything is kept, for an audit; and whether it came to a release.
+    /// The name, seed and frames of an ended run, for an audit; and whether the run came to a release.
     pub(crate) async fn kept(
         &self,
         study: StudyHash,
@@ -167,8 +166,8 @@ impl Journal {
         .await
     }
 
-    /// Gives a run up: nothing of it remains but its number, which is never used again, and what an
-    /// audit needs. Frames made with another seed must not meet those that peers have.
+    /// Gives a run up: nothing of the run remains but its number, which is never used again, and what an
+    /// audit needs. Frames made with another seed must not meet the frames that peers have.
     pub fn abandon(&self, study: StudyHash, number: u32) -> Result<(), JournalError> {
         self.call(move |tables| tables.abandon(study, number))
     }
@@ -178,8 +177,8 @@ impl Journal {
         self.call(move |tables| tables.forget_old(now))
     }
 
-    /// Does some work with the tables, behind all that was asked for before, and waits for it. Not for
-    /// tasks of a runtime: see [`Journal::ask`].
+    /// Does work with the tables, after all work that was asked for before, and waits for its result.
+    /// Not for tasks of a runtime: see [`Journal::ask`].
     pub(crate) fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Tables) -> Result<T, JournalError> + Send + 'static,
@@ -187,8 +186,8 @@ impl Journal {
         self.writer.call(work)
     }
 
-    /// The same for tasks: they wait without a thread. Work that is asked for is done, also if nobody
-    /// waits for it any more.
+    /// As [`Journal::call`], for tasks: they wait without blocking a thread. The work is done even if
+    /// nobody waits for it any more.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Tables) -> Result<T, JournalError> + Send + 'static,
@@ -196,8 +195,8 @@ impl Journal {
         self.writer.ask(work).await
     }
 
-    /// The same without waiting: `then` hears of it, on the journal's thread, before anything else is
-    /// done there.
+    /// As [`Journal::call`], without waiting: `then` gets the result, on the journal's thread, before
+    /// other work is done there.
     pub(crate) fn post<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Tables) -> Result<T, JournalError> + Send + 'static,
@@ -206,14 +205,14 @@ impl Journal {
         self.writer.post(work, then);
     }
 
-    /// What is said where an answer does not come.
+    /// The error where the journal's thread does not answer.
     pub(crate) fn gone(&self) -> JournalError {
         self.writer.gone()
     }
 }
 
 impl Tables {
-    /// Sees that the file is of this version, and makes the tables where they are not.
+    /// Sees that the file is of this version, and makes the tables where they are missing.
     fn set_up(&self) -> Result<(), JournalError> {
         let connection = &self.connection;
         let set_up = connection
@@ -231,7 +230,7 @@ impl Tables {
             .execute_batch(SCHEMA)
             .and_then(|()| connection.execute_batch(history::SCHEMA));
         set_up.map_err(|error| self.failed("cannot be set up", &error))?;
-        // What a reader kept from being taken out earlier.
+        // Wipes data that a reader kept from being removed earlier.
         let _ = checkpoint(connection);
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! The journal's secrets at rest: seed and frames of a run, each sealed with ChaCha20-Poly1305
 //! (RFC 8439) under a key that follows from the site's own.
 //!
-//! Every box has a random nonce, so that a journal that comes from an old backup and goes on another
-//! way never seals two texts under one. What a box is of (the run, the peer, the way, the number) is
-//! authenticated with it: boxes cannot change places.
+//! Every box has a random nonce, so that a journal restored from an old backup never seals two texts
+//! under one nonce. The box's place (run, peer, direction, number) is authenticated with it: boxes
+//! cannot change places.
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use zeroize::Zeroizing;
@@ -12,12 +12,12 @@ use super::Way;
 use crate::agreement::StudyHash;
 use crate::identity::Secret;
 
-/// What opens and closes the boxes of one run.
+/// Opens and closes the boxes of one run.
 pub(crate) struct Sealing {
     key: LessSafeKey,
 }
 
-/// What a box is of.
+/// The place of a box in its run.
 #[derive(Clone, Copy)]
 pub(crate) enum Of {
     /// The run's seed.
@@ -40,8 +40,8 @@ impl Of {
 }
 
 impl Sealing {
-    /// For a run of the site whose key this is. `None` if the cipher refuses the key, which it does
-    /// not: it has the cipher's length.
+    /// The sealing of a run, for the site with this secret key. `None` if the cipher refuses the derived
+    /// key, which cannot happen, since the key has the cipher's length.
     pub(crate) fn new(secret: &Secret, study: StudyHash, number: u32) -> Option<Self> {
         let site = secret.derive("hedgerow journal at rest v1");
         let mut hasher = blake3::Hasher::new_keyed(&site);
@@ -53,7 +53,7 @@ impl Sealing {
         })
     }
 
-    /// A box with these bytes in it; `None` without randomness for its nonce.
+    /// A box with these bytes in it; `None` if no randomness could be had for its nonce.
     pub(crate) fn seal(&self, of: Of, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).ok()?;
@@ -73,7 +73,8 @@ impl Sealing {
         Some(sealed)
     }
 
-    /// What is in a box; `None` if it was closed with another key, for another place, or changed.
+    /// The bytes in a box; `None` if the box was closed with another key or for another place, or was
+    /// changed.
     pub(crate) fn open(&self, of: Of, mut sealed: Vec<u8>) -> Option<Vec<u8>> {
         let nonce = *sealed.first_chunk::<NONCE_LEN>()?;
         let nonce = Nonce::assume_unique_for_key(nonce);

@@ -1,4 +1,4 @@
-//! What is in the journal, for whoever has its connection: runs, their frames, and how they ended.
+//! The journal's tables, for the thread that has the connection: runs, their frames, and how they ended.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -19,13 +19,13 @@ use crate::message::Reason;
 pub(crate) struct Tables {
     pub(super) file: PathBuf,
     pub(super) connection: Connection,
-    /// What seals the run that is under way or looked at.
+    /// The sealing of the run that is under way or looked at.
     pub(super) sealing: Option<Sealing>,
 }
 
 impl Tables {
-    /// Begins a run, or finds it again after a restart. `seed` is drawn where none is given; seed and
-    /// frames stay for so long after the end.
+    /// Begins a run, or finds it again after a restart. A seed is drawn where `seed` is `None`; seed and
+    /// frames are kept for the given time after the end.
     pub(crate) fn begin(
         &mut self,
         name: &RunName,
@@ -108,8 +108,8 @@ impl Tables {
         }
     }
 
-    /// Why this site does not take part in a run of a study any more, where it does not. What cannot
-    /// be read says nothing.
+    /// Why this site does not take part in a run of a study any more; `None` where it may. A journal
+    /// that cannot be read gives `None` too.
     pub(crate) fn ended(&self, study: StudyHash, number: u32) -> Option<Reason> {
         let state: rusqlite::Result<String> = self.connection.query_row(
             "SELECT state FROM run WHERE study = ?1 AND number = ?2",
@@ -123,7 +123,7 @@ impl Tables {
         }
     }
 
-    /// How many frames of a link are here; they are numbered without gaps.
+    /// How many frames of a link are in the journal; frames are numbered without gaps.
     pub(crate) fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
         let connection = &self.connection;
         let count: rusqlite::Result<i64> = connection.query_row(
@@ -225,8 +225,8 @@ impl Tables {
         }
     }
 
-    /// Ends a run: remembers what was signed, wipes the seed and the frames unless they are kept for
-    /// an audit.
+    /// Ends a run: remembers the signed release, and wipes seed and frames unless they are kept for an
+    /// audit.
     pub(crate) fn finish(&mut self, run: i64, release: &[u8; 32]) -> Result<(), JournalError> {
         let connection = &mut self.connection;
         let mut finish = || -> rusqlite::Result<()> {
@@ -244,8 +244,8 @@ impl Tables {
         finish().map_err(|error| self.failed("a run cannot be ended", &error))
     }
 
-    /// Gives a run up: nothing of it remains but its number, which is never used again, and what an
-    /// audit needs. Frames made with another seed must not meet those that peers have.
+    /// Gives a run up: nothing of the run remains but its number, which is never used again, and what an
+    /// audit needs. Frames made with another seed must not meet the frames that peers have.
     pub(super) fn abandon(&mut self, study: StudyHash, number: u32) -> Result<(), JournalError> {
         let state: Option<String> = self
             .connection

@@ -1,6 +1,6 @@
-//! The thread that has a journal's connection. Others hand it work over a channel, and it does one
-//! thing after the other, in the order in which they were asked for: what was asked for before is in
-//! the journal before anything that was asked for later.
+//! The thread that has a journal's connection. Others hand it work over a channel, and it does one thing
+//! after the other, in the order in which they were asked for: earlier work is in the journal before any
+//! later work.
 //!
 //! When the journal is dropped, the thread does what was asked for, closes the file and lets the lock
 //! go; only then the journal is gone. Work that panics ends with an error for whoever asked, and the
@@ -17,19 +17,19 @@ use tokio::sync::oneshot;
 use super::{JournalError, Tables};
 use crate::aside;
 
-/// Work to be done with the tables; without them, where the thread is gone.
+/// Work to be done with the tables; the job gets `None` where the thread is gone.
 type Job = Box<dyn FnOnce(Option<&mut Tables>) + Send>;
 
-/// The thread and the way to it.
+/// The journal's thread and the channel to it.
 pub(super) struct Writer {
     file: PathBuf,
-    /// `None` only while it is dropped.
+    /// `None` only while the writer is dropped.
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Starts the thread. It holds the lock for as long as it has the tables.
+    /// Starts the thread, which holds the lock for as long as it has the tables.
     pub(super) fn start(tables: Tables, lock: Connection) -> std::io::Result<Self> {
         let file = tables.file.clone();
         let (jobs, asked) = mpsc::channel::<Job>();
@@ -40,8 +40,8 @@ impl Writer {
                 // Closed before the lock is let go: what is declared last goes first.
                 let mut tables = tables;
                 for job in asked {
-                    // What a job does with its answer may panic too; the next one has nothing to do
-                    // with that.
+                    // A job may also panic while it hands over its answer; the next job must not suffer
+                    // from that.
                     let _ = catch_unwind(AssertUnwindSafe(|| job(Some(&mut tables))));
                 }
             })?;
@@ -52,7 +52,7 @@ impl Writer {
         })
     }
 
-    /// Asks for work; `then` hears what came of it, on the thread.
+    /// Asks for work; `then` gets the result, on the thread.
     pub(super) fn post<T>(
         &self,
         work: impl FnOnce(&mut Tables) -> Result<T, JournalError> + Send + 'static,
@@ -102,7 +102,7 @@ impl Writer {
         done.unwrap_or_else(|_| Err(self.gone()))
     }
 
-    /// What is said where an answer does not come.
+    /// The error where the thread does not answer.
     pub(super) fn gone(&self) -> JournalError {
         failed(self.file.clone(), GONE)
     }
@@ -110,7 +110,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Without a way to it, the thread ends once it has done what was asked for.
+        // When the channel is closed, the thread ends after the work that was asked for.
         drop(self.jobs.take());
         // Nobody waits for itself: an answer may be the last that has the journal.
         let me = std::thread::current().id();

@@ -1,5 +1,5 @@
-//! What a run and its connections know of their links, and who is woken when it changes. The journal's
-//! thread enters here what it has kept.
+//! The numbers that a run and its connections share about their links, and who is woken when they
+//! change. The journal's thread enters each frame here once the frame is kept.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,19 +15,19 @@ use crate::message::End;
 /// The links of a run.
 pub(super) struct Books {
     state: Mutex<State>,
-    /// For each site: there is something for its connection to say.
+    /// For each site: wakes the connection that has something to send.
     pub(super) outgoing: Vec<Notify>,
     /// Something changed that the end of a run may wait for.
     pub(super) changed: Notify,
 }
 
-/// What the journal says of a frame that this site sends.
+/// The journal's answer about a frame that this site sends.
 pub(super) enum Kept {
-    /// The frame is there now.
+    /// The frame is in the journal now.
     New(Vec<u8>),
-    /// It was sent before a restart.
+    /// The same frame was sent before a restart.
     Known,
-    /// Another was sent before a restart.
+    /// Another frame of this number was sent before a restart.
     Other,
 }
 
@@ -57,7 +57,8 @@ impl Books {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters that a frame to a peer is kept, or that it is not the one that was sent before.
+    /// Enters that a frame to a peer is kept, or that it differs from the frame that was sent before a
+    /// restart.
     pub(super) fn sent(
         &self,
         (to, name): (u16, String),
@@ -84,13 +85,13 @@ impl Books {
         Err(error)
     }
 
-    /// Whether a frame is the next from a peer, and somebody may still use it.
+    /// Whether a frame is the next from a peer, and the run may still use it.
     pub(super) fn is_due(&self, from: u16, number: u64) -> bool {
         let state = self.lock();
         state.failure.is_none() && state.peers[usize::from(from)].received == number
     }
 
-    /// Enters that the next frame from a peer is kept, if it was one to keep.
+    /// Enters that the next frame from a peer is kept, unless the frame was a duplicate.
     pub(super) fn received(&self, from: u16, kept: Result<Option<Vec<u8>>, JournalError>) {
         let mut state = self.lock();
         match kept {
@@ -118,8 +119,8 @@ impl State {
         giver.map(|place| place as u16)
     }
 
-    /// A peer without which the run does not go on, as it says: one that has given it up, or one that
-    /// cannot take its part.
+    /// A peer without which the run does not go on, by the peer's own word: the peer has given the run
+    /// up, or cannot take its part.
     pub(super) fn missing(&self) -> Option<(u16, End)> {
         let given_up = self.giver().map(|giver| (giver, End::GivenUp));
         // There are at most 250 sites.

@@ -15,10 +15,10 @@ pub enum LineError {
         peer: String,
         /// For how long.
         waited: Duration,
-        /// What the last attempt to connect came to.
+        /// The outcome of the last attempt to connect.
         last: Option<String>,
     },
-    /// A peer is there, or comes and goes, but says nothing.
+    /// A peer is connected, or comes and goes, but sends nothing.
     #[error("`{peer}` connects but has sent nothing for {} s", waited.as_secs())]
     Stuck {
         /// The peer.
@@ -31,7 +31,7 @@ pub enum LineError {
     Ended {
         /// The peer.
         peer: String,
-        /// Why, as it says.
+        /// The reason that the peer gave.
         why: String,
     },
     /// A peer has given the run up.
@@ -50,7 +50,7 @@ pub enum LineError {
         /// The peer.
         peer: String,
     },
-    /// What this site computes is not what it computed before.
+    /// This site computes another frame than before the restart.
     #[error(
         "frame {number} to `{peer}` is not the one that was sent before the restart\nhint: the program, the study or the rows have changed since the run began; bring them back, or give the run up with hedgerow run --abandon"
     )]

@@ -1,5 +1,5 @@
-//! Frames that were just kept, at hand for whoever takes them next, so that they need not come out of
-//! the journal again. There are few of them: what is not here is in the journal.
+//! The frames that were kept last, in memory for the next reader, so that they need not be read from the
+//! journal again. The memory is small: a frame that is not in it is in the journal.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// Adds a frame that was just kept, if there is room for it and none was left out before it.
+    /// Adds a frame that was just kept, if there is room for it and no frame before it was left out.
     pub(super) fn put(&mut self, number: u64, frame: Vec<u8>) {
         if self.frames.is_empty() {
             self.first = number;
@@ -27,7 +27,8 @@ impl Fresh {
         }
     }
 
-    /// Takes a frame, if it is here; those before it are not needed any more.
+    /// Takes a frame, if it is in memory; frames before it are dropped, since nobody needs them any
+    /// more.
     pub(super) fn take(&mut self, number: u64) -> Option<Vec<u8>> {
         while self.first <= number {
             let frame = self.frames.pop_front()?;

@@ -9,15 +9,15 @@ use crate::reception::STRANGERS;
 pub struct Limits {
     /// A peer may be gone for this long.
     pub patience: Duration,
-    /// A peer that is there may say nothing for this long.
+    /// A connected peer may stay silent for this long.
     pub silence: Duration,
     /// A connection must have greeted within this time.
     pub handshake: Duration,
-    /// Something is said at least this often.
+    /// A connection sends something at least this often.
     pub alive: Duration,
     /// A line on which nothing comes for this long is dead.
     pub idle: Duration,
-    /// First pause between attempts to connect; it doubles.
+    /// First pause between attempts to connect; the pause doubles each time.
     pub first_pause: Duration,
     /// Longest pause between attempts to connect.
     pub longest_pause: Duration,

@@ -1,11 +1,11 @@
 //! A site's lines to its peers as a run sees them: numbered frames, through the journal.
 //!
-//! [`Lines`] is the `Network` of a run. What it sends is in the journal before a connection may
-//! take it; what it receives was put there by a connection first. The journal is the queue, so
-//! that there is one truth: this module holds numbers (`books`), which the journal's thread
-//! changes when a frame is there, and the last few frames, to be at hand (`fresh`). Nobody holds them while the disk is at work. Connections come and go beside it
-//! (see `connect`), and a run does not notice unless a peer is gone for longer than this site's
-//! patience.
+//! [`Lines`] is the `Network` of a run. A frame that it sends is in the journal before a connection may
+//! take it; a frame that it receives was put into the journal by a connection first. The journal is the
+//! queue, so that there is one truth: this module holds numbers (`books`), which the journal's thread
+//! changes when a frame is kept, and the last few frames, to be at hand (`fresh`). Nobody locks them
+//! while the disk is at work. Connections come and go (see `connect`), and a run does not notice unless
+//! a peer is gone for longer than this site's patience.
 //!
 //! # Discloses
 //! Nothing.
@@ -36,10 +36,10 @@ use error::as_network_error;
 pub use limits::Limits;
 use peer::Peer;
 
-/// Bytes that a peer may be ahead of the run; beyond, its connection is not read.
+/// Bytes that a peer may be ahead of the run; beyond that, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
 
-/// What a frame takes in the journal beside its bytes, at most.
+/// The most bytes that a frame takes in the journal beside its own.
 const OF_A_FRAME: u64 = 64;
 
 /// What the run and its connections share.
@@ -99,8 +99,8 @@ impl Shared {
         self.books.lock()
     }
 
-    /// Sends a frame, or sees that it is the one that was sent before a restart. It is in the journal
-    /// when this returns, so it is for the protocol's own thread.
+    /// Sends a frame, or sees that it equals the frame that was sent before a restart. The frame is in
+    /// the journal when this returns, so only the protocol's own thread may call this.
     pub(crate) fn send(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
         let (answer, answered) = mpsc::sync_channel(1);
         self.keep_sent(to, frame, move |kept| {
@@ -124,8 +124,8 @@ impl Shared {
         as_network_error(failure.as_ref().unwrap_or(&LineError::Stopped))
     }
 
-    /// Has a frame kept that this site sends; one that was sent before a restart is compared with what
-    /// is kept.
+    /// Has a frame of this site kept; a frame that was sent before a restart is compared with the kept
+    /// one.
     fn keep_sent(
         &self,
         to: u16,
@@ -160,7 +160,7 @@ impl Shared {
         );
     }
 
-    /// The next frame from a peer, if it is here.
+    /// The next frame from a peer, if it has arrived.
     pub(crate) fn poll_receive(
         &self,
         from: u16,
@@ -229,9 +229,9 @@ impl Shared {
         }
     }
 
-    /// Takes a frame from a connection: kept first, handed on then. One that is here already is
-    /// dropped; `false` for one that leaves a gap. A connection that ends meanwhile changes nothing of
-    /// it: the journal's thread does it to the end.
+    /// Takes a frame from a connection: the frame is kept first and handed on then. A frame that has
+    /// arrived before is dropped; `false` for a frame that leaves a gap. If the connection ends
+    /// meanwhile, the journal's thread still keeps the frame.
     pub(crate) async fn deliver(&self, from: u16, number: u64, frame: Vec<u8>) -> bool {
         if number > self.due(from) {
             return false;
@@ -240,7 +240,7 @@ impl Shared {
         let (due, kept) = (Arc::clone(&books), oneshot::channel());
         self.journal.post(
             move |tables| {
-                // Another connection may have brought it meanwhile.
+                // Another connection may have brought the frame meanwhile.
                 if !due.is_due(from, number) {
                     return Ok(None);
                 }
@@ -258,19 +258,20 @@ impl Shared {
     }
 
     /// Whether a peer is so far ahead that its connection should not be read for now. After a restart
-    /// every one is until the run has taken what was here: else it could be ahead once more with each.
+    /// every peer counts as far ahead until the run has taken the frames of the journal; otherwise a
+    /// peer could get further ahead with each restart.
     pub(crate) fn is_far_ahead(&self, peer: u16) -> bool {
         let state = self.lock();
         let peer = &state.peers[usize::from(peer)];
         peer.ahead >= MOST_AHEAD || peer.taken < peer.replayed
     }
 
-    /// A peer says that it has all frames below a number; `false` where there are not so many.
+    /// A peer says that it has all frames below a number; `false` where this site has sent fewer.
     pub(crate) fn seen(&self, by: u16, next: u64) -> bool {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(by)];
-        // What it greeted with may be more than is here, where a power cut took this site's last
-        // frames; they follow again.
+        // A peer may greet with a higher number than this site has, where a power cut took this site's
+        // last frames; they follow again.
         if next > peer.sent.max(peer.seen) {
             return false;
         }
@@ -290,7 +291,7 @@ impl Shared {
         self.books.changed.notify_waiters();
     }
 
-    /// A peer says that the run is over there: it has everything, and nothing more comes from it.
+    /// A peer says that the run is over at its site: the peer has everything, and sends nothing more.
     pub(crate) fn over(&self, peer: u16) {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(peer)];
@@ -305,7 +306,7 @@ impl Shared {
         self.lock().peers[usize::from(peer)].connection.is_some()
     }
 
-    /// Why this site does not take part in another run of the study any more, where it does not.
+    /// Why this site does not take part in a run of the study any more; `None` where it may.
     pub(crate) async fn run_ended(&self, study: StudyHash, number: u32) -> Option<Reason> {
         let ended = self
             .journal
@@ -313,8 +314,9 @@ impl Shared {
         ended.await.ok().flatten()
     }
 
-    /// A connection to a peer is ready. One that takes over ends an older one; another is of no use
-    /// where there is one. Returns its number and what tells it to end.
+    /// A connection to a peer is ready. A connection that takes over ends an older one; any other is of
+    /// no use while a connection exists. Returns the connection's number and the receiver that tells it
+    /// to end.
     pub(crate) fn connected(
         &self,
         to: u16,
@@ -330,7 +332,7 @@ impl Shared {
         peer.connections += 1;
         peer.connection = Some((peer.connections, end));
         peer.last = None;
-        // What the peer said of its end belongs to its life before this one.
+        // What the peer said of its end belongs to the peer's earlier process.
         peer.ended = None;
         peer.seen = peer.seen.max(seen);
         if let Some((_, since)) = &mut peer.waiting {
@@ -360,7 +362,7 @@ impl Shared {
         self.lock().peers[usize::from(from)].received
     }
 
-    /// What a connection may say next, given what it has said.
+    /// What a connection may send next, given what it has sent.
     pub(crate) async fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
         {
             let mut state = self.lock();
@@ -401,12 +403,12 @@ impl Shared {
         &self.books.outgoing[usize::from(to)]
     }
 
-    /// Why the lines failed, if they did.
+    /// Why the lines failed; `None` if they did not.
     pub(crate) fn failure(&self) -> Option<LineError> {
         self.lock().failure.clone()
     }
 
-    /// Tells peers, where there are connections, that this site's part has ended.
+    /// Tells all connected peers that this site's part has ended.
     pub(crate) fn end(&self, end: End) {
         self.lock().end = Some(end);
         self.books.outgoing.iter().for_each(Notify::notify_one);
@@ -422,14 +424,15 @@ impl Shared {
         self.lock().fail(LineError::Stopped);
     }
 
-    /// The first peer that does not have everything yet, or does not know that this site has. Those
-    /// that are done are noted: after a restart nobody waits for them, who may be gone by then.
+    /// The first peer that lacks something, or does not know that this site has everything. Peers that
+    /// are done are noted: after a restart this site does not wait for them, since they may be gone by
+    /// then.
     fn behind(&self) -> Option<u16> {
         let mut state = self.lock();
         let mut behind = None;
         for peer in self.peers() {
             let link = &mut state.peers[usize::from(peer)];
-            // One that gave the run up wants nothing of it.
+            // A peer that gave the run up wants nothing of it.
             if link.is_over || link.ended == Some(End::GivenUp) {
                 continue;
             }
@@ -451,7 +454,7 @@ impl Shared {
         let deadline = tokio::time::Instant::now() + limit;
         loop {
             let mut changed = pin!(self.books.changed.notified());
-            // What changes from here on wakes the wait below.
+            // Any change from here on wakes the wait below.
             changed.as_mut().enable();
             let behind = self.behind()?;
             if tokio::time::timeout_at(deadline, changed).await.is_err() {
@@ -461,7 +464,7 @@ impl Shared {
     }
 }
 
-/// What a connection may say next.
+/// What a connection may send next.
 pub(crate) enum Saying {
     Frame(Vec<u8>),
     Seen(u64),

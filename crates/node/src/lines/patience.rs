@@ -1,11 +1,11 @@
-//! When a run stops waiting for a peer, and what it says of it.
+//! When a run stops waiting for a peer, and what the run reports then.
 
 use super::peer::Peer;
 use super::{LineError, Shared};
 use crate::message::End;
 
-/// A peer that comes and goes, and sends nothing that it is waited for, has this many times the time
-/// of one that stays.
+/// A peer that comes and goes without sending the awaited frame gets this many times the patience of a
+/// peer that stays.
 const LONGEST_WAIT: u32 = 3;
 
 impl Shared {
@@ -27,7 +27,7 @@ impl Shared {
 
     fn lost(&self, peer: u16, link: &Peer, missing: Option<(u16, End)>) -> Option<LineError> {
         let name = || self.name(peer).to_owned();
-        // Each time that it comes back it has its time again, but not without end.
+        // Each time the peer comes back its time starts again, but not without end.
         if let Some(awaited) = link.awaited.map(|since| since.elapsed())
             && awaited >= self.limits.silence.saturating_mul(LONGEST_WAIT)
         {
@@ -37,7 +37,7 @@ impl Shared {
             });
         }
         if link.connection.is_none() {
-            // One that comes later finds that it waits in vain too. One that is there may have
+            // A peer that comes later finds that it waits in vain too. A connected peer may have
             // everything that it takes to end well.
             if let Some((missing, end)) = missing {
                 return Some(self.ended_error(missing, end));

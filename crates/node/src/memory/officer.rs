@@ -1,4 +1,4 @@
-//! What the site's privacy officer is asked about runs, and what the officer says.
+//! Questions to the site's privacy officer about runs, and the officer's answers.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -8,15 +8,16 @@ use crate::agreement::StudyHash;
 /// The officer's word about a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether it may begin.
+    /// Whether the run may begin.
     pub is_approved: bool,
-    /// The rows that the officer was asked about; `None` for a word that nobody had asked for.
+    /// The rows that the officer was asked about; `None` where the officer decided without being asked.
     pub rows: Option<[u8; 32]>,
 }
 
 impl Decision {
-    /// Whether a run with these rows may begin by this word: with the rows that were asked about; or, if
-    /// nobody had asked, with rows that were in a run before, or where nothing is known of those before.
+    /// Whether a run with these rows may begin by the officer's word. A word about certain rows allows
+    /// these rows; a word without a question allows rows that were in a run before, and any rows where
+    /// the rows of earlier runs are unknown.
     pub fn allows(&self, print: &Print, earlier: &[Earlier]) -> bool {
         let is_about_these = match self.rows {
             Some(rows) => rows == print.rows,
@@ -32,9 +33,9 @@ impl Decision {
 /// A run that waits for the officer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Which run.
+    /// The number of the run.
     pub number: u32,
-    /// Why it waits.
+    /// Why the run waits.
     pub why: String,
     /// Since when.
     pub asked: String,
@@ -80,7 +81,7 @@ impl Memory {
         self.put(|connection| forget_question(connection, mark))
     }
 
-    /// Keeps the officer's word about a run, and which rows it was asked about; the last one counts.
+    /// Keeps the officer's word about a run, and which rows the word is about; the last word counts.
     pub fn decide(&self, mark: &Mark, is_approved: bool) -> Result<(), MemoryError> {
         self.put(|connection| {
             connection.execute(

@@ -1,4 +1,5 @@
-//! What rows are known again by: their source, the bytes of a file, and their codes in any order.
+//! The marks by which a memory recognizes rows: their source, the bytes of a file, and their codes in
+//! any order.
 
 use std::path::Path;
 
@@ -10,21 +11,21 @@ use crate::aside;
 use crate::identity::random;
 use crate::source::Source;
 
-/// Rows as the memory knows them again.
+/// The marks by which a memory recognizes rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Print {
-    /// What their source is called.
+    /// The name of the rows' source.
     pub source: String,
     /// Digest of the file.
     pub bytes: Option<[u8; 32]>,
     /// Digest of the coded rows, in any order.
     pub rows: [u8; 32],
-    /// How many they are.
+    /// The number of rows.
     pub records: u64,
 }
 
 impl Memory {
-    /// What rows and their source are known by.
+    /// The marks of rows and their source.
     pub fn print(&self, source: &Source, table: &Table) -> Result<Print, MemoryError> {
         let key = self.key()?;
         let bytes = match source {
@@ -39,7 +40,7 @@ impl Memory {
         })
     }
 
-    /// The key of this memory's digests, drawn when it is first asked for.
+    /// The key of this memory's digests, drawn at the first use.
     fn key(&self) -> Result<[u8; 32], MemoryError> {
         let fresh = random().map_err(|error| self.failed("has no key", &error))?;
         self.change("cannot be set up", |connection| {

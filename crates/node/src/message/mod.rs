@@ -1,17 +1,17 @@
 //! What sites say to each other inside TLS, before and between the frames of a run.
 //!
-//! A message is a length (4 bytes, little-endian), a kind (1 byte) and a body. The length is
-//! capped before anything is allocated, and memory grows with what has come, not with what was
-//! promised. Frames carry the number they have on their link, so that a line may break and be
+//! A message is a length (4 bytes, little-endian), a kind (1 byte) and a body. The length is capped
+//! before anything is allocated, and memory grows with the bytes that have come, not with the length
+//! that was promised. Frames carry the number they have on their link, so that a line may break and be
 //! taken up again anywhere: duplicates are known, gaps are seen.
 //!
-//! Whatever a site says first begins, behind its kind, with eight letters and a version, in every
-//! version; what follows is the version's own. A site that hears another version answers with no
-//! more than that beginning, so both ends can say which two versions met.
+//! In every version the first message of a site begins, behind its kind, with eight letters and a
+//! version; what follows depends on the version. A site that hears another version answers with that
+//! beginning alone, so both ends can say which two versions met.
 //!
 //! # Discloses
-//! To peers of the study: which study and run this site is at, and how far it has come. Why a run
-//! ended is told as a word out of a few, never as text that could hold a value.
+//! To peers of the study: which study and run this site is at, and how far it has come. The reason of an
+//! end is one of a few fixed words, never text that could hold a value.
 
 use std::fmt;
 use std::time::Duration;
@@ -33,9 +33,10 @@ const MAGIC: [u8; 8] = *b"hedgerow";
 pub(crate) const LONGEST: usize = 1 + 8 + HEADER_BYTES + MAXIMUM_PAYLOAD;
 /// The run of a greeting that only asks which run is due.
 pub(crate) const NO_RUN: u32 = 0;
-/// The longest message of a greeting. This version's are shorter; another's have room.
+/// The longest message of a greeting. Greetings of this version are shorter; the rest is room for other
+/// versions.
 pub(crate) const LONGEST_GREETING: usize = 1 << 12;
-/// The version that refused another without a word about its own.
+/// The version that refused other versions without naming its own.
 const FIRST: Version = Version {
     language: 1,
     frames: 0,
@@ -44,9 +45,9 @@ const FIRST: Version = Version {
 /// A version of what sites say to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
-    /// Of greetings and of what is said between frames.
+    /// The version of greetings and of messages between frames.
     pub language: u8,
-    /// Of the frames of a run.
+    /// The version of the frames of a run.
     pub frames: u8,
 }
 
@@ -56,7 +57,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// One message.
+/// A message between two sites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Message {
     /// Who speaks, about what, and which frame is due next.
@@ -71,7 +72,8 @@ pub(crate) enum Message {
     Alive,
     /// This site's part in the run has ended without a release.
     Ended(End),
-    /// Said in place of a greeting: this site does not take its part in the run, and in a word why.
+    /// Sent in place of a greeting: this site does not take its part in the run, with the reason in a
+    /// word.
     Declined {
         study: StudyHash,
         run: u32,
@@ -94,21 +96,21 @@ pub(crate) struct Hello {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It speaks another version of what sites say to each other, this one.
+    /// The site that refuses speaks this other version of the language between sites.
     OtherVersion(Version),
-    /// It has another study, or another version of it.
+    /// The peer has another study, or another version of it.
     OtherStudy,
-    /// It is at another run of the study.
+    /// The peer is at another run of the study.
     OtherRun,
-    /// It says that it is another site than its key says.
+    /// The greeting names another site than the key does.
     OtherSite,
-    /// What it said is no greeting.
+    /// The message is no greeting.
     NoGreeting,
-    /// The run is over there: it has everything that it needs, and keeps nothing of it.
+    /// The run is over at the site that refuses, which has everything that it needs and keeps nothing.
     Over,
-    /// It has heard of the run only by this greeting, and begins.
+    /// The site that refuses has heard of the run only by this greeting, and begins.
     Begins,
-    /// The run was given up there, and keeps nothing of it: it cannot go on anywhere.
+    /// The run was given up at the site that refuses: it cannot go on anywhere.
     GivenUp,
     /// The two sites have a connection already.
     Connected,
@@ -141,15 +143,15 @@ impl fmt::Display for Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// A fault of its own: its rows, its disk, its rules.
+    /// A fault at the site itself: its rows, its disk, its rules.
     Own,
     /// A peer was gone, silent or wrong.
     Peer(u16),
-    /// Somebody stopped it.
+    /// Somebody stopped the site's process.
     Stopped,
-    /// Its steward gave the run up: it does not come back.
+    /// The site's steward gave the run up: the site does not come back.
     GivenUp,
-    /// It counted the release again, and does not sign it.
+    /// The site counted the release again, and does not sign it.
     Unsound,
 }
 
@@ -187,16 +189,16 @@ pub enum MessageError {
     TooLong {
         /// The length.
         length: usize,
-        /// The most there may be.
+        /// The greatest length allowed.
         limit: usize,
     },
-    /// A kind that there is not.
+    /// A message of an unknown kind.
     #[error("it sent a message of unknown kind {0}")]
     UnknownKind(u8),
-    /// A body that does not fit its kind.
+    /// A message whose body does not fit its kind.
     #[error("it sent a message that does not decode")]
     Malformed,
-    /// First words of another version.
+    /// A first message of another version.
     #[error("{}", Reason::OtherVersion(*.0))]
     OtherVersion(Version),
 }
@@ -224,7 +226,8 @@ impl Message {
                 bytes.extend_from_slice(&hello.next.to_le_bytes());
                 bytes
             }
-            // The other end hears which version this is, in whatever version it speaks.
+            // The answer tells the other end this site's version, in whatever version the other end
+            // speaks.
             Self::Refused(Reason::OtherVersion(_)) => opening(0),
             Self::Refused(Reason::OtherStudy) => vec![1, 1],
             Self::Refused(Reason::OtherRun) => vec![1, 2],
@@ -290,7 +293,7 @@ impl Message {
             2 => {
                 let number = body.first_chunk().ok_or(malformed)?;
                 let number = u64::from_le_bytes(*number);
-                // The frame is most of the message: it keeps the memory.
+                // The frame is most of the message, so it keeps the message's memory.
                 bytes.drain(..9);
                 Ok(Self::Frame { number, bytes })
             }
@@ -352,7 +355,7 @@ fn version_of(body: &[u8]) -> Option<Version> {
     Some(Version { language, frames })
 }
 
-/// What follows the beginning of first words of this version.
+/// The rest of a first message of this version, after its beginning.
 fn opened(body: &[u8]) -> Result<&[u8], MessageError> {
     let is_ours = version_of(body) == Some(VERSION);
     let rest = body.get(MAGIC.len() + 2..).filter(|_| is_ours);

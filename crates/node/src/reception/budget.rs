@@ -11,12 +11,12 @@ use super::places::Who;
 
 /// Handshakes that may come at once after a pause, and in a second: of all strangers together.
 const OF_STRANGERS: Rate = Rate(128.0, 64.0);
-/// Of the strangers at one address.
+/// Handshakes of the strangers at one address.
 const OF_AN_ADDRESS: Rate = Rate(64.0, 16.0);
-/// Of one site, whose lines may break again and again.
+/// Handshakes of one site, whose lines may break again and again.
 const OF_A_SITE: Rate = Rate(64.0, 16.0);
 
-/// At once, and in a second.
+/// Handshakes at once, and in a second.
 #[derive(Clone, Copy)]
 struct Rate(f64, f64);
 
@@ -34,7 +34,7 @@ impl Left {
         }
     }
 
-    /// What is left by now.
+    /// Adds what has accrued since the last call.
     fn refill(&mut self, rate: Rate, now: Instant) {
         let more = now.saturating_duration_since(self.at).as_secs_f64() * rate.1;
         self.handshakes = (self.handshakes + more).min(rate.0);
@@ -42,7 +42,7 @@ impl Left {
     }
 }
 
-/// What everybody has left.
+/// The handshakes that each caller has left.
 pub(crate) struct Budget {
     strangers: Left,
     each: HashMap<Who, Left>,
@@ -56,7 +56,7 @@ impl Budget {
         }
     }
 
-    /// Whether one more is done for somebody; if so it is counted.
+    /// Whether one more handshake is done for a caller; if so, it is counted.
     pub(crate) fn spend(&mut self, who: Who, now: Instant) -> bool {
         let rate = match who {
             Who::Site(_) => OF_A_SITE,
@@ -68,7 +68,7 @@ impl Budget {
                 OF_AN_ADDRESS
             }
         };
-        // Those that have everything need no entry; so entries are as few as handshakes are.
+        // Callers with a full budget need no entry, so entries are as few as recent handshakes.
         let is_full = |who: &Who, left: &mut Left| {
             let rate = match who {
                 Who::Site(_) => OF_A_SITE,
@@ -118,7 +118,7 @@ mod tests {
             assert!(budget.each.len() <= 1 + 128 + 64 * 10);
         }
         assert!((500..=128 + 640).contains(&done), "{done}");
-        // A site has its own, and no more than that.
+        // A site has a budget of its own, and no more than that.
         let now = start + Duration::from_secs(10);
         let done = (0..1000)
             .filter(|_| budget.spend(Who::Site(2), now))
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(done, 64);
         assert!(budget.spend(Who::Site(3), now));
         assert!(budget.spend(Who::Site(2), now + Duration::from_secs(1)));
-        // Nothing is kept of those who have not come for a while.
+        // No entry is kept for callers that have not come for a while.
         assert!(budget.spend(at(9), now + Duration::from_secs(60)));
         assert_eq!(budget.each.len(), 1);
     }

@@ -1,15 +1,15 @@
 //! A word in the first bytes of a connection by which a site of the study is told from strangers
 //! before anything is computed for it.
 //!
-//! Two sites that know each other's keys share a secret (Diffie-Hellman over the curve of their
-//! signing keys), and a caller writes a number and its keyed hash into the name of the protocol
-//! that it offers (ALPN, RFC 7301). To check it costs one hash. It proves nothing that a
-//! connection depends on: TLS proves the key afterwards. It only decides who waits among
-//! strangers, so a flood cannot keep out a site that shares its address with the flood.
+//! Two sites that know each other's keys share a secret (Diffie-Hellman over the curve of their signing
+//! keys), and a caller writes a number and its keyed hash into the name of the protocol that it offers
+//! (ALPN, RFC 7301). To check it costs one hash. The word proves nothing that a connection depends on:
+//! TLS proves the key afterwards. It only decides which callers wait among strangers, so a flood cannot
+//! keep out a site that shares its address with the flood.
 //!
-//! Each number is good once and must be greater than those before, so whoever recorded one gains
-//! nothing by sending it again. It is the caller's time in nanoseconds; a caller whose clock was
-//! set back waits among strangers until its time has come, and no longer than that.
+//! Each number is good once and must be greater than the numbers before, so whoever recorded a word
+//! gains nothing by sending it again. The number is the caller's time in nanoseconds; a caller whose
+//! clock was set back waits among strangers until its time has come, and no longer than that.
 //!
 //! # Discloses
 //! To whoever watches the line: the caller's place in the study and its time. To peers nothing.
@@ -31,7 +31,8 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 /// The word by which the site at a place introduces itself to another.
 pub(crate) fn introduce(secret: &Secret, place: u16, to: &PublicKey) -> Vec<u8> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    // Until the year 2554 it fits; a clock before 1970 counts from what was used last.
+    // Nanoseconds fit until the year 2554; a clock before 1970 counts on from the number that was used
+    // last.
     let now = since.map_or(0, |since| since.as_nanos() as u64);
     let advance = |last: u64| Some(now.max(last.saturating_add(1)));
     let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, advance);
@@ -61,7 +62,7 @@ impl Introductions {
         }
     }
 
-    /// The place of the site whose word this is, if it is one and new.
+    /// The place of the site that wrote this word, if the word is valid and new.
     pub(crate) fn site_of(&self, found: &[u8]) -> Option<u16> {
         let found: &[u8; BYTES] = found.try_into().ok()?;
         let (place, rest) = found.split_first_chunk()?;
@@ -73,7 +74,7 @@ impl Introductions {
         if self::hash(key, place, number) != hash {
             return None;
         }
-        // One step, so a panic elsewhere leaves it whole.
+        // The number changes in one step, so a panic elsewhere leaves it whole.
         let mut greatest = self.greatest.lock().unwrap_or_else(PoisonError::into_inner);
         let last = greatest.get_mut(usize::from(place))?;
         if number <= *last {
@@ -84,7 +85,7 @@ impl Introductions {
     }
 }
 
-/// The key of what one site says to the other.
+/// The key for words from one site to another.
 fn key(secret: &Secret, peer: &PublicKey, from: &PublicKey, to: &PublicKey) -> Zeroizing<[u8; 32]> {
     let mut hasher = blake3::Hasher::new_derive_key("hedgerow introduction v1");
     hasher.update(&*secret.agree(peer));
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(here.site_of(&first), None);
         // To its own node a site introduces itself too.
         assert_eq!(here.site_of(&introduce(&secrets[1], 1, &keys[1])), Some(1));
-        // One that does not come here, one that says it is another, one that nobody knows.
+        // A site that does not come here, a site that claims another place, a site that nobody knows.
         assert_eq!(here.site_of(&introduce(&secrets[3], 3, &keys[1])), None);
         assert_eq!(here.site_of(&introduce(&secrets[0], 2, &keys[1])), None);
         let stranger = Secret::from_bytes(&[77; 32]);
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(here.site_of(&introduce(&secrets[0], 900, &keys[1])), None);
     }
 
-    /// What goes one way is no word the other way.
+    /// A word from one site to another is no word in the other direction.
     #[test]
     fn a_word_does_not_turn_back() {
         let (secrets, keys) = (secrets(), keys());

@@ -2,13 +2,13 @@
 //! they have proven a key of the study and greeted. A run's listener and a waiting node's door
 //! (see `connect` and `knock`) receive in the same way.
 //!
-//! Anybody can connect. A connection costs a place (see `places`), of which strangers have few;
-//! nothing is computed for it before its first words are here. By those a site of the study is
-//! known (see `introduction`) and leaves the strangers' places for its own, so that neither those
-//! who hold thousands of connections nor those who open thousands a second keep it out, from
-//! whatever address. Handshakes are bounded in number (see `budget`), each with its greeting in
-//! time, and what is said of those who were turned away in length (see `tally`). A caller without
-//! a word of introduction, of another version of hedgerow perhaps, is heard like any stranger.
+//! Anybody can connect. A connection costs a place (see `places`), of which strangers have few; nothing
+//! is computed for it before its first bytes have come. By these a site of the study is recognized (see
+//! `introduction`) and leaves the strangers' places for its own, so that neither callers who hold
+//! thousands of connections nor callers who open thousands a second keep it out, from whatever address.
+//! Handshakes are bounded in number (see `budget`), each with its greeting in time, and so is the log of
+//! callers who were turned away (see `tally`). A caller without a word of introduction, of another
+//! version of hedgerow perhaps, is heard like any stranger.
 //!
 //! # Discloses
 //! See `introduction` and `tls`.
@@ -44,10 +44,10 @@ pub(crate) type Stream = TlsStream<TcpStream>;
 /// Strangers that are listened to at a time.
 pub(crate) const STRANGERS: usize = 256;
 
-/// How often counts of those turned away are looked at.
+/// How often the counts of refused callers are looked at.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Why a connection did not become what it came for; `None` where there is nothing to say.
+/// Why a connection was turned away; `None` where there is nothing to report.
 pub(crate) type Refusal = Option<String>;
 
 /// Receives whoever comes to a port; what a greeting comes to is a `T`.
@@ -73,7 +73,7 @@ struct Desk {
 pub(crate) struct Rules<'a> {
     /// Keys of all sites, in the study's order.
     pub(crate) keys: &'a [PublicKey],
-    /// The places of those who may come.
+    /// The places of the sites that may come.
     pub(crate) guests: &'a [u16],
     /// A connection must have greeted within this time.
     pub(crate) limit: Duration,
@@ -108,8 +108,8 @@ impl<T: Send + 'static> Reception<T> {
         })
     }
 
-    /// What the next greeting comes to. `greet` gets a line that has proven the key of a site of the
-    /// study, and says what becomes of it. Nothing is lost where this is dropped halfway.
+    /// The result of the next greeting. `greet` gets a line that has proven the key of a site of the
+    /// study, and decides what becomes of the line. Nothing is lost where the future is dropped halfway.
     pub(crate) async fn next<F>(
         &mut self,
         listener: &TcpListener,
@@ -142,7 +142,7 @@ impl<T: Send + 'static> Reception<T> {
     }
 }
 
-/// The place of a connection; it is given back when this is dropped.
+/// The place of a connection; it is given back when this value is dropped.
 struct Place {
     desk: Arc<Desk>,
     number: u64,
@@ -249,6 +249,6 @@ impl Desk {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these hold is whole after every step.
+    // The locked values are whole after every step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,12 @@
 //! The places of connections that have not greeted yet: few for strangers, fairly shared, and some
 //! for each site of the study that no stranger can take.
 //!
-//! A stranger's place is one of its address, of which each may have half, and is lost when the
-//! address has too many or the strangers together have: then one goes of the address that has
-//! most, drawn at random. So addresses with few connections lose none to one with many; and among
-//! those of one address every one has a chance to last, however fast new ones come, where
-//! the oldest or the newest would have none. A connection that is known to be a site's leaves the
-//! strangers; of a site's own the oldest makes room for the newest.
+//! A stranger's place counts for its address, and an address may have half of all places. When an
+//! address has too many places, or the strangers together have, the address with the most places loses
+//! one, drawn at random. So addresses with few connections lose no place to an address with many; and
+//! each connection of an address has a chance to last, however fast new ones come, which the oldest or
+//! the newest would not have if age decided. A connection that proves to be a site's leaves the
+//! strangers' places; among a site's own connections the oldest makes room for the newest.
 //!
 //! # Discloses
 //! Nothing.
@@ -29,8 +29,8 @@ pub(crate) enum Who {
 }
 
 impl Who {
-    /// A stranger at an address, or at one of those that come together: of an IPv6 address whoever
-    /// has it has all that begin with the same 64 bits.
+    /// A stranger at an address. IPv6 addresses that begin with the same 64 bits count as one, since
+    /// whoever has one of them has them all.
     pub(crate) fn at(address: IpAddr) -> Self {
         Self::Stranger(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::from((u128::from(address) >> 64 << 64).to_be_bytes()),
@@ -43,7 +43,7 @@ impl Who {
 pub(crate) struct Places {
     /// Strangers at a time.
     most: usize,
-    /// In the order in which they came.
+    /// The places in the order in which they were taken.
     held: Vec<Held>,
     next: u64,
 }
@@ -64,7 +64,8 @@ impl Places {
         }
     }
 
-    /// A place for somebody who has just connected: its number, and what tells that it is lost.
+    /// A place for a caller who has just connected: its number, and a receiver that tells when the place
+    /// is lost.
     pub(crate) fn take(&mut self, stranger: Who) -> (u64, oneshot::Receiver<()>) {
         if self.of(stranger) >= self.most.div_ceil(2) {
             self.draw(|who| who == stranger);
@@ -82,11 +83,11 @@ impl Places {
         (number, ended)
     }
 
-    /// It is a site's.
+    /// Enters that the connection at a place belongs to a site.
     pub(crate) fn is_of(&mut self, number: u64, site: u16) {
         let who = Who::Site(site);
         let held = self.held.iter_mut().find(|held| held.number == number);
-        // One that has lost its place hears of it.
+        // A connection that has lost its place hears of the loss.
         let Some(held) = held.filter(|held| held.who != who) else {
             return;
         };
@@ -98,7 +99,7 @@ impl Places {
         }
     }
 
-    /// It has greeted, or is gone.
+    /// Gives a place back: its connection has greeted, or is gone.
     pub(crate) fn leave(&mut self, number: u64) {
         self.held.retain(|held| held.number != number);
     }
@@ -185,7 +186,7 @@ mod tests {
             most in 1..24usize,
         ) {
             let mut places = Places::new(most);
-            // What the test knows of those that have a place.
+            // The test's own list of connections that have a place.
             let mut all: Vec<(u64, Who, oneshot::Receiver<()>)> = Vec::new();
             for step in steps {
                 let before: Vec<(u64, Who)> =
@@ -258,7 +259,7 @@ mod tests {
             }
             lasting += usize::from(ended.try_recv() == Err(TryRecvError::Empty));
         }
-        // 400 times (31/32)^64, about 52; where the oldest goes, none.
+        // 400 times (31/32)^64, about 52; if the oldest went, no connection would last.
         assert!((10..200).contains(&lasting), "{lasting}");
     }
 }

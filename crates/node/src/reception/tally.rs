@@ -1,5 +1,5 @@
-//! What is said of those who were turned away: the first of them one by one, and then, once a
-//! minute, how many more there were. A flood does not fill a log, and does not go unmentioned.
+//! The log of callers who were turned away: the first callers one by one, and then, once a minute, the
+//! number of further ones. A flood does not fill a log, and does not go unmentioned.
 //!
 //! # Discloses
 //! To this site's steward: addresses and counts.
@@ -12,17 +12,17 @@ use std::time::{Duration, Instant};
 use super::places::Who;
 use crate::events::{Event, Watcher};
 
-/// How often it is said how many there were.
+/// How often the number of further callers is reported.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Those of one address or site that are told one by one in this time.
+/// Refused callers of one address or site that are reported one by one in a minute.
 const ONE_BY_ONE: u64 = 8;
-/// Addresses and sites that are told apart; those beyond are counted together.
+/// Addresses and sites that are counted apart; all further ones are counted together.
 const MOST: usize = 256;
 
-/// Counts those who were turned away.
+/// Counts the callers who were turned away.
 pub(crate) struct Tally {
     watcher: Watcher,
-    /// `None` for those who are counted together.
+    /// Counts by caller; `None` is everybody who is counted together.
     counts: Mutex<HashMap<Option<Who>, Count>>,
 }
 
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Address and reason of each that was said.
+    /// Address and reason of each report.
     type Said = Arc<Mutex<Vec<(String, String)>>>;
 
     fn tally() -> (Tally, Said) {

@@ -42,7 +42,7 @@ pub enum Source {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// A file, or a value in it.
+    /// A file, or a value in it, cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
     /// A database.
@@ -68,7 +68,7 @@ impl Source {
         }
     }
 
-    /// What it is called where something is wrong with its rows as a whole.
+    /// The source's name in errors about its rows as a whole.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -76,8 +76,8 @@ impl Source {
         }
     }
 
-    /// What it is known by in every study: the file, wherever it is called from; the database, whatever
-    /// is read from it.
+    /// The source's name across all studies: the file by its full path; the database, whatever is read
+    /// from it.
     pub fn identity(&self) -> String {
         match self {
             Self::File(path) => {

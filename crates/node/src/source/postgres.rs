@@ -1,9 +1,8 @@
-//! Rows from PostgreSQL: one consistent snapshot, streamed, its types checked first.
+//! Rows from PostgreSQL: one consistent snapshot, streamed, with the columns' types checked first.
 //!
-//! Everything is read in one `REPEATABLE READ, READ ONLY` transaction. Names are quoted, never
-//! pasted; only the study's columns are asked for, so what nobody declared stays in the database.
-//! Values come as text in a fixed form and in a fixed order, so that reading again gives the same
-//! table.
+//! Everything is read in one `REPEATABLE READ, READ ONLY` transaction. Names are quoted, never pasted;
+//! only the study's columns are asked for, so undeclared columns stay in the database. Values come as
+//! text in a fixed form and in a fixed order, so that reading again gives the same table.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::identity::readable_by_others;
 
-/// What `tls` says where a connection to another machine is not to be encrypted.
+/// The value of `tls` for a connection to another machine without encryption.
 const OFF: &str = "off";
 
 /// A database and what to read from it.
@@ -39,14 +38,14 @@ pub struct Postgres {
     pub user: String,
     /// Where the password is.
     pub password: Option<Password>,
-    /// The authorities that the server's certificate must come from; without them the connection
-    /// is not encrypted, which a site that reads from another machine must ask for.
+    /// The authorities that the server's certificate must come from; `None` is a connection without
+    /// encryption, which a site that reads from another machine must ask for.
     pub tls: Option<PathBuf>,
     /// What is read.
     pub rows: Rows,
 }
 
-/// Where a password is; it is never in `site.toml` itself.
+/// Where a password lies; a password never stands in `site.toml` itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Password {
     /// In a file.
@@ -60,7 +59,7 @@ pub enum Password {
 pub enum Rows {
     /// A table or view, by the parts of its name.
     Table(Vec<String>),
-    /// What a query gives.
+    /// The rows that a query returns.
     Query(String),
 }
 
@@ -73,23 +72,23 @@ pub enum PostgresError {
         "{at}: {step}: {reason}\nhint: see that the server runs, and that [source.postgres] says what psql would take"
     )]
     Refused {
-        /// Which database.
+        /// The database.
         at: String,
-        /// What was tried.
+        /// The step that failed.
         step: &'static str,
         /// What the server or the line said.
         reason: String,
     },
-    /// The password is not where it should be.
+    /// The password cannot be read from its file or variable.
     #[error(
         "{at}: the password cannot be had from {from}: {reason}\nhint: password_file or password_variable of [source.postgres] says where it is"
     )]
     Password {
-        /// Which database.
+        /// The database.
         at: String,
         /// From where.
         from: String,
-        /// What is wrong.
+        /// What is wrong with the password.
         reason: String,
     },
     /// A column whose server type the study's attribute cannot have.
@@ -97,16 +96,16 @@ pub enum PostgresError {
         "{at}: column `{column}` has type {found}, expected {expected}\nhint: cast it in a query: query = \"select …, {column}::text from …\""
     )]
     Type {
-        /// Which database.
+        /// The database.
         at: String,
         /// The column.
         column: String,
-        /// Its type at the server.
+        /// The column's type at the server.
         found: String,
-        /// What the study's domain is made of.
+        /// The type that the study's domain needs.
         expected: &'static str,
     },
-    /// A column that is not there, or a value outside its domain.
+    /// A column is missing, or a value lies outside its domain.
     #[error(transparent)]
     Value(#[from] FileError),
 }
@@ -211,7 +210,7 @@ impl Postgres {
                 self.check(column.name(), column.type_(), &attributes[position].domain)?;
             }
         }
-        // In the study's order, so that the order of rows hangs on nothing else.
+        // Columns stand in the study's order, so that the order of rows depends on nothing else.
         let mut wanted: Vec<String> = names
             .into_iter()
             .filter(|name| schema.position(name).is_some())
@@ -244,7 +243,7 @@ impl Postgres {
         Ok(builder.finish())
     }
 
-    /// What stands after FROM.
+    /// The text after FROM.
     fn from(&self) -> String {
         match &self.rows {
             Rows::Table(parts) => {
@@ -280,7 +279,8 @@ impl Postgres {
                 .connect(tls)
                 .await
                 .map_err(|error| self.refused(step, &error))?;
-            // Ends by itself when the client is dropped; the client reports its errors.
+            // The connection's task ends by itself when the client is dropped; the client reports its
+            // errors.
             tokio::spawn(connection);
             return Ok(client);
         }
@@ -398,7 +398,7 @@ impl Postgres {
     }
 }
 
-/// Which database and what of it, as messages name it.
+/// The database and what is read from it, as messages name them.
 impl fmt::Display for Postgres {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -419,7 +419,7 @@ fn is_here(host: &str) -> bool {
     host.starts_with('/') || host == "localhost" || host.parse().is_ok_and(is_loopback)
 }
 
-/// A name as SQL takes it, whatever is in it.
+/// A name quoted for SQL, whatever characters it has.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

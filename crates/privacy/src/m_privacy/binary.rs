@@ -2,11 +2,11 @@
 //! one of m sites within it that does not, halve until the two are parent and child; then prune
 //! what is within the lower and what contains the upper.
 //!
-//! Line 6 has lost its negation in print: a super-coalition that does **not** breach is pruned
-//! with all within it, and the loop continues. Line 5 returns to the same super-coalition until
-//! all within it is settled. The one that leaves out site j then owes only the coalitions that
-//! have all sites before j and not j: the others were within an earlier one. So each coalition of
-//! m sites comes up once, and after m + 1 super-coalitions none is left.
+//! Line 6 has lost its negation in print: a super-coalition that does **not** breach is pruned with all
+//! within it, and the loop continues. Line 5 returns to the same super-coalition until all within it is
+//! settled. The super-coalition that leaves out site j then owes only the coalitions that have all sites
+//! before j and not j: the others were within an earlier super-coalition. So each coalition of m sites
+//! comes up once, and after m + 1 super-coalitions none is left.
 
 use super::coalition::OfSize;
 use super::safe::Safe;
@@ -21,7 +21,7 @@ pub(super) struct Binary {
     left_out: usize,
     stage: Stage,
     safe: Safe,
-    /// Coalitions that breach: all that contain them do.
+    /// Coalitions that breach: every coalition that contains one of them breaches too.
     breaching: Vec<Coalition>,
 }
 
@@ -29,7 +29,8 @@ pub(super) struct Binary {
 enum Stage {
     /// Does the super-coalition breach? (lines 5 to 7)
     Super,
-    /// It does. Does one of m sites within it? Those not looked at are here. (lines 8 to 10)
+    /// The super-coalition breaches. Does a coalition of m sites within it? Coalitions not yet looked at
+    /// are kept here. (lines 8 to 10)
     Sub(OfSize),
     /// The upper breaches, the lower does not. (lines 11 to 16)
     Between {
@@ -63,7 +64,7 @@ impl Binary {
         OfSize::new(self.sites - self.left_out - 1, self.m - self.left_out)
     }
 
-    /// One of the coalitions owed, by its sites behind the one left out.
+    /// One of the coalitions that are owed, by its sites behind the site left out.
     fn sub_coalition(&self, behind: &[usize]) -> Coalition {
         let behind = behind.iter().map(|site| self.left_out + 1 + site);
         Coalition::first(self.left_out).union(behind.collect())
@@ -84,7 +85,7 @@ impl Binary {
     }
 
     /// Goes on as far as what is known allows: the stage whose question is open, and the question;
-    /// none when all is settled.
+    /// `None` when all is settled.
     fn advance(&mut self) -> Option<(Stage, Coalition)> {
         let mut stage = std::mem::replace(&mut self.stage, Stage::Super);
         loop {

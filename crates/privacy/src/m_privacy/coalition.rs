@@ -31,17 +31,17 @@ impl Coalition {
         self.0.count_ones() as usize
     }
 
-    /// Whether nobody is in it.
+    /// Whether the coalition has no site.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether a site is in it.
+    /// Whether a site is in the coalition.
     pub fn contains(self, site: usize) -> bool {
         site < Self::MOST_SITES && self.0 >> site & 1 == 1
     }
 
-    /// Whether all its sites are in another one.
+    /// Whether all its sites are in another coalition.
     pub fn is_within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
@@ -93,10 +93,10 @@ impl fmt::Debug for Coalition {
     }
 }
 
-/// All coalitions of one size among some sites, each as its sites, ascending: any number of them,
-/// also more than a [`Coalition`] can name. Those of the first sites come first: with sites in
-/// descending order of fitness that is MPRIV's order for sub-coalitions, and that of the complements
-/// is its order for super-coalitions.
+/// All coalitions of one size among some sites, each as its sites, ascending: any number of them, also
+/// more than a [`Coalition`] can name. Coalitions of the first sites come first: with sites in
+/// descending order of fitness this is MPRIV's order for sub-coalitions, and the order of the
+/// complements is MPRIV's order for super-coalitions.
 #[derive(Debug, Clone)]
 pub(super) struct OfSize {
     sites: usize,
@@ -111,7 +111,7 @@ impl OfSize {
         }
     }
 
-    /// The first site that has room above it moves up, and those before it start again.
+    /// The first site that has room above it moves up, and the sites before it start again.
     fn after(&self, coalition: &[usize]) -> Option<Vec<usize>> {
         let ends = coalition.iter().skip(1).chain([&self.sites]);
         let place = coalition

@@ -21,7 +21,7 @@ use super::{Coalition, Step};
 use crate::collusion::Members;
 use crate::model::Model;
 
-/// What the bounds need of a class.
+/// The counts of a class from which bounds are computed.
 #[derive(Debug)]
 pub(super) struct Bounds {
     /// Sites by records, the largest first.
@@ -55,8 +55,8 @@ impl Bounds {
     }
 }
 
-/// The coalitions to check in turn, each as its sites: if none of them breaches, no coalition of m
-/// sites does.
+/// The coalitions to check in turn, each as its sites: if no coalition in the list breaches, no
+/// coalition of m sites does.
 #[derive(Debug)]
 pub(super) struct Exact {
     bounds: Arc<Bounds>,
@@ -71,7 +71,7 @@ pub(super) struct Exact {
 impl Exact {
     /// `m` is less than the number of sites, or 0.
     pub(super) fn new(bounds: Arc<Bounds>, m: usize) -> Self {
-        // With m = 0 there is one coalition, and it is that of the largest sites too.
+        // With m = 0 the only coalition is empty, and is also the coalition of the m largest sites.
         let is_diversity_due = bounds.l > 0 && m > 0;
         Self {
             m,
@@ -87,7 +87,7 @@ impl Exact {
         }
     }
 
-    /// The coalition that leaves fewer than l values of an attribute, if there is one.
+    /// The coalition that leaves fewer than l values of an attribute, if such a coalition exists.
     fn against_diversity(&mut self, attribute: usize) -> Option<Vec<usize>> {
         let values = &self.bounds.values[attribute];
         let mut search = FewValues::new(values, self.bounds.l - 1, values.len() - self.m);
@@ -156,7 +156,8 @@ struct FewValues<'a> {
     tried: Vec<usize>,
 }
 
-/// A node of which some branches were searched, and how much was there before them.
+/// A node of the search with some branches searched, and how many values and sites were kept before
+/// them.
 struct Node {
     open: Vec<usize>,
     branch: usize,
@@ -180,7 +181,7 @@ impl<'a> FewValues<'a> {
         }
     }
 
-    /// Whether there are such sites; they are among those kept then.
+    /// Whether such sites exist; then they are among the kept sites.
     fn find(&mut self) -> bool {
         let mut path: Vec<Node> = Vec::new();
         let mut open: Vec<usize> = (0..self.values.len()).collect();
@@ -201,11 +202,11 @@ impl<'a> FewValues<'a> {
         }
     }
 
-    /// Looks at a node whose `open` sites may be kept too: none if there is nothing more to search.
+    /// Looks at a node whose `open` sites may be kept too: `None` if there is nothing more to search.
     fn enter(&mut self, mut open: Vec<usize>) -> Option<Node> {
         self.nodes += 1;
-        // Who brings nothing new is kept for free; a branch that could have had a tried one for
-        // free was searched with it.
+        // A site that brings no new value is kept for free; a branch that could have had an already
+        // tried site for free was searched with it.
         if self.tried.iter().any(|site| self.new_values(*site) == 0) {
             return None;
         }
@@ -227,7 +228,7 @@ impl<'a> FewValues<'a> {
         })
     }
 
-    /// Keeps the next of a node's open sites: those behind it are open then. None if too few are.
+    /// Keeps the next of a node's open sites: the sites behind it are open then. `None` if too few are.
     fn next_branch(&mut self, node: &mut Node) -> Option<Vec<usize>> {
         self.kept.truncate(node.kept);
         for value in self.union.drain(node.union..) {
@@ -259,9 +260,9 @@ impl<'a> FewValues<'a> {
         self.values[site].iter().filter(is_new).count()
     }
 
-    /// A bound on how many of the open sites can be kept with `room` more values. A site with w
-    /// new values gives each of them 1/w; a kept one gives 1 in all to the values that are added,
-    /// and those receive no more than the `room` values that receive most.
+    /// A bound on how many of the open sites can be kept with `room` more values. A site with w new
+    /// values gives each of them 1/w; a kept site gives 1 in all to the values that are added, and these
+    /// receive no more than the `room` values that receive most.
     fn most_more(&self, open: &[usize], room: usize) -> usize {
         let mut received = vec![0.0; self.is_in_union.len()];
         for site in open {

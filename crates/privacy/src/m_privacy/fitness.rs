@@ -1,5 +1,5 @@
-//! Privacy fitness (MPRIV definition 3.1 and equation 1): how far a set of records is from
-//! breaking the requirement, and so how much power it gives to those who own it.
+//! Privacy fitness (MPRIV definition 3.1 and equation 1): how far a set of records is from breaking the
+//! requirement, and so how much power it gives to the sites that own it.
 //!
 //! The score is (1-a) |T|/k + a distinct/l, and at most 1-e where the requirement fails (the paper
 //! prints the greater of the two, which would call failing records fit). A requirement without k
@@ -21,7 +21,7 @@ pub const LIKELY_BREACHED: f64 = 0.85;
 /// Records that break the requirement score less than 1 by at least this much.
 const SHORT_OF_FIT: f64 = 1e-6;
 
-/// The fitness of the records of some sites of a class. The weight is between 0 and 1: that of
+/// The fitness of the records of some sites of a class. The weight, between 0 and 1, is the weight of
 /// diversity against size.
 pub fn fitness(
     class: &Members,
@@ -115,7 +115,7 @@ mod tests {
         };
         assert!((score(&[0], 0.5) - (0.5 * 2.0 + 0.5 * 1.0)).abs() < 1e-12);
         assert!((score(&[0, 1], 0.3) - (0.7 * 3.0 + 0.3 * 1.5)).abs() < 1e-12);
-        // One value only: 0.5 + 0.25 as it is, and never 1 even where size is all that counts.
+        // One value only: 0.5 + 0.25 without the cap, and never 1 even where size is all that counts.
         assert!((score(&[1], 0.5) - 0.75).abs() < 1e-12);
         assert!(score(&[1], 0.0) < 1.0);
         // One of the two demands alone.

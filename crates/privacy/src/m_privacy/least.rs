@@ -12,7 +12,7 @@ use crate::model::{Model, TableView};
 
 impl Members {
     /// The smallest coalition, of at most `limit` sites, whose records' removal breaks one of the
-    /// models: 0 if the class breaks it as it is, none if no coalition does.
+    /// models: 0 if the whole class breaks a model, `None` if no coalition does.
     pub fn least_breaking(
         &self,
         models: &[Model],
@@ -38,8 +38,8 @@ impl Members {
     }
 }
 
-/// The least m up to `limit` for which the class is breached, where it is for all greater ones too.
-/// From below in growing steps: the greater m, the longer the search may take.
+/// The least m up to `limit` for which the class is breached, where it is breached for all greater m
+/// too. From below in growing steps: the greater m, the longer the search may take.
 fn least(limit: usize, mut is_breached: impl FnMut(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (0, 0);
     while !is_breached(high) {

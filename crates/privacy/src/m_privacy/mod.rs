@@ -58,12 +58,12 @@ pub use sites::Sites;
 pub enum Strategy {
     /// All coalitions of m sites, in the order of the sites.
     Direct,
-    /// From coalitions of n_G - 1 sites down: one that does not breach settles all within it.
+    /// From coalitions of n_G - 1 sites down: a coalition that does not breach settles all coalitions
+    /// within it.
     TopDown,
-    /// From nobody up to m sites: one that breaches settles the class.
+    /// From the empty coalition up to m sites: a coalition that breaches settles the class.
     BottomUp,
-    /// From both ends to the border between coalitions that breach and those that do not
-    /// (algorithm 1).
+    /// From both ends to the border between breaching and other coalitions (algorithm 1).
     Binary,
     /// Binary where average fitness is below [`LIKELY_BREACHED`], top-down elsewhere.
     Adaptive,
@@ -97,15 +97,15 @@ pub enum Error {
     },
 }
 
-/// What came of a verification, and what it cost.
+/// The result of a verification, and its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
     /// A coalition that breaches, if one does.
     pub breach: Option<Coalition>,
     /// Privacy checks: evaluations of the requirement on the records outside one coalition.
     pub checks: u64,
-    /// Bounds evaluated from the sites' counts: nodes of the exact strategy's branch and bound,
-    /// cut ones too. 0 for all others.
+    /// Bounds evaluated from the sites' counts: nodes of the exact strategy's branch and bound, cut
+    /// nodes too. 0 for all other strategies.
     pub bounds: u64,
 }
 

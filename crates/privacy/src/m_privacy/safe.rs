@@ -24,7 +24,7 @@ impl Safe {
     /// Whether all coalitions of `m` sites within one are pruned: the condition under which
     /// algorithm 1 stops, for a part of the space.
     pub(super) fn settles(&self, within: Coalition, m: usize) -> bool {
-        // A coalition is not pruned when it has a site outside every safe one.
+        // A coalition is not pruned when it has, for every safe coalition, a site outside it.
         let outside = self.coalitions.iter().map(|safe| within.without(*safe));
         !can_hit(&outside.collect::<Vec<_>>(), within, m)
     }
@@ -44,14 +44,14 @@ fn can_hit(sets: &[Coalition], mut allowed: Coalition, most: usize) -> bool {
         if can_hit(&without.copied().collect::<Vec<_>>(), allowed, most - 1) {
             return true;
         }
-        // Whatever has this site was just tried.
+        // Every coalition with this site was just tried.
         allowed = allowed.without(Coalition::NOBODY.with(site));
     }
     false
 }
 
-/// A number of disjoint sets among these, found greedily: each needs a site of its own. At least 1
-/// where there is a set.
+/// The size of a greedily found family of disjoint sets among these: each set needs a site of its own.
+/// At least 1 where there is a set.
 fn disjoint(sets: &[Coalition], allowed: Coalition) -> usize {
     let mut used = Coalition::NOBODY;
     let mut number = 0;

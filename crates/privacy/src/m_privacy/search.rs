@@ -17,7 +17,7 @@ pub enum Step {
     Check(Vec<Coalition>),
     /// No coalition breaches.
     Private,
-    /// This coalition breaches.
+    /// This coalition breaches, so the class is not private.
     Breached(Coalition),
 }
 
@@ -33,7 +33,7 @@ pub struct Search {
     checks: u64,
 }
 
-/// How one strategy goes about it. Sites are named by their places in the order it was given.
+/// How one strategy proceeds. Sites are named by their places in the given order.
 pub(super) trait Course: Debug + Send {
     /// The next question, of at most `batch` coalitions.
     fn ask(&mut self, batch: usize) -> Step;
@@ -87,7 +87,7 @@ impl Search {
         }
     }
 
-    /// What to check next, or the verdict. The same question again while it has no answer.
+    /// The next coalitions to check, or the verdict. The same question again while it has no answer.
     pub fn ask(&mut self) -> Step {
         if self.open.is_none() {
             match self.course.ask(self.batch) {
@@ -102,9 +102,9 @@ impl Search {
 
     /// For each coalition asked about, whether it breaches.
     ///
-    /// Where it is hidden which sites have records in the class, a coalition may leave nobody.
-    /// One of at most m sites that does so breaches nothing: answer false. A larger one says
-    /// nothing about those within it: answer true, so that nothing is pruned.
+    /// Where it is hidden which sites have records in the class, a coalition may leave nobody. A
+    /// coalition of at most m sites that does so breaches nothing: answer false. A larger coalition says
+    /// nothing about the coalitions within it: answer true, so that nothing is pruned.
     ///
     /// # Panics
     /// If there is no open question or it has another length: that is a mistake in the calling

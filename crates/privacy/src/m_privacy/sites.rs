@@ -32,9 +32,9 @@ impl Sites {
         })
     }
 
-    /// Sites that keep their counts to themselves. All are taken for equally fit, with the average
-    /// that the caller makes of the class as a whole; the order of coalitions is that of the
-    /// sites, and the exact strategy, without counts to bound from, asks as the direct one does.
+    /// Sites that keep their counts to themselves. All are taken for equally fit, with the average that
+    /// the caller makes of the class as a whole; the order of coalitions follows the order of the sites,
+    /// and the exact strategy, without counts to bound from, asks as the direct one does.
     pub fn hidden(sites: usize, average_fitness: f64, models: &[Model]) -> Result<Self, Error> {
         check_number(sites)?;
         Ok(Self {

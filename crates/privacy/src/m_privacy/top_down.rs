@@ -1,6 +1,6 @@
-//! MPRIV's top-down algorithm (section III.B): from coalitions of n_G - 1 sites down, one that
-//! does not breach prunes all within it. Within a level, coalitions of the least fit sites come
-//! first. At most the sum of C(n_G, i) from m to n_G - 1 checks.
+//! MPRIV's top-down algorithm (section III.B): from coalitions of n_G - 1 sites down, a coalition that
+//! does not breach prunes all coalitions within it. Within a level, coalitions of the least fit sites
+//! come first. At most the sum of C(n_G, i) from m to n_G - 1 checks.
 //!
 //! A coalition is passed over when all coalitions of m sites within it are pruned already, which
 //! is the paper's "until all m-adversaries are pruned", applied below the top too.
@@ -18,9 +18,9 @@ pub(super) struct TopDown {
     m: usize,
     /// Size of the coalitions of this level.
     level: usize,
-    /// Those still to be looked at, the next one last.
+    /// Coalitions still to be looked at, the next one last.
     waiting: Vec<Coalition>,
-    /// Those that breach.
+    /// Coalitions of the present level that breach.
     breaching: HashSet<Coalition>,
     safe: Safe,
     breach: Option<Coalition>,
@@ -56,8 +56,8 @@ impl TopDown {
         None
     }
 
-    /// One level down: the coalitions whose super-coalitions all breach. Any other lies within
-    /// one that does not, or within one that was passed over.
+    /// One level down: the coalitions whose super-coalitions all breach. Any other coalition lies within
+    /// a coalition that does not breach, or within one that was passed over.
     fn descend(&mut self) {
         self.level -= 1;
         let mut below = Vec::new();

@@ -1,5 +1,6 @@
-//! The requirement: a conjunction of privacy models, as the study's `[require]` table or a file or
-//! line of its own states it. What cannot be met is refused here, with what could be.
+//! The requirement: a conjunction of privacy models, as the study's `[require]` table or a file or line
+//! of its own states it. A requirement that cannot be met is refused here, with a hint about what could
+//! be met.
 
 mod read;
 mod stated;
@@ -22,10 +23,10 @@ pub use stated::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequirementError {
-    /// A key or value of it.
+    /// A key or value of the requirement is wrong.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// A line that is none.
+    /// A line that is no requirement.
     #[error(
         "--against: `{line}` is no requirement\nhint: give a .toml file with a [require] table, or a line such as 'k = 10, l = 3'"
     )]
@@ -33,7 +34,7 @@ pub enum RequirementError {
         /// The line.
         line: String,
     },
-    /// There is none.
+    /// The file has no `[require]` table.
     #[error(
         "{file}: there is no [require] table\nhint: state what must hold, e.g. [require] k = 10, or give --against 'k = 10'"
     )]
@@ -47,7 +48,7 @@ pub enum RequirementError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensitive {
-    /// Each on its own (D2PT).
+    /// Each sensitive attribute on its own (D2PT).
     Each,
     /// All together as one attribute, their product (MPRIV).
     Product,
@@ -73,20 +74,20 @@ pub struct Scope {
     pub quasi: Vec<String>,
     /// Number of sites, where the study names them.
     pub sites: Option<u64>,
-    /// Whether sites hold the same people, so that nobody is of one site.
+    /// Whether sites hold the same people, so that no record belongs to one site.
     pub is_vertical: bool,
 }
 
 /// A sensitive attribute that a requirement may speak of.
 #[derive(Debug, Clone)]
 pub struct ScopeAttribute {
-    /// Its name.
+    /// The attribute's name.
     pub name: String,
-    /// Number of its values.
+    /// The number of the attribute's values.
     pub values: u64,
-    /// Whether they have an order.
+    /// Whether the values have an order.
     pub is_ordered: bool,
-    /// Whether they have a taxonomy.
+    /// Whether the values have a taxonomy.
     pub has_taxonomy: bool,
 }
 
@@ -135,9 +136,9 @@ impl Requirement {
         Ok(requirement)
     }
 
-    /// Refuses what a horizontal study of three sites or more requires if it does not say m. A site
-    /// that puts records of its own around somebody else's may read what is left of a class without
-    /// them: whether that may be is for those who sign to say, and not to be left out.
+    /// Refuses what a horizontal study of three sites or more requires if it does not say m. A site that
+    /// puts its own records around another person's record can subtract them and read the rest of the
+    /// class. Whether that is acceptable must be said by the sites that sign, so m may not be left out.
     pub fn see_that_m_is_said(&self, study: &Study) -> Result<(), RequirementError> {
         let scope = Scope::of_study(study);
         let has_coalitions = !scope.is_vertical && scope.sites.is_some_and(|sites| sites > 2);
@@ -173,14 +174,14 @@ impl Requirement {
         Self::of_document(&document, scope)
     }
 
-    /// What is demanded, in words, one for each model.
+    /// The demands in words, a phrase for each model.
     pub fn words(&self) -> Vec<String> {
         let models = self.models.iter().map(Model::to_string);
         let m = self.m.map(|m| format!("m = {m}"));
         models.chain(m).collect()
     }
 
-    /// The k that is demanded; 1 where none is.
+    /// The demanded k; 1 where no k is demanded.
     pub fn k(&self) -> u64 {
         let ks = self.models.iter().map(|model| match model {
             Model::KAnonymity { k } => *k,

@@ -1,5 +1,5 @@
 //! How a `[require]` table is read, model by model: every key checked, in its short form and its long
-//! one, and what cannot be met refused with what could be.
+//! one, and a demand that cannot be met refused with a hint about what could be met.
 
 use hedgerow_data::document::{DocumentError, Section};
 
@@ -167,7 +167,7 @@ enum Kind {
 struct Diversity {
     l: f64,
     kind: Kind,
-    /// There for the recursive kind, and only for it.
+    /// Given for the recursive kind, and only for it.
     c: Option<Ratio>,
 }
 

@@ -74,7 +74,7 @@ pub struct StatedDiversity {
 pub struct StatedCloseness {
     /// t
     pub at_most: f64,
-    /// The ground distance; each attribute's own where none is said.
+    /// The ground distance; each attribute's own where the requirement names no distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<Distance>,
 }
@@ -107,7 +107,8 @@ pub struct StatedSites {
     pub at_least: u64,
     /// How sites are counted.
     pub kind: SiteSupport,
-    /// The attributes that may betray a site; all quasi-identifiers where none are named.
+    /// The attributes that may betray a site; all quasi-identifiers where the requirement names no
+    /// attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<String>>,
 }

@@ -22,9 +22,9 @@ pub struct Evidence<'a> {
     pub quasi: Vec<QuasiColumn<'a>>,
     /// Sensitive attributes as codes.
     pub sensitive: Vec<SensitiveColumn<'a>>,
-    /// The site of each record, where it is known.
+    /// The site of each record, where the table names it.
     pub provider: Option<&'a TextColumn>,
-    /// Columns that should not be there: identifiers of the study.
+    /// Identifiers of the study that stand in the release and should not.
     pub identifiers: Vec<String>,
     /// Columns that nobody gave a role.
     pub unexplained: Vec<String>,
@@ -38,9 +38,9 @@ pub struct Evidence<'a> {
 /// stand for.
 #[derive(Debug, Clone, Copy)]
 pub struct QuasiColumn<'a> {
-    /// Its name.
+    /// The quasi-identifier's name.
     pub name: &'a str,
-    /// Its text.
+    /// The quasi-identifier's text.
     pub text: &'a TextColumn,
     /// The cell of each distinct text.
     pub cells: Option<&'a [Cell]>,
@@ -49,13 +49,13 @@ pub struct QuasiColumn<'a> {
 /// A sensitive attribute as codes whose order and taxonomy are known.
 #[derive(Debug, Clone)]
 pub struct SensitiveColumn<'a> {
-    /// Its name.
+    /// The attribute's name.
     pub name: String,
     /// Code of each record.
     pub codes: Vec<u32>,
     /// Number of codes.
     pub size: usize,
-    /// The distance that suits it.
+    /// The distance that suits the attribute's values.
     pub distance: Distance,
     /// Whether the order of its codes means something.
     pub is_ordered: bool,
@@ -67,14 +67,14 @@ pub struct SensitiveColumn<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvidenceError {
-    /// A column that is not there.
+    /// A column that is missing from the file.
     #[error("{file}:1: there is no column `{column}`\nhint: the file has {names}")]
     NoColumn {
         /// The file.
         file: String,
         /// The column.
         column: String,
-        /// The columns it has.
+        /// The columns that the file has.
         names: String,
     },
     /// A table without rows.
@@ -87,8 +87,8 @@ pub enum EvidenceError {
 
 impl<'a> Evidence<'a> {
     /// A release of a study: domains give sensitive values their order and taxonomy. Where it is
-    /// fragmented, records of a group cannot be told apart, whatever quasi-identifiers stand in it:
-    /// the group is all that leads from them to sensitive values.
+    /// fragmented, records of a group cannot be told apart, whatever quasi-identifiers stand in it: only
+    /// the group leads from quasi-identifiers to sensitive values.
     pub fn of_release(
         text: &'a TextTable,
         release: &'a Release,
@@ -213,7 +213,7 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// The same table with columns that somebody answers for though they have no role.
+    /// The same table, with columns that have no role but are not complained about.
     #[must_use]
     pub fn ignoring(mut self, columns: &[String]) -> Self {
         self.unexplained.retain(|name| !columns.contains(name));
@@ -289,7 +289,7 @@ impl<'a> Evidence<'a> {
         Classes::group(&columns, self.records)
     }
 
-    /// A class as a reader who sees some quasi-identifiers sees it.
+    /// A class as seen by a reader who sees some of the quasi-identifiers.
     pub(super) fn describe(
         &self,
         classes: &Classes,

@@ -1,6 +1,6 @@
-//! The verifier: an independent look at a release. It groups the rows that a reader cannot tell
-//! apart, measures every model on every class, and sets what was achieved beside what was
-//! demanded. It trusts nothing about how the release was made.
+//! The verifier: an independent look at a release. The verifier groups the rows that a reader cannot
+//! tell apart, measures every model on every class, and sets what was achieved beside what was demanded.
+//! It trusts nothing about how the release was made.
 
 mod evidence;
 mod scan;
@@ -236,13 +236,13 @@ impl Look<'_> {
         Some(verdict)
     }
 
-    /// The demand of this kind, and its threshold.
+    /// The demand of this kind in the requirement, and its threshold.
     fn demand(&self, threshold: impl Fn(&Model) -> Option<Measure>) -> Option<(&Model, Measure)> {
         let mut demands = self.demands.iter();
         demands.find_map(|model| Some((model, threshold(model)?)))
     }
 
-    /// Measures each sensitive attribute on its own; the worst of them stands for the model.
+    /// Measures each sensitive attribute on its own; the worst attribute stands for the model.
     fn each<V: Copy + PartialOrd + Send + Sync>(
         &self,
         demand: Option<(&Model, Measure)>,

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::classes::Classes;
 
-/// Which direction is bad.
+/// Whether a smaller or a greater value is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Worse {
     /// Small values are bad (k, l).
@@ -28,7 +28,7 @@ impl Worse {
     }
 }
 
-/// The worst value of all classes and the first class that has it; none without classes.
+/// The worst value of all classes and the first class that has it; `None` without classes.
 pub(super) fn worst<V: Copy + PartialOrd + Send + Sync>(
     classes: &Classes,
     worse: Worse,
@@ -41,7 +41,7 @@ pub(super) fn worst<V: Copy + PartialOrd + Send + Sync>(
         .reduce_with(|a, b| worse.pick(a, b))
 }
 
-/// How many classes fail, and how many records are in them.
+/// How many classes fail, and how many records are in these classes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Failing {
     pub(super) classes: u64,

@@ -1,5 +1,5 @@
-//! What the verifier says about sites, where it knows whose each record is: l-site-diversity as
-//! JX09 section 3 and TG12 section 6.2 define it, and m-privacy (MPRIV).
+//! What the verifier says about sites, where the site of each record is known: l-site-diversity as JX09
+//! section 3 and TG12 section 6.2 define it, and m-privacy (MPRIV).
 
 use hedgerow_data::Cell;
 use rayon::prelude::*;
@@ -14,8 +14,8 @@ use super::scan::{Failing, Worse, worst};
 use super::verdict::{Measure, ModelVerdict, Models, WorstClass};
 use super::{Look, QuasiColumn};
 
-/// Adds the verdicts that need the provider column; demands that need it and lack it are not shown to
-/// hold.
+/// Adds the verdicts that need the provider column; without the column, demands that need it are not
+/// shown to hold.
 pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: &mut Models) {
     let demand = look.demands.iter().find_map(|model| match model {
         Model::SiteDiversity {
@@ -27,7 +27,7 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
     });
     let m = requirement.and_then(|requirement| requirement.m);
     let Some(provider) = look.evidence.provider else {
-        // Nobody can tell without the sites: neither that it holds nor that it fails.
+        // Without the sites nobody can tell whether the demand holds or fails.
         models.site_diversity = demand.map(|(l, ..)| unseen(l));
         models.m = m.filter(|m| *m > 0).map(unseen);
         return;
@@ -48,8 +48,8 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
     };
     let describe = |group| look.evidence.describe(&groups, group, is_seen);
     let failing = l.map(|l| Failing::count(&groups, |group| sites[group] >= l));
-    // A site may have a value under a cell whose own record is written more coarsely: a release shows
-    // that so many sites support a value, and not that no more do.
+    // A site may have a value under a cell though its own record is written more coarsely: a release
+    // shows that so many sites support a value, and not that no more do.
     let is_bound = support == SiteSupport::Taxonomy;
     let is_short = failing.is_some_and(|failing| failing.classes > 0);
     let failing = failing.filter(|_| !(is_bound && is_short));
@@ -156,13 +156,14 @@ fn is_within(cell: &Cell, cover: &Cell) -> bool {
     }
 }
 
-/// How many sites it takes to break site diversity of other groups than the classes.
+/// How many sites it takes to break the site diversity of groups other than the classes.
 struct OfGroups {
     /// The least coalition.
     least: u64,
-    /// The group that it breaks.
+    /// The group that the removal breaks.
     class: WorstClass,
-    /// Whether it may take more: a release shows only that so many sites support a group.
+    /// Whether more sites may be needed: a release shows only a lower bound on the sites that support a
+    /// group.
     is_bound: bool,
 }
 
@@ -215,7 +216,7 @@ fn collusion(
             Found {
                 least_breaking: members.least_breaking(&models, look.table, limit),
                 sites,
-                // Coalitions of all the class's sites but one are all that matter to it.
+                // Only coalitions of all the class's sites but one matter to the class.
                 tried: if limit + 1 < sites { limit } else { most },
             }
         })

@@ -8,7 +8,7 @@ use crate::ratio::Ratio;
 use crate::requirement::Sensitive;
 use crate::singled_out::SingledOut;
 
-/// A number as it was measured.
+/// A measured number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
     /// A count.
@@ -24,7 +24,7 @@ pub enum Measure {
 /// Everything the verifier found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Whether the requirement is shown to hold, where there is one.
+    /// Whether the requirement is shown to hold, where a requirement was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
     /// Whether nothing fails, but something is needed for the verdict that the table does not show:
@@ -35,20 +35,20 @@ pub struct Verdict {
     pub records: u64,
     /// Classes of the release.
     pub classes: u64,
-    /// Columns that name people by themselves: with any of them nothing is anonymous.
+    /// Columns that name people by themselves: a release with such a column is not anonymous.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub identifiers: Vec<String>,
-    /// Columns that nobody gave a role: what they say of people is not known.
+    /// Columns without a role, of which it is not known what they say about people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unexplained: Vec<String>,
-    /// Columns that look like identifiers and are none by their role.
+    /// Columns that look like identifiers though their role is another.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_words")]
     pub suspects: Vec<Suspect>,
     /// What the columns of role `other` single out.
     #[serde(skip_serializing_if = "SingledOut::is_empty")]
     pub other: SingledOut,
-    /// Tables of a fragmented release whose rows do not stand in the order of what is written: their
-    /// order may say whose they are.
+    /// Tables of a fragmented release whose rows are not sorted by their contents: the order may say
+    /// whose they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disordered: Vec<String>,
     /// What a file of the release says beside its cells that contradicts them or the study, in words.
@@ -71,7 +71,8 @@ impl Verdict {
         self
     }
 
-    /// The same with what its file says beside its cells and should not.
+    /// The verdict with what a file of the release says beside its cells that contradicts them or the
+    /// study.
     #[must_use]
     pub fn with_contradictions(mut self, contradictions: Vec<String>) -> Self {
         if !contradictions.is_empty() {
@@ -81,14 +82,14 @@ impl Verdict {
         self
     }
 
-    /// Something else was found that is not as it should be.
+    /// Lets the verdict fail because something else was found wrong.
     pub fn fail(&mut self) {
         self.holds = Some(false);
         self.not_shown = false;
     }
 }
 
-/// The models, each where it applies.
+/// The models, each where it applies to the release.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Models {
     /// k-anonymity: least class size.
@@ -122,8 +123,8 @@ pub struct Models {
     /// lacks one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<ModelVerdict>,
-    /// The same over the values of the class alone, as pyCANON reports it. A measure, and nothing
-    /// that can be demanded: it says nothing of the values that a class lacks.
+    /// Delta-disclosure over the values of the class alone, as pyCANON reports it. It is measured and
+    /// cannot be demanded, since it says nothing of the values that a class lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_present: Option<ModelVerdict>,
     /// l-site-diversity (JX09, or by taxonomy as in TG12 where that is demanded).
@@ -134,7 +135,7 @@ pub struct Models {
     pub m: Option<ModelVerdict>,
 }
 
-/// One model: what was demanded, what was achieved.
+/// One model: the demanded value and the achieved value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ModelVerdict {
     /// What was demanded.
@@ -155,7 +156,7 @@ pub struct ModelVerdict {
     /// Classes that do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failing_classes: Option<u64>,
-    /// Records in them.
+    /// Records in the failing classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failing_records: Option<u64>,
     /// For recursive diversity, the l that c is given for.
@@ -181,7 +182,7 @@ pub struct ModelVerdict {
 /// One model on one sensitive attribute.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttributeVerdict {
-    /// Its name, the key in JSON.
+    /// The attribute's name, the key in JSON.
     #[serde(skip)]
     pub name: String,
     /// The worst value of all classes.
@@ -196,15 +197,15 @@ pub struct AttributeVerdict {
     pub worst_class: WorstClass,
 }
 
-/// A class, by what a reader sees of it.
+/// A class, described by what a reader sees of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorstClass {
-    /// Its quasi-identifiers as the release spells them.
+    /// The class's quasi-identifiers as the release spells them.
     #[serde(serialize_with = "cells_by_name")]
     pub quasi: Vec<(String, String)>,
-    /// Its records.
+    /// The class's records.
     pub size: u64,
-    /// Its first record, from 1.
+    /// The class's first record, from 1.
     pub first_record: u64,
 }
 
@@ -242,7 +243,7 @@ impl Models {
         (any(false), any(true))
     }
 
-    /// Says of what is without bound why it is.
+    /// Adds the reason to each achieved value that is without bound.
     pub(super) fn explain(&mut self) {
         let explained = [
             (

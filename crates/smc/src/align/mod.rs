@@ -5,15 +5,15 @@
 //! the ring, and everyone puts on its key; equal identifiers become equal tags, and the order of
 //! the tags is the common order.
 //!
-//! `published`: with the exponentiation cipher; every site publishes its tags.
-//! `hardened`: on ristretto255. A site's own identifiers travel under a blind that only it can
-//! take off, so nobody else sees its tags; one site, drawn per run, compares them and tells which
-//! are common. That site's own identifiers come back shuffled by its predecessor, so it cannot
-//! tell which of its records another site holds; the predecessor tells it those that are common.
+//! `published`: with the exponentiation cipher; every site publishes its tags. `hardened`: on
+//! ristretto255. A site's own identifiers travel under a blind that only it can take off, so nobody else
+//! sees its tags; one site, drawn per run, compares all tags and tells which are common. That site's own
+//! identifiers come back shuffled by its predecessor, so it cannot tell which of its records another
+//! site holds; the predecessor tells it which of its records are common.
 //!
-//! Guarantee: a single site learns its common records; the comparing site also how many tags any
-//! sets of sites share. The comparing site together with another learns which of that other's
-//! records each site holds, and together with its predecessor the same of its own.
+//! Guarantee: a single site learns its common records; the comparing site also how many tags any sets of
+//! sites share. The comparing site together with another site learns which of the other site's records
+//! each site holds, and together with its predecessor the same of its own records.
 //!
 //! # Discloses
 //! The number of identifiers of each site to all; the common records to each site about its own;
@@ -37,7 +37,7 @@ pub const SIZES: What = What::new(
     "number of identifiers of each site",
     "every alignment shows it",
 );
-/// What encrypted identifiers tell of how many records sites share.
+/// How many records sites share, as encrypted identifiers tell it.
 pub const OVERLAPS: What = What::new(
     "encrypted identifiers, hence sizes of overlaps",
     "every alignment shows it",
@@ -112,7 +112,7 @@ impl Party {
                         .align_hardened(&mut self.generator, capacity, identifiers, &mut seen)
                         .await
                 };
-                // What was seen was seen, also when the alignment failed later.
+                // What a site saw is entered, even where the alignment failed later.
                 let Seen { sizes, overlaps } = seen;
                 if !sizes.is_empty() {
                     self.open(SIZES, by, To::All, None, Sealed::new(sizes));
@@ -134,7 +134,7 @@ impl Party {
     }
 }
 
-/// The ideal answer: the number of each site's identifiers, and the common ones.
+/// The ideal answer: the number of each site's identifiers, and the common identifiers.
 fn intersection(inputs: &[Vec<Vec<u8>>]) -> (Vec<u64>, Vec<Vec<u8>>) {
     let sizes = inputs.iter().map(|input| input.len() as u64).collect();
     let mut common: Vec<Vec<u8>> = inputs[0].clone();

@@ -5,11 +5,11 @@
 //! fresh key; under all keys equal records have equal tags. The sites publish their classes as sets
 //! of tags, and each counts for itself how many tags lie in each combination of classes.
 //!
-//! `published`: with the exponentiation cipher; ciphertexts come back in the order in which they
-//! were sent, so a site can tell which of its records lie in which class of another.
-//! `hardened`: on ristretto255, and every site shuffles what passes through it inside its class. A
-//! site knows its own tags only class by class, hence how others cut a class but not where. Classes
-//! stand in an order of their owner's that says nothing.
+//! `published`: with the exponentiation cipher; ciphertexts come back in the order in which they were
+//! sent, so a site can tell which of its records lie in which class of another. `hardened`: on
+//! ristretto255, and every site shuffles the ciphertexts that pass through it, inside each class. A site
+//! knows its own tags only class by class, hence how others cut a class but not where. Classes stand in
+//! a meaningless order that their owner draws.
 //!
 //! m + 1 rounds; 32 m + 16 (m - 1) bytes for each record at each site.
 //!
@@ -36,12 +36,12 @@ const POOLED: &str = "sites that put their classes together learn how the others
 /// How the sites' classes cut each other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overlaps {
-    /// How many classes each site has; 0 where a site brought none.
+    /// How many classes each site has; 0 for a site without classes.
     pub classes: Vec<u32>,
-    /// The combinations that occur, ascending: a class of each site (0 where it brought none), and
+    /// The combinations that occur, ascending: a class of each site (0 for a site without classes), and
     /// how many records lie in all of them.
     pub cells: Vec<(Vec<u32>, u64)>,
-    /// For each of this site's classes, its number among them.
+    /// For each of this site's classes, its number in `cells`.
     pub own: Vec<u32>,
 }
 
@@ -128,7 +128,7 @@ impl Party {
 struct Listing {
     /// The records, class by class, in an order of their own.
     records: Vec<u32>,
-    /// How many of them each class has.
+    /// How many ciphertexts each class has.
     sizes: Vec<u64>,
     /// For each class as it was given, its place in the list.
     place: Vec<u32>,
@@ -263,7 +263,7 @@ impl Joined {
             let message = self.link.receive(peer, *held as usize * TAG).await?;
             tags.push(message.as_chunks::<TAG>().0.to_vec());
         }
-        // The first site with classes says which tags there are; all others must have the same.
+        // The first site with classes says which tags exist; all other sites must have the same tags.
         let mut order: Vec<Tag> = tags
             .iter()
             .find(|tags| !tags.is_empty())
@@ -280,7 +280,7 @@ impl Joined {
         Ok(class_of)
     }
 
-    /// The sizes of a peer's classes: all its records, or none.
+    /// The sizes of a peer's classes, which hold all its records; empty for a peer without classes.
     async fn receive_class_sizes(&mut self, peer: Site, records: usize) -> Result<Vec<u64>, Error> {
         let message = self.link.receive(peer, 8).await?;
         let count = wire::unpack(&message, 1, 8).map(|mut words| words.next().unwrap_or(0));
@@ -304,7 +304,7 @@ impl Joined {
     }
 }
 
-/// The class of each tag, by the place of the tag; `None` if tags repeat or are not the known ones.
+/// The class of each tag, by the place of the tag; `None` if tags repeat or are not the known tags.
 fn listed_classes(tags: &[Tag], sizes: &[u64], place: &HashMap<&Tag, usize>) -> Option<Vec<u32>> {
     const NONE: u32 = u32::MAX;
     if tags.is_empty() {

@@ -13,7 +13,7 @@ use crate::party::Joined;
 use crate::random::Generator;
 use crate::wire::{self, WireError};
 
-/// A tag as it is compared: BLAKE3 of a ciphertext under all keys, cut to 128 bits.
+/// A tag in the form in which tags are compared: BLAKE3 of a ciphertext under all keys, cut to 128 bits.
 pub(super) type Tag = [u8; TAG];
 pub(super) const TAG: usize = 16;
 
@@ -22,7 +22,7 @@ pub(super) const TAG: usize = 16;
 pub(super) struct Seen {
     /// How many identifiers each site holds, in the order of the sites.
     pub(super) sizes: Vec<u64>,
-    /// Who sees the tags of all sites, and what they tell.
+    /// Which sites see the tags of all sites, and what the tags tell.
     pub(super) overlaps: Option<(To, Overlaps)>,
 }
 
@@ -69,7 +69,7 @@ impl Values for Overlaps {
 }
 
 impl Joined {
-    /// How many identifiers each site holds; every site has said so before its first lap.
+    /// How many identifiers each site holds; every site has said its number before its first lap.
     async fn receive_sizes(
         &mut self,
         own: usize,
@@ -92,8 +92,8 @@ impl Joined {
         Ok(())
     }
 
-    /// Sends own ciphertexts around the ring; every other site's pass through `put_on`, which
-    /// gets the owner, the ciphertexts and their number. Own ones return.
+    /// Sends own ciphertexts around the ring; the ciphertexts of every other site pass through `put_on`,
+    /// which gets the owner, the ciphertexts and their number. Own ciphertexts return.
     async fn circulate(
         &mut self,
         own: Vec<u8>,
@@ -255,7 +255,7 @@ impl Joined {
             .await
     }
 
-    /// The predecessor's part: where the common ones of the comparer's identifiers stood.
+    /// The predecessor's part: the places at which the common identifiers of the comparer stood.
     async fn tell_places(
         &mut self,
         comparer: Site,
@@ -316,8 +316,8 @@ impl Joined {
     }
 }
 
-/// Identifiers in an order of their own, so that places in the lap say nothing of places in the
-/// table; and that order.
+/// Identifiers in a random order, so that places in the lap say nothing of places in the table; and that
+/// order.
 fn shuffled<'i>(
     generator: &mut Generator,
     identifiers: &[&'i [u8]],
@@ -394,8 +394,8 @@ pub(super) mod tests {
         (outcome, comparer)
     }
 
-    /// The ciphertexts that a site got from the one before it, set by set: first that site's own,
-    /// at last those that return.
+    /// The ciphertexts that a site got from the site before it, set by set: first that site's own, at
+    /// last the ciphertexts that return.
     pub(in crate::align) fn sets<T>(
         outcome: &Outcome<T, Error>,
         to: usize,
@@ -413,7 +413,7 @@ pub(super) mod tests {
             .collect()
     }
 
-    /// A site's own randomness as it is when the alignment begins.
+    /// A site's own randomness at the beginning of the alignment.
     pub(in crate::align) fn generator(settings: Settings, seed: u64, site: usize) -> Generator {
         let joined = Simulation::new(SITES, seed)
             .settings(settings)
@@ -472,7 +472,7 @@ pub(super) mod tests {
                 if site != comparer.index() {
                     continue;
                 }
-                // What the comparing site sent, and what came back to it.
+                // The ciphertexts that the comparing site sent, and those that came back to it.
                 let back = sets(&outcome, site, count, width).pop();
                 let under_all =
                     (0..SITES)

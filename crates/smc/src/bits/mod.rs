@@ -11,8 +11,8 @@
 //! roles, colluding, learn how many bits were set; m - 1 sites learn the last one's bits.
 //!
 //! # Discloses
-//! The answers, to all sites. With two sites the answer to a site that held a 1 is the other's
-//! bit, in any protocol.
+//! The answers, to all sites. With two sites the answer tells a site that held a 1 the other's bit, in
+//! any protocol.
 
 mod field;
 mod published;
@@ -40,12 +40,12 @@ const ROLES: &str = "two of the three sites with roles can learn together how ma
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its bits together";
 
 impl Party {
-    /// Replaces each bit by whether it is set at all sites. After an error they are unset.
+    /// Replaces each bit by whether the bit is set at all sites. After an error all bits are unset.
     pub async fn all(&mut self, what: What, bits: &mut [bool]) -> Result<(), Error> {
         self.join_bits(what, Junction::All, bits).await
     }
 
-    /// Replaces each bit by whether it is set at any site. After an error they are unset.
+    /// Replaces each bit by whether the bit is set at any site. After an error all bits are unset.
     pub async fn any(&mut self, what: What, bits: &mut [bool]) -> Result<(), Error> {
         self.join_bits(what, Junction::Any, bits).await
     }
@@ -73,7 +73,7 @@ impl Party {
         Ok(())
     }
 
-    /// The answers, for a primitive that is built on them and opens them under its own name.
+    /// The sealed answers, for a primitive that is built on them and opens them under its own name.
     pub(crate) async fn sealed_junction<'a>(
         &mut self,
         primitive: Primitive,
@@ -198,9 +198,9 @@ impl Joined {
         share
     }
 
-    /// Sends a u + b, or b - a u, to the judge: a and b are known to holder and keeper only. They
-    /// follow from the hashes of what the others gave, too: a holder that forgot what it was given and
-    /// is given something else must not send a second sum through the same map.
+    /// Sends a u + b, or b - a u, to the judge: a and b are known to holder and keeper only. The map
+    /// follows from the hashes of what the others gave, too: a holder that forgot its shares and is
+    /// given other shares must not send a second sum through the same map.
     fn send_through_affine_map(
         &mut self,
         roles: Roles,
@@ -235,7 +235,7 @@ impl Joined {
         field::decode(&message, count).map_err(|source| self.link.invalid(peer, source))
     }
 
-    /// Takes the answers from the site that found them.
+    /// Receives the answers from the site that found them.
     pub(crate) async fn receive_answers(
         &mut self,
         peer: Site,

@@ -1,12 +1,12 @@
 //! Comparison by a dealer: three sites with roles, drawn per run.
 //!
-//! Holder and keeper hold the masked sum y = x - t modulo 2^(bits + 1) apart. The judge deals: it
-//! shares a mask r with each of them by halves, and gives both the keys of the function
-//! (z < r) on the low bits. Holder and keeper exchange their shares of z = y + r and evaluate: the
-//! sign of y is the sign of z, xor that of r, xor the borrow, which is that function. Before they
-//! send their shares of the bit to all they flip both by a common random bit, so that the dealer,
-//! who knows the keys, learns nothing about z from a share. That bit follows from z and the dealer's
-//! words, too: for another z or other words it is another.
+//! Holder and keeper hold the masked sum y = x - t modulo 2^(bits + 1) apart. The judge deals: it shares
+//! a mask r with each of them by halves, and gives both the keys of the function (z < r) on the low
+//! bits. Holder and keeper exchange their shares of z = y + r and evaluate: the sign of y is the sign of
+//! z, xor that of r, xor the borrow, which is that function. Before they send their shares of the bit to
+//! all they flip both by a common random bit, so that the dealer, who knows the keys, learns nothing
+//! about z from a share. The random bit follows from z and the dealer's words, too: another z or other
+//! words give another bit.
 //!
 //! Comparisons may have roles of their own ([`Lane`]): all lanes go through the same three rounds.
 //!
@@ -83,7 +83,7 @@ pub(super) async fn compare(
 
 /// What is public about the comparisons of a lane.
 struct Table {
-    /// Its number: the two of a pair may have several lanes with different roles.
+    /// The lane's number: two sites may have several lanes with different roles.
     number: u32,
     roles: Roles,
     places: Range<usize>,
@@ -113,7 +113,7 @@ impl Table {
         self.places.len()
     }
 
-    /// The other of holder and keeper, at one of the two.
+    /// At the holder the keeper, and at the keeper the holder.
     fn partner(&self, joined: &Joined) -> Option<Site> {
         match joined.me {
             me if me == self.roles.holder => Some(self.roles.keeper),
@@ -130,7 +130,7 @@ impl Table {
         Ok(())
     }
 
-    /// The holder adds up what it was given, and takes the thresholds off.
+    /// The holder adds up the shares that it was given, and subtracts the thresholds.
     async fn gather(
         &self,
         joined: &mut Joined,
@@ -184,7 +184,7 @@ impl Table {
         joined.link.send(self.roles.keeper, &message)
     }
 
-    /// What the judge shares with holder and keeper for one call, without a message.
+    /// The secrets that the judge shares with holder and keeper for one call, without a message.
     fn secrets(&self, joined: &Joined, bound: &Bound) -> Vec<Secret> {
         let dealt = |site: Site| {
             let pair = joined.pair(site);
@@ -218,7 +218,7 @@ impl Table {
         self.send(joined, partner, values)
     }
 
-    /// What the judge shares with holder or keeper.
+    /// The stream that the judge shares with holder or keeper.
     fn dealt(&self, joined: &Joined) -> Keystream {
         let pair = joined.pair(self.roles.judge);
         pair.stream(Purpose::Dealer, &joined.link.bound(), self.number)

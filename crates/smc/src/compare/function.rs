@@ -16,7 +16,7 @@ use crate::block::Permutation;
 const TABLE_BITS: u32 = 7;
 /// Comparisons that go down their trees together.
 const LANES: usize = 64;
-/// What is left of a block when control and value bits are taken off.
+/// The bits of a block that remain when control and value bits are taken off.
 const SEED: u128 = !7;
 /// Added to a seed before hashing: the right child, and the table.
 const RIGHT: u128 = 1;

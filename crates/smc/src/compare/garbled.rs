@@ -272,7 +272,7 @@ impl Circuit {
     }
 }
 
-/// All ones if the lowest bit is set.
+/// All bits set if the lowest bit is set.
 const fn lowest(label: u128) -> u128 {
     (label & 1).wrapping_neg()
 }

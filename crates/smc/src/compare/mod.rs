@@ -14,14 +14,15 @@
 //! roles in all such comparisons learn together, from the differences, what *every* site holds: with
 //! five sites a pair recovers the counts of all. With four sites or more a study may spread the roles
 //! instead ([`RoleChoice::Spread`]): in a comparison that leaves sites out, those sites themselves have
-//! as many roles as they can. A site that is left out already knows the whole and its own part, so what
-//! it can learn with a partner it knew. Of a comparison without one site only the two others with roles
-//! learn something, together: that one site's counts. They are neighbours in an order drawn for the
-//! run, so each pair of sites learns, of all comparisons without one site, the counts of at most one
-//! other site; with four sites, where one count gives away the last, the pairs are two halves, and two
-//! pairs of the six learn anything. Of a comparison without two sites the third role goes to another
-//! site for each pair. A construction in which no pair learns anything would need a dealer that three
-//! sites play together, at several times the bytes; rotation costs frames, and no round.
+//! as many roles as they can. A site that is left out already knows the whole and its own part, so with
+//! a partner it learns nothing new. Of a comparison without one site only the two others with roles
+//! learn something, together: the counts of the site that is left out. They are neighbours in an order
+//! drawn for the run, so each pair of sites learns, of all comparisons without one site, the counts of
+//! at most one other site; with four sites, where one count gives away the last, the pairs are two
+//! halves, and two pairs of the six learn anything. Of a comparison without two sites the third role
+//! goes to another site for each pair. A construction in which no pair learns anything would need a
+//! dealer that three sites play together, at several times the bytes; rotation costs frames, and no
+//! round.
 //!
 //! # Discloses
 //! One bit per comparison, to all sites. With two sites the bit bounds the other's summand, in
@@ -59,9 +60,8 @@ const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its
 impl Party {
     /// Sets each answer to whether the sum of all sites' `counts` is at least the threshold.
     ///
-    /// `bound` is public, at most 2^62, and no sum is above it: a number of records, say. Small
-    /// bounds are cheap. A sum above it gives a wrong answer. After
-    /// an error all answers are false.
+    /// `bound` is public, at most 2^62, and no sum may exceed it: a number of records, say. Small bounds
+    /// are cheap. A sum above the bound gives a wrong answer. After an error all answers are false.
     pub async fn at_least(
         &mut self,
         what: What,
@@ -94,9 +94,9 @@ impl Party {
         Ok(())
     }
 
-    /// As [`Party::at_least`], of sums that leave sites out: `without` has for each comparison which of the
-    /// `coalitions` is left out of it. Where the settings say so, the sites of a coalition have the roles
-    /// in its comparisons.
+    /// As [`Party::at_least`], of sums that leave sites out: `without` says for each comparison which of
+    /// the `coalitions` is left out. With spread roles, the sites of a coalition have the roles in the
+    /// coalition's comparisons.
     pub async fn at_least_without(
         &mut self,
         what: What,
@@ -169,7 +169,7 @@ impl Party {
         Ok(())
     }
 
-    /// The answers, for a primitive that is built on them and opens them under its own name.
+    /// The sealed answers, for a primitive that is built on them and opens them under its own name.
     pub(crate) async fn sealed_at_least<'a>(
         &mut self,
         primitive: Primitive,
@@ -182,8 +182,8 @@ impl Party {
             .await
     }
 
-    /// The answers of comparisons in groups, each with the sites whose place it is to have roles and
-    /// the number of its comparisons, which stand one after the other.
+    /// The answers of comparisons in groups, each with the sites that get its roles and the number of
+    /// its comparisons, which stand one after the other.
     async fn sealed_in_lanes<'a>(
         &mut self,
         primitive: Primitive,
@@ -248,7 +248,7 @@ impl Party {
 
 /// Sums to compare with thresholds.
 pub(crate) struct Question<'q> {
-    /// No sum is above it.
+    /// The greatest value that a sum may have.
     pub(crate) bound: u64,
     /// This site's summands.
     pub(crate) counts: &'q [u64],

@@ -1,4 +1,5 @@
-//! What a call discloses: its name, what allows it, to whom, and whether this site allows it.
+//! What a call discloses: its name, the theorem that allows it, its recipients, and whether this site
+//! allows it.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use crate::error::Error;
 use crate::network::Site;
 use crate::wire::Primitive;
 
-/// The name of what a call discloses, and what allows it. Protocols keep theirs as constants.
+/// The name of a disclosure, and the theorem or rule that allows it. Protocols keep theirs as constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct What {
     name: &'static str,
@@ -16,7 +17,7 @@ pub struct What {
 }
 
 impl What {
-    /// Names something: in the words of the release, with the theorem that allows it.
+    /// A disclosure by its name in the words of the release, with the theorem that allows it.
     pub const fn new(name: &'static str, allowed_by: &'static str) -> Self {
         Self { name, allowed_by }
     }
@@ -26,7 +27,7 @@ impl What {
         self.name
     }
 
-    /// The theorem or the part of the release that allows it.
+    /// The theorem or the part of the release that allows the disclosure.
     pub const fn allowed_by(&self) -> &'static str {
         self.allowed_by
     }
@@ -35,7 +36,7 @@ impl What {
 /// The disclosures that a site allows, by name, and the rule that lists them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allowed {
-    /// The rule, as it is written where the site's rules are.
+    /// The rule, by its name in the site's file.
     pub rule: &'static str,
     /// The names.
     pub names: Vec<String>,
@@ -60,7 +61,7 @@ impl Allowed {
 pub enum To {
     /// Every site.
     All,
-    /// One site.
+    /// One site alone.
     Site(Site),
     /// Each site, about its own records only.
     Owner,
@@ -79,15 +80,15 @@ impl fmt::Display for To {
     }
 }
 
-/// What one call discloses: name, means, recipient, and what the level cannot hide.
+/// What one call discloses: name, means, recipient, and what the security level cannot hide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Disclosure {
-    /// What.
+    /// The disclosure's name.
     pub what: What,
     /// By which primitive.
     pub by: Primitive,
     /// To whom.
     pub to: To,
-    /// What this number of sites or this level cannot hide, in words.
+    /// What this number of sites or this security level cannot hide, in words.
     pub caveat: Option<&'static str>,
 }

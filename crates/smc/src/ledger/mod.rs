@@ -17,11 +17,11 @@
 //! }
 //! ```
 //!
-//! Entries are chained by BLAKE3 from the run's level, sites and public randomness on, so that an
-//! entry taken out, changed or cut off later is found, and a relabelled ledger too.
+//! Entries are chained by BLAKE3 from the run's level, sites and public randomness on, so that an entry
+//! taken out, changed or cut off later is found, and so is a relabelled ledger.
 //!
 //! # Discloses
-//! The ledger holds names and counts. It holds values only where a test asked for them.
+//! The ledger holds names and counts. It holds values only where a test has asked for them.
 
 mod disclosure;
 mod summary;
@@ -51,8 +51,8 @@ impl<T> Sealed<T> {
         Self(value)
     }
 
-    /// Takes the seal off inside a primitive whose own disclosure implies the value; that
-    /// primitive's text says why, and it enters its own disclosure.
+    /// Takes the seal off inside a primitive whose own disclosure implies the value; the primitive's
+    /// documentation says why, and the primitive enters its own disclosure.
     pub(crate) fn implied(self) -> T {
         self.0
     }
@@ -70,11 +70,11 @@ pub struct Entry {
     /// What was disclosed, and to whom.
     #[serde(flatten)]
     pub disclosure: Disclosure,
-    /// How many values; the most there can be where the call ended early.
+    /// How many values; the greatest possible number where the call ended early.
     pub values: usize,
-    /// Whether the call came to its end. One that did not may have disclosed a part.
+    /// Whether the call came to its end. A call that did not may have disclosed a part.
     pub complete: bool,
-    /// The values themselves, where a test asked for them.
+    /// The values themselves, where a test has asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Vec<u64>>,
     /// BLAKE3 of this entry and the hash before it.
@@ -82,7 +82,7 @@ pub struct Entry {
     pub hash: [u8; 32],
 }
 
-/// Whose ledger of which run it is: where the chain begins.
+/// The run and the site of a ledger: where its chain begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The security level of the run.
@@ -143,20 +143,20 @@ impl Ledger {
         self.watching = Watching(Some(watcher));
     }
 
-    /// Writes down the values too, from now on. For tests: a ledger that leaves the house must
-    /// not hold them.
+    /// Writes down the values too, from now on. For tests: a ledger that leaves the site must not hold
+    /// values.
     pub(crate) const fn keep_values(&mut self) {
         self.keeps_values = true;
     }
 
-    /// Takes the seal off an answer and writes down that it was read.
+    /// Takes the seal off an answer and enters that the answer was read.
     pub fn open<T: Values>(&mut self, disclosure: Disclosure, answer: Sealed<T>) -> T {
         let begun = self.begin(disclosure, 0);
         self.finish(begun, answer)
     }
 
-    /// Enters a call whose steps open something before its end: at most so many values. Unless it
-    /// is finished, the entry says that the call ended early.
+    /// Enters a call whose steps open something before its end: at most so many values. Until
+    /// [`Ledger::finish`], the entry says that the call ended early.
     pub(crate) fn begin(&mut self, disclosure: Disclosure, values: usize) -> Begun {
         let place = self.entries.len();
         self.entries.push(Entry {
@@ -203,7 +203,7 @@ impl Ledger {
         self.origin.security
     }
 
-    /// Whose ledger of which run it is.
+    /// The run and the site of the ledger.
     pub const fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -219,8 +219,8 @@ impl Ledger {
         last.map_or_else(|| self.origin.seed(), |entry| entry.hash)
     }
 
-    /// The first entry whose hash does not follow from the run and the entries before it; the
-    /// place behind the last if entries are missing there, since they do not lead to `head`.
+    /// The first entry whose hash does not follow from the run and the entries before it; the place
+    /// behind the last entry if entries are missing there, since the chain does not lead to `head`.
     pub fn first_broken(origin: &Origin, entries: &[Entry], head: [u8; 32]) -> Option<usize> {
         let mut found = origin.seed();
         let broken = entries.iter().position(|entry| {

@@ -17,13 +17,13 @@ pub struct Line {
     pub to: String,
     /// How many calls.
     pub calls: usize,
-    /// How many of them ended early.
+    /// How many of the calls ended early.
     pub ended_early: usize,
     /// How many values in all.
     pub values: usize,
-    /// What allows it.
+    /// The theorem or rule that allows the disclosure.
     pub allowed_by: &'static str,
-    /// What could not be hidden.
+    /// What could not be hidden besides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caveat: Option<&'static str>,
 }

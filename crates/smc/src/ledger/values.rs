@@ -1,6 +1,6 @@
-//! Answers as the ledger counts them, and writes them down where a test asks for it.
+//! Answers as the ledger counts them, and writes them down where a test asks for values.
 
-/// Values that can be counted, and written down where a test asks for it.
+/// Values that can be counted, and written down where a test asks for values.
 pub trait Values {
     /// How many values.
     fn count(&self) -> usize;

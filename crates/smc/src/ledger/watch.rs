@@ -1,16 +1,17 @@
-//! Who is told of a ledger's entries as they are made, so that what a run disclosed is known although
-//! the run does not come to its end.
+//! Watchers, which hear of a ledger's entries as they are made, so that the disclosures of a run are
+//! known even if the run does not come to its end.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::Entry;
 
-/// Told of an entry when it is made, and again when it changes: how it was, and how it is. Before the
-/// caller of a primitive sees its answer, so that nothing is read and not told.
+/// Hears of an entry when it is made, and again when it changes: the entry before the change, and the
+/// entry now. The call comes before the caller of a primitive sees its answer, so no answer is read
+/// unheard.
 pub type Watcher = dyn Fn(Option<&Entry>, &Entry) + Send + Sync;
 
-/// Whoever is told. It makes no difference to what a ledger says.
+/// The watcher of a ledger, if it has one. Two ledgers are equal whoever watches them.
 #[derive(Clone)]
 pub(super) struct Watching(pub(super) Option<Arc<Watcher>>);
 

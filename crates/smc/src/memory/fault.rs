@@ -11,40 +11,40 @@ use crate::network::Site;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It comes later.
+    /// The frame comes later.
     Delay(Duration),
-    /// It never comes.
+    /// The frame never comes.
     Drop,
-    /// It comes twice.
+    /// The frame comes twice.
     Duplicate,
-    /// It comes after the next frame of its link.
+    /// The frame comes after the next frame of its link.
     Reorder,
-    /// Only its first bytes come.
+    /// Only the frame's first bytes come.
     Truncate(usize),
-    /// One byte of it is changed.
+    /// One byte of the frame is changed.
     Corrupt {
-        /// Which byte.
+        /// The place of the byte.
         at: usize,
-        /// What it is xored with.
+        /// The mask that is xored into the byte.
         mask: u8,
     },
-    /// Its payload is another: what a peer would send that lies. The header stays.
+    /// The frame's payload is replaced, as by a peer that lies. The header stays.
     Replace(Vec<u8>),
-    /// Its payload is xored with these bytes, over and over: a lie of the right length.
+    /// The frame's payload is xored with these bytes, over and over: a lie of the right length.
     Lie(Vec<u8>),
-    /// A number is added to each 64-bit word of its payload, or to one of them: what a peer would
-    /// send that adds it to its own summand.
+    /// A number is added to each 64-bit word of the frame's payload, or to one word, as by a peer that
+    /// adds the number to its own summand.
     Add {
-        /// Which word; all of them where none is named.
+        /// The word to change; `None` is all words.
         word: Option<usize>,
-        /// What is added.
+        /// The number to add.
         amount: u64,
     },
-    /// It says that another site sent it.
+    /// The frame names another site as its sender.
     Impersonate(Site),
 }
 
-/// Which frames a fault strikes; `None` is any.
+/// Which frames a fault strikes; `None` in a field is any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// The sender.
@@ -53,7 +53,7 @@ pub struct Rule {
     pub to: Option<Site>,
     /// The number of the frame on its link, counted over the whole run.
     pub frame: Option<u32>,
-    /// What happens.
+    /// What happens to such a frame.
     pub fault: Fault,
 }
 
@@ -82,7 +82,7 @@ impl Faults {
         })
     }
 
-    /// Cuts a site off: after `frames` frames on a link, nothing passes to it or from it.
+    /// Cuts a site off: after `frames` frames on a link, nothing passes to or from the site.
     pub fn cut(mut self, site: Site, frames: u32) -> Self {
         self.cuts.push((site, frames));
         self

@@ -63,7 +63,7 @@ struct Waiting {
 struct LinkState {
     sent: u32,
     queue: VecDeque<Packet>,
-    /// A frame held back until the next one has passed it.
+    /// A frame that is held back until the next frame has passed it.
     held: Option<Packet>,
 }
 

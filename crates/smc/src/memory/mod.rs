@@ -1,10 +1,10 @@
 //! The memory network: all sites of a run in one process, deterministic from one seed.
 //!
-//! [`Simulation::run`] polls the sites' futures in turn in the calling thread. It counts messages
-//! and bytes per link and rounds exactly, gives the time that the run's messages would take under
-//! a [`LinkModel`] without waiting for it, and does to frames what [`Faults`] say. When no site
-//! can go on, the one whose patience ends first gets [`NetworkError::Silent`]: a site that waits
-//! for a dead peer ends with an error, and so does every run.
+//! [`Simulation::run`] polls the sites' futures in turn in the calling thread. It counts messages and
+//! bytes per link and rounds exactly, gives the time that the run's messages would take under a
+//! [`LinkModel`] without waiting for it, and does to frames what [`Faults`] say. When no site can go on,
+//! the site whose patience ends first gets [`NetworkError::Silent`]: a site that waits for a dead peer
+//! ends with an error, and so does every run.
 //!
 //! Sites are processes that read one named link at a time, so (Kahn 1974) what they compute does
 //! not depend on the order in which they are polled.
@@ -184,33 +184,33 @@ impl Simulation {
     }
 }
 
-/// What came of a run.
+/// The result of a simulated run.
 #[derive(Debug)]
 pub struct Outcome<T, E> {
     /// What each site returned, in the order of the sites.
     pub results: Vec<Result<T, E>>,
     /// What was sent over all links.
     pub traffic: Traffic,
-    /// How long the messages would have taken; computing is not in it.
+    /// How long the messages would have taken, without the time for computing.
     pub elapsed: Duration,
     frames: Vec<Frame>,
     /// The sites in the order in which they ended.
     ended: Vec<usize>,
 }
 
-/// One delivered frame of a recorded run.
+/// A delivered frame of a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Who sent it.
+    /// The site that sent the frame.
     pub from: Site,
-    /// Who got it.
+    /// The site that received the frame.
     pub to: Site,
     /// The bytes, header included.
     pub bytes: Vec<u8>,
 }
 
 impl<T, E> Outcome<T, E> {
-    /// What every site returned, or the error of the site that failed first: those of the others
+    /// What every site returned, or the error of the site that failed first: the errors of other sites
     /// may only follow from it.
     pub fn into_values(self) -> Result<Vec<T>, E> {
         let mut results: Vec<Option<Result<T, E>>> = self.results.into_iter().map(Some).collect();
@@ -258,15 +258,15 @@ impl Wake for Flag {
     }
 }
 
-/// One future of a run, with its answer once there is one.
+/// A future of a run, and its result once it has ended.
 struct Task<F: Future> {
     future: Option<Pin<Box<F>>>,
     ready: Arc<Flag>,
     answer: Option<F::Output>,
 }
 
-/// Polls every future that was woken, in turn, until all are done. When none was woken,
-/// `unblock` must wake one; a run in which it cannot is a bug of this crate.
+/// Polls every future that was woken, in turn, until all are done. When no future was woken, `unblock`
+/// must wake one; a run in which it cannot is a bug of this crate.
 fn execute<F: Future>(
     futures: impl Iterator<Item = F>,
     unblock: impl Fn() -> bool,

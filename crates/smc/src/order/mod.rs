@@ -1,19 +1,19 @@
 //! Minimum, maximum and kth element: a search of public domains by comparisons alone.
 //!
-//! `published`: JX08 Algorithm 3 (probabilistic laps on a ring) for extremes, and Algorithm 4
-//! (halving with revealed counts) for the kth element. The paper's search may not end with
-//! ties; here the kth element is the smallest value with at least k records at or below it, and
-//! the search ends at a single value. It searches the public domain; the paper narrows it first
-//! by a minimum and a maximum, which a caller may do by asking for [`ranges`](Party::ranges).
-//! `hardened`: JX09 section 3 after Aggarwal, Mishra and Pinkas (EUROCRYPT 2004): in each step
-//! what is left of the domain is cut into `fan_out` parts and one bit per cut is opened. The bits
-//! are monotone, so they say where the answer lies and nothing more. Steps are log M to the base
-//! of the fan-out, three rounds each, for any number of questions at once.
+//! `published`: JX08 Algorithm 3 (probabilistic laps on a ring) for extremes, and Algorithm 4 (halving
+//! with revealed counts) for the kth element. The paper's search may not end with ties; here the kth
+//! element is the smallest value with at least k records at or below it, and the search ends at a single
+//! value. The search goes over the public domain; the paper narrows the domain first by a minimum and a
+//! maximum, which a caller may do by asking for [`ranges`](Party::ranges). `hardened`: JX09 section 3
+//! after Aggarwal, Mishra and Pinkas (EUROCRYPT 2004): in each step what is left of the domain is cut
+//! into `fan_out` parts and one bit per cut is opened. The bits are monotone, so they say where the
+//! answer lies and nothing more. Steps are log M to the base of the fan-out, three rounds each, for any
+//! number of questions at once.
 //!
 //! # Discloses
 //! For each question its answer, to all sites; at the published level also running values to the
-//! successor on the ring and counts at each candidate to all. What colluding sites learn is said
-//! in [`crate::bits`] (extremes) and [`crate::compare`] (kth).
+//! successor on the ring and counts at each candidate to all. [`crate::bits`] (extremes) and
+//! [`crate::compare`] (kth) say what colluding sites learn.
 
 mod probabilistic;
 mod search;
@@ -37,7 +37,7 @@ const ROLES: &str = "two of the three sites with roles can learn together how ma
                      either side of each cut";
 /// The most records of a kth element, as of any comparison.
 const MOST_RECORDS: u64 = 1 << 62;
-/// What JX08 Algorithm 4 shows on its way.
+/// The counts that JX08 Algorithm 4 shows on its way.
 pub const CANDIDATES: What = What::new(
     "records at or below each candidate of the search",
     "JX08 Algorithm 4",
@@ -46,13 +46,13 @@ pub const CANDIDATES: What = What::new(
 /// A question for the kth element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rank {
-    /// k: the answer is the smallest value with at least this many records at or below it.
+    /// The rank k: the answer is the smallest value with at least k records at or below it.
     pub rank: u64,
     /// The public domain of the values.
     pub domain: RangeInclusive<u64>,
 }
 
-/// Which end of a domain.
+/// The end of a domain that is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Low,
@@ -60,8 +60,8 @@ pub(crate) enum End {
 }
 
 impl Party {
-    /// Replaces each value by the smallest of all sites' values for that question. `None` is a
-    /// site without a value, and the answer where no site has one.
+    /// Replaces each value by the smallest of all sites' values for that question. `None` stands for a
+    /// site without a value, and for the answer where no site has a value.
     pub async fn minimum(
         &mut self,
         what: What,
@@ -174,7 +174,7 @@ impl Party {
         let caveat = self.compare_caveat();
         let begun = self.begin(what, Primitive::Kth, caveat, answers.len());
         search.ask();
-        // No question at all is asked too, so that every site begins the same calls.
+        // A call without questions is made too, so that every site begins the same calls.
         loop {
             let counts: Vec<u64> = search
                 .asked()
@@ -302,7 +302,7 @@ impl Party {
             }
         };
         search.ask();
-        // No question at all is asked too, so that every site begins the same calls.
+        // A call without questions is made too, so that every site begins the same calls.
         loop {
             let mut bits: Vec<bool> = search
                 .asked()

@@ -1,8 +1,8 @@
 //! The published extremes: JX08 Algorithm 3 after Xiong, Chitti and Liu (ICDCS 2005).
 //!
-//! A running value goes around the ring. A site whose own value is larger puts in a random value
-//! between the two with probability p0 d^(r - 1) in lap r, else its own. In the last lap nobody
-//! lies, so the answer is exact; the paper leaves a probability of error.
+//! A running value goes around the ring. A site whose own value is larger puts in a random value between
+//! the two with probability p0 d^(r - 1) in lap r, else its own. In the last lap every site puts in its
+//! own value, so the answer is exact; the paper leaves a probability of error.
 //!
 //! # Discloses
 //! The extreme to all; the running values of every lap to the successor on the ring.
@@ -19,7 +19,7 @@ use crate::random::Generator;
 use crate::settings::Probabilistic;
 use crate::wire::{self, Primitive, WireError};
 
-/// What a site sees of its predecessors on the way.
+/// The running values that a site sees of its predecessors.
 pub const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 3");
 
 impl Party {
@@ -35,7 +35,7 @@ impl Party {
             let (end, domain) = question(index);
             let size = size_of(index, &domain)?;
             sizes.push(size);
-            // 0 is "none"; the wanted end of the domain is the largest.
+            // 0 stands for no value; the wanted end of the domain is the largest number.
             own.push(value.map_or(0, |value| match end {
                 End::Low => size - (value - domain.start()),
                 End::High => value - domain.start() + 1,
@@ -67,7 +67,7 @@ impl Party {
                 joined.link.opened_words(&own);
             }
         }
-        // What was seen was seen, however the laps ended.
+        // What a site saw is entered, however the laps ended.
         self.ledger.finish(begun, Sealed::new(seen));
         ended?;
         for (index, (value, found)) in values.iter_mut().zip(own).enumerate() {

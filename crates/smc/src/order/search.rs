@@ -2,7 +2,7 @@
 //! monotone bit per cut.
 //!
 //! # Discloses
-//! Nothing by itself; which bits are opened is said in [`crate::order`].
+//! Nothing by itself; [`crate::order`] says which bits are opened.
 
 use std::ops::RangeInclusive;
 
@@ -22,8 +22,8 @@ pub(super) struct Search {
     cuts: Vec<(usize, u64)>,
 }
 
-/// What is left of one domain: the answer is `start` plus a place from `low` to `high`. The place
-/// behind the last value stands for "none".
+/// The rest of one domain: the answer is `start` plus a place from `low` to `high`. The place behind the
+/// last value stands for "no value".
 struct Left {
     start: u64,
     size: u64,

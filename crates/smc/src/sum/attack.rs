@@ -1,8 +1,8 @@
 //! The attack of colluding sites on the hardened sum, written out.
 //!
-//! Colluders pool every mask they share with a victim and take them off what it sent. With m - 1
-//! of them that leaves the victim's values; with m - 2 the mask between the two honest sites
-//! stays on, and what is left is uniform whatever the honest sites hold.
+//! Colluders pool every mask they share with a victim and take them off what the victim sent. With m - 1
+//! colluders this leaves the victim's values; with m - 2 the mask between the two honest sites stays on,
+//! and the rest is uniform whatever the honest sites hold.
 //!
 //! # Discloses
 //! Nothing: a test.
@@ -36,7 +36,7 @@ fn masks_with(party: &Party, victim: Site) -> Vec<u64> {
         .collect()
 }
 
-/// What the colluders are left with of the victim's vector, with these inputs at the honest sites.
+/// The rest of the victim's vector at the colluders, with these inputs at the honest sites.
 fn residue(colluders: &[usize], inputs: [u64; 5]) -> Vec<u64> {
     let victim = Site::new(1);
     let outcome = Simulation::new(5, 11)

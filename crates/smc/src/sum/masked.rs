@@ -1,9 +1,9 @@
 //! The hardened sum: pairwise masks that cancel, in one round.
 //!
-//! After Bonawitz et al., "Practical secure aggregation" (CCS 2017), without dropouts: of each
-//! pair of sites the first adds the pair's stream and the second takes it off. What a site sends
-//! is uniform to everyone but those who know all its masks; as long as two sites do not collude,
-//! their common mask hides how the sum of both is split between them.
+//! After Bonawitz et al., "Practical secure aggregation" (CCS 2017), without dropouts: of each pair of
+//! sites the first adds the pair's stream and the second takes it off. What a site sends looks uniform
+//! to everyone who does not know all its masks; as long as two sites do not collude, their common mask
+//! hides how the sum of both is split between them.
 //!
 //! # Discloses
 //! The sum, nothing else, to any m - 2 colluding sites.
@@ -41,7 +41,7 @@ impl Joined {
         Ok(())
     }
 
-    /// All to `hub`, and back unless `hub` keeps it.
+    /// Sends all vectors to `hub`, and the sum back unless `hub` keeps it.
     async fn star(&mut self, hub: Site, keeps: bool, values: &mut [u64]) -> Result<(), Error> {
         if self.me == hub {
             for peer in self.peers() {
@@ -60,8 +60,9 @@ impl Joined {
         self.receive_into(hub, values).await
     }
 
-    /// Up a binary tree whose root is the pivot or site 0, and down again unless a pivot keeps it.
-    /// Places in the tree are counted from the root on, so that any site can be the root.
+    /// Sums up a binary tree whose root is the pivot or site 0, and sends the sum down again unless a
+    /// pivot keeps it. Places in the tree are counted from the root on, so that any site can be the
+    /// root.
     async fn tree(&mut self, pivot: Option<Site>, values: &mut [u64]) -> Result<(), Error> {
         let root = pivot.map_or(0, Site::index);
         let sites = self.sites;
@@ -113,8 +114,8 @@ impl Joined {
     }
 }
 
-/// Adds this site's masks: with each peer one stream, added by the first of the two and taken off
-/// by the second. Over all sites they cancel.
+/// Adds this site's masks: with each peer one stream, added by the first of the two and taken off by the
+/// second. Over all sites the masks cancel.
 pub(crate) fn add_masks(joined: &Joined, purpose: Purpose, values: &mut [u64]) {
     for peer in joined.peers() {
         let stream = joined.stream(peer, purpose);

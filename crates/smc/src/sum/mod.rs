@@ -7,8 +7,8 @@
 //! 2017, without dropouts), one round: any m - 2 colluding sites learn nothing beyond the sum.
 //!
 //! # Discloses
-//! The sums, to all sites or to one. With two sites a sum tells each the other's summand; no
-//! protocol can hide it, and the ledger says so.
+//! The sums, to all sites or to one. With two sites a sum tells each the other's summand; no protocol
+//! can hide that, and the ledger says so.
 
 #[cfg(test)]
 mod attack;
@@ -33,8 +33,8 @@ const TWO_SITES: &str = "with two sites a sum tells each site the other's summan
 const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its summand together";
 
 impl Party {
-    /// Replaces `values` by their sums over all sites, modulo 2^64; every site learns them.
-    /// After an error they are zero.
+    /// Replaces `values` by their sums over all sites, modulo 2^64; every site learns the sums. After an
+    /// error all values are zero.
     pub async fn sum(&mut self, what: What, values: &mut [u64]) -> Result<(), Error> {
         self.sum_for(what, None, values).await
     }
@@ -76,7 +76,7 @@ impl Party {
         Ok(())
     }
 
-    /// The sums, for a primitive that is built on them and opens them under its own name.
+    /// The sealed sums, for a primitive that is built on them and opens them under its own name.
     pub(crate) async fn sealed_sum<'a>(
         &mut self,
         primitive: Primitive,

@@ -1,9 +1,10 @@
 //! The published ring sums: TG12 Algorithm 1, and JX08 section 4.2.
 //!
-//! Sites pass a running total along the ring. In TG12 every site adds a random mask in a first lap
-//! and takes it off in a second; who is last in the second lap sees the sum, so a pivot is last.
-//! In JX08 only the first site masks and sees the sum, so a pivot is first. Both are safe against one site (TG12 Proposition 8.1) and fall to the two neighbours of a site,
-//! who subtract what went in from what came out: `tests/it/security.rs` does it.
+//! Sites pass a running total along the ring. In TG12 every site adds a random mask in a first lap and
+//! takes it off in a second; the last site of the second lap sees the sum, so a pivot is last. In JX08
+//! only the first site masks and sees the sum, so a pivot is first. Both are safe against one site (TG12
+//! Proposition 8.1) and fall to the two neighbours of a site, who subtract what went in from what came
+//! out: `tests/it/security.rs` shows the attack.
 //!
 //! # Discloses
 //! The sums; to two colluding neighbours the summand of the site between them.
@@ -140,7 +141,7 @@ async fn receive(
     }
 }
 
-/// One uniform mask up to `largest` per value, or zeros.
+/// A uniform mask up to `largest` for each value, or zeros.
 fn masks(generator: &mut Generator, count: usize, largest: u64, random: bool) -> Vec<u64> {
     let mut mask = || match (random, largest.checked_add(1)) {
         (false, _) => 0,

@@ -1,8 +1,8 @@
 //! Transfer extension: Ishai, Kilian, Nissim and Petrank, CRYPTO 2003, section 3.
 //!
-//! The chooser's bits r give rows t_j; the sender, who chose s in the base transfers, gets rows
-//! q_j = t_j ⊕ r_j s. The hash of q_j hides the message for bit 0, that of q_j ⊕ s the message for
-//! bit 1, and the chooser knows the one it chose.
+//! The chooser's bits r give rows t_j; the sender, who chose s in the base transfers, gets rows q_j =
+//! t_j ⊕ r_j s. The hash of q_j hides the message for bit 0, that of q_j ⊕ s the message for bit 1, and
+//! the chooser can read the message that it chose.
 //!
 //! # Discloses
 //! Nothing: the columns that travel are masked with streams of the base transfers.
@@ -17,15 +17,15 @@ use crate::wire::{self, WireError};
 /// Transfers that are done together; no two of a run have the same name.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
-    /// What both sites have seen opened when the call began.
+    /// The answers that both sites had seen opened when the call began.
     pub(crate) bound: Bound,
     /// The part of the call.
     pub(crate) part: u32,
 }
 
 impl Batch {
-    /// Tweaks that no other hash of the same permutation in the run has. They follow from the
-    /// chooser's message: to another message there are other pads.
+    /// Tweaks that no other hash of the same permutation in the run has. The tweaks follow from the
+    /// chooser's message: another message gets other pads.
     pub(crate) fn tweaks(self, message: &[u8]) -> Tweaks {
         let mut half = [0; 8];
         half.copy_from_slice(&self.bound.and(message).0[..8]);

@@ -9,7 +9,7 @@
 //! Cost: two messages at the start of the run; then 16 bytes per transfer from the chooser.
 //!
 //! # Discloses
-//! Nothing by itself; what is transferred is said where it is used.
+//! Nothing by itself; the primitives that use a transfer say what it carries.
 
 mod base;
 mod extension;

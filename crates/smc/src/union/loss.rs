@@ -37,8 +37,8 @@ impl Setting {
         self.miss().powf(decoys as f64)
     }
 
-    /// Equation 5: set exposure, with a leader at random whom the successor does not know. The
-    /// length of the list tells it, so this is what a successor that ignores the length attains.
+    /// Equation 5: set exposure, with a leader at random whom the successor does not know. The length of
+    /// the list tells who leads, so this is the exposure to a successor that ignores the length.
     pub fn set_exposure(&self, decoys: usize) -> f64 {
         self.set_exposure_known_leader(decoys) / f64::from(self.sites - 1)
     }
@@ -67,7 +67,7 @@ impl Setting {
         (self.domain * share / others * factor).ceil().max(0.0) as usize
     }
 
-    /// The probability that a random item is none of the others' items (equation 3).
+    /// The probability that a random item is not among the other sites' items (equation 3).
     fn miss(&self) -> f64 {
         (self.domain - self.united + self.leader) / self.domain
     }

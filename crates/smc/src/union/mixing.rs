@@ -5,10 +5,10 @@
 //! authenticate). Site 0 mixes first; the last site finds the items, drops the blanks that fill up
 //! each site's capacity, and tells all.
 //!
-//! A mix that put in copies of somebody's items for its own would know them by standing twice in the
-//! answer (Pfitzmann and Pfitzmann, EUROCRYPT 1989). A copy has the key and the ciphertext of what it
-//! copies, and nobody can make others for a layer that is not its own: every site refuses items
-//! that repeat either, before it takes a layer off. In the end it looks for its own items.
+//! A mix that put in copies of somebody's items for its own would recognize them, since they would stand
+//! twice in the answer (Pfitzmann and Pfitzmann, EUROCRYPT 1989). A copy has the same key and ciphertext
+//! as its original, and nobody can change these for a layer of another site: every site refuses items
+//! that repeat either, before it takes a layer off. In the end every site looks for its own items.
 //!
 //! m + 1 rounds; 48 bytes per item and layer left.
 //!
@@ -109,7 +109,7 @@ impl Joined {
         Ok(united)
     }
 
-    /// Who sent a site's item to this one: the first mix has it from its owner.
+    /// The site that sends an owner's item to this site: the first mix has the item from its owner.
     pub(super) fn sender(&self, owner: Site) -> Site {
         if self.me.index() == 0 {
             owner
@@ -152,7 +152,7 @@ impl Joined {
     }
 }
 
-/// The place of the first item with the key or the ciphertext of one before it.
+/// The place of the first item with the key or the ciphertext of an earlier item.
 pub(super) fn copied<'o>(onions: impl Iterator<Item = &'o [u8]>) -> Option<usize> {
     let mut keys: HashSet<&[u8]> = HashSet::new();
     let mut ciphertexts: HashSet<&[u8]> = HashSet::new();
@@ -167,7 +167,7 @@ fn has_all(united: &[Vec<u8>], own: &[Vec<u8>]) -> bool {
     united.is_sorted() && own.iter().all(|item| rest.any(|other| other == item))
 }
 
-/// What a site needs to put layers on and to take its own off.
+/// The keys that a site needs to put layers on and to take its own layer off.
 pub(super) struct Mixer<'m> {
     own: &'m Agreement,
     publics: &'m [[u8; 32]],
@@ -203,7 +203,7 @@ impl Mixer<'_> {
         Ok(onions.into_iter().map(|(onion, _)| onion).collect())
     }
 
-    /// Puts a layer on; `None` if with that key anyone could take it off.
+    /// Puts a layer on; `None` if anyone could take the layer off with this key.
     fn add_layer(
         &self,
         theirs: &[u8; 32],
@@ -221,7 +221,7 @@ impl Mixer<'_> {
         Some(())
     }
 
-    /// Takes this site's layer off; `None` if it was changed.
+    /// Takes this site's layer off; `None` if the item was changed.
     pub(super) fn peel(&self, onion: &[u8]) -> Option<Vec<u8>> {
         let (public, rest) = onion.split_first_chunk::<32>()?;
         let (inner, given) = rest.split_last_chunk::<TAG>()?;
@@ -236,7 +236,7 @@ impl Mixer<'_> {
     }
 }
 
-/// Over the call too, so that no item passes for one of another call.
+/// The tag covers the call too, so that no item passes for an item of another call.
 fn tag(key: &PairKey, call: u32, public: &[u8; 32], body: &[u8]) -> [u8; TAG] {
     let own = blake3::derive_key("hedgerow mixing tag v1", key.bytes());
     let mut hasher = blake3::Hasher::new_keyed(&own);
@@ -265,10 +265,10 @@ mod tests {
         message.chunks_exact(bytes).map(<[u8]>::to_vec).collect()
     }
 
-    /// Runs a union and plays all sites but two, which pool their keys and what they got. They
-    /// follow an item's place from its owner on: through a site of their own by its key, through
-    /// an honest one as if it kept the order. Counts right claims, and claims, about which of the
-    /// two honest sites owns an item.
+    /// Runs a union and plays all sites but two, which pool their keys and what they got. The colluders
+    /// follow an item's place from its owner on: through a colluding site by its key, through an honest
+    /// site as if that site kept the order. Counts right claims, and claims, about which of the two
+    /// honest sites owns an item.
     fn followed(seed: u64, honest: [usize; 2]) -> (usize, usize) {
         let outcome = Simulation::new(SITES, seed)
             .recording()
@@ -300,7 +300,7 @@ mod tests {
             .collect();
         let values = outcome.into_values().expect("no faults");
         let (session, publics, call) = &values[0];
-        // The second agreement that a site draws is the one of its layers.
+        // The second key agreement that a site draws is for its layers.
         let keys: Vec<Agreement> = (0..SITES)
             .map(|site| {
                 let mut generator = Generator::new(&Seed::for_site(seed, site));
@@ -325,7 +325,7 @@ mod tests {
             // After these the last site sends the answer.
             .flat_map(|peer| onions(&views[0], peer, bytes(0)).into_iter().take(CAPACITY))
             .collect();
-        // Its own ones go nowhere before they are mixed, so they are on no line.
+        // Site 0's own items go nowhere before they are mixed, so they are on no line.
         let mut missing = CAPACITY;
         for site in 0..SITES - 1 {
             let out_of = onions(&views[site + 1], site, bytes(site + 1));

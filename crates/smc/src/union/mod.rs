@@ -31,7 +31,7 @@ use crate::wire::Primitive;
 
 /// In the ledger of every union of two sites.
 const TWO_SITES: &str = "with two sites an item that is not one's own is the other's";
-/// What the ring shows on its way.
+/// The items that the ring shows on its way.
 pub const ON_THE_WAY: What = What::new(
     "items on their way around the ring",
     "JX08 equation 4: the list's length tells who leads",
@@ -41,7 +41,7 @@ pub const ON_THE_WAY: What = What::new(
 pub struct Items<'d> {
     /// Bytes of every item.
     pub width: usize,
-    /// The most items that one site may have.
+    /// The greatest number of items that one site may have.
     pub capacity: usize,
     /// Draws a random item of the domain, for the published level.
     pub decoy: &'d (dyn Fn(&mut Generator) -> Vec<u8> + Sync),
@@ -85,7 +85,7 @@ impl Party {
         let united = if published {
             let mut seen = None;
             let united = self.union_on_a_ring(asked, shape, own, &mut seen).await;
-            // What was seen was seen, also when the union failed later.
+            // What a site saw is entered, even where the union failed later.
             if let Some(seen) = seen {
                 let (by, to) = (Primitive::Union, To::Successor);
                 self.open(ON_THE_WAY, by, to, None, Sealed::new(seen));

@@ -14,13 +14,13 @@ use crate::order::End;
 use crate::party::{Engine, Joined, Party};
 use crate::wire::{self, Primitive, WireError};
 
-/// Random numbers among which a leader is found: so many that two do not meet.
+/// The range of random numbers by which a leader is found: so large that no two numbers are equal.
 const TICKETS: u64 = 1 << 62;
 
 type List = Vec<Vec<u8>>;
 
 impl Party {
-    /// The union; `passed` becomes the list as it came from the predecessor.
+    /// The union; `passed` becomes the list that came from the predecessor.
     pub(super) async fn union_on_a_ring(
         &mut self,
         asked: u64,

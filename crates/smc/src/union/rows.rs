@@ -134,7 +134,8 @@ impl Shape<'_> {
         }
     }
 
-    /// Whether rows have exactly a site's own parts in each stretch; those stand in their order.
+    /// Whether rows have exactly a site's own parts in each stretch; `own` is sorted inside its
+    /// stretches.
     fn has_all(&self, site: usize, rows: &[Vec<u8>], own: &[Vec<u8>]) -> bool {
         let from: usize = self.widths[..site].iter().sum();
         let part = |row: &Vec<u8>| row[from..from + self.widths[site]].to_vec();
@@ -163,7 +164,7 @@ impl Joined {
         let mine = shape.sorted(own.clone());
         let onions = self.mixer().wrap(generator, &items, own);
         let onions = onions.map_err(|site| self.link.misbehaved(site, Misbehaviour::WeakKey))?;
-        // Layers that are on when rows reach this site: its own and those of the sites behind it.
+        // The layers on rows that reach this site: its own and the layers of the sites behind it.
         let layers = self.sites - self.me.index();
         let rows: Vec<Vec<u8>> = if self.me == first {
             let mut rows = onions;

@@ -5,9 +5,9 @@ pub(super) struct Country {
     pub(super) label: &'static str,
     pub(super) part: &'static str,
     pub(super) continent: &'static str,
-    /// How many of 10,000 were born there.
+    /// How many of 10,000 people were born in the country.
     pub(super) people: u64,
-    /// Which row of [`RACES`] they are like.
+    /// The row of [`RACES`] that fits people born there.
     pub(super) like: usize,
     /// Their schooling: 0 less than usual, 1 usual, 2 more.
     pub(super) schooling: usize,

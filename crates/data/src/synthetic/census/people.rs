@@ -8,7 +8,7 @@ pub(super) struct Level {
     pub(super) label: &'static str,
     /// From the nearest node of the taxonomy up.
     pub(super) above: &'static [&'static str],
-    /// How many in each band of ages have it.
+    /// How many people in each band of ages have the level.
     pub(super) people: [u64; 6],
     /// Little, middle, high and highest education are 0 to 3.
     pub(super) rank: usize,
@@ -102,13 +102,13 @@ pub(super) const AGE_PAY: [usize; 6] = [0, 2, 6, 9, 9, 4];
 /// The most points that all together can give.
 pub(super) const MOST_POINTS: u64 = 50;
 
-/// How likely a salary class is with so many points.
+/// The weight of a salary class for a person with so many points.
 pub(super) fn salary_weight(points: u64, likeliest: u64) -> u64 {
     let distance = points.abs_diff(likeliest);
     1 + 100_000 / (16 + distance * distance * distance)
 }
 
-/// How many there are of an age: a base that narrows after 60.
+/// How many people there are of an age: a base that narrows after 60.
 pub(super) fn age_weight(age: u64) -> u64 {
     match age {
         ..20 => 120,

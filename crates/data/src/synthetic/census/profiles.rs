@@ -2,13 +2,13 @@
 
 use super::countries::Country;
 
-/// What sets a site apart, each against the usual 4.
+/// The peculiarities of a site, each against the usual 4.
 #[derive(Clone, Copy)]
 pub(super) struct Profile {
     /// The young and the old.
     young: u64,
     old: u64,
-    /// Those born elsewhere, and the continent that most of them come from.
+    /// People born in other countries, and the continent that most of them come from.
     foreign: u64,
     continent: &'static str,
     /// The highly educated.
@@ -47,7 +47,7 @@ const PROFILES: [Profile; 8] = [
 
 /// The profile of a site, counted from 0.
 pub(super) fn profile(site: usize) -> Profile {
-    // The second eight take the schooling and work of another, and so on.
+    // Each further eight sites take the schooling and work of another site.
     let other = PROFILES[(site + site / PROFILES.len() * 3) % PROFILES.len()];
     Profile {
         learned: other.learned,
@@ -57,7 +57,7 @@ pub(super) fn profile(site: usize) -> Profile {
 }
 
 impl Profile {
-    /// How many of an age there are, against the usual 4.
+    /// How many people of an age a site has, against the usual 4.
     pub(super) fn age(&self, age: u64) -> u64 {
         match age {
             ..35 => self.young,
@@ -66,7 +66,7 @@ impl Profile {
         }
     }
 
-    /// How many from a country there are, against the usual 4.
+    /// How many people from a country a site has, against the usual 4.
     pub(super) fn country(&self, country: &Country) -> u64 {
         match country.continent {
             _ if country.people > 1000 => 4,
@@ -75,7 +75,7 @@ impl Profile {
         }
     }
 
-    /// How many with a class of occupations there are, against the usual 4.
+    /// How many people with a class of occupations a site has, against the usual 4.
     pub(super) fn occupation(&self, class: &str) -> u64 {
         let [office, service, hands] = self.work;
         match class {

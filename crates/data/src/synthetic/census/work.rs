@@ -5,7 +5,7 @@ pub(super) struct Occupation {
     pub(super) label: &'static str,
     pub(super) group: &'static str,
     pub(super) class: &'static str,
-    /// How many people of little, middle, high and highest education have it.
+    /// How many people of little, middle, high and highest education have the occupation.
     pub(super) people: [u64; 4],
     /// Of a hundred, how many are women.
     pub(super) women: u64,
@@ -17,9 +17,9 @@ pub(super) struct Occupation {
 pub(super) struct Form {
     pub(super) label: &'static str,
     pub(super) sector: &'static str,
-    /// How many people of little, middle, high and highest education have it.
+    /// How many people of little, middle, high and highest education have the form of work.
     pub(super) people: [u64; 4],
-    /// Among those under 25, from 25 to 64, and over: against the usual 4.
+    /// How common the form of work is under 25, from 25 to 64, and over 64: against the usual 4.
     pub(super) ages: [u64; 3],
     /// Points towards the salary.
     pub(super) pay: usize,

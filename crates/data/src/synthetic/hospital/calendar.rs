@@ -9,8 +9,8 @@ pub(super) const DAYS: u64 = 731;
 /// Of a hundred patients of each age band, how many are female.
 pub(super) const FEMALE: [u32; 11] = [48, 45, 46, 56, 62, 55, 48, 46, 47, 53, 64];
 
-/// How often people of an age are in hospital, times how many there are: straight lines between
-/// ages at which it is known.
+/// How often people of an age are in hospital, times the number of people of that age: straight lines
+/// between known ages.
 pub(super) fn age_weight(age: u64) -> u64 {
     const KNOWN: [(u64, u64); 13] = [
         (0, 3200),

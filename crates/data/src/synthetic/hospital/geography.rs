@@ -12,7 +12,7 @@ struct County {
     towns: u32,
 }
 
-/// A zip, where it lies, and how many live there.
+/// A zip, its place, and the number of people who live there.
 pub(super) struct Zip {
     pub(super) number: u32,
     pub(super) at: (i64, i64),
@@ -78,7 +78,8 @@ pub(super) fn any_place(index: usize) -> (i64, i64) {
     COUNTIES[index * 11 % COUNTIES.len()].at
 }
 
-/// How many of a zip's people go to a hospital, in proportion: fewer the farther it is, none never.
+/// How many of a zip's people go to a hospital, in proportion: fewer the farther the hospital is, but
+/// never zero.
 pub(super) fn patients(zip: &Zip, hospital: (i64, i64), reach: u64) -> u64 {
     let (across, up) = (zip.at.0 - hospital.0, zip.at.1 - hospital.1);
     let distance = (across * across + up * up) as u64;

@@ -59,12 +59,12 @@ pub(super) fn taxonomies() -> Result<Vec<(&'static str, Taxonomy)>, TaxonomyErro
 pub(super) struct Model {
     seed: u64,
     zips: Vec<Zip>,
-    /// For each chapter its label, the code of its first diagnosis, and how many it has.
+    /// For each chapter its label, the code of its first diagnosis, and the number of its diagnoses.
     chapters: Vec<(&'static str, u32, usize)>,
     diagnoses: Vec<&'static Diagnosis>,
     /// For each circumstance and chapter, the choice between its diagnoses.
     within: Vec<Vec<Choice>>,
-    /// For each diagnosis, its treatments; for the frail those of the second choice.
+    /// For each diagnosis, its treatments; frail patients get the second choice.
     treatments: Vec<Treatments>,
     days: Choice,
     /// For each day, the quarter of the year: 0 is winter.
@@ -167,7 +167,7 @@ impl Model {
     fn patient(&self, site: usize, row: u64) -> [u8; 11] {
         const MASK: u64 = (1 << 50) - 1;
         let mut number = (((site as u64) << 34) | row) ^ (self.seed & MASK);
-        // Each step can be undone, so different rows stay different.
+        // Each step can be undone, so different rows get different numbers.
         for _ in 0..2 {
             number = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) & MASK;
             number ^= number >> 25;

@@ -2,7 +2,7 @@
 
 use super::geography;
 
-/// What sets a hospital apart.
+/// The peculiarities of a hospital.
 #[derive(Clone, Copy)]
 pub(super) struct Profile {
     pub(super) at: (i64, i64),
@@ -58,7 +58,8 @@ pub(super) fn profile(site: usize) -> Profile {
     if let Some(profile) = PROFILES.get(site) {
         return *profile;
     }
-    // Beyond the named ones: someone's speciality and someone else's patients at another place.
+    // Hospitals beyond the named ones take the speciality of one named hospital and the patients of
+    // another.
     let [one, other] = [site, site / PROFILES.len()].map(|pick| PROFILES[pick % PROFILES.len()]);
     Profile {
         at: geography::any_place(site),

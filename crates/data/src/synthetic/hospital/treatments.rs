@@ -5,7 +5,7 @@ pub(super) struct Treatment {
     pub(super) class: &'static str,
     pub(super) group: &'static str,
     pub(super) label: &'static str,
-    /// What it costs without the stay.
+    /// The price of the treatment without the stay.
     pub(super) price: u64,
 }
 

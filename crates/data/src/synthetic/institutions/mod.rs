@@ -34,7 +34,7 @@ impl SiteRows for People<'_> {
         for row in 0..rows {
             let [age, sex, zip, _, diagnosis, treatment, cost] =
                 [0, 1, 2, 3, DIAGNOSIS, 5, 6].map(|at| codes[at].get(row));
-            // What is found depends on what somebody has and how old they are, and on chance.
+            // Findings depend on the patient's diagnosis and age, and on chance.
             let burden = (diagnosis % 5) * 12 + codes[AGE].get(row) / 2 + random.below(60);
             let marker = match burden {
                 0..30 => 0,
@@ -92,7 +92,7 @@ pub(super) fn tables(
     Ok(tables)
 }
 
-/// The same people as another institution writes them.
+/// The same people's numbers in the form of another institution.
 fn lower(numbers: &TextColumn) -> TextColumn {
     let mut lower = TextColumn::default();
     for (place, number) in (1..).zip(numbers.iter()) {

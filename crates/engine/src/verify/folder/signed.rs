@@ -22,7 +22,7 @@ const SIGNED: &str = "signed";
 const BY_THIS_KEY: &str = "signed with this key; whose it is, the study says";
 
 impl Check {
-    /// The study's hash and name, what is said of its columns, and the signatures.
+    /// Checks the study's hash and name, the description of its columns, and the signatures.
     pub(super) fn study(
         &mut self,
         folder: &Path,
@@ -64,7 +64,7 @@ impl Check {
             }
         }
         self.study_hash = Some(expected);
-        // Of another study everything may be otherwise, and that it is another has been found.
+        // For another study everything may differ, and the wrong study is a finding already.
         if is_same {
             self.description(study, said);
         }
@@ -92,7 +92,7 @@ impl Check {
         }
     }
 
-    /// What the manifest says of columns and requirement must be what the study says.
+    /// Checks that the manifest describes columns and requirement as the study does.
     fn description(&mut self, study: &Study, said: &Statement) {
         let requirement = Requirement::of_study(study).ok();
         let requirement = requirement.as_ref().map(Demanded::from);
@@ -112,7 +112,7 @@ impl Check {
         }
     }
 
-    /// A folder that is looked at without its study: signatures by the keys that the manifest names.
+    /// Checks a folder without its study: signatures are held against the keys in the manifest.
     pub(super) fn own_word(
         &mut self,
         folder: &Path,
@@ -123,7 +123,7 @@ impl Check {
         self.not_shown.push(String::from(
             "that roles, domains and requirement are those that the sites agreed on",
         ));
-        // What is said twice is said alike, and as a release says it.
+        // Facts that the manifest states twice must agree, and stand in the form that a release uses.
         let study = &opened.study;
         let scope = Scope::of_study(study);
         let requirement = Requirement::of_document(study.document(), &scope);
@@ -169,8 +169,8 @@ impl Check {
         }
     }
 
-    /// How it stands with the signature of each of these sites, under the digest that they signed, if
-    /// there is one. A sound signature stands as `sound` says.
+    /// The standing of each of these sites' signatures, under the digest that the sites signed, if there
+    /// is a digest. A sound signature gets the standing `sound`.
     fn signatures(
         &mut self,
         manifest: &Manifest,
@@ -179,8 +179,8 @@ impl Check {
         sound: &'static str,
     ) -> Option<[u8; 32]> {
         self.run = said.run;
-        // The signatures are of what the manifest says; whether that is this study is another
-        // question, and has been answered.
+        // The signatures cover what the manifest says; whether the manifest is of this study was checked
+        // before.
         let claimed = said.study_hash.as_deref().and_then(from_hex);
         let digest = claimed
             .zip(said.run)
@@ -223,7 +223,7 @@ impl Check {
         digest
     }
 
-    /// What the auditor says of sites, where outcomes of audits lie beside the release.
+    /// Reads the auditor's word about sites, where outcomes of audits lie beside the release.
     fn audits(&mut self, folder: &Path, agreement: &Agreement, run: u32, release: &[u8; 32]) {
         let audit = agreement.study.audit.as_ref();
         let auditor = audit.and_then(|audit| audit.auditor.as_ref()?.parse().ok());

@@ -1,5 +1,5 @@
-//! Diagnoses: chapters, blocks and codes in the manner of the ICD, our own selection in plain
-//! words, with who has them and when. The numbers are plausible, not measured.
+//! Diagnoses: chapters, blocks and codes in the manner of the ICD, our own selection in plain words,
+//! with the people who have them and the season. The numbers are plausible, not measured.
 
 mod body;
 mod general;
@@ -21,7 +21,7 @@ pub(in crate::synthetic) struct Block {
 /// A diagnosis.
 pub(in crate::synthetic) struct Diagnosis {
     pub(in crate::synthetic) label: &'static str,
-    /// How common it is.
+    /// How common the diagnosis is.
     pub(in crate::synthetic) weight: u64,
     ages: Ages,
     sexes: Sexes,
@@ -30,7 +30,7 @@ pub(in crate::synthetic) struct Diagnosis {
     pub(in crate::synthetic) days: u64,
 }
 
-/// Whom it meets, by age.
+/// Whom a diagnosis meets, by age.
 #[derive(Clone, Copy)]
 enum Ages {
     Newborn,
@@ -44,7 +44,7 @@ enum Ages {
     Any,
 }
 
-/// Whom it meets, by sex.
+/// Whom a diagnosis meets, by sex.
 #[derive(Clone, Copy)]
 enum Sexes {
     Both,
@@ -54,7 +54,7 @@ enum Sexes {
     MoreMen,
 }
 
-/// When it comes.
+/// When in the year a diagnosis comes.
 #[derive(Clone, Copy)]
 enum Season {
     Always,
@@ -72,8 +72,8 @@ pub(in crate::synthetic) fn chapters() -> impl Iterator<Item = &'static Chapter>
 }
 
 impl Diagnosis {
-    /// How common it is for a band of ages, a sex (0 female, 1 male) and a quarter of the year
-    /// (0 winter).
+    /// How common the diagnosis is for a band of ages, a sex (0 female, 1 male) and a quarter of the
+    /// year (0 winter).
     pub(in crate::synthetic) fn weight_for(&self, band: usize, sex: usize, quarter: usize) -> u64 {
         let age = match self.ages {
             Ages::Newborn => [90, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
