@@ -82,6 +82,14 @@ pub enum SplitRefused {
         "--provider-column is for horizontal studies: the sites of this one hold the same people\nhint: leave it out"
     )]
     HasNoOwners,
+    /// Who owns which record was said twice.
+    #[error(
+        "the options of a simulation name a column of owners, `{column}`\nhint: Sites::Named says which column names each record's site"
+    )]
+    OwnersTwice {
+        /// The column.
+        column: String,
+    },
     /// A question that only sites with rows of their own can answer.
     #[error(
         "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out"

@@ -91,6 +91,9 @@ pub struct Simulation {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn simulate(study: &Study, sites: &Sites, options: &Options) -> Result<Simulation, Error> {
+    if let Some(column) = options.provider_column.clone() {
+        return Err(SplitRefused::OwnersTwice { column }.into());
+    }
     match study.is_vertical() {
         false => of_different_people(study, sites, options),
         true => of_the_same_people(study, sites, options),
