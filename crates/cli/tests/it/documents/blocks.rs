@@ -9,6 +9,7 @@
 //! | `sh shown by CRATE::TEST` | not typed; that test exists and shows the same |
 //! | `sh not run: WHY` | not typed, for a reason that is given |
 //! | `text printed` | every line was printed by the last block that was typed |
+//! | `rust of FILE` | stands word for word in that file of the repository, which tests run |
 //! | `toml study` | a study that `hedgerow study check` finds sound |
 //! | `toml study FOLDER` | the same, laid over `study.toml` of that folder of the repository |
 //! | `toml site` | a site's file that is read without complaint |
@@ -34,6 +35,7 @@ pub(crate) enum Kind {
     LinesOf { page: String },
     ShownBy { test: String },
     NotRun,
+    Excerpt { file: String },
     Printed,
     Study { over: Option<String> },
     Site { is_part: bool },
@@ -69,6 +71,9 @@ impl Kind {
                     }
                 }
             }
+            ("rust", rest) => Self::Excerpt {
+                file: rest.strip_prefix("of ")?.to_owned(),
+            },
             ("text", "printed") => Self::Printed,
             ("toml", "study") => Self::Study { over: None },
             ("toml", "site") => Self::Site { is_part: false },

@@ -60,6 +60,10 @@ fn look(page: &Page) -> usize {
                 assert!(is_walk, "{}: the walk is on another page", block.place);
                 continue;
             }
+            Kind::Excerpt { file } => {
+                let is_there = Page::read(file).text.contains(&block.body);
+                assert!(is_there, "{}: does not stand in {file}", block.place);
+            }
             Kind::NotRun => continue,
         }
         seen += 1;
