@@ -1,7 +1,7 @@
 //! Whether clusters satisfy what the requirement asks beyond what follows from their counts.
 //!
 //! # Discloses
-//! What the checks of `requirement` ask.
+//! What the checks in `requirement` disclose.
 
 use hedgerow_smc::Party;
 

@@ -2,8 +2,9 @@
 //! kept.
 //!
 //! # Discloses
-//! To the pivot, by how much the loss of all sites differs from that at the first start; to all sites,
-//! whether a step was the last of its kind, and whether a start ended better than those before it.
+//! To the pivot, by how much the loss of all sites differs from the loss at the first start; to all
+//! sites, whether a step was the last of its kind, and whether a start ended better than the starts
+//! before it.
 
 use hedgerow_smc::Party;
 
@@ -12,10 +13,10 @@ use super::{ENDS, KEPT, Phase, Progress};
 use crate::clustering::cost::UNIT;
 use crate::error::Error;
 
-/// Iterations end when one brings less than this share of what they brought before.
+/// Iterations end when one brings less than this share of what all before it brought.
 const LITTLE: i64 = 200;
 
-/// What is neither yes nor no.
+/// A number in place of a bit that is neither 0 nor 1.
 const NO_BIT: &str = "neither yes nor no";
 
 /// The steps of a run, and what the pivot learns of their loss.
@@ -24,8 +25,8 @@ pub(super) struct Steps {
     attributes: usize,
     /// This site's loss at the first start.
     first: u64,
-    /// What the pivot knows: by how much the loss of all differs from that at the first start, when
-    /// this start began, after its last step, and at the end of the best start so far.
+    /// Known to the pivot: by how much the loss of all sites differs from the loss at the first start:
+    /// when this start began, after its last step, and at the end of the best start so far.
     began: i64,
     last: i64,
     best: i64,
@@ -63,7 +64,8 @@ impl Steps {
         Ok(())
     }
 
-    /// By how much the loss of all sites differs from that at the first start: the pivot learns it.
+    /// By how much the loss of all sites differs from the loss at the first start, which only the pivot
+    /// learns.
     async fn change(&self, party: &mut Party, work: &Work<'_>) -> Result<Option<i64>, Error> {
         let mut change = [work.clusters.loss().wrapping_sub(self.first)];
         work.blur(party, &mut change);
@@ -71,7 +73,7 @@ impl Steps {
         Ok((party.me() == PIVOT).then_some(change[0] as i64))
     }
 
-    /// Whether this start ended better than those before it, which the pivot tells.
+    /// Whether this start ended better than the starts before it, which the pivot tells.
     pub(super) async fn is_best(&mut self, party: &mut Party, start: u32) -> Result<bool, Error> {
         if start == 0 {
             self.best = self.last;
@@ -87,8 +89,8 @@ impl Steps {
         Ok(is_best[0] != 0)
     }
 
-    /// Ends a step. Gives whether it brought so little that there should be no more of its kind, which
-    /// the pivot tells.
+    /// Ends a step. Returns whether the step brought so little that no other of its kind should follow,
+    /// which the pivot tells.
     pub(super) async fn step(
         &mut self,
         party: &mut Party,

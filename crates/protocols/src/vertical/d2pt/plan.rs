@@ -1,5 +1,4 @@
-//! What the sites agreed on before a run of D2Pt, as it follows from a study, and what a run of it
-//! discloses.
+//! What the sites agreed on before a run of D2Pt, as a study sets it, and what such a run discloses.
 
 use hedgerow_data::study::Split;
 use hedgerow_data::{Role, Schema, Study};
@@ -14,12 +13,12 @@ use super::{
 use crate::settings::RunSettings;
 use crate::vertical::own::{self, Held};
 
-/// What the sites agreed on.
+/// What the sites agreed on before a run.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The study's columns.
     pub schema: &'a Schema,
-    /// Which site holds which.
+    /// Which site holds which columns.
     pub split: &'a Split,
     /// What every group must satisfy.
     pub requirement: &'a Requirement,
@@ -27,7 +26,7 @@ pub struct Plan<'a> {
     pub anonymizer: &'a dyn Anonymizer,
     /// How the sites find groups.
     pub synchronizer: Synchronizer,
-    /// The share of its records that a site may write as `*` altogether, in a class of their own.
+    /// The share of its records that a site may write as `*` in every cell, in a class of their own.
     pub suppression: f64,
     /// Whether the release has original quasi-identifiers inside groups.
     pub restore: bool,
