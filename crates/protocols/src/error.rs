@@ -92,7 +92,7 @@ pub enum Error {
     Share {
         /// The share.
         numerator: u64,
-        /// Of what.
+        /// The denominator of the share.
         denominator: u64,
         /// This site's records.
         records: u64,

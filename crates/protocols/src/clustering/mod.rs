@@ -25,6 +25,6 @@ pub enum Ended {
     NothingMoved,
     /// The last iteration moved records, but the loss fell by too little for another.
     SmallGain,
-    /// As many were made as the plan allows.
+    /// As many iterations were made as the plan allows.
     Bound,
 }

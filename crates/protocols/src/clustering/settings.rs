@@ -92,7 +92,7 @@ impl ClusteringSettings {
 pub enum Loss {
     /// Values of the cell over values of the domain (TG12 equation 1).
     Lm,
-    /// The same over the values that occur in the table; of numbers, their spread.
+    /// Values of the cell over values of the domain that occur in the table; for numbers, their spread.
     Ncp,
     /// Entropy of the value, given the cell (TG12 equation 3).
     Em,

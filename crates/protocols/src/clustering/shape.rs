@@ -71,7 +71,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// With spans of values for which records may stand.
+    /// The shape with spans of values for which records may stand.
     pub(crate) fn lifted(self, lifted: Vec<(u32, u32)>) -> Self {
         Self { lifted, ..self }
     }

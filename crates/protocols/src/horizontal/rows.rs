@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// Whose the rows are.
 #[derive(Debug, Clone, Copy)]
 pub enum Owner<'a> {
-    /// All this site's.
+    /// All rows belong to this site.
     Site(u32),
     /// A table of several sites' rows, with the site of each row. For a party of one.
     Column(&'a [u32]),

@@ -30,7 +30,7 @@ pub(super) fn is_asked(models: &[Model]) -> bool {
     !models.iter().all(is_known)
 }
 
-/// Who holds what, and what every class must satisfy.
+/// Which site holds which columns, and what every class must satisfy.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) schema: &'a Schema,

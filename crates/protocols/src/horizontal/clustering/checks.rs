@@ -23,7 +23,8 @@ impl Work<'_> {
         self.table.refuse_unmeetable(party, &whole).await
     }
 
-    /// Of clusters that hold by their counts, which satisfy what speaks of sites too.
+    /// Of clusters that satisfy the requirement by their counts, which satisfy the demands about sites
+    /// too.
     pub(super) async fn check_sites(
         &mut self,
         party: &mut Party,

@@ -293,7 +293,7 @@ fn place_of(span: (u32, u32), spans: &mut Vec<(u32, u32)>) -> u32 {
     place as u32
 }
 
-/// Of some counts of sites, which are at least l.
+/// For each of some numbers of sites, whether it is at least l.
 async fn ask(
     party: &mut Party,
     rows: &OwnRows<'_>,

@@ -56,19 +56,19 @@ pub const RANGES_IN_NODES: What = What::new(
     "ranges of the whole table, finer than the nodes classes are written as",
     "the study: cuts at medians, written as nodes",
 );
-/// Where classes are cut.
+/// The medians at which classes are cut.
 pub const MEDIANS: What = What::new("medians of classes", "JX09 Theorem 1");
-/// Where classes that will be written as nodes are cut.
+/// The medians at which classes that will be written as nodes are cut.
 pub const MEDIANS_IN_NODES: What = What::new(
     "medians of classes, finer than the nodes they are written as",
     "the study: cuts at medians, written as nodes",
 );
-/// Where classes could be cut.
+/// The medians at which classes could be cut.
 pub const ALL_MEDIANS: What =
     What::new("medians of every attribute of classes", "JX09 Theorem 2, 1");
 /// The sizes of the parts of a cut, and their sensitive counts.
 pub const PARTS: What = What::new("sizes and sensitive counts of parts", "JX09 Theorem 1");
-/// The same of all cuts among which one is chosen.
+/// The sizes and sensitive counts of the parts of all cuts among which one is chosen.
 pub const CANDIDATES: What = What::new(
     "sizes and sensitive counts of parts of possible cuts",
     "JX09 Theorem 2, 2; MPRIV algorithm 2",

@@ -58,7 +58,7 @@ pub enum Choice {
         /// alpha
         alpha: f64,
     },
-    /// Of all allowed cuts that whose weaker part is the fittest (MPRIV section IV); of equals the
+    /// Of all allowed cuts the cut whose weaker part is the fittest (MPRIV section IV); of equals the
     /// widest.
     Fitness {
         /// The weight of diversity against size.

@@ -30,7 +30,7 @@ impl Cuts {
 /// Where records at the median go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medians {
-    /// All left, or, where that is refused, all right.
+    /// All records at the median go left or, where that is refused, all go right.
     Strict,
     /// The records at the median are distributed so that the parts are about equal.
     Relaxed,

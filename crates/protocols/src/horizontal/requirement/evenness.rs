@@ -112,7 +112,7 @@ pub(in crate::horizontal) async fn best(
         .collect())
 }
 
-/// Who says which of two is better.
+/// Compares two tries: which is better.
 struct Judge {
     /// For each try, this party's summand of the entropy or, once opened, the sum.
     entropies: Vec<u64>,

@@ -35,7 +35,7 @@ pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "th
 pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
 /// How evenly the records of parts are spread over sites: at the published level.
 pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
-/// The same at the hardened level, by comparison alone.
+/// How evenly sites are spread, at the hardened level by comparison alone.
 pub const EVENER: What = What::new(
     "of two possible cuts, whether the second is clearly more even over sites or better by equation 3",
     "JX09 Theorem 2, 2",

@@ -25,11 +25,11 @@ const MOST: i128 = 1 << 62;
 /// A weighted sum of the counts of some sites, at least a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Threshold {
-    /// For each record.
+    /// The weight of each record.
     size: i128,
-    /// For each record with a value of a range of the sensitive counts.
+    /// The weight of each record with a value of a range of the sensitive counts.
     values: Vec<(Range<usize>, i128)>,
-    /// For each site with records.
+    /// The weight of each site with records.
     sites: i128,
     least: i128,
 }
@@ -155,11 +155,11 @@ pub(super) struct Demand {
 /// How the answers tell.
 #[derive(Debug)]
 pub(super) enum Rule {
-    /// All hold.
+    /// All thresholds hold.
     All,
     /// At least so many of the thresholds hold.
     Some(u64),
-    /// All but the last few hold, or one of these does.
+    /// All thresholds but the last few hold, or one of the last few does.
     AllOrOne {
         /// How many the last are.
         other_ways: usize,

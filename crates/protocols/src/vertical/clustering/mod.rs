@@ -71,7 +71,7 @@ pub const COSTS: What = What::new(
     "changes of the loss when records move and clusters are united",
     "TG12 Proposition 8.1 and section 8.3",
 );
-/// Where records move.
+/// The moves of records, and which records wait.
 pub const MOVES: What = What::new(
     "clusters that records move to, and records that wait",
     "TG12 section 5: clusters are public",

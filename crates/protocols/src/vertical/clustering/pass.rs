@@ -96,7 +96,7 @@ struct Block {
     rows: Vec<Row>,
     /// The clusters asked about, one record's after the other's.
     targets: Vec<Cluster>,
-    /// Where each record's end.
+    /// The place where each record's clusters end.
     ends: Vec<usize>,
 }
 

@@ -18,7 +18,7 @@ use crate::error::Error;
 
 /// The randomness of a run.
 pub(super) struct Draws {
-    /// The same at all sites.
+    /// The randomness that is the same at all sites.
     pub(super) common: Generator,
     /// This site's own randomness; at a party of one, the randomness of the site that would deal.
     own: Generator,

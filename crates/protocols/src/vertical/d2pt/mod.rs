@@ -108,7 +108,7 @@ pub struct Joint {
     pub same_at_first: bool,
     /// For each record in common order, the number of its group in the release.
     pub group_of: Vec<u32>,
-    /// Of this site's quasi-identifiers, the last levels.
+    /// The last levels of this site's quasi-identifiers.
     pub levels: Levels,
     /// How many records this site wrote as `*` altogether.
     pub suppressed: usize,

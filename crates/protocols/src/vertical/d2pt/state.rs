@@ -76,7 +76,7 @@ impl Common {
         both.map(|(class, label)| label[*class as usize]).collect()
     }
 
-    /// With a group for each open cell.
+    /// The state with a group for each open cell.
     pub(super) fn with(&self, found: &[u32]) -> Self {
         let mut tried = self.clone();
         tried.set_aside(&found.iter().map(|group| Some(*group)).collect::<Vec<_>>());

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When classes of all sites make groups.
+/// The condition under which classes of all sites make groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Synchronizer {
     /// When all classes are the same at every site.
