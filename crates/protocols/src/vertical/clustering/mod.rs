@@ -20,11 +20,11 @@
 //!
 //! # Discloses
 //! To the pivot, by how much the loss of all sites together changes when a record moves, when two
-//! clusters are united, and from step to step ([`COSTS`], TG12 Proposition 8.1 and section 8.3). To all
-//! sites, random words ([`RANDOM`]), how records are dealt ([`DEALT`]), where records move or that they
-//! wait ([`MOVES`]), which clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), which start
-//! is kept ([`KEPT`]), and whether proposals satisfy the requirement at every site ([`HOLDS`],
-//! [`MEETS`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and sensitive values of a site
+//! clusters are united, and from step to step ([`LOSS_CHANGES`], TG12 Proposition 8.1 and section 8.3). To all
+//! sites, random words ([`RANDOM_WORDS`]), how records are dealt ([`DEALT_RECORDS`]), where records move or that they
+//! wait ([`RECORD_MOVES`]), which clusters are united ([`UNITED_CLUSTERS`]), when iterations end ([`LAST_ITERATION`]), which start
+//! is kept ([`BEST_START`]), and whether proposals satisfy the requirement at every site ([`HOLDING_PROPOSALS`],
+//! [`MET_REQUIREMENT`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and sensitive values of a site
 //! stay there until the release. With two sites the pivot learns the other site's changes; noise on them
 //! is an option (8.3).
 
@@ -52,49 +52,49 @@ use work::Work;
 pub use plan::Plan;
 
 /// Whether all records together satisfy the requirement.
-pub const MEETS: What = What::new(
+pub const MET_REQUIREMENT: What = What::new(
     "whether the whole table satisfies the requirement at every site",
     "the release",
 );
 /// The random words from which the start, the visiting orders and the splits are drawn.
-pub const RANDOM: What = What::new(
+pub const RANDOM_WORDS: What = What::new(
     "random words that the pivot draws for start, order and splits",
     "TG12 section 5: clusters are public",
 );
 /// How the site with the first sensitive attribute deals records to clusters.
-pub const DEALT: What = What::new(
+pub const DEALT_RECORDS: What = What::new(
     "clusters that records are dealt to at the start, and halves of split clusters",
     "TG12 sections 6.1.1 and 6.1.2",
 );
 /// Changes of the loss.
-pub const COSTS: What = What::new(
+pub const LOSS_CHANGES: What = What::new(
     "changes of the loss when records move and clusters are united",
     "TG12 Proposition 8.1 and section 8.3",
 );
 /// The moves of records, and which records wait.
-pub const MOVES: What = What::new(
+pub const RECORD_MOVES: What = What::new(
     "clusters that records move to, and records that wait",
     "TG12 section 5: clusters are public",
 );
 /// The clusters that are united.
-pub const UNIONS: What = What::new(
+pub const UNITED_CLUSTERS: What = What::new(
     "clusters that are united",
     "TG12 section 5: clusters are public",
 );
 /// Whether what was proposed satisfies the requirement.
-pub const HOLDS: What = What::new(
+pub const HOLDING_PROPOSALS: What = What::new(
     "whether moves, splits and clusters satisfy the requirement at every site",
     "TG12 section 6.1",
 );
 
 /// Whether iterations end.
-pub const ENDS: What = What::new(
+pub const LAST_ITERATION: What = What::new(
     "whether an iteration brought so little that it is the last",
     "TG12 section 5: the pivot says when to stop",
 );
 
 /// The start that is kept.
-pub const KEPT: What = What::new(
+pub const BEST_START: What = What::new(
     "whether a start ended better than those before it",
     "TG12 section 5: clusters are public",
 );
@@ -160,7 +160,9 @@ pub async fn cluster(
     let (quasi, sensitive) = (own(Role::Quasi)?, own(Role::Sensitive)?);
     let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
     let demand = Demand::new(plan.requirement, &sensitive, &references);
-    demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
+    demand
+        .refuse_unmeetable(party, MET_REQUIREMENT, rows.len())
+        .await?;
 
     let shapes = plan.shapes(&quasi);
     let mut draws = Draws::agree(party, plan).await?;

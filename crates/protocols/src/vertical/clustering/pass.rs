@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
-use super::MOVES;
+use super::RECORD_MOVES;
 use super::changes::changes;
 use super::work::{PIVOT, Work};
 use crate::clustering::numbers::{Cluster, Row};
@@ -149,10 +149,10 @@ impl Block {
             self.pick(work, floor, refused, &changes, &mut told);
         }
         drop(changes);
-        party.sum(MOVES, &mut told).await?;
+        party.sum(RECORD_MOVES, &mut told).await?;
         let moves = self.read(|row| work.cluster_of(row), &told);
         let problem = "records move that cannot move together";
-        let moves = moves.ok_or_else(|| party.misfit(MOVES, problem))?;
+        let moves = moves.ok_or_else(|| party.misfit(RECORD_MOVES, problem))?;
         let mut agreed: Vec<bool> = moves
             .iter()
             .map(|(row, to)| work.may_shift(*row, *to))

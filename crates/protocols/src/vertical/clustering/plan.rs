@@ -8,7 +8,10 @@ use hedgerow_data::{Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Seed, What};
 
-use super::{CELLS, COSTS, DEALT, ENDS, HOLDS, KEPT, MEETS, MOVES, RANDOM, UNIONS, VALUES};
+use super::{
+    BEST_START, CELLS, DEALT_RECORDS, HOLDING_PROPOSALS, LAST_ITERATION, LOSS_CHANGES,
+    MET_REQUIREMENT, RANDOM_WORDS, RECORD_MOVES, UNITED_CLUSTERS, VALUES,
+};
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
 use crate::clustering::{Loss, MOST_ITERATIONS};
@@ -109,17 +112,26 @@ impl<'p> Plan<'p> {
     pub fn discloses(&self) -> Vec<What> {
         let mut all = Vec::new();
         if own::is_asked(&self.requirement.models) {
-            all.push(MEETS);
+            all.push(MET_REQUIREMENT);
         }
         // Sensitive values are dealt evenly where the requirement speaks of them.
         let is_sensitive = |model: &Model| !matches!(model, Model::KAnonymity { .. });
         if self.requirement.models.iter().any(is_sensitive) {
-            all.push(DEALT);
+            all.push(DEALT_RECORDS);
         }
         if self.starts > 1 {
-            all.push(KEPT);
+            all.push(BEST_START);
         }
-        all.extend([RANDOM, COSTS, MOVES, UNIONS, HOLDS, ENDS, CELLS, VALUES]);
+        all.extend([
+            RANDOM_WORDS,
+            LOSS_CHANGES,
+            RECORD_MOVES,
+            UNITED_CLUSTERS,
+            HOLDING_PROPOSALS,
+            LAST_ITERATION,
+            CELLS,
+            VALUES,
+        ]);
         all
     }
 }

@@ -12,7 +12,7 @@
 use hedgerow_smc::{Generator, Party, Seed};
 
 use super::work::{PIVOT, Work};
-use super::{DEALT, Plan, RANDOM};
+use super::{DEALT_RECORDS, Plan, RANDOM_WORDS};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
 
@@ -43,7 +43,7 @@ impl Draws {
         if party.me() != PIVOT {
             words.fill(0);
         }
-        party.sum(RANDOM, &mut words).await?;
+        party.sum(RANDOM_WORDS, &mut words).await?;
         let mut seed = [0; 32];
         for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
@@ -115,14 +115,14 @@ async fn deal(
         told.extend(labels_by_value(work, group, parts));
     }
     if !told.is_empty() {
-        party.sum(DEALT, &mut told).await?;
+        party.sum(DEALT_RECORDS, &mut told).await?;
     }
     dealt(&groups, parts, &told).ok_or_else(|| uneven(party))
 }
 
 fn uneven(party: &Party) -> Error {
     let problem = "records are dealt to no parts, or unevenly";
-    party.misfit(DEALT, problem).into()
+    party.misfit(DEALT_RECORDS, problem).into()
 }
 
 /// The part of each record of a group, so that every value of the first sensitive attribute is spread

@@ -9,7 +9,7 @@
 use hedgerow_smc::Party;
 
 use super::work::{PIVOT, Work};
-use super::{ENDS, KEPT, Phase, Progress};
+use super::{BEST_START, LAST_ITERATION, Phase, Progress};
 use crate::clustering::cost::UNIT;
 use crate::error::Error;
 
@@ -84,8 +84,8 @@ impl Steps {
             is_best[0] = u64::from(self.last < self.best);
             self.best = self.best.min(self.last);
         }
-        party.sum(KEPT, &mut is_best).await?;
-        party.fit(KEPT, is_best[0] < 2, NO_BIT)?;
+        party.sum(BEST_START, &mut is_best).await?;
+        party.fit(BEST_START, is_best[0] < 2, NO_BIT)?;
         Ok(is_best[0] != 0)
     }
 
@@ -106,8 +106,8 @@ impl Steps {
             is_last[0] = u64::from(gained <= so_far / LITTLE);
             self.last = change;
         }
-        party.sum(ENDS, &mut is_last).await?;
-        party.fit(ENDS, is_last[0] < 2, NO_BIT)?;
+        party.sum(LAST_ITERATION, &mut is_last).await?;
+        party.fit(LAST_ITERATION, is_last[0] < 2, NO_BIT)?;
         self.trace.push(Progress {
             phase,
             clusters: work.clusters.living().count(),

@@ -12,7 +12,7 @@
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
-use super::UNIONS;
+use super::UNITED_CLUSTERS;
 use super::pass::MOST_CHANGES;
 use super::work::{PIVOT, Work};
 use crate::clustering::numbers::Cluster;
@@ -34,11 +34,11 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
         if party.me() == PIVOT {
             pick(&small, &nearest, &mut told);
         }
-        party.sum(UNIONS, &mut told).await?;
+        party.sum(UNITED_CLUSTERS, &mut told).await?;
         work.clock += 1;
         let told = read(&small, &living, &told);
         let problem = "clusters are united that cannot be together";
-        for (one, other) in told.ok_or_else(|| party.misfit(UNIONS, problem))? {
+        for (one, other) in told.ok_or_else(|| party.misfit(UNITED_CLUSTERS, problem))? {
             let (into, gone) = (one.min(other), one.max(other));
             work.unite(gone, into);
             known[into.index()] = None;

@@ -10,7 +10,7 @@ use hedgerow_smc::{Party, Site};
 
 use super::super::own::{Demand, OwnColumn};
 use super::start::Draws;
-use super::{COSTS, HOLDS, Plan};
+use super::{HOLDING_PROPOSALS, LOSS_CHANGES, Plan};
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
 use crate::clustering::numbers::{Cluster, Row};
@@ -290,7 +290,7 @@ impl<'a> Work<'a> {
         party: &mut Party,
         changes: &mut [u64],
     ) -> Result<(), Error> {
-        party.sum_to(COSTS, PIVOT, changes).await?;
+        party.sum_to(LOSS_CHANGES, PIVOT, changes).await?;
         // A cell loses at most the entropy of 2^32 records, which bounds the noise too.
         let cells = (self.rows() * self.plan.writings.len()) as u64 + party.sites() as u64;
         let most = (32.0 * UNIT) as u64 * cells;
@@ -298,7 +298,7 @@ impl<'a> Work<'a> {
             .iter()
             .all(|change| (*change as i64).unsigned_abs() <= most);
         party.fit(
-            COSTS,
+            LOSS_CHANGES,
             fits,
             "the loss changes by more than there is to lose",
         )?;
@@ -328,7 +328,7 @@ impl<'a> Work<'a> {
     /// Replaces this site's answers to some proposals by whether all sites agree to them.
     pub(super) async fn agree(&self, party: &mut Party, says: &mut [bool]) -> Result<(), Error> {
         if self.needs_agreement() && !says.is_empty() {
-            party.all(HOLDS, says).await?;
+            party.all(HOLDING_PROPOSALS, says).await?;
         }
         Ok(())
     }

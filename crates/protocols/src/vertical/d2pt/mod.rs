@@ -17,13 +17,13 @@
 //! there.
 //!
 //! # Discloses
-//! To all sites: whether all records together satisfy a requirement beyond k and t ([`MEETS`]); how many
+//! To all sites: whether all records together satisfy a requirement beyond k and t ([`MET_REQUIREMENT`]); how many
 //! records lie in each combination of classes of the first anonymizations ([`CLASSES`]), and which
-//! classes a site joined later and how many sites could ([`JOINED`]), neither for a person (D2PT Theorem
-//! 1); whether groups hold at every site ([`HOLDS`]), and the sizes of groups that did not
-//! ([`REFUSED`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
+//! classes a site joined later and how many sites could ([`JOINED_CLASSES`]), neither for a person (D2PT Theorem
+//! 1); whether groups hold at every site ([`HOLDING_GROUPS`]), and the sizes of groups that did not
+//! ([`REFUSED_GROUPS`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
 //! [`Synchronizer::Dpp2ga`], the cuts person by person: the cuts that are its groups, and before them
-//! the cuts that were refused ([`CUTS`]). To each site, the group of each of its own people, which the
+//! the cuts that were refused ([`CLASS_CUTS`]). To each site, the group of each of its own people, which the
 //! release does not say ([`OWN_GROUPS`]), also in groups that were refused: a site without
 //! quasi-identifiers is told its groups ([`GROUPS`]); the others know theirs from public numbers and
 //! their own classes.
@@ -57,7 +57,7 @@ pub use settings::{AnonymizerChoice, D2ptSettings};
 pub use synchronizer::Synchronizer;
 
 /// Whether all records together satisfy the requirement.
-pub const MEETS: What = What::new(
+pub const MET_REQUIREMENT: What = What::new(
     "whether the whole table satisfies the requirement at every site",
     "the release",
 );
@@ -67,12 +67,12 @@ pub const CLASSES: What = What::new(
     "D2PT Theorem 1: not for a person",
 );
 /// The classes that a site joined.
-pub const JOINED: What = What::new(
+pub const JOINED_CLASSES: What = What::new(
     "classes that sites join to synchronize again",
     "D2PT Theorem 1: not for a person",
 );
 /// The cuts of classes, person by person.
-pub const CUTS: What = What::new(
+pub const CLASS_CUTS: What = What::new(
     "cuts of classes, person by person, also those that are refused",
     "the study: DPP2GA shows cuts to all sites",
 );
@@ -87,12 +87,12 @@ pub const OWN_GROUPS: What = What::new(
     "the study: every site knows the groups of its own people",
 );
 /// Whether groups satisfy the requirement at every site.
-pub const HOLDS: What = What::new(
+pub const HOLDING_GROUPS: What = What::new(
     "whether the groups satisfy the requirement at every site",
     "the release",
 );
 /// What was opened of groups that did not satisfy the requirement; the ledger names it a second time.
-pub const REFUSED: What = What::new(
+pub const REFUSED_GROUPS: What = What::new(
     "groups, with their sizes, that did not satisfy the requirement",
     "the study: groups are checked once they are found",
 );
@@ -131,7 +131,9 @@ pub async fn anonymize(
     let others = own(Role::Other)?;
     let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
     let demand = Demand::new(plan.requirement, &sensitive, &references);
-    demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
+    demand
+        .refuse_unmeetable(party, MET_REQUIREMENT, rows.len())
+        .await?;
 
     // At most all records, whatever share was asked for.
     let most_suppressed = ((rows.len() as f64 * plan.suppression) as usize).min(rows.len());
@@ -174,12 +176,12 @@ pub async fn anonymize(
                 let grouped = Classes::from_assignment(group_of.clone(), tried.sizes.len());
                 let holds = demand.holds(&grouped, &records);
                 let mut holds = [holds.iter().all(|holds| *holds)];
-                party.all(HOLDS, &mut holds).await?;
+                party.all(HOLDING_GROUPS, &mut holds).await?;
                 if holds[0] {
                     common = tried;
                     break group_of;
                 }
-                party.note(REFUSED, &tried.sizes)?;
+                party.note(REFUSED_GROUPS, &tried.sizes)?;
             }
             Said::NotYet(aside) => common.set_aside(&aside),
         }
@@ -229,9 +231,9 @@ async fn own_groups(
 ) -> Result<Vec<u32>, Error> {
     if plan.synchronizer.cuts() {
         let mut labels = common.labels_by_record(party, classes);
-        party.sum(CUTS, &mut labels).await?;
+        party.sum(CLASS_CUTS, &mut labels).await?;
         let groups = tried.groups_of_labels(common, &labels);
-        return tried.see(party, CUTS, groups);
+        return tried.see(party, CLASS_CUTS, groups);
     }
     let own = tried.groups_of_classes(party, classes);
     for site in tried.without_classes() {

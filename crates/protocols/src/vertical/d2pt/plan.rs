@@ -8,7 +8,8 @@ use hedgerow_smc::What;
 use super::anonymizer::Anonymizer;
 use super::synchronizer::Synchronizer;
 use super::{
-    CELLS, CLASSES, CUTS, GROUPS, HOLDS, JOINED, MEETS, OWN_GROUPS, REFUSED, RESTORED, VALUES,
+    CELLS, CLASS_CUTS, CLASSES, GROUPS, HOLDING_GROUPS, JOINED_CLASSES, MET_REQUIREMENT,
+    OWN_GROUPS, REFUSED_GROUPS, RESTORED, VALUES,
 };
 use crate::settings::RunSettings;
 use crate::vertical::own::{self, Held};
@@ -64,15 +65,15 @@ impl<'p> Plan<'p> {
     pub fn discloses(&self) -> Vec<What> {
         let mut all = Vec::new();
         if own::is_asked(&self.requirement.models) {
-            all.push(MEETS);
+            all.push(MET_REQUIREMENT);
         }
         all.push(CLASSES);
         if self.synchronizer.cuts() {
-            all.push(CUTS);
+            all.push(CLASS_CUTS);
         } else if self.has_site_without_quasi() {
             all.push(GROUPS);
         }
-        all.extend([OWN_GROUPS, HOLDS, REFUSED, JOINED]);
+        all.extend([OWN_GROUPS, HOLDING_GROUPS, REFUSED_GROUPS, JOINED_CLASSES]);
         all.push(match self.restore {
             true => RESTORED,
             false => CELLS,

@@ -5,7 +5,7 @@
 //! first classes, so it is enough to tell which classes were joined.
 //!
 //! # Discloses
-//! [`JOINED`]: which classes a site joined.
+//! [`JOINED_CLASSES`]: which classes a site joined.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use hedgerow_smc::align::Overlaps;
 use hedgerow_smc::{Party, Site, What};
 
 use super::super::own::OwnColumn;
-use super::JOINED;
+use super::JOINED_CLASSES;
 use super::anonymizer::Anonymizer;
 use super::lattice::{Lattice, Levels};
 use super::synchronizer;
@@ -117,11 +117,15 @@ impl Common {
                 words.extend(label.iter().map(|_| 0));
             }
         }
-        party.sum(JOINED, &mut words).await?;
+        party.sum(JOINED_CLASSES, &mut words).await?;
         let mut words = words.into_iter();
         let went_on = words.next().unwrap_or(0);
         let is_count = went_on <= self.all_sites as u64;
-        party.fit(JOINED, is_count, "more sites could go on than there are")?;
+        party.fit(
+            JOINED_CLASSES,
+            is_count,
+            "more sites could go on than there are",
+        )?;
         for (site, label) in self.sites.iter().zip(&mut self.label) {
             let count = label.len() as u64;
             let told: Vec<u64> = words.by_ref().take(label.len()).collect();
@@ -129,13 +133,13 @@ impl Common {
             let is_own =
                 *site != party.me().index() || both.all(|(told, own)| *told == u64::from(*own));
             party.fit(
-                JOINED,
+                JOINED_CLASSES,
                 is_own,
                 "classes of this site are joined that it did not join",
             )?;
             for (label, word) in label.iter_mut().zip(told) {
                 party.fit(
-                    JOINED,
+                    JOINED_CLASSES,
                     word < count,
                     "classes are joined that there are not",
                 )?;
