@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// How text stands in the CSV files of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CsvText {
-    /// With a `'` before what a spreadsheet would run.
+    /// Text that a spreadsheet would run gets a `'` in front.
     #[default]
     Guarded,
     /// Text stands verbatim.

@@ -87,7 +87,7 @@ pub enum Error {
     /// A release that this site counted again and does not sign.
     #[error("this site does not sign the release, and nothing is published: {}\nhint: a site said something else than it counted, or there is a mistake in hedgerow; hedgerow ledger shows what the run disclosed, and hedgerow run --abandon gives it up", reasons.join("; "))]
     Unsound {
-        /// Why not.
+        /// The reasons for the refusal.
         reasons: Vec<String>,
     },
     /// A run that ended without a release.
@@ -119,7 +119,7 @@ pub enum Error {
     Manifest {
         /// The folder of the release.
         folder: PathBuf,
-        /// Why not.
+        /// Why the manifest says nothing.
         #[source]
         reason: ManifestError,
     },
@@ -128,7 +128,7 @@ pub enum Error {
     Described {
         /// The folder of the release.
         folder: PathBuf,
-        /// Why not.
+        /// Why the description is of no study.
         #[source]
         reason: DescribedError,
     },

@@ -78,7 +78,7 @@ pub enum Notice {
     Asking {
         /// The run.
         run: u32,
-        /// Why.
+        /// Why the run waits.
         why: String,
     },
     /// The privacy officer has approved a run.
@@ -121,14 +121,14 @@ pub enum Notice {
     Failed {
         /// The run.
         run: u32,
-        /// Why, without any value of a record.
+        /// The reason, without any value of a record.
         why: String,
     },
     /// The node could not do something, and tries again.
     Trouble(String),
     /// This site's node has taken a run, which is watched from here on.
     Watching,
-    /// How the watched run stands.
+    /// The state of the watched run, in words.
     Standing(String),
 }
 

@@ -64,7 +64,7 @@ impl Options {
         self
     }
 
-    /// Who watches.
+    /// The observer that hears how the work goes on.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observer = Arc::new(observer);

@@ -93,7 +93,7 @@ pub enum AgreementError {
         file: String,
         /// The name.
         name: String,
-        /// In which way.
+        /// The way in which the file's name leaves the folder.
         why: &'static str,
     },
     /// A file that is too long.
@@ -166,7 +166,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// In words.
+    /// The standing in words.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Signed => "signed",

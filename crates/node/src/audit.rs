@@ -71,7 +71,7 @@ pub enum Finding {
     },
     /// A frame of this site is not the frame that the protocol sends.
     Frame {
-        /// To whom.
+        /// The peer that the frame went to.
         peer: String,
         /// The frame's number on the link.
         number: u64,
@@ -80,16 +80,16 @@ pub enum Finding {
     },
     /// A frame that the protocol sends was not sent.
     Missing {
-        /// To whom.
+        /// The peer that the frame should have gone to.
         peer: String,
         /// The frame's number on the link.
         number: u64,
     },
     /// Frames were sent that the protocol does not send.
     Surplus {
-        /// To whom.
+        /// The peer that the frames went to.
         peer: String,
-        /// How many.
+        /// The number of such frames.
         frames: u64,
     },
     /// A frame in the journal is no frame that an honest peer sends: the journal is not what the peer

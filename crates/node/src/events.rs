@@ -15,14 +15,14 @@ pub enum Event {
     Disconnected {
         /// The peer.
         peer: String,
-        /// Why.
+        /// Why the connection ended or failed.
         why: String,
     },
-    /// Somebody who is no site of the study, or says what does not fit, was turned away.
+    /// A caller that is no site of the study, or whose messages do not fit, was turned away.
     TurnedAway {
-        /// From where.
+        /// The address of the caller.
         address: String,
-        /// Why.
+        /// Why the caller was turned away.
         why: String,
     },
 }

@@ -135,7 +135,7 @@ pub struct Earlier {
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// With a release.
+    /// The run ended with a release.
     Released,
     /// The site's steward gave the run up.
     GivenUp,

@@ -171,7 +171,7 @@ impl Began {
 
 /// The result of a site's part.
 pub struct Done<T> {
-    /// For the caller.
+    /// The value that the part returned to the caller.
     pub value: T,
     /// The statement that the sites sign, the same at all of them.
     pub statement: Vec<u8>,

@@ -49,7 +49,7 @@ impl Kind {
 /// The bounds that a site has set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Strengths {
-    /// By rule.
+    /// The bounds, each with its rule.
     bounds: Vec<(&'static str, Ratio)>,
     /// The kind of l that `minimum_l` speaks of.
     kind: Kind,

@@ -14,11 +14,11 @@ use crate::ratio::Ratio;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
-    /// All pairs equally: half of L1.
+    /// All pairs of values are equally far apart: half of L1.
     Equal,
-    /// By rank among the values of S, over |S| - 1.
+    /// Values differ by rank among the values of S, over |S| - 1.
     Ordered,
-    /// By the height of the lowest common ancestor over the height of the tree.
+    /// Values differ by the height of their lowest common ancestor over the height of the tree.
     Hierarchical,
 }
 

@@ -39,7 +39,7 @@ impl<'a> Counts<'a> {
 /// not occur in the table are not part of S.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// By value code.
+    /// The count of each value, by value code.
     counts: Vec<u64>,
     total: u64,
     distinct: u64,

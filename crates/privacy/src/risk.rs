@@ -30,9 +30,9 @@ pub struct Risk {
 /// Risk of a person known to be in the release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prosecutor {
-    /// Of the person most at risk.
+    /// The risk of the person most at risk.
     pub max: f64,
-    /// Of an average person.
+    /// The risk of an average person.
     pub mean: f64,
     /// Share of records whose risk exceeds each threshold.
     pub above: Vec<Above>,
@@ -64,7 +64,7 @@ pub struct Uniqueness {
     /// The share of unique records in the original table, where the original is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<f64>,
-    /// In the release.
+    /// The share of unique records in the release.
     pub after: f64,
 }
 

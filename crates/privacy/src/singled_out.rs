@@ -25,7 +25,7 @@ const ONE_IN: u64 = 20;
 /// What the columns of role `other` single out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SingledOut {
-    /// All records.
+    /// The number of all records.
     pub records: u64,
     /// The records that each column singles out alone.
     pub columns: Vec<SingledOutBy>,
@@ -60,7 +60,7 @@ pub enum SingledOutError {
         column: String,
         /// Records that the column singles out.
         unique: u64,
-        /// All records.
+        /// The number of all records.
         records: u64,
     },
     /// Several together.
@@ -72,7 +72,7 @@ pub enum SingledOutError {
         columns: Vec<String>,
         /// Records that the columns single out together.
         unique: u64,
-        /// All records.
+        /// The number of all records.
         records: u64,
     },
 }

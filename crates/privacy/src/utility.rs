@@ -25,7 +25,7 @@ pub struct Utility {
     pub ncp_present: Option<f64>,
     /// Sum of squared class sizes.
     pub discernibility: u64,
-    /// The same over n squared.
+    /// Discernibility over n squared.
     pub normalized_discernibility: f64,
     /// Records per class.
     pub average_class_size: f64,

@@ -1,4 +1,4 @@
-//! What can stop a protocol, and whose fault it is.
+//! What can stop a protocol, and through whose fault.
 
 /// The most records that a site may have where shares of all records are asked about.
 pub const MOST_RECORDS: u64 = u32::MAX as u64;
@@ -10,7 +10,7 @@ pub enum Error {
     /// A peer, the line, or this site's own configuration.
     #[error(transparent)]
     Party(#[from] hedgerow_smc::Error),
-    /// The whole table does not satisfy the requirement, so no part of it can be asked to.
+    /// The whole table does not satisfy the requirement, so no part of it can.
     #[error(
         "the requirement cannot be met: all {records} records together do not satisfy {model}\nhint: {best}"
     )]
@@ -19,7 +19,7 @@ pub enum Error {
         records: u64,
         /// The model that fails, in words.
         model: String,
-        /// What could be met, as a sentence.
+        /// The strongest demand that could be met, as a sentence.
         best: String,
     },
     /// Attributes that may betray a site have too many combinations of values to ask about.
@@ -46,7 +46,7 @@ pub enum Error {
         "{model} cannot be asked of sites that hold different columns of the same people\nhint: state k, and l or t of each sensitive attribute on its own"
     )]
     NotVertical {
-        /// What it is.
+        /// The model that cannot be checked.
         model: String,
     },
     /// A column that the study says this site holds.
@@ -77,10 +77,11 @@ pub enum Error {
         sites: usize,
         /// The m demanded.
         m: u64,
-        /// The largest that could be.
+        /// The largest m that can be asked about.
         largest: u64,
     },
-    /// A threshold that does not fit the numbers it is asked in, which are made to fit.
+    /// A threshold too large for the comparison, which cannot happen since thresholds are rounded to
+    /// fit.
     #[error("this is a mistake in hedgerow, not in your input: a threshold is out of range")]
     Threshold,
     /// A share of all records that cannot be asked about.
@@ -91,7 +92,7 @@ pub enum Error {
     Share {
         /// The share.
         numerator: u64,
-        /// Of what.
+        /// The denominator of the share.
         denominator: u64,
         /// This site's records.
         records: u64,

@@ -1,9 +1,9 @@
-//! Bounds on what sites open together, before it is counted, allocated or cut by.
+//! Checks of opened numbers before they are used to count, allocate or cut.
 //!
-//! A sum tells nothing of who added what, so a number that cannot be is nobody's in particular; but
-//! it can be seen. A table is no larger than all sites can bring; parts make up their whole; the
-//! counts of a sensitive attribute make up the records; and no sum is less than a site's own summand.
-//! A site that invents records from beginning to end is not found so: its numbers fit.
+//! A sum does not show which site added what, so an impossible number cannot be traced to a site; but it
+//! can be seen. A table is no larger than all sites together can hold; parts make up their whole; the
+//! counts of a sensitive attribute make up the records; and no sum is less than a site's own summand. A
+//! site that invents records from beginning to end is not found by these checks: its numbers fit.
 //!
 //! # Discloses
 //! Nothing.

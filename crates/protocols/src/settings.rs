@@ -18,11 +18,11 @@ pub const FAN_OUT: usize = 128;
 /// How the protocols of a study run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RunSettings {
-    /// Which form of each protocol runs.
+    /// The security level: which form of each protocol runs.
     pub security: Security,
     /// Who has roles in comparisons that leave sites out.
     pub roles: RoleChoice,
-    /// How a class is written where an attribute does not say so itself.
+    /// How a class is written where an attribute does not name a recoding of its own.
     pub recode: Recode,
     /// How top-down algorithms cut and write.
     pub top_down: TopDown,
@@ -33,7 +33,7 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// What a study says.
+    /// The settings that a study declares.
     pub fn of_study(study: &Study) -> Result<Self, DocumentError> {
         let root = study.document().root();
         let mut settings = Self {
@@ -76,7 +76,7 @@ impl RunSettings {
         section.finish()
     }
 
-    /// What the parties of a run agree on.
+    /// The settings that the parties of a run agree on.
     pub fn of_parties(&self) -> Settings {
         match self.security {
             Security::Hardened => Settings {
@@ -94,7 +94,7 @@ impl RunSettings {
     }
 }
 
-/// Reads `study.roles`, and sees that the sites of the study can have them.
+/// Reads `study.roles`, and checks that the sites of the study can have such roles.
 fn roles(head: &Section<'_>, study: &Study) -> Result<RoleChoice, DocumentError> {
     let roles = head.word("roles", &RoleChoice::NAMES)?.unwrap_or_default();
     let is_spread = roles == RoleChoice::Spread;

@@ -3,8 +3,8 @@
 //! The standard of comparison of the simulation paradigm (Goldreich 2004, chapter 7): a protocol is
 //! right if it gives what a trusted third would give, and secure if a site learns no more than from the
 //! trusted third. Parties made with [`Party::ideal`](crate::Party::ideal) answer the same calls under
-//! the same disclosures as the hardened ones; they have no such side disclosures as the published forms,
-//! and the chain of their ledger names another run. The kth element is searched with the third's
+//! the same disclosures as the hardened parties, without the side disclosures of the published forms;
+//! the chain of a ledger names its own run. The kth element is searched with the third's
 //! comparisons, since its input is a way to count and not a vector. Never for production: the third sees
 //! all.
 //!

@@ -48,7 +48,7 @@ impl Tree {
         Ok(Self { parents, children })
     }
 
-    /// How many nodes.
+    /// The number of nodes.
     pub const fn len(&self) -> usize {
         self.parents.len()
     }

@@ -38,7 +38,7 @@ pub struct Party {
     pub(crate) sites: usize,
     pub(crate) settings: Settings,
     pub(crate) generator: Generator,
-    /// For what protocols draw.
+    /// The generator for what protocols draw.
     drawn: Generator,
     pub(crate) ledger: Ledger,
     pub(crate) engine: Engine,
@@ -49,13 +49,13 @@ pub struct Party {
     pub(crate) most_records: u64,
 }
 
-/// By whom a party's questions are answered.
+/// What answers a party's questions.
 pub(crate) enum Engine {
-    /// By itself: a party of one.
+    /// The party answers itself: a party of one.
     Alone,
-    /// By a trusted third.
+    /// A trusted third answers.
     Ideal(Chair),
-    /// By the sites together.
+    /// The sites answer together.
     Joined(Box<Joined>),
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Joined {
     pub(crate) session: [u8; 32],
     /// All sites in an order drawn from the public randomness, for roles.
     pub(crate) order: Vec<Site>,
-    /// For the layers of the mixing union.
+    /// The key agreement for the layers of the mixing union.
     pub(crate) mixing: Agreement,
     pub(crate) mixing_publics: Vec<[u8; 32]>,
     /// With two sites: oblivious transfers from site 0 to site 1.
@@ -79,13 +79,13 @@ pub(crate) struct Joined {
 
 /// Everything that a site needs to take its place in a run.
 pub struct Seat {
-    /// Who I am.
+    /// This site.
     pub me: Site,
-    /// How many sites there are.
+    /// The number of sites.
     pub sites: usize,
     /// What the sites agreed on.
     pub settings: Settings,
-    /// From which all own randomness follows.
+    /// The seed from which all own randomness follows.
     pub seed: Seed,
     /// A hash of what the run is of and what sites said before it, the same at every site. A word of it
     /// is in every frame.
@@ -176,7 +176,7 @@ impl Party {
         Ok(Self { me, sites, ..party })
     }
 
-    /// Who I am.
+    /// This site.
     pub const fn me(&self) -> Site {
         self.me
     }

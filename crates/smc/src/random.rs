@@ -99,7 +99,7 @@ impl Generator {
         }
     }
 
-    /// From now on, follows from every frame received too.
+    /// From now on, the generator follows from every frame received too.
     pub(crate) fn follow(&mut self, heard: Arc<Heard>) {
         self.heard = Some(heard);
     }
@@ -146,7 +146,7 @@ impl Generator {
         }
     }
 
-    /// As the generator that the curve crates take.
+    /// The generator in the form that the curve crates take.
     pub(crate) fn inner(&mut self) -> &mut impl CryptoRng {
         self.stream()
     }
@@ -213,7 +213,7 @@ impl PairKey {
 pub(crate) struct Bound(pub(crate) [u8; 32]);
 
 impl Bound {
-    /// For a key that is used once.
+    /// The bound for a key that is used once.
     pub(crate) const ONCE: Self = Self([0; 32]);
 
     /// Bound to these bytes too, which both sites have seen.

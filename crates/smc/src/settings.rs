@@ -46,7 +46,7 @@ pub enum Topology {
     /// Each site to each other: one round.
     #[default]
     AllToAll,
-    /// To one site and back: two rounds, 2 (m - 1) messages.
+    /// All send to one site, which sends back: two rounds, 2 (m - 1) messages.
     Star,
     /// Up a binary tree and down again: 2 log2 m rounds, 2 (m - 1) messages, no site with more
     /// than three neighbours.

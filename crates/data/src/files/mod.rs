@@ -46,7 +46,7 @@ pub enum Others {
 }
 
 impl Others {
-    /// All but a column that somebody named.
+    /// Refuses all undeclared columns but a named one, which is passed over.
     pub fn but(name: Option<&str>) -> Self {
         name.map_or(Self::Refuse, |name| Self::PassOver(name.to_owned()))
     }

@@ -22,7 +22,7 @@ use crate::taxonomy::{Taxonomy, TaxonomyError};
 pub struct Described<'a> {
     /// The study's name.
     pub name: &'a str,
-    /// Who holds what.
+    /// Whether sites hold different people or the same people.
     pub partition: Partition,
     /// The name of the security level.
     pub security: &'a str,
@@ -51,22 +51,22 @@ pub struct DescribedColumn {
     /// The kind of the column's values.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Of numbers and days: the least and the greatest.
+    /// The least and the greatest value, of numbers and days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<DescribedRange>,
-    /// Of numbers: the step from one to the next.
+    /// The step from one number to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<i64>,
-    /// Of numbers and days: what stands for a missing value.
+    /// The text that stands for a missing number or day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// Of categories: whether their order means something.
+    /// Whether the order of categories means something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordered: Option<bool>,
     /// The file of the column's taxonomy in the folder of the release, if the column has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taxonomy: Option<String>,
-    /// Of quasi-identifiers: how classes are written.
+    /// How classes are written, of quasi-identifiers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recode: Option<Recode>,
     /// Of a column of role `other`: whether it may be published though its values single records out.
@@ -171,7 +171,7 @@ impl DescribedColumn {
         column
     }
 
-    /// As an `[[attribute]]` table.
+    /// The column as an `[[attribute]]` table.
     fn to_table(&self, is_fragmented: bool) -> Table {
         let mut table = Table::new();
         let mut put = |key: &str, value: Value| {

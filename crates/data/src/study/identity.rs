@@ -29,7 +29,7 @@ pub enum Case {
 /// Which spaces in an identifier tell people apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spaces {
-    /// All.
+    /// All spaces.
     #[default]
     Keep,
     /// Spaces inside the text.

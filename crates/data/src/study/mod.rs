@@ -41,7 +41,7 @@ pub struct Study {
     pub name: String,
     /// The hash of the study that this one is a new version of, in hexadecimal digits.
     pub parent: Option<String>,
-    /// Who holds what.
+    /// Whether sites hold different people or the same people.
     pub partition: Partition,
     /// What sites keep for audits, and who may look at it.
     pub audit: Option<Audit>,

@@ -8,7 +8,7 @@ use crate::attribute::{Role, Schema};
 /// The table of a release that is not fragmented, as text.
 pub const CSV_FILE: &str = "release.csv";
 
-/// The same table with types.
+/// The release's table as Parquet, with types.
 pub const PARQUET_FILE: &str = "release.parquet";
 
 /// The description of the CSV files, a Frictionless Data Package.

@@ -109,7 +109,7 @@ impl Split {
         }
     }
 
-    /// All columns at one site.
+    /// The split with all columns at one site.
     pub fn whole(schema: &Schema) -> Self {
         let is_own = |at: &usize| schema.attributes()[*at].role != Role::Identifier;
         Self {

@@ -66,7 +66,7 @@ pub struct Plan {
     pub rows: u64,
     /// Number of sites; each has at least one row. Institutions are three.
     pub sites: usize,
-    /// The same seed gives the same bytes.
+    /// The seed; the same seed gives the same bytes.
     pub seed: u64,
     /// How tables are written.
     pub format: TableFormat,

@@ -299,7 +299,7 @@ impl Convergence {
         is_public.then_some(self)
     }
 
-    /// For a person: a line for each step.
+    /// The convergence for people: a line for each step.
     pub fn text(&self) -> String {
         let measure = self.measure.name();
         let mut end = self.ended.words().to_owned();

@@ -42,7 +42,7 @@ pub struct Manifest {
     /// What all sites signed, of a release that sites made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signed: Option<Statement>,
-    /// The same, of a release that was made in one place.
+    /// The statement about a release that was made in one place and that nobody signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsigned: Option<Statement>,
     /// The signatures, in the study's order of sites.
@@ -170,7 +170,7 @@ pub struct Shared {
     /// How groups were found, of fragments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronizer: Option<String>,
-    /// How often sites held their classes against each other's.
+    /// How often sites compared their classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronizations: Option<u32>,
     /// Whether the sites had the same classes at first.
@@ -197,9 +197,9 @@ pub struct Holder {
 pub struct Disclosed {
     /// What was disclosed.
     pub what: String,
-    /// To whom.
+    /// The recipients, in words.
     pub to: String,
-    /// How many values.
+    /// How many values were disclosed.
     pub values: u64,
     /// The theorem or rule that allows it.
     pub allowed_by: String,

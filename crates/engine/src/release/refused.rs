@@ -69,7 +69,7 @@ pub enum FolderRefused {
     Unusable {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// Why the folder cannot be made.
         reason: String,
     },
 }

@@ -16,7 +16,7 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
         "Which of its own people a site shares with all others, and so how many these are.",
     ),
     (
-        d2pt::MEETS,
+        d2pt::MET_REQUIREMENT,
         "Whether everybody together would satisfy the requirement.",
     ),
     (
@@ -24,11 +24,11 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
         "How many people lie in each combination of the sites' first classes; not who.",
     ),
     (
-        d2pt::JOINED,
+        d2pt::JOINED_CLASSES,
         "Which of its classes a site joined because the sites had found no groups; not what they say.",
     ),
     (
-        d2pt::CUTS,
+        d2pt::CLASS_CUTS,
         "Who is in one cut with whom: of the groups that the release has, and of cuts that were refused before.",
     ),
     (
@@ -40,11 +40,11 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
         "To each site, which of its own people are in which group.",
     ),
     (
-        d2pt::HOLDS,
+        d2pt::HOLDING_GROUPS,
         "Whether the groups satisfy the requirement on every site's sensitive attributes.",
     ),
     (
-        d2pt::REFUSED,
+        d2pt::REFUSED_GROUPS,
         "Of these, the sizes of groups that did not, so that the release does not show them.",
     ),
     (
@@ -60,29 +60,29 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
         "The sensitive and other values of each group, which are published, each attribute on its own.",
     ),
     (
-        shared::MEETS,
+        shared::MET_REQUIREMENT,
         "Whether everybody together would satisfy the requirement.",
     ),
     (
-        shared::RANDOM,
+        shared::RANDOM_WORDS,
         "Chance from which the first clusters and the order of people are drawn.",
     ),
     (
-        shared::DEALT,
+        shared::DEALT_RECORDS,
         "Which clusters people are dealt to at first, so that the values of a sensitive attribute are spread.",
     ),
     (
-        shared::COSTS,
+        shared::LOSS_CHANGES,
         "To the first site, by how much the loss of all sites together would change if somebody moved.",
     ),
-    (shared::MOVES, "Who moves to which cluster."),
-    (shared::UNIONS, "Which clusters became one."),
+    (shared::RECORD_MOVES, "Who moves to which cluster."),
+    (shared::UNITED_CLUSTERS, "Which clusters became one."),
     (
-        shared::HOLDS,
+        shared::HOLDING_PROPOSALS,
         "Whether moves and clusters satisfy the requirement on every site's sensitive attributes.",
     ),
-    (shared::ENDS, "Whether people go on moving."),
-    (shared::KEPT, "Which of several starts was the best."),
+    (shared::LAST_ITERATION, "Whether people go on moving."),
+    (shared::BEST_START, "Which of several starts was the best."),
     (
         shared::CELLS,
         "The generalized quasi-identifiers of each cluster, which are published.",

@@ -222,7 +222,7 @@ const REASONS: [(&str, &str); 13] = [
 /// Disclosures that a theorem is named for but does not cover in full.
 const BEYOND: [(What, &str); 5] = [
     (
-        d2pt::CUTS,
+        d2pt::CLASS_CUTS,
         "Groups are published, but not who is in them: a site learns the group of each of its own people, and of tries that were refused a finer one than the release has.",
     ),
     (

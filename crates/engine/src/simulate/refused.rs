@@ -15,7 +15,7 @@ pub enum SplitRefused {
     /// More sites than a run can have.
     #[error("{} sites are too many for one process\nhint: the most is {}", thousands(*sites as u64), thousands(MAXIMUM_SITES as u64))]
     TooManySites {
-        /// How many were asked for.
+        /// The number of sites that was asked for.
         sites: usize,
     },
     /// The column that names each record's site is not there.

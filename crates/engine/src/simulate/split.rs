@@ -11,10 +11,10 @@ use crate::words::count;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Deal {
-    /// In turn.
+    /// Rows go to the sites in turn.
     #[default]
     RoundRobin,
-    /// At random, from the seed.
+    /// Rows go to the sites at random, by the seed.
     Random,
     /// Rows that are equal in these columns lie at one site, so that a site is a region.
     Columns(Vec<String>),

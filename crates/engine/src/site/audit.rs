@@ -33,7 +33,7 @@ pub struct Audit {
     /// The number of the run.
     #[serde(skip)]
     pub run: u32,
-    /// At which site.
+    /// The name of the audited site.
     #[serde(skip)]
     pub site: String,
     /// Where the signed outcome lies.

@@ -50,7 +50,7 @@ struct Run {
 pub struct LearnedInAll {
     /// What was disclosed.
     pub what: String,
-    /// To whom.
+    /// The recipients, in words.
     pub to: String,
     /// The theorem or rule that allows it.
     pub allowed_by: String,
@@ -60,9 +60,9 @@ pub struct LearnedInAll {
     pub calls: u64,
     /// How many of these calls ended early.
     pub ended_early: u64,
-    /// How many values.
+    /// How many values were disclosed.
     pub values: u64,
-    /// In which runs.
+    /// The numbers of the runs in which this was disclosed.
     pub runs: Vec<u32>,
 }
 

@@ -83,7 +83,7 @@ impl Site {
         })
     }
 
-    /// Who watches.
+    /// The observer that hears how the work goes on.
     #[must_use]
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observer = Arc::new(observer);

@@ -54,7 +54,7 @@ pub enum SiteRefused {
     CannotListen {
         /// The address.
         address: String,
-        /// Why.
+        /// Why the address cannot be used.
         source: std::io::Error,
     },
     /// The node's connections cannot be made safe.
@@ -90,7 +90,7 @@ pub enum SiteRefused {
     NodeRefuses {
         /// The run.
         run: u32,
-        /// Why.
+        /// Why the node does not take the run.
         reason: Reason,
     },
     /// The site's node ended while a run was watched.
@@ -99,7 +99,7 @@ pub enum SiteRefused {
     /// The watched run failed.
     #[error("failed: {reason}")]
     RunFailed {
-        /// Why, in the words of the site's node.
+        /// The reason, in the words of the site's node.
         reason: String,
     },
     /// The watched run is over, but its summary is missing.
@@ -201,7 +201,7 @@ pub enum SiteRefused {
     /// A peer does not say which run is due.
     #[error("not every site says which run is due: {}\nhint: have their stewards start hedgerow node, then type this again", silent.join("; "))]
     Silent {
-        /// Who, and why.
+        /// The peers that did not answer, each with the reason.
         silent: Vec<String>,
     },
     /// The key is not the auditor's.

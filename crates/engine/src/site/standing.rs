@@ -100,7 +100,7 @@ impl Standing {
         self.study_hash == study && self.run == number
     }
 
-    /// In a few words.
+    /// The state of the run in a few words.
     pub fn words(&self) -> String {
         match (self.state, self.step) {
             (State::Failed, _) => {

@@ -23,7 +23,7 @@ const SHOWN: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSummary {
-    /// For people.
+    /// The summary as text for people.
     pub text: String,
     /// As JSON.
     pub json: String,

@@ -100,7 +100,7 @@ pub enum TableRefused {
     Identity {
         /// The table.
         table: String,
-        /// Why.
+        /// Why people cannot be told apart.
         source: IdentityError,
     },
     /// A column that is published as it is singles out too many records.

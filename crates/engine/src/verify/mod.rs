@@ -50,7 +50,7 @@ pub struct Verdict {
     /// What was lost, where the study is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utility: Option<Utility>,
-    /// How likely people are found.
+    /// The risk that people are identified.
     pub risk: Risk,
     /// What the check of the folder's manifest found, where the folder has a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]

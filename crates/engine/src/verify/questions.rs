@@ -34,7 +34,7 @@ pub struct Questions {
     pub query_kind: QueryKind,
     /// A table of the population that the release is a sample of.
     pub population: Option<PathBuf>,
-    /// Who watches.
+    /// The observer that hears how the work goes on.
     pub observer: SharedObserver,
 }
 

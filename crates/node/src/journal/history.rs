@@ -57,21 +57,21 @@ CREATE TABLE IF NOT EXISTS lost (       -- runs up to this one are not known her
 pub struct Learned {
     /// What was disclosed.
     pub what: String,
-    /// By which primitive.
+    /// The primitive that disclosed it.
     pub by: String,
     /// The name of the site that alone learned it, if one did.
     pub site: Option<String>,
-    /// To whom, in words.
+    /// The recipients, in words.
     pub to: String,
     /// The theorem or rule that allows the disclosure.
     pub allowed_by: String,
     /// What could not be hidden besides.
     pub caveat: Option<String>,
-    /// How many calls.
+    /// How many calls of the primitive.
     pub calls: u64,
     /// How many of the calls ended early, and may have disclosed a part.
     pub ended_early: u64,
-    /// How many values.
+    /// How many values were disclosed.
     pub values: u64,
 }
 

@@ -13,7 +13,7 @@ pub enum LineError {
     Gone {
         /// The peer.
         peer: String,
-        /// For how long.
+        /// How long this site waited.
         waited: Duration,
         /// The outcome of the last attempt to connect.
         last: Option<String>,
@@ -23,7 +23,7 @@ pub enum LineError {
     Stuck {
         /// The peer.
         peer: String,
-        /// For how long.
+        /// How long this site waited.
         waited: Duration,
     },
     /// A peer has ended its part.

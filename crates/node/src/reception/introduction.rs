@@ -43,7 +43,7 @@ pub(crate) fn introduce(secret: &Secret, place: u16, to: &PublicKey) -> Vec<u8> 
 
 /// Knows the words of the sites that may come.
 pub(crate) struct Introductions {
-    /// By place; `None` for a site that does not come here.
+    /// The key of each site by its place; `None` for a site that does not come here.
     keys: Vec<Option<Zeroizing<[u8; 32]>>>,
     /// The greatest number that each has used.
     greatest: Mutex<Vec<u64>>,

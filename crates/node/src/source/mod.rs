@@ -32,9 +32,9 @@ pub use postgres::{Password, Postgres, PostgresError, Rows};
 /// Where a site's rows are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// In a CSV or Parquet file.
+    /// The rows lie in a CSV or Parquet file.
     File(PathBuf),
-    /// In a PostgreSQL database.
+    /// The rows lie in a PostgreSQL database.
     Postgres(Box<Postgres>),
 }
 

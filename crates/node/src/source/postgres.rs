@@ -48,9 +48,9 @@ pub struct Postgres {
 /// Where a password lies; a password never stands in `site.toml` itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Password {
-    /// In a file.
+    /// The password lies in a file.
     File(PathBuf),
-    /// In an environment variable.
+    /// The password lies in an environment variable.
     Variable(String),
 }
 
@@ -86,7 +86,7 @@ pub enum PostgresError {
     Password {
         /// The database.
         at: String,
-        /// From where.
+        /// The file or variable.
         from: String,
         /// What is wrong with the password.
         reason: String,

@@ -142,7 +142,7 @@ impl Course for Exact {
 /// The search for `needed` sites with at most `most` values among them. It goes as deep as there
 /// are sites to keep, so the path to the current node is a list and not the call stack.
 struct FewValues<'a> {
-    /// Of each site.
+    /// The values of each site.
     values: &'a [Vec<usize>],
     most: usize,
     needed: usize,

@@ -72,7 +72,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// All six; the paper's five come first.
+    /// All six strategies; the paper's five come first.
     pub const ALL: [Self; 6] = [
         Self::Direct,
         Self::TopDown,

@@ -50,7 +50,7 @@ pub enum RequirementError {
 pub enum Sensitive {
     /// Each sensitive attribute on its own (D2PT).
     Each,
-    /// All together as one attribute, their product (MPRIV).
+    /// All sensitive attributes together as one attribute, their product (MPRIV).
     Product,
 }
 

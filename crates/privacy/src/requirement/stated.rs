@@ -61,7 +61,7 @@ pub enum DiversityKind {
 pub struct StatedDiversity {
     /// l
     pub at_least: f64,
-    /// Of which kind.
+    /// The kind of diversity.
     pub kind: DiversityKind,
     /// c, of the recursive kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ pub enum LikenessKind {
 pub struct StatedLikeness {
     /// beta
     pub at_most: f64,
-    /// Of which kind.
+    /// The kind of likeness.
     pub kind: LikenessKind,
 }
 

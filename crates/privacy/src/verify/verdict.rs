@@ -61,7 +61,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The same with what the order of rows says besides.
+    /// The verdict with the tables whose order of rows may say whose they are.
     #[must_use]
     pub fn with_disorder(mut self, files: Vec<String>) -> Self {
         if !files.is_empty() {

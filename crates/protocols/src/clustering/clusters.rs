@@ -29,7 +29,7 @@ impl Clusters {
         }
     }
 
-    /// How many numbers clusters have, those of clusters that are gone with them.
+    /// How many cluster numbers are in use, including the numbers of clusters that are gone.
     pub(crate) fn len(&self) -> usize {
         self.sizes.len()
     }
@@ -83,7 +83,7 @@ impl Clusters {
         Cluster::at(self.len() - 1)
     }
 
-    /// Forgets the clusters behind the first so many.
+    /// Forgets all clusters but the first so many.
     pub(crate) fn truncate(&mut self, clusters: usize) {
         self.closures.truncate(clusters * self.width);
         self.counts.truncate(clusters * self.counters);
@@ -108,12 +108,12 @@ impl Clusters {
         losses.map(|(size, cost)| size * cost).sum()
     }
 
-    /// By how much the loss grows when a record joins a cluster; 0 where it falls, as entropy can.
+    /// By how much the loss grows when a record joins a cluster; 0 where the loss falls, as entropy can.
     pub(crate) fn growth(&self, shapes: &Shapes<'_>, cluster: Cluster, record: &[u32]) -> u64 {
         self.growth_to(cluster, shapes.joined_cost(self.closure(cluster), record))
     }
 
-    /// The same, where it is known what the cluster's closure costs together with the record.
+    /// As [`Self::growth`], where the cost of the cluster's closure together with the record is known.
     pub(crate) fn growth_to(&self, cluster: Cluster, joined: u64) -> u64 {
         growth(self.size(cluster), self.cost(cluster), joined)
     }
@@ -125,8 +125,8 @@ impl Clusters {
     }
 }
 
-/// By how much the loss of a cluster of so many records, each of which costs `cost`, grows when
-/// another joins and each then costs `joined`; 0 where it falls.
+/// By how much the loss of a cluster of so many records, each of which costs `cost`, grows when another
+/// record joins and each then costs `joined`; 0 where the loss falls.
 pub(crate) fn growth(size: u64, cost: u64, joined: u64) -> u64 {
     ((size + 1) * joined).saturating_sub(size * cost)
 }

@@ -1,13 +1,13 @@
-//! What closures cost: the spread of an interval of values, the number of a set's, or the entropy of
-//! either, as whole numbers.
+//! The cost of closures as whole numbers: the spread of an interval of values, the number of values of a
+//! set, or the entropy of either.
 
 /// A loss of 1 in a cell.
 pub(crate) const UNIT: f64 = (1u64 << 20) as f64;
 
 /// The costs of one quasi-identifier's closures.
 pub(super) enum Cost {
-    /// The difference of the places of an interval's ends: of the last value present up to its
-    /// end, and the first from its beginning on.
+    /// The difference of the places of an interval's ends: of the last value present up to the end, and
+    /// the first value present from the beginning on.
     Spread { below: Vec<u64>, above: Vec<u64> },
     /// A share for each value beyond the first.
     Count { share: f64 },

@@ -2,16 +2,16 @@
 
 use super::shapes::Shapes;
 
-/// What some clusters are compared by: less is nearer.
+/// A measure by which clusters are compared with a target: less is nearer.
 pub(crate) trait Measure {
-    /// What a part of a closure costs together with what is looked for.
+    /// The cost of a part of a closure together with the target's part.
     fn joined(&self, attribute: usize, part: &[u64]) -> u64;
 
-    /// The measure, from what the parts of the first levels cost alone and joined, and the size. Of
-    /// all levels it is exact, and it grows from level to level.
+    /// The measure, from the costs of the parts of the first levels, alone and joined, and from the
+    /// size. With all levels it is exact, and it grows from level to level.
     fn of(&self, level: usize, alone: u64, joined: u64, size: u64) -> u64;
 
-    /// By how much it grows at least on the levels to come, whose parts cost at least so much.
+    /// By how much the measure grows at least on the levels to come, whose parts cost at least `rest`.
     fn rest(&self, level: usize, rest: u64) -> u64;
 }
 
@@ -56,11 +56,11 @@ impl Measure for Growth<'_> {
     }
 }
 
-/// What a closure costs together with a cluster's.
+/// The cost of a closure together with a cluster's closure.
 pub(crate) struct Common<'q> {
     pub(super) shapes: &'q Shapes<'q>,
     pub(super) closure: &'q [u64],
-    /// What the closure costs on the levels to come, at each level.
+    /// At each level, the cost of the closure on the levels to come.
     pub(super) rest: Vec<u64>,
 }
 

@@ -1,6 +1,6 @@
-//! What sequential clustering is made of, whoever holds what (TG12 section 2): closures and their
-//! cost, clusters, and the search for a record's best cluster. It is public arithmetic on public
-//! numbers; what is asked of other sites stands with the protocols.
+//! The parts of sequential clustering that do not depend on which site holds which data (TG12 section
+//! 2): closures and their cost, clusters, and the search for a record's best cluster. All of it is
+//! public arithmetic on public numbers; questions to other sites stand with the protocols.
 
 pub(crate) mod clusters;
 pub(crate) mod cost;
@@ -21,10 +21,10 @@ pub(crate) const MOST_ITERATIONS: u32 = 20;
 /// Why iterations over the records ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The last one moved no record, so that another would ask the same again.
+    /// The last iteration moved no record, so that another would ask the same again.
     NothingMoved,
-    /// The last one moved records, but the loss fell by too little for another.
+    /// The last iteration moved records, but the loss fell by too little for another.
     SmallGain,
-    /// As many were made as the plan allows.
+    /// As many iterations were made as the plan allows.
     Bound,
 }

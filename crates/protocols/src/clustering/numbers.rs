@@ -1,22 +1,22 @@
-//! Numbers that must not be taken for one another: which cluster, and which row.
+//! Numbers of clusters and of rows as types of their own, so that they are not taken for one another.
 
 /// The number of a cluster in a clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Cluster(u32);
 
 impl Cluster {
-    /// The cluster at a place of a list that has one entry for each cluster. There are not more
-    /// clusters than records, and those fit 32 bits.
+    /// The cluster at a place of a list that has one entry for each cluster. There are not more clusters
+    /// than records, whose number fits 32 bits.
     pub(crate) const fn at(place: usize) -> Self {
         Self(place as u32)
     }
 
-    /// The cluster that a peer names by its number, which may be any.
+    /// The cluster that a peer names by a number; `None` for a number that no cluster can have.
     pub(crate) fn named(number: u64) -> Option<Self> {
         u32::try_from(number).ok().map(Self)
     }
 
-    /// The place of its entry in a list that has one for each cluster.
+    /// The place of the cluster's entry in a list with one entry for each cluster.
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
@@ -38,12 +38,12 @@ impl Row {
         Self(number)
     }
 
-    /// Its number.
+    /// The row's number.
     pub(crate) const fn number(self) -> u32 {
         self.0
     }
 
-    /// The place of its entry in a list that has one for each row.
+    /// The place of the row's entry in a list with one entry for each row.
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }

@@ -1,9 +1,9 @@
 //! The nearest clusters, without looking at all of them.
 //!
-//! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level,
-//! until few are left together. What the parts on the way down cost together with a record or a
-//! closure bounds what any cluster below can come to; most branches are passed over for it. The
-//! answer is that of a look at every cluster, for every loss that only grows as closures widen.
+//! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level, until
+//! few are left together. The cost of the parts on the way down, together with a record or a closure,
+//! bounds the measure of any cluster below, so most branches are passed over. The answer is the same as
+//! after a look at every cluster, for every loss that only grows as closures widen.
 
 use super::clusters::Clusters;
 use super::measure::{Common, Measure, United};
@@ -15,7 +15,7 @@ const TOGETHER: usize = 8;
 
 /// The tree of clusters.
 pub(super) struct Search {
-    /// The attribute of each level, and the words of its parts.
+    /// The attribute of each level, and the number of words of its parts.
     order: Vec<(usize, usize)>,
     nodes: Vec<Node>,
     /// The last node of each cluster, and its place there.
@@ -25,15 +25,15 @@ pub(super) struct Search {
 #[derive(Default)]
 struct Node {
     above: u32,
-    /// Parts of the closures below, one after the other, with what each costs.
+    /// Parts of the closures below, one after the other, with the cost of each.
     parts: Vec<u64>,
     costs: Vec<u64>,
     children: Vec<u32>,
-    /// The clusters, where they are not told apart any further.
+    /// The clusters of a node that has no further level.
     clusters: Vec<Cluster>,
-    /// How many there are below.
+    /// How many clusters are below the node.
     living: u32,
-    /// The least size that any of them had, and the least cost of its parts from here on.
+    /// The least size that any cluster below had, and the least cost of its parts from here on.
     size: u64,
     rest: u64,
 }
@@ -47,7 +47,7 @@ struct Way {
     joined: u64,
 }
 
-/// What is looked for, and what was found of it.
+/// The target of a search, and the clusters found so far.
 struct Query<'q, M, F> {
     measure: &'q M,
     may_be: F,
@@ -99,7 +99,7 @@ impl Search {
         }
     }
 
-    /// Where a cluster goes one level on, and what the rest of it costs there.
+    /// The child to which a cluster goes one level down, and the cost of the rest of its closure there.
     fn child(
         &mut self,
         shapes: &Shapes<'_>,
@@ -196,7 +196,7 @@ impl Search {
     }
 
     /// The nearest clusters, at most so many, each below a bound, with their measures, ascending; of
-    /// equals the first. `may_be` leaves clusters out.
+    /// equal clusters the first. `may_be` leaves clusters out.
     pub(super) fn nearest<M: Measure>(
         &self,
         (shapes, clusters): (&Shapes<'_>, &Clusters),
@@ -246,7 +246,7 @@ impl Search {
                 None => break,
             }
         }
-        // They are met again on the way through all.
+        // These clusters are met again on the way through all nodes.
         query.bound();
     }
 
@@ -276,7 +276,7 @@ impl Search {
         }
     }
 
-    /// Calls on every cluster whose closure may share records with this one.
+    /// Calls `each` with every cluster whose closure may share records with this closure.
     pub(super) fn meeting(
         &self,
         (shapes, clusters): (&Shapes<'_>, &Clusters),
@@ -353,7 +353,7 @@ impl<M: Measure, F: Fn(Cluster) -> bool> Query<'_, M, F> {
         }
     }
 
-    /// Forgets what was found but for how near it was.
+    /// Forgets the clusters that were found, but keeps the measure of the farthest as a bound.
     fn bound(&mut self) {
         if let Some((farthest, _)) = self.found.last()
             && self.found.len() == self.most
@@ -363,7 +363,7 @@ impl<M: Measure, F: Fn(Cluster) -> bool> Query<'_, M, F> {
         self.found.clear();
     }
 
-    /// What anything below a node measures at least.
+    /// The least measure that any cluster below a node can have.
     fn least(&self, way: Way, below: &Node) -> u64 {
         self.measure
             .of(way.level, way.alone, way.joined, below.size)
@@ -373,7 +373,7 @@ impl<M: Measure, F: Fn(Cluster) -> bool> Query<'_, M, F> {
     fn meet(&mut self, order: &[(usize, usize)], cluster: Cluster, way: Way) {
         let closure = self.clusters.closure(cluster);
         let (size, cost) = (self.clusters.size(cluster), self.clusters.cost(cluster));
-        // As if no part that is still to come were wider than it is.
+        // A bound first, as if joining widened no part that is still to come.
         let mut joined = (way.joined + cost).saturating_sub(way.alone);
         let mut measure = self.measure.of(order.len(), cost, joined, size);
         for (attribute, _) in &order[way.level..] {

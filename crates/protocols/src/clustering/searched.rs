@@ -1,6 +1,6 @@
-//! Clusters together with the tree that finds the nearest of them. Whoever changes a cluster does it
-//! in [`Searched::change`], which leaves every cluster where it then belongs in the tree: a search
-//! never meets a cluster as it was.
+//! Clusters together with the tree that finds the nearest of them. Every change of a cluster goes
+//! through [`Searched::change`], which puts the changed clusters where they then belong in the tree: a
+//! search never meets a cluster in an earlier state.
 
 use std::ops::Deref;
 
@@ -10,7 +10,7 @@ use super::numbers::Cluster;
 use super::search::Search;
 use super::shapes::Shapes;
 
-/// Clusters that can be searched. They are read as [`Clusters`] are.
+/// Clusters that can be searched; they are read through [`Clusters`].
 pub(crate) struct Searched<'a> {
     shapes: &'a Shapes<'a>,
     clusters: Clusters,
@@ -19,12 +19,12 @@ pub(crate) struct Searched<'a> {
     unplaced: Unplaced,
 }
 
-/// Clusters that are not where they belong in the tree.
+/// Clusters that are not yet at their new place in the tree.
 #[derive(Default)]
 struct Unplaced {
-    /// In the order in which they were touched; some may have been placed since.
+    /// The clusters in the order in which they were touched; some may have been placed since.
     touched: Vec<Cluster>,
-    /// Of each cluster, whether it is one of them.
+    /// For each cluster, whether it is unplaced.
     is_unplaced: Vec<bool>,
 }
 
@@ -57,13 +57,13 @@ impl<'a> Searched<'a> {
         self.clusters.push()
     }
 
-    /// Forgets the clusters behind the first so many; they must have no records.
+    /// Forgets all clusters but the first so many; the others must have no records.
     pub(crate) fn truncate(&mut self, clusters: usize) {
         self.clusters.truncate(clusters);
     }
 
-    /// Changes clusters. Those that were touched are placed in the tree afterwards, in the order in
-    /// which they were first touched.
+    /// Changes clusters. Touched clusters are placed in the tree afterwards, in the order in which they
+    /// were first touched.
     pub(crate) fn change<T>(&mut self, change: impl FnOnce(&mut Change<'_>) -> T) -> T {
         let mut under_way = Change {
             shapes: self.shapes,
@@ -80,8 +80,8 @@ impl<'a> Searched<'a> {
         changed
     }
 
-    /// Makes the tree anew. One that saw many changes has nodes without clusters, and bounds of
-    /// clusters that are gone.
+    /// Makes the tree anew. After many changes a tree has nodes without clusters, and bounds of clusters
+    /// that are gone.
     pub(crate) fn replant(&mut self) {
         self.search = Search::new(self.shapes, &self.clusters);
     }
@@ -113,7 +113,7 @@ impl<'a> Searched<'a> {
     }
 
     /// The nearest clusters, at most so many, each below a bound, with their measures, ascending; of
-    /// equals the first. `may_be` leaves clusters out.
+    /// equal clusters the first. `may_be` leaves clusters out.
     pub(crate) fn nearest<M: Measure>(
         &self,
         measure: &M,
@@ -124,7 +124,7 @@ impl<'a> Searched<'a> {
         self.search.nearest(clusters, measure, bounds, may_be)
     }
 
-    /// Calls on every cluster whose closure may share records with this one.
+    /// Calls `each` with every cluster whose closure may share records with this closure.
     pub(crate) fn meeting(&self, closure: &[u64], each: &mut impl FnMut(Cluster)) {
         let clusters = (self.shapes, &self.clusters);
         self.search.meeting(clusters, closure, each);
@@ -141,14 +141,14 @@ impl Unplaced {
         }
     }
 
-    /// Whether it was there.
+    /// Marks a cluster as placed; returns whether it was unplaced.
     fn remove(&mut self, cluster: Cluster) -> bool {
         let is_unplaced = self.is_unplaced.get_mut(cluster.index());
         is_unplaced.is_some_and(std::mem::take)
     }
 }
 
-/// A change of clusters under way. They are read as [`Clusters`] are.
+/// A change of clusters under way; the clusters are read through [`Clusters`].
 pub(crate) struct Change<'c> {
     shapes: &'c Shapes<'c>,
     clusters: &'c mut Clusters,

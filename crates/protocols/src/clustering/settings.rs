@@ -14,15 +14,15 @@ pub struct ClusteringSettings {
     pub split: f64,
     /// Random starts, of which the best is kept.
     pub starts: u32,
-    /// What is kept small.
+    /// The loss that clustering keeps small.
     pub loss: Loss,
-    /// Whether a site looks at a random share of its records in each turn, which blurs how many it
-    /// has.
+    /// Whether a site looks at a random share of its records in each turn, which blurs how many records
+    /// the site has.
     pub blur: bool,
     /// Whether clusters are refined beyond the published end.
     pub finish: bool,
-    /// In vertical studies, the most that a site adds to or takes off each change of its loss that it
-    /// sums with the others', as a share of the loss of a cell.
+    /// In vertical studies, the most that a site adds to or takes off each change of its loss before the
+    /// sites' changes are summed, as a share of the loss of a cell.
     pub noise: f64,
 }
 
@@ -92,14 +92,14 @@ impl ClusteringSettings {
 pub enum Loss {
     /// Values of the cell over values of the domain (TG12 equation 1).
     Lm,
-    /// The same over the values that occur in the table; of numbers, their spread.
+    /// Values of the cell over values of the domain that occur in the table; for numbers, their spread.
     Ncp,
     /// Entropy of the value, given the cell (TG12 equation 3).
     Em,
 }
 
 impl Loss {
-    /// All losses, by the names that studies have for them.
+    /// All losses, by their names in studies.
     pub const NAMES: [(&'static str, Self); 3] = [
         (Self::Ncp.name(), Self::Ncp),
         (Self::Lm.name(), Self::Lm),

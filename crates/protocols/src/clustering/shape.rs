@@ -1,4 +1,4 @@
-//! Closures (TG12 definition 2.3) and what they cost: a node, a range or a set of values for each
+//! Closures (TG12 definition 2.3) and their cost: a node, a range or a set of values for each
 //! quasi-identifier, and any loss that is a sum over cells (LM, NCP, EM).
 //!
 //! A closure is a row of words: for a node its number, for a range its two ends, for a set a bit for
@@ -12,12 +12,12 @@ use super::settings::Loss;
 use super::tree::Tree;
 use crate::horizontal::writing::Writing;
 
-/// How closures of one quasi-identifier look, and what they cost.
+/// The form of closures of one quasi-identifier, and their cost.
 pub(crate) struct Shape<'a> {
     form: Form<'a>,
     cost: Cost,
     size: u32,
-    /// Spans of values that records may stand for: their codes come behind those of values.
+    /// Spans of values that records may stand for: codes of spans come behind the codes of values.
     lifted: Vec<(u32, u32)>,
 }
 
@@ -28,8 +28,8 @@ enum Form<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// `counts` are those of the values in the joint table: for LM they do not matter, for NCP only
-    /// whether they are zero.
+    /// `counts` says how often each value occurs in the joint table: LM ignores the counts, NCP asks
+    /// only whether they are zero.
     pub(crate) fn new(writing: Writing<'a>, loss: Loss, counts: &[u64]) -> Self {
         let Writing { domain, recode } = writing;
         let size = domain.size();
@@ -71,7 +71,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// With spans of values for which records may stand.
+    /// The shape with spans of values for which records may stand.
     pub(crate) fn lifted(self, lifted: Vec<(u32, u32)>) -> Self {
         Self { lifted, ..self }
     }
@@ -84,7 +84,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Values whose closure is that of a record's code.
+    /// The values whose closure stands for a record's code.
     pub(crate) fn values(&self, code: u32) -> impl Iterator<Item = u32> + use<> {
         let (least, greatest) = self.span(code);
         let step = match self.form {
@@ -113,7 +113,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// How many closures there may be.
+    /// How many different closures are possible.
     pub(super) fn variety(&self) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.nodes() as u64,
@@ -182,7 +182,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// What each closure costs together with a value, where that is in a table.
+    /// The cost of each closure together with a value, where a table holds these costs.
     pub(super) fn costs_with(&self, code: u32) -> Option<&[u64]> {
         match &self.form {
             Form::Node(tree) => tree.costs_with(code),
@@ -259,7 +259,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The closure as the release writes it.
+    /// The closure in the form in which a release writes it.
     pub(crate) fn cell(&self, closure: &[u64]) -> Cell {
         let (least, greatest) = self.bounds(closure);
         let interval = Cell::Interval(least, greatest);
@@ -283,8 +283,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// How many questions the published search of a closure within another needs: one for each node
-    /// that it looks at; one for ranges and sets, which it does not have.
+    /// How many questions the published search for a closure within another needs: one for each node
+    /// that the search looks at; one for ranges and sets, which the published form does not have.
     pub(super) fn looks(&self, within: &[u64], closure: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.looks(within[0], closure[0]),

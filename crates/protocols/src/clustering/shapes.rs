@@ -45,8 +45,8 @@ impl<'a> Shapes<'a> {
         &mut closure[self.starts[attribute]..self.starts[attribute + 1]]
     }
 
-    /// The attributes by how well they tell closures apart, with the words of their parts: those with
-    /// many closures first, but not with so many that hardly two are alike.
+    /// The attributes by how well they tell closures apart, with the number of words of their parts:
+    /// attributes with many closures first, but not with so many that hardly two are alike.
     pub(crate) fn by_variety(&self) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..self.shapes.len()).collect();
         order.sort_by_key(|attribute| {
@@ -75,7 +75,7 @@ impl<'a> Shapes<'a> {
         closure
     }
 
-    /// The closure of some records; none of no records.
+    /// The closure of some records; `None` without records.
     pub(crate) fn of_records<'r>(
         &self,
         records: impl IntoIterator<Item = &'r [u32]>,
@@ -122,7 +122,7 @@ impl<'a> Shapes<'a> {
         self.shapes[attribute].cost(part)
     }
 
-    /// What each part of an attribute costs together with a value, where that is in a table.
+    /// The cost of each part of an attribute together with a value, where a table holds these costs.
     pub(crate) fn costs_with(&self, attribute: usize, code: u32) -> Option<&[u64]> {
         self.shapes[attribute].costs_with(code)
     }

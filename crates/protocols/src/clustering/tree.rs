@@ -1,5 +1,5 @@
-//! A taxonomy as clusters use it: which node is the lowest above two others, and what it costs, from
-//! tables where there are not too many nodes.
+//! A taxonomy in the form that clusters use: the lowest node above two others and its cost, from tables
+//! where the taxonomy does not have too many nodes.
 
 use hedgerow_data::Taxonomy;
 
@@ -12,16 +12,16 @@ pub(crate) struct Tree<'a> {
     taxonomy: &'a Taxonomy,
     /// The first and last value of each node.
     spans: Vec<(u32, u32)>,
-    /// The node above each, and the first node behind those below it.
+    /// For each node, the node above it, and the first node behind the nodes below it.
     parents: Vec<u32>,
     ends: Vec<u32>,
     /// The node of each value.
     leaves: Vec<u32>,
     /// Cost of each node.
     costs: Vec<u64>,
-    /// For each two nodes, the lowest above both; empty where there are too many.
+    /// For each pair of nodes, the lowest node above both; empty where there are too many.
     joins: Vec<u32>,
-    /// For each value and node, the cost of the lowest above both; empty where there are too many.
+    /// For each value and node, the cost of the lowest node above both; empty where there are too many.
     joined: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Tree<'a> {
             .iter()
             .map(|(least, greatest)| cost.of_interval(*least, *greatest));
         let above = |node| taxonomy.parent(node).unwrap_or(0);
-        // Nodes stand before those below them, one branch after the other.
+        // A node stands before the nodes below it, one branch after the other.
         let mut ends: Vec<u32> = (1..=nodes).collect();
         for node in (1..nodes).rev() {
             let (above, end) = (above(node) as usize, ends[node as usize]);
@@ -92,7 +92,7 @@ impl<'a> Tree<'a> {
         u64::from(known.unwrap_or_else(|| self.found(one as u32, other as u32)))
     }
 
-    /// What each node costs together with a value, where that is in a table.
+    /// The cost of each node together with a value, where a table holds these costs.
     pub(crate) fn costs_with(&self, code: u32) -> Option<&[u64]> {
         let (nodes, code) = (self.nodes(), code as usize);
         self.joined.get(code * nodes..(code + 1) * nodes)
@@ -103,8 +103,8 @@ impl<'a> Tree<'a> {
         u64::from(self.taxonomy.lowest_common_ancestor(least, greatest))
     }
 
-    /// How many nodes a search looks at that goes down from one node to another, child by child, and
-    /// finds no lower one (TG12 section 4.2).
+    /// How many nodes a search looks at on its way down from one node to another, child by child, until
+    /// it finds no lower node (TG12 section 4.2).
     pub(crate) fn looks(&self, from: u64, to: u64) -> u64 {
         let (from, to) = (from as u32, to as u32);
         let mut looks = self.taxonomy.children(to).count() as u64;

@@ -1,7 +1,7 @@
 //! Assembly: the joint release, put together without ownership. Where the verbatim values have few
-//! combinations, each class's are counted and summed over all sites; otherwise the records, class
-//! and verbatim values, are united by mixing. Either way the rows are written in the order of what
-//! stands in them, which says nothing about whose they are nor how they were cut.
+//! combinations, the combinations of each class are counted and summed over all sites; otherwise the
+//! records, class and verbatim values, are united by mixing. Either way the rows are sorted by their
+//! contents, which says nothing about whose they are nor how they were cut.
 //!
 //! # Discloses
 //! To all sites, the verbatim values of each class: what the release prints.
@@ -16,7 +16,7 @@ use super::mondrian::Partition;
 use crate::error::Error;
 use crate::fit::{adds_up, holds_own};
 
-/// What was opened of classes that the release does not tell apart: named a second time.
+/// What was opened of classes that the release writes alike; the ledger names it a second time.
 pub const ALIKE: What = What::new(
     "classes, with their sizes, that the release writes alike",
     "the study: cuts finer than what is written",
@@ -32,16 +32,16 @@ pub const fn discloses() -> [What; 2] {
 /// The most counters for a record that are summed rather than mixed: a counter is a word, a mixed
 /// record some hundred bytes and a curve operation at every site.
 const MOST_COUNTERS: u64 = 200;
-/// The most counters at all: 2 GiB, however many records there are said to be.
+/// The greatest number of counters: 2 GiB, however many records the sites claim.
 const MOST_COUNTERS_IN_ALL: u64 = 1 << 28;
 
 /// Values that are not as many as records.
 const UNEQUAL: &str = "the values of a class are not as many as its records";
-/// Values that are not there.
+/// Values of this site are missing from the release.
 const LACKING: &str = "values of this site are missing";
 
 /// Puts the release together from each class's cells and this site's verbatim columns (by the
-/// attribute's position; identifiers have none).
+/// attribute's position; identifiers are absent).
 pub async fn assemble(
     party: &mut Party,
     schema: &Arc<Schema>,
@@ -77,7 +77,7 @@ pub async fn assemble(
 /// The classes of the release: what is written alike is one.
 struct Written<'a> {
     cells: Vec<&'a [Cell]>,
-    /// For each class of the partition, its class of the release.
+    /// For each class of the partition, the class of the release that it belongs to.
     of_class: Vec<u32>,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Written<'a> {
 /// A row of the release: its class, then its verbatim codes.
 pub(crate) type Row = Vec<u32>;
 
-/// What is public about the rows: how many each class has, and the sizes of their verbatim domains.
+/// The public facts about the rows: how many each class has, and the sizes of their verbatim domains.
 struct Shape {
     records: Vec<u64>,
     sizes: Vec<u64>,
@@ -217,8 +217,8 @@ async fn summed(
     Ok(rows)
 }
 
-/// Rows by mixing. No site has more than all records, and each sends as many, so that nobody
-/// learns how many are its own.
+/// Rows by mixing. No site has more than all records, and each sends that many items, so that nobody
+/// learns how many records are the site's own.
 async fn mixed(
     party: &mut Party,
     partition: &Partition,

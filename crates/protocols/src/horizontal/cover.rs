@@ -1,9 +1,10 @@
 //! Covers: how a class is written in the release. A node of the taxonomy, a range, or the set of
 //! the values that occur, each found by the join that opens exactly what the release will print.
 //!
-//! A missing value has no place in a range: where a class has it beside others, the range is `*`. So
-//! that no end of it is opened that is not printed, the sites first find the lowest of four nodes above
-//! their values: those before the missing value, the missing value, those behind it, and everything.
+//! A missing value has no place in a range: where a class has it beside other values, the range is `*`.
+//! So that no end of a range is opened that is not printed, the sites first find the lowest of four
+//! nodes above their values: the values before the missing value, the missing value, the values behind
+//! it, and everything.
 //!
 //! # Discloses
 //! To all sites, the cells of the release.
@@ -23,7 +24,7 @@ use crate::error::Error;
 /// The generalized records of the release.
 pub const COVERS: What = What::new("generalized records of classes", "the release");
 
-/// What all sites have together is not around what one of them has.
+/// The cover that all sites found does not contain this site's own values.
 pub(super) const NOT_AROUND: &str = "this site's own values lie outside what all sites have";
 
 /// The most values that are asked about at a time.
@@ -34,9 +35,9 @@ pub const fn discloses() -> [What; 1] {
     [COVERS]
 }
 
-/// The cover of each class in each quasi-identifier: class by class, attribute by attribute. Tight,
-/// it is the smallest: all nodes are asked together, all ranges, and all sets. A box is what the cuts
-/// left, which all sites know.
+/// The cover of each class in each quasi-identifier: class by class, attribute by attribute. A tight
+/// cover is the smallest: all nodes are asked together, all ranges, and all sets. A box is the range
+/// that the cuts left, which all sites know.
 pub async fn covers(
     party: &mut Party,
     rows: &OwnRows<'_>,
@@ -106,7 +107,7 @@ pub(super) async fn smallest(
     Ok(order.into_iter().map(cell).collect())
 }
 
-/// What is asked about one class in one attribute.
+/// The question about one class in one attribute.
 pub(super) struct Question {
     /// This site's codes.
     pub(super) own: Vec<u32>,
@@ -146,7 +147,7 @@ async fn nodes(
         .collect();
     let nodes = lowest_nodes(party, what, &asked).await?;
     let cell = |(question, node): (&UnderNode<'_>, Option<u32>)| {
-        // A class has records at some site, so there is a node.
+        // Every class has records at some site, so there is a node.
         let interval = node.map(|node| question.tree.interval(node));
         let (least, greatest) = interval.unwrap_or(question.bounds);
         Cell::Interval(least, greatest)
@@ -157,15 +158,15 @@ async fn nodes(
 /// Values of a tree that lie within public bounds.
 pub(super) struct UnderNode<'t> {
     pub(super) tree: &'t Taxonomy,
-    /// Which attribute's tree it is.
+    /// The attribute of the tree.
     pub(super) attribute: usize,
     pub(super) bounds: (u32, u32),
     /// The least and the greatest of this site's.
     pub(super) own: Option<(u32, u32)>,
 }
 
-/// For each question the lowest node above all sites' values. Bounds are public, so only what is
-/// under the node above them is asked about.
+/// For each question the lowest node above all sites' values. Bounds are public, so only nodes under the
+/// node above the bounds are asked about.
 pub(super) async fn lowest_nodes(
     party: &mut Party,
     what: What,
@@ -212,7 +213,7 @@ pub(super) async fn lowest_nodes(
     Ok(found)
 }
 
-/// Whether a range that all sites found is one and has this site's own in it.
+/// Whether the two ends that all sites found are a range that contains this site's own range.
 pub(super) fn is_around(found: Option<(u64, u64)>, own: Option<(u64, u64)>) -> bool {
     match (found, own) {
         (Some((least, greatest)), Some((low, high))) => least <= low && high <= greatest,
@@ -225,7 +226,7 @@ fn wide((least, greatest): (u32, u32)) -> (u64, u64) {
     (u64::from(least), u64::from(greatest))
 }
 
-/// A taxonomy from a node on, as the join takes it.
+/// A taxonomy from a node on, in the form that the lowest-common-ancestor primitive takes.
 fn public_tree(tree: &Taxonomy, top: u32) -> Result<Tree, Error> {
     // A node's descendants follow it.
     let nodes = (top..tree.node_count()).take_while(|node| tree.is_ancestor(top, *node));
@@ -249,7 +250,7 @@ async fn ranges(
             question.bounds = *found;
         }
     }
-    // What is everything, or one value, is known already.
+    // A cover that is everything, or one value, is known already.
     let is_open = |(question, side): (&Question, &Option<(u32, u32)>)| {
         let domain = writings[question.attribute].domain;
         let (least, greatest) = question.bounds;
@@ -339,14 +340,14 @@ async fn sides(
         .collect();
     party.lca(what, &[tree], |_| 0, &mut nodes).await?;
     for ((place, spans), node) in asked.iter().zip(nodes) {
-        // A class has records at some site, so there is a node.
+        // Every class has records at some site, so there is a node.
         sides[*place] = Some(spans[node.unwrap_or(0) as usize]);
     }
     Ok(sides)
 }
 
-/// The values that occur in each class. Of wide attributes some classes are asked about at a time, so
-/// that memory is bounded.
+/// The values that occur in each class. For wide attributes, only some classes are asked about at a
+/// time, so that memory is bounded.
 async fn sets(party: &mut Party, what: What, questions: &[Question]) -> Result<Vec<Cell>, Error> {
     let width = |question: &Question| (question.bounds.1 - question.bounds.0) as usize + 1;
     let mut cells = Vec::with_capacity(questions.len());
@@ -357,7 +358,7 @@ async fn sets(party: &mut Party, what: What, questions: &[Question]) -> Result<V
             bits_so_far += width(question);
             bits_so_far <= MOST_BITS
         });
-        // One class is asked about however wide it is.
+        // At least one class is asked about at a time, however wide the attribute is.
         let (asked, later) = rest.split_at(fits.count().max(1));
         rest = later;
         let mut bits = vec![false; asked.iter().map(width).sum()];
@@ -378,7 +379,7 @@ async fn sets(party: &mut Party, what: What, questions: &[Question]) -> Result<V
             let (least, greatest) = question.bounds;
             let present = (least..=greatest).zip(of_class).filter(|(_, bit)| **bit);
             let cell = Cell::set(present.map(|(code, _)| code).collect());
-            // A class has records, so some bit is set.
+            // Every class has records, so some bit is set.
             cells.push(cell.unwrap_or(Cell::Interval(least, greatest)));
         }
     }

@@ -1,12 +1,13 @@
-//! Classes as a site sees them: how many records each has at all sites, and which rows are its own.
+//! Classes from the view of a site: how many records each has at all sites, and which rows are the
+//! site's own.
 
 use super::requirement::Table;
 
 /// A finished class, as all sites know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
-    /// For each quasi-identifier, the least and greatest code that the cuts leave it; none where
-    /// there were no cuts.
+    /// For each quasi-identifier, the least and greatest code that the cuts leave; empty where there
+    /// were no cuts.
     pub bounds: Vec<(u32, u32)>,
     /// Records of all sites.
     pub size: u64,
@@ -25,9 +26,10 @@ pub struct Partition {
     pub refused: u64,
     /// Coalitions whose removal was checked.
     pub checks: u64,
-    /// Records of the whole table, as they were opened.
+    /// Records of the whole table, as the sites opened them.
     pub records: u64,
-    /// How often each sensitive value occurs in it, attribute by attribute, where that was opened.
+    /// How often each sensitive value occurs in the whole table, attribute by attribute, where this was
+    /// opened.
     pub sensitive: Vec<Vec<u64>>,
     /// This site's rows, class by class.
     pub(super) order: Vec<u32>,
@@ -39,7 +41,8 @@ impl Partition {
         &self.order[class.start..class.end]
     }
 
-    /// Classes of so many records, with this site's rows of each, that were found otherwise.
+    /// A partition into classes that were found without cuts, with their sizes and this site's rows of
+    /// each.
     pub(super) fn of_classes(
         found: Vec<(u64, Vec<u32>)>,
         waves: u32,

@@ -1,7 +1,8 @@
-//! A site's own rows as a protocol works on them: columns of codes, and the rows in class order.
+//! A site's own rows in the form in which a protocol works on them: columns of codes, and the rows in
+//! class order.
 //!
 //! # Discloses
-//! Nothing: no other site sees them.
+//! Nothing: no other site sees the rows.
 
 use std::borrow::Cow;
 
@@ -11,13 +12,13 @@ use rayon::prelude::*;
 /// Whose the rows are.
 #[derive(Debug, Clone, Copy)]
 pub enum Owner<'a> {
-    /// All this site's.
+    /// All rows belong to this site.
     Site(u32),
-    /// One table of several sites' rows: the site of each. For a party of one.
+    /// A table of several sites' rows, with the site of each row. For a party of one.
     Column(&'a [u32]),
 }
 
-/// A sensitive attribute: its codes and how many there are.
+/// A sensitive attribute: its codes and the number of its values.
 #[derive(Debug, Clone, Copy)]
 pub struct SensitiveCodes<'a> {
     /// Code of each row.
@@ -42,7 +43,7 @@ pub struct OwnRows<'a> {
 }
 
 impl OwnRows<'_> {
-    /// The site whose row it is.
+    /// The site that a row belongs to.
     pub(super) fn owner_of(&self, row: u32) -> u32 {
         match self.owner {
             Owner::Site(site) => site,
@@ -50,7 +51,7 @@ impl OwnRows<'_> {
         }
     }
 
-    /// The shares that sites have in some rows, by site; sites without any have none.
+    /// The shares of sites in some rows, by site; sites without such rows are left out.
     pub(super) fn shares(
         &self,
         sensitive: &[usize],
@@ -103,8 +104,8 @@ impl Stretch {
 pub(super) struct Cut {
     pub(super) attribute: usize,
     pub(super) ends: Vec<u32>,
-    /// For a relaxed median: the places of this site's rows at the first end that stay left,
-    /// ascending; its others there go right.
+    /// For a relaxed median: the places of this site's rows at the first end that stay left, ascending;
+    /// its other rows at that end go right.
     pub(super) left_at_end: Option<Vec<u32>>,
 }
 
@@ -161,17 +162,18 @@ pub(super) struct Arranged<'a> {
     columns: Vec<Cow<'a, Codes>>,
     /// Places in the columns, class by class.
     order: Vec<u32>,
-    /// The row at each place of the columns; none while they stand as they came.
+    /// The row at each place of the columns; `None` while columns stand in their original order.
     origin: Option<Vec<u32>>,
     rows: &'a OwnRows<'a>,
 }
 
-/// Classes of about so many rows fit into a core's cache: from then on columns stand in class order.
+/// Classes of about so many rows fit into a core's cache: from that size on columns stand in class
+/// order.
 const ROWS_AT_HAND: usize = 1 << 16;
 
 impl<'a> Arranged<'a> {
-    /// The rows as they came, in one stretch. With `provider`, the site is one more attribute,
-    /// behind the quasi-identifiers.
+    /// The rows in their original order, in one stretch. With `provider`, the site is one more
+    /// attribute, behind the quasi-identifiers.
     pub(super) fn new(rows: &'a OwnRows<'a>, provider: bool) -> Self {
         let mut columns: Vec<Cow<'a, Codes>> = rows
             .quasi
@@ -272,7 +274,7 @@ impl<'a> Arranged<'a> {
         Prefix::Counted { least, running }
     }
 
-    /// The least and greatest code of an attribute in a class, if it has rows here.
+    /// The least and greatest code of an attribute in a class, if the class has rows here.
     pub(super) fn range(&self, attribute: usize, stretch: Stretch) -> Option<(u64, u64)> {
         let mut range = (u32::MAX, 0);
         self.each(attribute, stretch, |_, code| {
@@ -318,8 +320,8 @@ impl<'a> Arranged<'a> {
         counts
     }
 
-    /// For each part of a cut, the shares of the sites whose rows are here, by site. Sites without
-    /// rows in a part have none.
+    /// For each part of a cut, the shares of the sites whose rows are here, by site. Sites without rows
+    /// in a part are left out.
     pub(super) fn shares(
         &self,
         sensitive: &[usize],
@@ -336,9 +338,8 @@ impl<'a> Arranged<'a> {
             .collect()
     }
 
-    /// Which of the rows at a value stay left of a relaxed median: of each site the share
-    /// `wanted` / `all` of its own, rounded down, chosen by what the rows hold and not by where
-    /// they stand.
+    /// Which of the rows at a value stay left of a relaxed median: of each site the share `wanted` /
+    /// `all` of its own rows, rounded down, chosen by the contents of the rows and not by their places.
     pub(super) fn left_of_median(
         &self,
         attribute: usize,
@@ -375,8 +376,8 @@ impl<'a> Arranged<'a> {
         left
     }
 
-    /// Brings the rows of each cut class into the order of its parts. Stable: rows keep their order
-    /// inside a part, so a run is the same however it is threaded.
+    /// Brings the rows of each cut class into the order of its parts. Rows keep their order inside a
+    /// part, so a run is the same for any number of threads.
     pub(super) fn cut(&mut self, cuts: &[(Stretch, &Cut)]) {
         let mut by_start: Vec<&(Stretch, &Cut)> = cuts.iter().collect();
         by_start.sort_unstable_by_key(|(stretch, _)| stretch.start);

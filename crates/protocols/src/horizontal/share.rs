@@ -1,17 +1,17 @@
 //! Whether no site brings too much of all records, asked before a run goes on.
 //!
-//! A site that brings most of the table decides most of its classes, and whom it surrounds with records
-//! of its own it may read out of them. `accept.maximum_share` bounds that: each site is asked whether its
-//! records are at most p/q of all, that is whether p times the records of all sites less q times its own
-//! are at least 0. Every site adds what it knows of that sum; the site that is asked about adds q - p
-//! times the most records that a site may have, known to all, so that no summand is negative. All sites'
-//! questions go in one call.
+//! A site that contributes most of the table decides most of its classes, and can single out a person
+//! whom it surrounds with its own records. `accept.maximum_share` bounds a site's share: each site is
+//! asked whether its records are at most p/q of all, that is whether p times the records of all sites
+//! less q times its own are at least 0. Every site adds its own summand; the site that is asked about
+//! adds q - p times the most records that a site may have, known to all, so that no summand is negative.
+//! All sites' questions go in one call.
 //!
 //! At the published level a comparison of three sites or more sends a hash for every number below its
-//! bound, which is far too many here, so there it is not asked.
+//! bound, which is far too many here, so the question is not asked at that level.
 //!
 //! # Discloses
-//! To all sites: for each site one bit, whether it holds at most that share; no site's number of
+//! To all sites: for each site one bit, whether the site holds at most that share; no site's number of
 //! records.
 
 use hedgerow_smc::{Party, Security, What};
@@ -24,7 +24,7 @@ pub const SHARES: What = What::new(
     "accept.maximum_share of a site",
 );
 
-/// What the question for shares may disclose among so many sites: any site may have an
+/// What the question about shares may disclose among so many sites. Any site may set an
 /// `accept.maximum_share`, which the others learn when the run begins.
 pub fn discloses(sites: usize, security: Security) -> Option<What> {
     let is_asked = sites == 2 || (sites > 2 && security == Security::Hardened);
@@ -32,11 +32,11 @@ pub fn discloses(sites: usize, security: Security) -> Option<What> {
 }
 
 pub use crate::error::MOST_RECORDS;
-/// The largest denominator of a share: with it, the sums of 250 sites still fit a comparison.
+/// The largest denominator of a share: up to this denominator the sums of 250 sites fit a comparison.
 pub const LARGEST_DENOMINATOR: u64 = 1_000_000;
 
-/// For each site, whether it holds at most this share of all records: a fraction above 0 and at most 1,
-/// the same at all sites.
+/// For each site, whether the site holds at most this share of all records: a fraction above 0 and at
+/// most 1, the same at all sites.
 ///
 /// # Discloses
 /// To all sites: these bits.
@@ -68,7 +68,7 @@ pub async fn within_share(
     };
     let counts: Vec<u64> = (0..sites).map(own).collect();
     let thresholds = vec![rest * MOST_RECORDS; sites];
-    // A sum is at most this; a run has at most 250 sites, so that it stays below 2^60.
+    // A sum is at most this number, which stays below 2^60 for the at most 250 sites of a run.
     let bound = MOST_RECORDS * (rest + numerator * (sites as u64 - 1));
     let mut answers = vec![false; sites];
     party

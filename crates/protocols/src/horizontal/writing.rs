@@ -5,7 +5,7 @@ use hedgerow_data::{Cell, Domain, Recode, Role, Schema};
 /// How one quasi-identifier is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Writing<'a> {
-    /// Its values.
+    /// The attribute's values.
     pub domain: &'a Domain,
     /// Node, range or set.
     pub recode: Recode,
@@ -23,7 +23,7 @@ impl Writing<'_> {
         is_range && self.domain.missing_code().is_some()
     }
 
-    /// What is written for an interval of values.
+    /// The cell that is written for an interval of values.
     pub(super) fn of_box(&self, (least, greatest): (u32, u32)) -> Cell {
         let (least, greatest) = match (self.recode, self.domain.taxonomy()) {
             (Recode::Node, Some(tree)) => {
@@ -35,8 +35,8 @@ impl Writing<'_> {
     }
 }
 
-/// How each quasi-identifier of a schema is written, where attributes that do not say so themselves are
-/// written like this.
+/// How each quasi-identifier of a schema is written; `recode` is for attributes that do not name a
+/// recoding of their own.
 pub fn writings(schema: &Schema, recode: Recode) -> Vec<Writing<'_>> {
     let quasi = schema.with_role(Role::Quasi).into_iter();
     let quasi = quasi.map(|position| &schema.attributes()[position]);

@@ -1,14 +1,14 @@
 //! Alignment: which of a site's records do all sites hold, and in which common order? (D2PT section
 //! 3.1 assumes a common identifier; Agrawal, Evfimievski and Srikant, SIGMOD 2003.)
 //!
-//! Each site makes a key of each of its records, by the rules of the study, and refuses its own
-//! table where two records have the same. The keys meet under the keys of all sites; the order of
-//! what is common is that of ciphertexts, which no site controls.
+//! Each site makes a key of each of its records, by the rules of the study, and refuses its own table
+//! where two records have the same key. The record keys are compared under the encryption keys of all
+//! sites; common records stand in the order of ciphertexts, which no site controls.
 //!
 //! # Discloses
-//! To each site, which of its own records all sites hold ([`COMMON`]), hence how many there are. On
-//! the way, as [`hedgerow_smc::align`] says: to all how many records each site has, and to the
-//! comparing site how many are shared by which sites.
+//! To each site, which of its own records all sites hold ([`COMMON`]), hence how many are common. On the
+//! way, as [`hedgerow_smc::align`] says: to all sites the number of records of each, and to the
+//! comparing site how many records which sites share.
 
 use hedgerow_data::Table;
 use hedgerow_data::study::Identity;
@@ -17,11 +17,11 @@ use hedgerow_smc::{Party, What};
 
 use crate::error::Error;
 
-/// The most people whom a site may bring: at 32 bytes each, half a gigabyte that a peer can make this
-/// site receive by saying that it has so many, and not eight.
+/// The most people whom a site may bring: at 32 bytes each, a peer that claims so many can make this
+/// site receive half a gigabyte, and not eight.
 const MOST_PEOPLE: usize = 1 << 24;
 
-/// Which records all sites hold.
+/// The records that all sites hold.
 pub const COMMON: What = What::new(
     "which of a site's records all sites hold",
     "the study: the same people at every site",
@@ -50,8 +50,8 @@ pub async fn align(
     Ok(common.into_iter().map(|place| place as u32).collect())
 }
 
-/// Records that all sites hold in the order of their identifiers, which every site knows alike of its
-/// own: so one party with everybody's columns has them in the order that many sites have.
+/// Records that all sites hold in the order of their identifiers, which every site has: one party with
+/// everybody's columns then has the records in the order that many sites have.
 pub fn by_identifier(
     identity: &Identity,
     table: &Table,

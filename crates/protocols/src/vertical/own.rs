@@ -1,5 +1,5 @@
-//! What a site holds of a table whose columns stand at several sites, and what its classes must
-//! satisfy: the requirement on its own sensitive attributes.
+//! What a site holds of a table whose columns stand at several sites, and the requirement on the site's
+//! own sensitive attributes.
 //!
 //! # Discloses
 //! To all sites, whether all records together satisfy a requirement beyond k and t.
@@ -14,7 +14,7 @@ use hedgerow_smc::{Party, What};
 use crate::error::Error;
 use crate::horizontal::requirement::best_of;
 
-/// A site's columns by their position in the study's schema: those of its table that have codes.
+/// A site's columns by their position in the study's schema: the columns of its table that have codes.
 pub fn columns_of<'t>(schema: &Schema, table: &'t Table) -> Vec<(usize, &'t Codes)> {
     let own = table.schema().attributes().iter().enumerate();
     own.filter_map(|(place, attribute)| {
@@ -30,7 +30,7 @@ pub(super) fn is_asked(models: &[Model]) -> bool {
     !models.iter().all(is_known)
 }
 
-/// Who holds what, and what every class must satisfy.
+/// Which site holds which columns, and what every class must satisfy.
 #[derive(Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) schema: &'a Schema,
@@ -39,7 +39,7 @@ pub(super) struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// Refuses what sites with different columns cannot check, and more than there is.
+    /// Refuses demands that sites with different columns cannot check, and a k above the number of records.
     pub(super) fn refuse(&self, records: usize) -> Result<(), Error> {
         let requirement = self.requirement;
         let not_vertical = |model: String| Err(Error::NotVertical { model });
@@ -98,7 +98,7 @@ impl<'a> Held<'a> {
         Ok(own)
     }
 
-    /// What a site holds; a party of one holds everybody's.
+    /// The columns that a site holds; a party of one holds everybody's.
     pub(super) fn columns_at(&self, party: &Party, site: usize, role: Role) -> Vec<usize> {
         let all = self.schema.with_role(role).into_iter();
         let own = self.split.with_role(self.schema, site, role);
@@ -136,7 +136,7 @@ impl<'a> OwnColumn<'a> {
     }
 }
 
-/// What a site's classes must satisfy, and what it is measured against.
+/// What a site's classes must satisfy, and the table that they are measured against.
 pub(super) struct Demand<'a> {
     pub(super) models: &'a [Model],
     pub(super) table: TableView<'a>,
@@ -169,8 +169,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Whether each class satisfies the requirement; `records` are those the rows of `classes` stand
-    /// for.
+    /// Whether each class satisfies the requirement; `records` has the record of each row of `classes`.
     pub(super) fn holds(&self, classes: &Classes, records: &[u32]) -> Vec<bool> {
         let histograms: Vec<Histograms> = self
             .sensitive
@@ -242,8 +241,8 @@ impl<'a> Demand<'a> {
         ks.max().unwrap_or(1)
     }
 
-    /// Refuses a requirement that all records together do not satisfy. For k and t that is known. The
-    /// site whose values are too few says how much they would allow.
+    /// Refuses a requirement that all records together do not satisfy. For k and t every site knows the
+    /// answer without asking. A site with too few different values says how much they would allow.
     pub(super) async fn refuse_unmeetable(
         &self,
         party: &mut Party,

@@ -341,29 +341,35 @@ fn sites_of_the_same_people_show_what_their_settings_say() {
         d2pt::GROUPS,
         d2pt::OWN_GROUPS,
         d2pt::CELLS,
-        d2pt::MEETS,
+        d2pt::MET_REQUIREMENT,
     ] {
         assert!(merge.contains(&what), "{}", what.name());
     }
-    for what in [d2pt::CUTS, d2pt::RESTORED] {
+    for what in [d2pt::CLASS_CUTS, d2pt::RESTORED] {
         assert!(!merge.contains(&what), "{}", what.name());
     }
     let cuts = of("synchronizer = \"dpp2ga\"\nrestore = true");
-    assert!(cuts.contains(&d2pt::CUTS) && cuts.contains(&d2pt::OWN_GROUPS));
+    assert!(cuts.contains(&d2pt::CLASS_CUTS) && cuts.contains(&d2pt::OWN_GROUPS));
     assert!(cuts.contains(&d2pt::RESTORED));
     assert!(!cuts.contains(&d2pt::GROUPS) && !cuts.contains(&d2pt::CELLS));
     let clusters = of("name = \"clustering\"");
-    let (costs, kept) = (vertical::clustering::COSTS, vertical::clustering::KEPT);
+    let (costs, kept) = (
+        vertical::clustering::LOSS_CHANGES,
+        vertical::clustering::BEST_START,
+    );
     assert!(clusters.contains(&costs) && !clusters.contains(&kept));
     assert!(of("name = \"clustering\"\nstarts = 2").contains(&kept));
     let plain = vertical("hardened", "k = 2", "name = \"clustering\"").of_plan();
-    for what in [vertical::clustering::MEETS, vertical::clustering::DEALT] {
+    for what in [
+        vertical::clustering::MET_REQUIREMENT,
+        vertical::clustering::DEALT_RECORDS,
+    ] {
         assert!(clusters.contains(&what) && !plain.contains(&what));
     }
     assert!(
         !vertical("hardened", "k = 2", "")
             .of_plan()
-            .contains(&d2pt::MEETS)
+            .contains(&d2pt::MET_REQUIREMENT)
     );
 }
 

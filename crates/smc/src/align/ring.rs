@@ -29,7 +29,7 @@ pub(super) struct Seen {
 /// The tags of all sites in one hand.
 #[derive(Default)]
 pub(super) struct Overlaps {
-    /// How many.
+    /// The number of tags seen.
     seen: usize,
     /// The tags, at a site that saw them.
     tags: Vec<(Site, Vec<Tag>)>,

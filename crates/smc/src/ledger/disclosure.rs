@@ -55,7 +55,7 @@ impl Allowed {
     }
 }
 
-/// Who learns.
+/// The recipients of a disclosure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum To {
@@ -85,9 +85,9 @@ impl fmt::Display for To {
 pub struct Disclosure {
     /// The disclosure's name.
     pub what: What,
-    /// By which primitive.
+    /// The primitive that discloses it.
     pub by: Primitive,
-    /// To whom.
+    /// The recipients.
     pub to: To,
     /// What this number of sites or this security level cannot hide, in words.
     pub caveat: Option<&'static str>,

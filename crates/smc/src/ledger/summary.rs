@@ -11,15 +11,15 @@ use super::{Disclosure, Ledger};
 pub struct Line {
     /// What was disclosed.
     pub what: &'static str,
-    /// By which primitive.
+    /// The primitive that disclosed it.
     pub by: &'static str,
-    /// To whom.
+    /// The recipients, in words.
     pub to: String,
-    /// How many calls.
+    /// The number of calls.
     pub calls: usize,
     /// How many of the calls ended early.
     pub ended_early: usize,
-    /// How many values in all.
+    /// The number of values in all.
     pub values: usize,
     /// The theorem or rule that allows the disclosure.
     pub allowed_by: &'static str,

@@ -40,7 +40,7 @@ use crate::network::NetworkError;
 /// How long frames take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkModel {
-    /// From the end of sending to arrival.
+    /// The time from the end of sending to arrival.
     pub latency: Duration,
     /// Bits per second that one site can send, over all its links together.
     pub bandwidth: f64,
@@ -92,7 +92,7 @@ impl Simulation {
         }
     }
 
-    /// With these settings at every site.
+    /// Sets these settings at every site.
     pub const fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
@@ -110,13 +110,13 @@ impl Simulation {
         self
     }
 
-    /// With faults.
+    /// Sets the faults of the run.
     pub fn faults(mut self, faults: Faults) -> Self {
         self.faults = faults;
         self
     }
 
-    /// In this context, as a node runs a study.
+    /// Sets the run's context, as a node does for a study.
     pub const fn context(mut self, context: [u8; 32]) -> Self {
         self.context = context;
         self

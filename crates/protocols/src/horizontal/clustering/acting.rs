@@ -1,5 +1,5 @@
-//! The site whose turn it is: which of its records may leave their clusters, what it must ask of the
-//! others for that, and where the records go.
+//! The work of the site whose turn it is: which of its records may leave their clusters, the questions
+//! to the others about them, and where the records go.
 //!
 //! # Discloses
 //! Nothing by itself; `turn` asks and announces.
@@ -20,22 +20,22 @@ const EXCHANGES: usize = 6;
 struct Leaving {
     row: Row,
     from: Cluster,
-    /// The closure it leaves, where it changes.
+    /// The closure that the record leaves behind, where it changes.
     without: Option<Vec<u64>>,
 }
 
-/// An exchange of records between two clusters: what the two then cost more than they must, the
-/// other cluster, and the record that comes from there.
+/// An exchange of records between two clusters: the cost of the two beyond the least possible, the other
+/// cluster, and the record that comes from it.
 type Exchange = (u64, Cluster, Row);
 
 /// What the site whose turn it is keeps to itself.
 pub(super) struct Acting {
     site: u32,
-    /// Its records that are still to be looked at, in its order.
+    /// The site's records that are still to be looked at, in its order.
     waiting: Vec<Row>,
-    /// The record that would leave each cluster, of those asked about.
+    /// For each cluster asked about, the record that would leave it.
     pub(super) candidates: Vec<Option<Row>>,
-    /// Its own values in each cluster, from when they were first asked for.
+    /// The site's own values in each cluster, from the first question about them on.
     own: Vec<Option<OwnValues>>,
     /// Rows that moved in this turn.
     pub(super) has_come: Vec<bool>,
@@ -50,7 +50,8 @@ impl Acting {
         let speaker = &mut work.speakers[speaker];
         let rows = speaker.order.len();
         let looked_at = if is_blurred && rows > 0 {
-            // Between a half and one and a half of them, so that nobody can tell how many there are.
+            // Between a half and one and a half of the records, so that nobody can tell how many there
+            // are.
             rows / 2 + speaker.generator.below(rows as u64 + 1) as usize
         } else {
             rows
@@ -138,7 +139,7 @@ impl Acting {
         }
     }
 
-    /// Chooses a record of each cluster, and says what must be asked about it.
+    /// Chooses a record of each cluster, and marks the attributes that must be asked about.
     pub(super) fn ask(&mut self, work: &Work<'_>, masks: &mut [u64]) {
         self.candidates.fill(None);
         let waiting = std::mem::take(&mut self.waiting);
@@ -199,8 +200,8 @@ impl Acting {
         self.candidates.fill(None);
     }
 
-    /// Looks for the best cluster of each record among those that are there now, then moves record
-    /// after record, each if the loss still falls by it.
+    /// Looks for the best cluster of each record among the present clusters, then moves record after
+    /// record, if the move still lowers the loss.
     fn weigh(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
         let targets: Vec<Option<Cluster>> = leaving
             .par_iter()
@@ -242,8 +243,8 @@ impl Acting {
         }
     }
 
-    /// Lets records that cannot leave change places with others of this site that leave quietly, if
-    /// the loss falls by it.
+    /// Lets records that cannot leave change places with other records of this site that leave without a
+    /// question, if that lowers the loss.
     fn exchange(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
         let best: Vec<Option<Exchange>> = leaving
             .par_iter()
@@ -308,7 +309,7 @@ impl Acting {
         exchanges.min().filter(|(loss, ..)| *loss < now)
     }
 
-    /// Moves a record, and what is known of its clusters with it.
+    /// Moves a record, and updates what is known of its clusters.
     fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: Cluster) {
         let Leaving { row, from, without } = leaving;
         if let Some(own) = &mut self.own[from.index()] {
@@ -338,8 +339,8 @@ impl Acting {
         });
     }
 
-    /// By how much the loss falls when a record leaves its cluster; none if it must stay. A record
-    /// that is alone must leave.
+    /// By how much the loss falls when a record leaves its cluster; `None` if the record must stay. A
+    /// record that is alone must leave.
     fn gain(&self, work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
         let from = leaving.from;
         let size = work.clusters.size(from);

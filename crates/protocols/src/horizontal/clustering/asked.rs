@@ -1,8 +1,8 @@
-//! What a clustering under way asks of all sites: sizes, sensitive counts and closures of clusters, and
-//! whether the answers can be.
+//! The questions of a clustering under way to all sites: sizes, sensitive counts and closures of
+//! clusters, and whether the answers are possible.
 //!
 //! # Discloses
-//! What the question is called, with which it is asked.
+//! Each question discloses what its name ([`What`](hedgerow_smc::What)) says.
 
 use hedgerow_smc::{Party, What};
 
@@ -40,7 +40,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is known of some clusters.
+    /// The known sizes and sensitive counts of some clusters.
     pub(super) fn known_counts(&self, clusters: &[Cluster]) -> Counted {
         let counts = clusters.iter();
         let counts = counts.flat_map(|cluster| self.clusters.counts(*cluster));
@@ -53,8 +53,8 @@ impl Work<'_> {
         }
     }
 
-    /// Ends the run where what was said of some clusters cannot be: clusters that do not have, all
-    /// together, the records and values that all clusters have, or not what this site has in them.
+    /// Ends the run where the answers about some clusters are impossible: all clusters together do not
+    /// have the records and values of the table, or a cluster has fewer than this site has in it.
     pub(super) fn see(
         &self,
         party: &Party,
@@ -103,7 +103,7 @@ impl Work<'_> {
         Ok(told)
     }
 
-    /// Whether a closure has all of this site's records of a cluster in it.
+    /// Whether a closure contains all of this site's records of a cluster.
     pub(super) fn is_closure_of(&self, closure: &[u64], cluster: Cluster) -> bool {
         let mut rows = self.members(cluster).iter();
         self.shapes.is_closure(closure)
@@ -139,7 +139,7 @@ impl Work<'_> {
         Ok(closures)
     }
 
-    /// What is asked of an attribute about some of this site's rows within a closure.
+    /// The question about an attribute for some of this site's rows within a closure.
     pub(super) fn question(
         &self,
         attribute: usize,
@@ -161,10 +161,10 @@ impl Work<'_> {
     }
 }
 
-/// Clusters that do not have together what they had.
+/// Clusters together have other records and values than before.
 const OTHERS: &str = "clusters do not have together the records and values that they had";
 
-/// Records and sensitive values of all parts together; `None` where they cannot be counted.
+/// Records and sensitive values of all parts together; `None` where the sums overflow.
 fn total(counted: &Counted) -> Option<(u64, Vec<u64>)> {
     let mut values = vec![0u64; counted.sensitive.len() / counted.parts().max(1)];
     for part in 0..counted.parts() {

@@ -1,10 +1,10 @@
 //! Where a narrower cluster may be worth opening: the closures of clusters, one step narrower in one
-//! attribute. Whether enough records would save there is asked of all sites together, as a threshold;
-//! how much, only where they would.
+//! attribute. All sites together are asked, as a threshold, whether enough records would cost less
+//! there; and how much less, only where enough would.
 //!
 //! # Discloses
-//! For each narrower closure, whether at least so many records as a cluster needs lie in it and cost
-//! more where they are; if so, how much they would save together.
+//! For each narrower closure, whether at least as many records as a cluster needs lie in it and cost
+//! more in their own clusters; if so, how much they would save together.
 
 use std::collections::HashSet;
 
@@ -18,19 +18,19 @@ use crate::clustering::numbers::Cluster;
 use crate::error::Error;
 use crate::fit::holds_own;
 
-/// Clusters that may give to an opened one.
+/// Clusters that may give records to an opened cluster.
 const DONORS: usize = 8;
-/// Clusters that may take what is left of those.
+/// Clusters that may take the remaining records of dissolved donors.
 const RECEIVERS: usize = 6;
-/// So many of the nearest must be free for a trial to be worth it.
+/// How many of the nearest clusters must be free for a trial to be worthwhile.
 const NEAREST: usize = 2;
 
-/// Batches after which new closures are looked for, as long as there are old ones to try.
+/// Batches after which new closures are looked for, as long as there are old closures to try.
 const FRESH: usize = 3;
-/// Batches end when one lowers the loss by less than this share of it.
+/// Batches end when a batch lowers the loss by less than this share of it.
 const LEAST_GAIN: u64 = 4000;
 
-/// Opens clusters where that lowers the loss, in at most so many batches. Gives how many it opened.
+/// Opens clusters where that lowers the loss, in at most so many batches. Returns how many were opened.
 pub(super) async fn open(
     party: &mut Party,
     work: &mut Work<'_>,
@@ -122,8 +122,8 @@ async fn savings(
     Ok(savings)
 }
 
-/// How many of this site's records lie in a closure and cost more where they are, and how much less
-/// they would cost in it.
+/// How many of this site's records lie in a closure and cost more in their own clusters, and how much
+/// less they would cost in the closure.
 fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     let cost = work.shapes.cost(closure);
     let (mut records, mut saved) = (0, 0);
@@ -141,10 +141,11 @@ fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
     (records, saved)
 }
 
-/// Clusters by what they would cost together with a closure, the nearest first.
+/// Clusters with their cost together with a closure, the nearest first.
 type Near = Vec<(u64, Cluster)>;
 
-/// The nearest clusters that would give to a closure: they cost more, and may have records in it.
+/// The nearest clusters that would give records to a closure: they cost more, and may have records in
+/// it.
 fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
     let cost = work.shapes.cost(closure);
     let mut donors = Near::new();
@@ -175,7 +176,7 @@ fn receivers(work: &Work<'_>, closure: &[u64], is_taken: &[bool]) -> Near {
     work.clusters.nearest(&common, bounds, may_receive)
 }
 
-/// Takes closures to try together, those first that would save most; no two trials share a cluster.
+/// Takes closures to try together, those with the greatest savings first; no two trials share a cluster.
 fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> Vec<Trial> {
     let donors: Vec<Near> = worthwhile
         .par_iter()

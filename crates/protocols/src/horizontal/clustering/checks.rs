@@ -1,7 +1,7 @@
 //! Whether clusters satisfy what the requirement asks beyond what follows from their counts.
 //!
 //! # Discloses
-//! What the checks of `requirement` ask.
+//! What the checks in `requirement` disclose.
 
 use hedgerow_smc::Party;
 
@@ -23,7 +23,8 @@ impl Work<'_> {
         self.table.refuse_unmeetable(party, &whole).await
     }
 
-    /// Of clusters that hold by their counts, which satisfy what speaks of sites too.
+    /// Of clusters that satisfy the requirement by their counts, which satisfy the demands about sites
+    /// too.
     pub(super) async fn check_sites(
         &mut self,
         party: &mut Party,

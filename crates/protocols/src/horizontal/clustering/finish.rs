@@ -1,7 +1,7 @@
 //! From the end of the main loop to clusters that satisfy the requirement, with less loss than by
 //! merging: the size that clusters must have grows step by step; at each step clusters that are too
-//! small are dissolved or united, narrower ones are opened where that saves, and records move on; at
-//! the last step, those in clusters that may not be smaller change places.
+//! small are dissolved or united, narrower ones are opened where that saves, and records move on; at the
+//! last step, records in clusters that may not be smaller change places.
 //!
 //! # Discloses
 //! As `trial`, `boxes` and `turn` say.
@@ -15,24 +15,24 @@ use super::{Phase, boxes, rebuild, turn};
 use crate::clustering::numbers::Cluster;
 use crate::error::Error;
 
-/// The sizes, in tenths of k, over which the demanded one is reached.
+/// The sizes, in tenths of k, through which clusters grow to the demanded size.
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
-/// The same when it is lowered again and again, to come to it another way.
+/// The sizes, in tenths of k, of repeated growths, which come to the demanded size by other ways.
 const AGAIN: [&[u64]; 3] = [&[7, 10], &[5, 7, 10], &[6, 8, 10]];
 /// Batches of openings at each size, and at the end.
 const BATCHES: usize = 12;
 const LAST_BATCHES: usize = 24;
-/// How often it is gone round at the end.
+/// How many rounds are made at the end.
 const ROUNDS: usize = 3;
-/// It ends when the loss falls by less than this share of it.
+/// The rounds end when the loss falls by less than this share of it.
 const LEAST_GAIN: u64 = 400;
 /// Batches of clusters that are dissolved because they cost most.
 const COSTLIEST: usize = 2;
 /// Batches of small clusters that are tried to be dissolved at each size; what is left is united.
 const REMOVALS: usize = 6;
-/// Clusters into which another may be dissolved.
+/// Clusters that may take the records of a dissolved cluster.
 const RECEIVERS: usize = 12;
-/// So many of the nearest must be free for a trial to be worth it.
+/// How many of the nearest clusters must be free for a trial to be worthwhile.
 const NEAREST: usize = 2;
 
 pub(super) async fn finish(
@@ -94,7 +94,7 @@ async fn settle(
         work.tidy();
         move_on(party, work).await?;
         step(Phase::Refined, work);
-        // Another site may have said what makes the loss rise.
+        // Another site may have told numbers that make the loss rise.
         if before.saturating_sub(work.clusters.loss()) <= before / LEAST_GAIN {
             break;
         }
@@ -119,8 +119,8 @@ async fn dissolve_costliest(party: &mut Party, work: &mut Work<'_>) -> Result<()
     Ok(())
 }
 
-/// Records move out of clusters that are larger than they must be. What speaks of sites is not
-/// checked record by record, so that then they stay.
+/// Records move out of clusters that are larger than they must be. Demands that speak of sites are not
+/// checked record by record, so with such demands all records stay.
 async fn move_on(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
     if work.table.speaks_of_sites() {
         return Ok(());

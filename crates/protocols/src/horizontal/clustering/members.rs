@@ -12,7 +12,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// No clusters yet for so many rows.
+    /// Members of no clusters, for so many rows.
     pub(super) fn new(rows: usize) -> Self {
         Self {
             cluster_of: vec![Cluster::at(0); rows],
@@ -35,7 +35,7 @@ impl Members {
         self.of_cluster.push(Vec::new());
     }
 
-    /// Forgets the clusters behind the first so many; they must have no rows.
+    /// Forgets all clusters but the first so many; the others must have no rows.
     pub(super) fn truncate(&mut self, clusters: usize) {
         self.of_cluster.truncate(clusters);
     }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Wherever rows were moved, each is a member of the cluster it is said to be in, once.
+        /// Wherever rows were moved, each is a member of its cluster exactly once.
         #[test]
         fn every_row_is_a_member_of_its_cluster(
             moves in proptest::collection::vec((0..9u32, 0..4usize, any::<bool>()), 0..30),

@@ -2,8 +2,8 @@
 //! two closest first, until all are large enough and satisfy the requirement.
 //!
 //! # Discloses
-//! Nothing by itself: closures and sizes are known. Where the requirement speaks of sites, what its
-//! checks ask.
+//! Nothing by itself: closures and sizes are known. Where the requirement speaks of sites, what the
+//! checks of it disclose.
 
 use hedgerow_smc::Party;
 use rayon::prelude::*;
@@ -19,7 +19,8 @@ pub(super) async fn merge(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     unite_unsafe(party, work).await
 }
 
-/// Unites clusters that do not satisfy what speaks of sites with their nearest, until none is left.
+/// Unites each cluster that does not satisfy a demand about sites with its nearest, until every cluster
+/// does.
 pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
     let mut asked: Vec<Cluster> = work.clusters.living().collect();
     loop {
@@ -33,7 +34,7 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
             if work.clusters.size(cluster) == 0 || asked.contains(&cluster) {
                 continue;
             }
-            // The whole table satisfies the requirement, so a last cluster does.
+            // The whole table satisfies the requirement, so the last cluster satisfies it too.
             if let Some(nearest) = nearest(work, cluster) {
                 work.unite(cluster, nearest);
                 asked.retain(|other| *other != cluster);
@@ -48,12 +49,12 @@ pub(super) async fn unite_unsafe(party: &mut Party, work: &mut Work<'_>) -> Resu
     }
 }
 
-/// The cluster with which another would lose least as one.
+/// The cluster with which a cluster would lose least when united.
 pub(super) fn nearest(work: &Work<'_>, cluster: Cluster) -> Option<Cluster> {
     nearest_of(work, cluster, |_| true).map(|(_, other)| other)
 }
 
-/// The same among some of them, and what would be lost (TG12 equation 6).
+/// The nearest among some clusters, and the loss of the union (TG12 equation 6).
 fn nearest_of(
     work: &Work<'_>,
     cluster: Cluster,
@@ -97,8 +98,8 @@ fn unite_small(work: &mut Work<'_>) {
         is_small[gone.index()] = false;
         is_small[into.index()] = !work.is_enough(into);
         left.retain(|cluster| is_small[cluster.index()]);
-        // Only what pointed at the two, and the new one itself, may have another nearest: the new
-        // one's own nearest stands for all that it is near to.
+        // Only clusters whose nearest was one of the two, and the new cluster itself, may have another
+        // nearest: the new cluster's own nearest stands for all that it is near to.
         let stale: Vec<Cluster> = left
             .iter()
             .copied()
@@ -115,7 +116,8 @@ fn unite_small(work: &mut Work<'_>) {
         && let Some(nearest) = nearest(work, *last)
     {
         work.unite(*last, nearest);
-        // What was enough before may have lost its diversity to it: then it is small again.
+        // A cluster that was large enough before may have lost its diversity to the union: then it is
+        // small again.
         if !small(work).is_empty() && work.clusters.living().count() > 1 {
             unite_small(work);
         }

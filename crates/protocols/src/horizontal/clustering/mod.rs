@@ -1,26 +1,26 @@
 //! Sequential clustering of horizontally partitioned tables (TG12 section 4, Algorithm 3; Goldberger
 //! and Tassa 2010).
 //!
-//! Records start in random clusters of about k/2 and move, one at a time, to the cluster where they
-//! cost least, while the loss falls; clusters above 1.5 k are split at random. Sizes and closures of
-//! clusters are known to all; which records are in them, only to their sites. A site in its turn asks
-//! the others only where a record's leaving might narrow a closure, and asks all that it can ask
-//! together (`turn`). Which sites there are makes no difference: a party of one that takes the same
-//! turns gets the same clusters.
+//! Records start in random clusters of about k/2 and move, one at a time, to the cluster where they cost
+//! least, while the loss falls; clusters above 1.5 k are split at random. Sizes and closures of clusters
+//! are known to all; which records are in them, only to their sites. A site in its turn asks the others
+//! only where a record's leaving might narrow a closure, and asks all that it can ask together (`turn`).
+//! The number of sites makes no difference: a party of one that takes the same turns gets the same
+//! clusters.
 //!
-//! The published algorithm ends by merging the many small clusters (`merge`). The hardened form
-//! goes on from there (`finish`): small clusters are dissolved as k is approached step by step, and
-//! narrower clusters are opened where enough records would save by it, each tried first and kept only
-//! if the loss falls and the requirement holds. One site that has all records goes on to rebuild
-//! groups of clusters (`rebuild`).
+//! The published algorithm ends by merging the many small clusters (`merge`). The hardened form goes on
+//! from there (`finish`): small clusters are dissolved as k is approached step by step, and narrower
+//! clusters are opened where enough records would cost less, each tried first and kept only if the loss
+//! falls and the requirement holds. One site that has all records goes on to rebuild groups of clusters
+//! (`rebuild`).
 //!
 //! # Discloses
 //! To all sites, sizes and closures of clusters at each turn (TG12 Proposition 8.9), and, where the
 //! requirement speaks of them, their sensitive counts (8.2.2); from which clusters a site in its turn
-//! may take a record (8.2.3), and the closures without it. With the loss over the values that occur,
-//! which those are; with entropy, how often they do. With site diversity by support, which values and
-//! combinations at least l sites have (`support`). In the finishing phase, whether enough records
-//! would save in a narrower cluster and how much, and sizes, closures and sensitive counts of
+//! may take a record (8.2.3), and the closures without that record. With the loss over the values that
+//! occur, which values occur; with entropy, how often. With site diversity by support, which values and
+//! combinations at least l sites have (`support`). In the finishing phase, whether enough records would
+//! cost less in a narrower cluster, and how much less, and sizes, closures and sensitive counts of
 //! clusters that were tried.
 
 mod acting;
@@ -57,7 +57,7 @@ use work::Work;
 
 pub use plan::{Plan, Support};
 
-/// Which values of the quasi-identifiers occur.
+/// The values of the quasi-identifiers that occur.
 pub const OCCURRING_VALUES: What = What::new(
     "values of quasi-identifiers that occur",
     "the study: loss over the values that occur",
@@ -74,7 +74,7 @@ pub const CLUSTER_SIZES: What = What::new(
 );
 /// Closures of clusters.
 pub const CLUSTER_CLOSURES: What = What::new("closures of clusters", "TG12 Proposition 8.9");
-/// In which clusters a site in its turn looks at a record.
+/// The clusters in which a site in its turn looks at a record.
 pub const ASKED_CLUSTERS: What = What::new(
     "clusters that a site asks about in its turn",
     "TG12 section 8.2.3",
@@ -93,7 +93,7 @@ pub const TRIED_CLUSTERS: What = What::new(
     "the study: clusters refined after merging",
 );
 
-/// Which nodes, and which combinations of nodes, at least so many sites have records under.
+/// The nodes, and the combinations of nodes, under which at least so many sites have records.
 pub const SUPPORTED_VALUES: What = What::new(
     "values and combinations of values that at least l sites support",
     "TG12 section 6.2",
@@ -121,12 +121,12 @@ fn without_support(requirement: &Requirement) -> Requirement {
     }
 }
 
-/// How a run goes, for people who wait and for those who look at it afterwards.
+/// A step of a run, for people who wait and for a later look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The phase of the run.
     pub phase: Phase,
-    /// Clusters there are.
+    /// The number of clusters.
     pub clusters: usize,
     /// Mean loss of a cell.
     pub loss: f64,
@@ -145,18 +145,18 @@ pub enum Phase {
     Rebuilt,
 }
 
-/// What came of a run.
+/// The result of a clustering.
 #[derive(Debug)]
 pub struct Clustering {
     /// The clusters as classes.
     pub partition: Partition,
-    /// What is written for each class.
+    /// The cells that the release writes for each class.
     pub cells: Vec<Vec<Cell>>,
     /// Mean loss of a cell at the start and after each step of the start that was kept.
     pub trace: Vec<Progress>,
     /// Why the iterations of the start that was kept ended.
     pub ended: Ended,
-    /// SMC calls that the published form would have made for what was asked until its end: a sum for
+    /// SMC calls that the published form would have made for the same questions until its end: a sum for
     /// each size, a conjunction for each node that a search looks at (TG12 section 9.2.2).
     pub published_calls: u64,
 }
@@ -222,7 +222,7 @@ pub async fn cluster(
             let (classes, cells) = work.classes();
             (classes, cells, trace, ended)
         }
-        // There is always a first start.
+        // The first start always exists.
         None => (Vec::new(), Vec::new(), Vec::new(), Ended::NothingMoved),
     };
     let iterations = trace
@@ -238,7 +238,7 @@ pub async fn cluster(
     })
 }
 
-/// Closures and their costs, once it is known what they depend on.
+/// Closures and their costs, once the values that these depend on are known.
 async fn shapes<'a>(
     party: &mut Party,
     rows: &OwnRows<'_>,

@@ -1,5 +1,5 @@
-//! What the sites agree on before a clustering of different people, as it follows from a study, and what
-//! a run of it discloses.
+//! What the sites agree on before a clustering of different people, as a study sets it, and what such a
+//! run discloses.
 
 use hedgerow_data::{Role, Study};
 use hedgerow_privacy::{Model, Requirement, SiteSupport};
@@ -19,12 +19,12 @@ use crate::settings::RunSettings;
 pub struct Plan<'a> {
     /// How each quasi-identifier is written.
     pub writings: Vec<Writing<'a>>,
-    /// What is lost by it.
+    /// The loss that clustering keeps small.
     pub loss: Loss,
     /// What every cluster must satisfy in the end.
     pub demands: Demands<'a>,
-    /// The requirement's site diversity by support, where it is to hold by what is written, whoever
-    /// has records in a cluster.
+    /// The requirement's site diversity by support, where the written cells alone must satisfy it,
+    /// whichever sites have records in a cluster.
     pub support: Option<Support>,
     /// Records of a cluster at the start, as a share of k.
     pub start: f64,
@@ -38,7 +38,7 @@ pub struct Plan<'a> {
     pub is_refined: bool,
     /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).
     pub is_blurred: bool,
-    /// What each site that this party speaks for draws its labels and orders from, at each start.
+    /// The seed of each site that this party speaks for, at each start, for its labels and orders.
     pub seeds: &'a (dyn Fn(u32, u32) -> Seed + Sync),
 }
 
@@ -112,15 +112,15 @@ pub struct Support {
 }
 
 impl Support {
-    /// What a study whose clusters these are asks for.
+    /// The support that a study demands, where clusters satisfy site diversity by support.
     pub fn of_study(study: &Study, requirement: &Requirement) -> Option<Self> {
         let quasi = study.schema.with_role(Role::Quasi).into_iter();
         let names = quasi.map(|position| study.schema.attributes()[position].name.as_str());
         Self::of(requirement, &names.collect::<Vec<_>>())
     }
 
-    /// What a requirement on these quasi-identifiers asks for. With colluders every cluster is asked
-    /// for enough sites instead: they know what is theirs.
+    /// The support that a requirement on these quasi-identifiers demands. With colluders every cluster
+    /// must have enough sites instead, since colluders recognize their own records.
     pub fn of(requirement: &Requirement, quasi: &[&str]) -> Option<Self> {
         if requirement.m.is_some_and(|m| m > 0) {
             return None;

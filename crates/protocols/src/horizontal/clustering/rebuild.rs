@@ -1,9 +1,9 @@
 //! Ruin and recreate (Schrimpf et al. 2000), for one site that has all records: small groups of
 //! neighbouring clusters are taken apart and built anew, record by record, and kept if they lose less.
-//! Among many sites it would show records to others, so that it is not done there.
+//! Among many sites this would show records to others, so it is not done there.
 //!
 //! # Discloses
-//! Nothing: there is nobody else.
+//! Nothing: there is no other site.
 
 use hedgerow_smc::{Generator, Seed};
 use rayon::prelude::*;
@@ -17,10 +17,10 @@ const GROUP: usize = 5;
 const ROUNDS: usize = 40;
 /// Ways in which a group is rebuilt, of which the best counts.
 const WAYS: usize = 4;
-/// It ends when the loss falls by less than this share of it.
+/// Rebuilding ends when the loss falls by less than this share of it.
 const LEAST_GAIN: u64 = 5000;
 
-/// A cluster as it is built.
+/// A cluster while it is built.
 struct Built {
     rows: Vec<Row>,
     closure: Vec<u64>,
@@ -51,7 +51,8 @@ pub(super) fn rebuild(work: &mut Work<'_>) {
     }
 }
 
-/// All clusters in groups of neighbours, each around a random one, with the seed to rebuild it by.
+/// All clusters in groups of neighbours, each around a random cluster, with the seed to rebuild the
+/// group by.
 fn groups(work: &mut Work<'_>) -> Vec<(Seed, Vec<Cluster>)> {
     let mut left: Vec<Cluster> = work.clusters.living().collect();
     let Some(speaker) = work.speakers.first_mut() else {
@@ -82,7 +83,7 @@ fn groups(work: &mut Work<'_>) -> Vec<(Seed, Vec<Cluster>)> {
     groups
 }
 
-/// The records of some clusters in clusters that lose less, if such are found.
+/// The records of some clusters in new clusters that lose less, if such clusters are found.
 fn better(work: &Work<'_>, seed: &Seed, group: &[Cluster]) -> Option<Vec<Built>> {
     let mut generator = Generator::new(seed);
     let rows = group.iter().flat_map(|cluster| work.members(*cluster));
@@ -106,7 +107,8 @@ fn better(work: &Work<'_>, seed: &Seed, group: &[Cluster]) -> Option<Vec<Built>>
     found
 }
 
-/// Clusters of k, each grown from a record by whatever widens it least; what is left is the last.
+/// Clusters of k, each grown from a record by the records that widen it least; the last cluster takes
+/// the rest.
 fn build(work: &Work<'_>, mut left: Vec<Row>) -> Vec<Built> {
     let k = work.k() as usize;
     let mut built = Vec::new();
@@ -145,7 +147,7 @@ fn improve(work: &Work<'_>, built: &mut [Built]) {
                     .copied()
                     .filter(|other| *other != row);
                 let without = Built::of(work, others.collect());
-                // Entropy may grow where a closure narrows: then it stays.
+                // Entropy may grow where a closure narrows: then the record stays.
                 let gain = built[from].loss().saturating_sub(without.loss());
                 let growths = (0..built.len()).filter(|to| *to != from);
                 let growths = growths.map(|to| (built[to].growth(work, row), to));

@@ -12,7 +12,7 @@ use super::{CLUSTER_CLOSURES, CLUSTER_SIZES};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
 
-/// Deals every site's records to clusters, each site as evenly as it can.
+/// Deals every site's records to clusters, each site as evenly as possible.
 pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
     let records = work.table.records();
     let dealt = (work.k() as f64 * work.plan.start).max(1.0);
@@ -20,7 +20,7 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     let all: Vec<Cluster> = (0..clusters).map(|_| work.open()).collect();
     for speaker in 0..work.speakers.len() {
         let mut rows = work.speakers[speaker].order.clone();
-        // Values one after the other: each is dealt evenly.
+        // Values are dealt one after the other, each evenly.
         rows.sort_by(|a, b| work.values(*a).cmp(work.values(*b)));
         let mut labels = all.clone();
         work.speakers[speaker].generator.shuffle(&mut labels);
@@ -48,9 +48,9 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Site after site moves records from clusters that have more of a value than their share to such
-/// that have less (6.1.1), so that in the end all clusters have about as many of it. `told` is what
-/// clusters have before; gives what they have then.
+/// Site after site moves records from clusters that have more of a value than their share to clusters
+/// that have less (6.1.1), so that in the end all clusters have about equally many. `told` has the
+/// counts of clusters before; returns the counts afterwards.
 async fn flatten(
     party: &mut Party,
     work: &mut Work<'_>,
@@ -70,7 +70,7 @@ async fn flatten(
                 .collect();
             let mut waiting: Vec<Cluster> = Vec::new();
             let order = work.speakers[speaker].order.clone();
-            // The first sensitive attribute decides; the others are dealt with it.
+            // The first sensitive attribute decides; the other attributes follow.
             let value = |work: &Work<'_>, row: Row| work.values(row).first().copied();
             let mut moves: Vec<(Row, Cluster)> = Vec::new();
             let mut by_value: Vec<Row> = order;
@@ -133,7 +133,7 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
             let own = work.members(*cluster).iter();
             let own = own.filter(|row| work.owner_of(**row) == site);
             let mut rows: Vec<Row> = own.copied().collect();
-            // The order in which they came says who else is in the cluster.
+            // The order in which records came says who else is in the cluster.
             rows.sort_unstable();
             let generator = &mut work.speakers[speaker].generator;
             generator.shuffle(&mut rows);

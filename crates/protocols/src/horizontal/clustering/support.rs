@@ -1,14 +1,14 @@
 //! l-site diversity by pruned taxonomies and forbidden combinations (TG12 section 6.2).
 //!
 //! An attribute may betray a site: a value that few sites have is linked to them. Before clusters are
-//! made, the sites find out which nodes of such attributes, and which combinations of nodes, at least
-//! l sites support. Every record then stands for the lowest nodes above its values that are
-//! supported, attribute by attribute in the order of their importance. What stands above a supported
+//! made, the sites find out which nodes of such attributes, and which combinations of nodes, at least l
+//! sites support. Every record then stands for the lowest nodes above its values that are supported,
+//! attribute by attribute in the order of their importance. Every combination above a supported
 //! combination is supported too, so no closure of such records, at no time, is linked to fewer sites.
 //!
 //! # Discloses
 //! Of each node of these attributes, and of each combination of supported nodes, whether at least l
-//! sites have records under it, one by one.
+//! sites have records under it, for each of them alone.
 
 use hedgerow_smc::Party;
 
@@ -20,7 +20,7 @@ use crate::error::Error;
 /// The most combinations of nodes that are asked about.
 const MOST_COMBINATIONS: usize = 1 << 18;
 
-/// The nodes of an attribute: the root first, each above those below it.
+/// The nodes of an attribute: the root first, each node before the nodes below it.
 struct Nodes {
     spans: Vec<(u32, u32)>,
     parents: Vec<usize>,
@@ -29,7 +29,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// Of a domain without a taxonomy, its values and everything.
+    /// The nodes of a writing; for a domain without a taxonomy, its values and everything.
     fn new(writing: &Writing<'_>) -> Self {
         let size = writing.domain.size();
         match writing.domain.taxonomy() {
@@ -54,7 +54,7 @@ impl Nodes {
         }
     }
 
-    /// Which of them some values lie under.
+    /// For each node, whether some of these values lie under it.
     fn above(&self, values: impl Iterator<Item = u32>) -> Vec<bool> {
         let mut is_above = vec![false; self.spans.len()];
         for code in values {
@@ -77,7 +77,7 @@ pub(super) struct Lifted {
 }
 
 impl Lifted {
-    /// Every record as it is.
+    /// Every record stands for its own values.
     pub(super) fn none(rows: &OwnRows<'_>) -> Self {
         let mut records = Vec::with_capacity(rows.count * rows.quasi.len());
         for row in 0..rows.count {
@@ -90,7 +90,7 @@ impl Lifted {
     }
 }
 
-/// Finds out what is supported, and lifts this site's records to it.
+/// Finds out which nodes and combinations are supported, and lifts this site's records to them.
 pub(super) async fn lift(
     party: &mut Party,
     rows: &OwnRows<'_>,
@@ -264,7 +264,7 @@ impl Combinations {
 }
 
 /// The lowest nodes above a record's leaves that are supported, alone and together: each attribute in
-/// its turn is lifted as little as it must, while those behind it stand at their roots.
+/// its turn is lifted as little as possible, while the attributes behind it stand at their roots.
 fn lowest_supported(
     nodes: &[Nodes],
     alone: &[Vec<bool>],
@@ -282,7 +282,7 @@ fn lowest_supported(
     lowest
 }
 
-/// The place of a span among those of an attribute, where it is added if it is new.
+/// The place of a span among the spans of an attribute; a new span is added.
 fn place_of(span: (u32, u32), spans: &mut Vec<(u32, u32)>) -> u32 {
     let known = spans.iter().position(|other| *other == span);
     let place = known.unwrap_or_else(|| {
@@ -293,7 +293,7 @@ fn place_of(span: (u32, u32), spans: &mut Vec<(u32, u32)>) -> u32 {
     place as u32
 }
 
-/// Of some counts of sites, which are at least l.
+/// For each of some numbers of sites, whether it is at least l.
 async fn ask(
     party: &mut Party,
     rows: &OwnRows<'_>,
@@ -327,8 +327,8 @@ mod tests {
     }
 
     proptest! {
-        /// What comes of lifting is above the record and supported, and the first attribute could
-        /// not stand lower while the others are written as everything.
+        /// The result of lifting is above the record and supported, and the first attribute could not
+        /// stand lower while the others are written as everything.
         #[test]
         fn records_are_lifted_to_the_lowest_supported_nodes(
             sites in proptest::collection::vec((1..16u8, 1..16u8), 1..5),

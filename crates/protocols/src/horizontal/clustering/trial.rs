@@ -1,7 +1,6 @@
-//! Changes that are tried before they are made. Each site moves only its own records, by a rule that
-//! all know, among a few clusters that no other trial touches; then sizes and closures are asked
-//! again, and everyone sees whether the loss falls and the requirement holds. What does not is taken
-//! back.
+//! Changes that are tried before they are made. Each site moves only its own records, by a rule that all
+//! know, among a few clusters that no other trial touches; then sizes and closures are asked again, and
+//! everyone sees whether the loss falls and the requirement holds. A trial that fails is taken back.
 //!
 //! # Discloses
 //! Sizes, sensitive counts and closures of the clusters that were tried, whether they were kept or
@@ -19,24 +18,24 @@ use crate::fit::holds_own;
 
 /// A change to try.
 pub(super) struct Trial {
-    /// The clusters that it may touch.
+    /// The clusters that the trial may touch.
     pub(super) region: Vec<Cluster>,
     pub(super) change: Change,
 }
 
 pub(super) enum Change {
-    /// Opens a cluster for all records that it covers and that cost more in the first so many
-    /// clusters of the region. Clusters that would be too small without them are dissolved, unless
-    /// enough can be saved without touching them.
+    /// Opens a cluster for all records that its closure covers and that cost more in the first `donors`
+    /// clusters of the region. Donors that would become too small are dissolved, unless enough can be
+    /// saved without touching them.
     Open { closure: Vec<u64>, donors: usize },
     /// Dissolves the first cluster of the region into the others.
     Dissolve,
-    /// Does away with the first cluster of the region, which may not stay: dissolves it, or unites
-    /// it with this one of them if that loses less.
+    /// Removes the first cluster of the region, which may not stay: dissolves the cluster, or unites it
+    /// with the cluster `into` if that loses less.
     Remove { into: Cluster },
 }
 
-/// What is known of a cluster, to be put back.
+/// The known facts about a cluster, to be restored.
 struct Known {
     cluster: Cluster,
     size: u64,
@@ -200,7 +199,7 @@ async fn begin(
 }
 
 impl Tried {
-    /// Who gives to the opened cluster, and who is dissolved for it.
+    /// Decides which clusters give records to the opened cluster, and which are dissolved for it.
     fn decide(&mut self, work: &Work<'_>, leaving: &[u64]) {
         let Some(opened) = self.opened else { return };
         let cost = work.clusters.cost(opened);
@@ -265,7 +264,7 @@ impl Tried {
         }
     }
 
-    /// How many records a cluster has before the trial; the opened one, how many it is to have.
+    /// How many records a cluster has before the trial; for the opened cluster, how many it is to have.
     fn size(&self, work: &Work<'_>, cluster: Cluster) -> u64 {
         if self.opened == Some(cluster) {
             self.expected
@@ -286,8 +285,8 @@ impl Tried {
         self.trial.region.iter().chain(&self.opened).copied()
     }
 
-    /// The clusters whose closures may have changed, and within what they lie. `sizes` are what the
-    /// touched clusters have now.
+    /// The clusters whose closures may have changed, and the closures within which the new ones lie.
+    /// `sizes` are the present sizes of the touched clusters.
     fn changed(
         &self,
         work: &Work<'_>,

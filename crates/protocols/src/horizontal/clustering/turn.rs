@@ -3,10 +3,10 @@
 //!
 //! A site asks the others only about records whose leaving changes its own closure of the cluster
 //! (section 4.2). All other records are looked at first. Then, batch by batch, one record of each
-//! cluster: the closures without them are one question. Moves of a batch come one after the other at
-//! the site itself, each weighed against what the moves before it left, so that the loss falls by
-//! exactly what was found; a record whose cluster changed in between waits for the next batch. A
-//! record that must not leave its cluster may change places with another of the same site.
+//! cluster: the closures without these records are one question. Moves of a batch come one after the
+//! other at the site itself, each weighed after the moves before it, so that the loss falls by exactly
+//! the amount found; a record whose cluster changed in between waits for the next batch. A record that
+//! must not leave its cluster may change places with another of the same site.
 //!
 //! # Discloses
 //! Which clusters and attributes a site asks about, their closures without a record, and at the end
@@ -29,15 +29,15 @@ use crate::error::Error;
 
 /// The most batches of a turn: what is left waits for the next iteration.
 const MOST_BATCHES: usize = 6;
-/// The same when clusters are refined.
+/// The most batches of a turn when clusters are refined.
 const MOST_BATCHES_REFINED: usize = 2;
 /// Iterations end when the loss falls by less than this share of itself.
 const LEAST_GAIN: u64 = 200;
 
-/// Another site speaks than the one whose turn it is.
+/// The asked clusters and attributes are not those of the site whose turn it is.
 const NOT_ACTING: &str = "it is not what the site whose turn it is said";
 
-/// Iterates over all sites and records while the loss falls by enough. Gives why that ended.
+/// Iterates over all sites and records while the loss falls by enough. Returns why the iterations ended.
 pub(super) async fn iterate(
     party: &mut Party,
     work: &mut Work<'_>,
@@ -60,7 +60,7 @@ pub(super) async fn iterate(
     Ok(Ended::Bound)
 }
 
-/// A turn of every site. Gives whether any of them moved a record.
+/// A turn of every site. Returns whether any site moved a record.
 pub(super) async fn all_turns(party: &mut Party, work: &mut Work<'_>) -> Result<bool, Error> {
     let mut has_moved = false;
     for site in 0..work.rows.sites as u32 {
@@ -76,7 +76,7 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
         MOST_BATCHES
     };
     work.clusters.replant();
-    // What all know until the turn is over.
+    // The state that all sites know until the turn is over.
     let public = Clusters::clone(&work.clusters);
     let acting = work
         .speakers
@@ -153,8 +153,8 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
     announce(party, work, acting.map(|acting| acting.changed)).await
 }
 
-/// Ends the run where what is asked about is no attribute of a cluster that there is, or not what the
-/// site whose turn it is asks.
+/// Ends the run where a question is about no attribute of a living cluster, or is not the question of
+/// the site whose turn it is.
 fn see_asked(
     party: &Party,
     work: &Work<'_>,
@@ -179,7 +179,7 @@ fn see_asked(
     Ok(())
 }
 
-/// The site whose turn it is tells what it changed. Gives whether that is anything.
+/// The site whose turn it is tells which clusters it changed. Returns whether it changed any.
 async fn announce(
     party: &mut Party,
     work: &mut Work<'_>,
@@ -201,7 +201,7 @@ async fn announce(
     if told.is_empty() {
         return Ok(false);
     }
-    // What was known of them before this turn: at the site whose turn it was, what it leaves.
+    // What was known of these clusters before this turn: at the site whose turn it was, what it leaves.
     let known = work.known_counts(&told);
     if changed.is_some() {
         for (cluster, words) in told.iter().zip(words.chunks_mut(width + counters)) {
@@ -224,7 +224,7 @@ async fn announce(
             .copied()
             .collect(),
     };
-    // Records changed places among these, and none was lost.
+    // Records changed places among these clusters, and no record was lost.
     work.see(party, CLUSTER_CLOSURES, &told, &counted, &known)?;
     for (cluster, words) in told.iter().zip(of_clusters()) {
         party.fit(

@@ -1,5 +1,5 @@
-//! How often each value of a site's own records occurs in a cluster: what tells whether its closure
-//! would change without a record.
+//! How often each value of a site's own records occurs in a cluster, which tells whether the cluster's
+//! closure would change without a record.
 
 use crate::clustering::shapes::Shapes;
 
@@ -58,8 +58,8 @@ impl OwnValues {
     }
 }
 
-/// The bit of an attribute in what is asked about a cluster. Those from the 64th on share the last,
-/// and are asked about together.
+/// The bit of an attribute in the question about a cluster. Attributes from the 64th on share the last
+/// bit, and are asked about together.
 pub(super) fn bit(attribute: usize) -> u64 {
     1 << attribute.min(63)
 }

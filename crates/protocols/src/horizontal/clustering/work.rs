@@ -18,9 +18,9 @@ use crate::clustering::shapes::Shapes;
 pub(super) struct Speaker {
     pub(super) site: u32,
     pub(super) generator: Generator,
-    /// Its rows in the order in which it looks at them.
+    /// The site's rows in the order in which the site looks at them.
     pub(super) order: Vec<Row>,
-    /// Where it goes on, if it looks at a share of them at a time.
+    /// The place where the site goes on, if it looks at a share of its rows at a time.
     pub(super) next: usize,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Work<'a> {
         &self.values[row.index() * width..(row.index() + 1) * width]
     }
 
-    /// The site whose row it is.
+    /// The site that a row belongs to.
     pub(super) fn owner_of(&self, row: Row) -> u32 {
         self.rows.owner_of(row.number())
     }
@@ -129,7 +129,7 @@ impl<'a> Work<'a> {
         self.clusters.push()
     }
 
-    /// Forgets the clusters behind the first so many; they must have no records.
+    /// Forgets all clusters but the first so many; the others must have no records.
     pub(super) fn close(&mut self, clusters: usize) {
         self.members.truncate(clusters);
         self.clusters.truncate(clusters);
@@ -140,12 +140,12 @@ impl<'a> Work<'a> {
         self.members.put(row, cluster);
     }
 
-    /// Moves a row; what is known of the clusters is left as it is.
+    /// Moves a row, without a change of what is known of the clusters.
     pub(super) fn relabel(&mut self, row: Row, to: Cluster) {
         self.members.shift(row, to);
     }
 
-    /// Moves all rows of a cluster; what is known of the clusters is left as it is.
+    /// Moves all rows of a cluster, without a change of what is known of the clusters.
     pub(super) fn relabel_all(&mut self, from: Cluster, to: Cluster) {
         self.members.shift_all(from, to);
     }
@@ -156,7 +156,8 @@ impl<'a> Work<'a> {
         self.shapes.of_records(records)
     }
 
-    /// Whether a cluster of these sensitive counts satisfies all that follows from them but its size.
+    /// Whether a cluster with these sensitive counts satisfies every demand on them, apart from its
+    /// size.
     pub(super) fn is_diverse(&self, size: u64, counts: &[u64]) -> bool {
         counts.is_empty() || self.table.holds_beyond_size(&self.view, size, counts)
     }
@@ -167,7 +168,7 @@ impl<'a> Work<'a> {
         size == 0 || (size >= self.least && self.is_diverse(size, self.clusters.counts(cluster)))
     }
 
-    /// One closure over everything.
+    /// The closure that covers everything.
     pub(super) fn everything(&self) -> Vec<u64> {
         let mut closure = vec![0; self.shapes.width()];
         for (attribute, writing) in self.plan.writings.iter().enumerate() {
@@ -193,7 +194,7 @@ impl<'a> Work<'a> {
         });
     }
 
-    /// Who is where, and what is known of it.
+    /// The members of all clusters, and what is known of the clusters.
     pub(super) fn state(&self) -> State {
         State {
             clusters: Clusters::clone(&self.clusters),
@@ -212,7 +213,7 @@ impl<'a> Work<'a> {
         self.members.renumber(&kept);
     }
 
-    /// The clusters by what is written for them, with this site's rows, and their cells.
+    /// The clusters grouped by their written cells, with this site's rows, and the cells.
     pub(super) fn classes(&self) -> (Vec<SizeAndRows>, Vec<Vec<Cell>>) {
         let mut living: Vec<Cluster> = self.clusters.living().collect();
         living.sort_by(|a, b| self.clusters.closure(*a).cmp(self.clusters.closure(*b)));
@@ -227,7 +228,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// How many records a class has, and which of them are this site's.
+/// How many records a class has, and which of this site's rows are in it.
 type SizeAndRows = (u64, Vec<u32>);
 
 /// A clustering to come back to.

@@ -1,5 +1,5 @@
 //! Which of a class's allowed cuts is made: by width (JX08 section 4.2), or by fitness (MPRIV section
-//! IV). What JX09 equation 3 chooses is in `requirement::evenness`: it speaks of sites.
+//! IV). The choice by JX09 equation 3 is in `requirement::evenness`, since it speaks of sites.
 
 use super::open::Open;
 use crate::horizontal::requirement::{Counted, Table};
@@ -35,13 +35,13 @@ impl WholeWidths {
     }
 }
 
-/// The fitness of a cut: that of its weaker part.
+/// The fitness of a cut: the fitness of its weaker part.
 pub(super) fn fitness(table: &Table<'_>, counted: &Counted, weight: f64) -> f64 {
     let parts = (0..counted.parts()).map(|part| table.fitness(counted, part, weight));
     parts.fold(f64::INFINITY, f64::min)
 }
 
-/// The place of the best score; of equals the widest, of those the first.
+/// The place of the best score; of equal scores the widest cut, then the first.
 pub(super) fn best(scores: &[(f64, f64)]) -> Option<usize> {
     (0..scores.len()).reduce(|best, other| {
         let better = scores[other].0.total_cmp(&scores[best].0);

@@ -1,12 +1,12 @@
 //! The top-down partitioner: cuts in waves (JX09 section 4, JX08 sections 4.1 to 4.3, MPRIV
 //! algorithm 2; LeFevre et al. 2006).
 //!
-//! Everything open is asked together. In each wave every open class tries one cut, or all that it
-//! has, as the [`Choice`] says: one step finds all medians, one opens the sizes (and, where the
-//! requirement speaks of them, the sensitive counts) of all parts, and what speaks of sites is asked
-//! as thresholds. A class is cut if every part satisfies the whole requirement. All sites compute
-//! the same decisions from the same disclosed numbers; no leader is needed. Ranges follow from the
-//! cuts and cost nothing. A class below 2k closes without a question.
+//! Everything open is asked together. In each wave every open class tries one cut, or all that it has,
+//! as the [`Choice`] says: one step finds all medians, another opens the sizes (and, where the
+//! requirement speaks of them, the sensitive counts) of all parts, and demands about sites are asked as
+//! thresholds. A class is cut if every part satisfies the whole requirement. All sites compute the same
+//! decisions from the same disclosed numbers; no leader is needed. Ranges follow from the cuts and cost
+//! nothing. A class below 2k closes without a question.
 //!
 //! JX08, JX09 and MPRIV are three settings of this one code: the widest attribute first; all
 //! attributes weighed by width and by how evenly sites are spread; all attributes and the site
@@ -47,7 +47,7 @@ pub use crate::horizontal::requirement::{COALITIONS, ENTROPIES, EVENER, SENSITIV
 pub use plan::{Choice, Cutting, Plan, Quasi};
 pub use settings::{Cuts, Medians, TopDown, Widths};
 
-/// How many records there are.
+/// The number of records.
 pub const RECORDS: What = What::new("records of the whole table", "the release");
 /// The first and last value of each quasi-identifier that occurs.
 pub const RANGES: What = What::new("ranges of the whole table", "JX09 Theorem 1");
@@ -56,38 +56,39 @@ pub const RANGES_IN_NODES: What = What::new(
     "ranges of the whole table, finer than the nodes classes are written as",
     "the study: cuts at medians, written as nodes",
 );
-/// Where classes are cut.
+/// The medians at which classes are cut.
 pub const MEDIANS: What = What::new("medians of classes", "JX09 Theorem 1");
-/// Where classes that will be written as nodes are cut.
+/// The medians at which classes that will be written as nodes are cut.
 pub const MEDIANS_IN_NODES: What = What::new(
     "medians of classes, finer than the nodes they are written as",
     "the study: cuts at medians, written as nodes",
 );
-/// Where classes could be cut.
+/// The medians at which classes could be cut.
 pub const ALL_MEDIANS: What =
     What::new("medians of every attribute of classes", "JX09 Theorem 2, 1");
-/// How large the parts of a cut are, and what sensitive values they hold.
+/// The sizes of the parts of a cut, and their sensitive counts.
 pub const PARTS: What = What::new("sizes and sensitive counts of parts", "JX09 Theorem 1");
-/// The same of all cuts among which one is chosen.
+/// The sizes and sensitive counts of the parts of all cuts among which one is chosen.
 pub const CANDIDATES: What = What::new(
     "sizes and sensitive counts of parts of possible cuts",
     "JX09 Theorem 2, 2; MPRIV algorithm 2",
 );
-/// What was opened about cuts between sites: named a second time, because it speaks of sites, which
-/// the release does not.
+/// What was opened about cuts between sites: the ledger names it a second time, because it speaks of
+/// sites, which the release does not.
 pub const BETWEEN_SITES: What = What::new(
     "cuts between sites, with sizes and sensitive counts of their parts",
     "MPRIV section IV: the site as an attribute",
 );
-/// What was opened about cuts that were then refused: named a second time, because no class of the
-/// release implies it.
+/// What was opened about cuts that were then refused: the ledger names it a second time, because no
+/// class of the release implies it.
 pub const REFUSED: What = What::new(
     "cuts that were refused, with sizes and sensitive counts of their parts",
     "JX09 Theorem 1, for all but the first attribute tried",
 );
 /// How many records lie at and below a relaxed median.
 pub const AT_MEDIANS: What = What::new("records at and below medians", "JX09 algorithm 1, line 8");
-/// The ranges of values in classes, where the study has them found rather than follow from cuts.
+/// The ranges of values in classes, for a study that asks for them instead of taking what the cuts
+/// leave.
 pub const DATA_RANGES: What = What::new("ranges of classes", "JX08 section 4.2");
 
 /// Cuts the joint table into classes that satisfy the requirement. `each_wave` is told the number
@@ -173,7 +174,7 @@ async fn refuse_unmeetable(
 }
 
 /// The first and last value of each quasi-identifier that occurs anywhere, or the lowest node above
-/// them; the whole domain where there are no records.
+/// these values; the whole domain where there are no records.
 async fn whole_ranges(
     party: &mut Party,
     arranged: &Arranged<'_>,

@@ -1,11 +1,11 @@
-//! A class that may still be cut: what all sites know of it, and which cuts it has left.
+//! A class that may still be cut: what all sites know of the class, and which cuts are left to try.
 
 use super::choose::WholeWidths;
 use super::{Choice, Cutting, Medians, Plan};
 use crate::horizontal::requirement::{Counted, Trials};
 use crate::horizontal::rows::{Arranged, Cut, Share, Stretch};
 
-/// All but its stretch is the same at every site.
+/// An open class. Every field but its stretch is the same at every site.
 pub(super) struct Open {
     /// This site's rows.
     pub(super) stretch: Stretch,
@@ -13,9 +13,9 @@ pub(super) struct Open {
     pub(super) size: u64,
     /// Counts of each sensitive attribute, one after the other, where the requirement needs them.
     pub(super) sensitive: Vec<u64>,
-    /// What the cuts leave of each attribute.
+    /// The range that the cuts leave of each attribute.
     pub(super) bounds: Vec<(u32, u32)>,
-    /// The how manieth class of the run it is.
+    /// The number of the class in the run.
     pub(super) born: u64,
     /// Cuts tried and refused since the class was made.
     tried: Vec<Tried>,
@@ -25,7 +25,8 @@ pub(super) struct Open {
 #[derive(Clone, Copy)]
 struct Tried {
     attribute: usize,
-    /// A median that was refused with its own records left: it may be tried with them right.
+    /// A median that was refused with its own records on the left: it may be tried with them on the
+    /// right.
     other_side: Option<u32>,
 }
 
@@ -46,9 +47,9 @@ impl Candidate {
     }
 }
 
-/// A cut as it is tried.
+/// A cut that is tried.
 pub(super) struct Try {
-    /// Place of the class among those open.
+    /// The place of the class among the open classes.
     pub(super) class: usize,
     pub(super) cut: Cut,
     /// The median, where its records may be tried on the other side if this cut is refused.
@@ -111,12 +112,12 @@ impl Open {
         u64::from(greatest - least) + 1
     }
 
-    /// Whether no cut was tried since it was made.
+    /// Whether no cut of the class was tried yet.
     pub(super) fn is_new(&self) -> bool {
         self.tried.is_empty()
     }
 
-    /// Whether there is a cut left to try.
+    /// Whether the class has a cut left to try.
     pub(super) fn has_candidate(&self, plan: &Plan<'_>) -> bool {
         match plan.choice {
             Choice::Width => self.second_side().is_some() || self.untried().next().is_some(),
@@ -136,7 +137,7 @@ impl Open {
             let widest = || {
                 let is_quasi = |attribute: &usize| *attribute < plan.quasi.len();
                 let quasi = self.untried().filter(is_quasi);
-                // Sites come last, and there is one attribute of them.
+                // The sites come last, as one attribute.
                 let attribute = widths
                     .widest(self, quasi)
                     .or_else(|| self.untried().next())?;
@@ -227,7 +228,7 @@ impl Open {
         });
     }
 
-    /// The parts of a cut that have records, once this site's rows are arranged by it.
+    /// The parts of a cut that have records, after this site's rows were arranged by the cut.
     pub(super) fn into_parts(
         self,
         cut: &Cut,

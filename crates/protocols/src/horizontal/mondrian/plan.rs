@@ -1,5 +1,4 @@
-//! What the sites agree on before top-down cuts, as it follows from a study, and what a run of it
-//! discloses.
+//! What the sites agree on before top-down cuts, as a study sets it, and what such a run discloses.
 
 use hedgerow_data::study::Algorithm;
 use hedgerow_data::{Recode, Study, Taxonomy};
@@ -30,15 +29,15 @@ pub enum Cutting<'a> {
 pub struct Quasi<'a> {
     /// Number of values.
     pub size: u32,
-    /// How it is cut.
+    /// How the quasi-identifier is cut.
     pub cutting: Cutting<'a>,
-    /// Whether the release shows less of it than cuts do: its nodes, where it is cut inside them, and
-    /// `*`, where a range would have a missing value inside.
+    /// Whether the release shows less of the quasi-identifier than the cuts do: nodes, where cuts go
+    /// inside them, or `*`, where a range would have a missing value inside.
     pub is_coarsened: bool,
 }
 
 impl<'a> Quasi<'a> {
-    /// The taxonomy along which it is cut.
+    /// The taxonomy along which the quasi-identifier is cut.
     pub(super) fn tree(&self) -> Option<&'a Taxonomy> {
         match self.cutting {
             Cutting::Median => None,
@@ -47,19 +46,19 @@ impl<'a> Quasi<'a> {
     }
 }
 
-/// Which of a class's possible cuts is made.
+/// The rule that chooses among a class's possible cuts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Choice {
-    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2). Where sites
-    /// are cut too, they are when nothing else can be.
+    /// The widest attribute whose cut is allowed, one after the other (JX08 section 4.2). Where cuts
+    /// between sites are allowed too, they come after all others.
     Width,
-    /// Of all allowed cuts the best by JX09 equation 3: width, with this weight, and entropy of
-    /// sites in the parts, with the rest of it; each relative to the best.
+    /// Of all allowed cuts the best by JX09 equation 3: width, with this weight, and entropy of sites in
+    /// the parts, with the rest of the weight; each relative to the best.
     Diversity {
         /// alpha
         alpha: f64,
     },
-    /// Of all allowed cuts that whose weaker part is the fittest (MPRIV section IV); of equals the
+    /// Of all allowed cuts the cut whose weaker part is the fittest (MPRIV section IV); of equals the
     /// widest.
     Fitness {
         /// The weight of diversity against size.
@@ -72,15 +71,15 @@ pub enum Choice {
 pub struct Plan<'a> {
     /// The quasi-identifiers.
     pub quasi: Vec<Quasi<'a>>,
-    /// What every class must satisfy. Whether classes may be written alike follows from the cuts.
+    /// What every class must satisfy. The cuts decide whether classes may be written alike.
     pub demands: Demands<'a>,
-    /// Which cut is made.
+    /// The rule that chooses the cut.
     pub choice: Choice,
     /// Whether the site is an attribute to cut too (A_0 of MPRIV).
     pub cuts_sites: bool,
     /// Where records at the median go.
     pub medians: Medians,
-    /// What widths are taken from.
+    /// The ranges from which widths are computed.
     pub widths: Widths,
 }
 
@@ -165,8 +164,8 @@ impl<'a> Plan<'a> {
 }
 
 impl Choice {
-    /// JX08, JX09 or MPRIV: which of a class's cuts is made. Between sites, width loses less than
-    /// the fitness of the paper, which is kept in its published form.
+    /// JX08, JX09 or MPRIV: the rule that chooses among a class's cuts. Between sites, width loses less
+    /// than the fitness of the paper, which is kept in its published form.
     fn of(cuts_sites: bool, requirement: &Requirement, settings: &RunSettings) -> Self {
         let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
         let alpha = settings.top_down.alpha;

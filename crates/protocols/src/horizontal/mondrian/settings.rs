@@ -12,7 +12,7 @@ pub enum Cuts {
 }
 
 impl Cuts {
-    /// Both, by the names that studies have for them.
+    /// Both settings, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Median.name(), Self::Median),
         (Self::Children.name(), Self::Children),
@@ -30,14 +30,14 @@ impl Cuts {
 /// Where records at the median go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medians {
-    /// All left, or, where that is refused, all right.
+    /// All records at the median go left or, where that is refused, all go right.
     Strict,
-    /// So that the parts are about equal.
+    /// The records at the median are distributed so that the parts are about equal.
     Relaxed,
 }
 
 impl Medians {
-    /// Both, by the names that studies have for them.
+    /// Both settings, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Strict.name(), Self::Strict),
         (Self::Relaxed.name(), Self::Relaxed),
@@ -52,17 +52,17 @@ impl Medians {
     }
 }
 
-/// What an attribute's width in a class is taken from.
+/// The range from which an attribute's width in a class is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Widths {
-    /// What the cuts leave of it (JX09): known to all.
+    /// The range that the cuts leave (JX09), known to all sites.
     Box,
     /// The values that occur (JX08): asked for.
     Data,
 }
 
 impl Widths {
-    /// Both, by the names that studies have for them.
+    /// Both settings, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Box.name(), Self::Box),
         (Self::Data.name(), Self::Data),
@@ -84,9 +84,9 @@ pub struct TopDown {
     pub cuts: Cuts,
     /// Where records at the median go.
     pub medians: Medians,
-    /// What widths are taken from.
+    /// The ranges from which widths are computed.
     pub widths: Widths,
-    /// What a class is written as covering.
+    /// The range that a class is written as covering.
     pub covers: Covers,
     /// With site diversity, the weight of width against the evenness of sites (JX09 equation 3).
     pub alpha: f64,
@@ -127,17 +127,17 @@ impl TopDown {
     }
 }
 
-/// What a class is written as covering.
+/// The range that a class is written as covering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Covers {
     /// The values that occur: asked for.
     Tight,
-    /// What the cuts leave: known to all.
+    /// The range that the cuts leave, known to all sites.
     Box,
 }
 
 impl Covers {
-    /// Both, by the names that studies have for them.
+    /// Both settings, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Tight.name(), Self::Tight),
         (Self::Box.name(), Self::Box),

@@ -1,4 +1,4 @@
-//! One wave: every open class tries a cut, or all that it has, and the best that is allowed is made.
+//! One wave: every open class tries a cut, or all its cuts, and makes the best that is allowed.
 //!
 //! # Discloses
 //! As the module says: medians, then sizes and sensitive counts of the parts, then what the checks
@@ -21,7 +21,7 @@ use crate::horizontal::requirement::evenness::{self, Contest};
 use crate::horizontal::requirement::{Counted, Table};
 use crate::horizontal::rows::{Arranged, Cut, Prefix, Stretch};
 
-/// What came of a wave.
+/// The result of a wave.
 pub(super) struct Next {
     pub(super) open: Vec<Open>,
     pub(super) refused: u64,
@@ -174,8 +174,8 @@ async fn medians(
     Ok(medians)
 }
 
-/// Has records at the median distributed so that the parts are about equal: each site leaves the
-/// same share of its own on the left.
+/// Has records at the median distributed so that the parts are about equal: each site leaves the same
+/// share of its own records on the left.
 async fn relax(
     party: &mut Party,
     arranged: &Arranged<'_>,
@@ -186,7 +186,7 @@ async fn relax(
 ) -> Result<(), Error> {
     let is_median = |attempt: &Try| {
         let quasi = plan.quasi.get(attempt.cut.attribute);
-        // Sites are not taken apart: a cut between them leaves each on one side.
+        // The records of a site stay together: a cut between sites leaves each site on one side.
         quasi.is_some_and(|quasi| matches!(quasi.cutting, Cutting::Median))
     };
     let mut counts: Vec<u64> = Vec::new();
@@ -220,7 +220,8 @@ async fn relax(
             .checked_add(*at)
             .is_some_and(|up_to| up_to <= class.size);
         party.fit(AT_MEDIANS, is_within, "more records than the class has")?;
-        // At the median the left half is reached, so it wants some of these and not more than all.
+        // At the median the left half is reached, so the left part takes some of these records and not
+        // more than all.
         let wanted = class.size.div_ceil(2).saturating_sub(*below).min(*at);
         let (attribute, median) = (attempt.cut.attribute, attempt.cut.ends[0]);
         let left = arranged.left_of_median(attribute, class.stretch, median, (wanted, *at));
@@ -318,7 +319,7 @@ async fn chosen(
         return evenness::best(party, table, &asked, alpha, contests).await;
     }
     let Choice::Fitness { weight } = plan.choice else {
-        // One try a class: made if allowed.
+        // Each class tries one cut, which is made if allowed.
         return Ok(of_class
             .into_iter()
             .map(|places| places.first().copied())
@@ -337,8 +338,8 @@ async fn chosen(
     Ok(of_class.into_iter().enumerate().map(fittest).collect())
 }
 
-/// Names what was opened about groups of sites a second time: how many records of a class the
-/// first of them have.
+/// Names what was opened about groups of sites a second time in the ledger: how many records of a class
+/// the first sites have.
 fn note_between_sites(party: &mut Party, plan: &Plan<'_>, asked: Tries<'_>) -> Result<(), Error> {
     let mut values = Vec::new();
     for (attempt, counted) in asked.tries.iter().zip(asked.counted) {
@@ -397,9 +398,9 @@ async fn narrow(
 }
 
 /// For each class, the first and last value of each quasi-identifier that occurs in it, within its
-/// bounds; for one that is cut along a tree, the ends of the lowest node above them, and no more
-/// than that is asked: its values may be written as nodes. Where there are no records the bounds
-/// stay.
+/// bounds; for a quasi-identifier that is cut along a tree, the ends of the lowest node above these
+/// values, and nothing finer is asked, since its values may be written as nodes. Where there are no
+/// records the bounds stay.
 pub(super) async fn ranges(
     party: &mut Party,
     what: What,

@@ -1,15 +1,15 @@
 //! m-privacy inside a run (MPRIV sections II and III): whether every part still satisfies the
 //! requirement when the records of any coalition of at most m sites are taken out.
 //!
-//! The paper assumes a trusted party that sees the sites' counts. Here they stay where they are:
-//! what is left without a coalition is a sum over the sites outside it, and the requirement a set of
+//! The paper assumes a trusted party that sees the sites' counts. Here the counts stay at their sites:
+//! what is left without a coalition is a sum over the sites outside it, and the requirement is a set of
 //! thresholds on such sums. A coalition that owns the whole part leaves nobody to protect.
 //!
 //! # Discloses
 //! To all sites, for each part of each cut that is allowed otherwise and each coalition asked about:
-//! whether anything is left without it, and on which side of each threshold it lies (k; for distinct
-//! l, for each sensitive value, whether it is left). For closeness, which values are more frequent
-//! than in the table.
+//! whether anything is left without the coalition, and on which side of each threshold the rest lies (k;
+//! for distinct l, for each sensitive value, whether it is left). For closeness, which values are more
+//! frequent than in the table.
 
 use std::collections::BTreeMap;
 
@@ -65,9 +65,9 @@ fn number(sites: usize, m: u64) -> u64 {
     all
 }
 
-/// One part whose coalitions are searched.
+/// A part whose coalitions are searched.
 struct Part {
-    /// Place of its try.
+    /// The place of the part's try.
     place: usize,
     records: u64,
     shares: Vec<Share>,
@@ -95,7 +95,7 @@ pub(super) async fn check(
         for part in &mut parts {
             part.asked.clear();
             if !allowed[part.place] {
-                // Another part of the cut settled it.
+                // Another part of the cut settled the try.
                 continue;
             }
             match part.search.ask() {
@@ -120,7 +120,8 @@ pub(super) async fn check(
                 .iter()
                 .zip(&mut remainders)
                 .map(|(gone, left)| match left {
-                    // A coalition that is too large and leaves nobody says nothing of those in it.
+                    // A coalition that is too large and leaves nobody says nothing of the coalitions
+                    // within it.
                     Left::Nobody => gone.size() as u64 > m,
                     Left::Records { holds } => !holds,
                 })
@@ -175,7 +176,7 @@ enum Left {
     Records { holds: bool },
 }
 
-/// For each coalition asked about in each part, what is left without it.
+/// For each coalition asked about in each part, what the coalition leaves.
 async fn remainders(
     party: &mut Party,
     table: &Table<'_>,
@@ -235,7 +236,8 @@ async fn remainders(
             return Left::Records { holds: true };
         }
         let (is_anybody, holds, close) = found.next().unwrap_or((true, false, 0));
-        // All of them are taken, also behind one that says no: the next coalition's follow.
+        // All answers are taken, also after a negative one, since the answers for the next coalition
+        // follow.
         let is_close: Vec<bool> = answers.by_ref().take(close).collect();
         if is_anybody {
             let holds = holds && is_close.iter().all(|bit| *bit);
@@ -280,7 +282,7 @@ impl<'t> Questions<'t> {
         let posed = threshold.pose(part.records, shares, speaks_for, outside)?;
         self.own.push(posed.own);
         self.thresholds.push(posed.threshold);
-        // There are at most as many as are checked for a part.
+        // There are at most as many coalitions as are checked for a part.
         let next = self.coalitions.len() as u32;
         self.without
             .push(*self.coalitions.entry(gone).or_insert(next));
@@ -288,7 +290,7 @@ impl<'t> Questions<'t> {
         Ok(())
     }
 
-    /// Nothing is asked where nothing is to be asked: all sites know that.
+    /// Asks all comparisons. Without comparisons nothing is asked, at any site.
     async fn ask(self, party: &mut Party) -> Result<Vec<bool>, Error> {
         let mut answers = vec![false; self.own.len()];
         let mut coalitions = vec![Vec::new(); self.coalitions.len()];
@@ -297,7 +299,7 @@ impl<'t> Questions<'t> {
             let sites = sites.filter(|site| gone.contains(site.index()));
             coalitions[*number as usize] = sites.collect();
         }
-        // Some at a time, so that memory is bounded.
+        // Only some comparisons are made at a time, so that memory is bounded.
         let chunks = self.own.chunks(MOST_AT_A_TIME);
         let chunks = chunks.zip(self.thresholds.chunks(MOST_AT_A_TIME));
         let chunks = chunks.zip(self.without.chunks(MOST_AT_A_TIME));

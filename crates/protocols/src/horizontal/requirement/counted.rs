@@ -1,5 +1,5 @@
-//! What all sites know of the parts of what is tried: sizes and sensitive counts, and whether the
-//! answers can be.
+//! What all sites know of the parts of a try: sizes and sensitive counts, and whether these are
+//! possible.
 
 use hedgerow_smc::{Party, What};
 
@@ -10,7 +10,7 @@ use crate::fit::{adds_up, holds_own};
 /// Parts that are more than what was cut.
 const MORE: &str = "parts have more records than what they are parts of";
 
-/// The parts of a cut as all sites see them.
+/// The parts of a cut, with what all sites know of them.
 #[derive(Debug)]
 pub(in crate::horizontal) struct Counted {
     pub(in crate::horizontal) sizes: Vec<u64>,
@@ -87,8 +87,8 @@ impl Table<'_> {
     }
 }
 
-/// Hands out the counts of all parts but the last as they come, and then the last: what is left of
-/// the whole; `None` where the others are more than that.
+/// Hands out the counts of all parts but the last as they come, and then the counts of the last part,
+/// which are the rest of the whole; `None` where the other parts have more than the whole.
 fn complete(
     answers: &mut &[u64],
     parts: usize,

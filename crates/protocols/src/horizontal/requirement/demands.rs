@@ -1,5 +1,5 @@
-//! What every class must satisfy and how that is asked, as it follows from a study, and what is
-//! disclosed by asking.
+//! What every class must satisfy and how sites ask about it, as a study sets both, and what the
+//! questions disclose.
 
 use hedgerow_data::{Role, Study, Taxonomy};
 use hedgerow_privacy::closeness::Distance;
@@ -13,13 +13,13 @@ use crate::error::Error;
 /// One sensitive attribute of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct SensitiveAttribute<'a> {
-    /// Its ground distance, for closeness.
+    /// The attribute's ground distance, for closeness.
     pub distance: Distance,
-    /// Its taxonomy, for the hierarchical distance.
+    /// The attribute's taxonomy, for the hierarchical distance.
     pub tree: Option<&'a Taxonomy>,
 }
 
-/// What every class must satisfy, and how that is asked.
+/// What every class must satisfy, and how sites ask about it.
 #[derive(Debug, Clone)]
 pub struct Demands<'a> {
     /// What every class must satisfy.
@@ -31,12 +31,12 @@ pub struct Demands<'a> {
 }
 
 impl<'a> Demands<'a> {
-    /// Refuses what cannot be asked among so many sites.
+    /// Refuses demands that cannot be asked about among so many sites.
     pub(crate) fn refuse_too_many(&self, sites: usize) -> Result<(), Error> {
         coalitions::refuse_too_many(self.requirement, sites)
     }
 
-    /// What a study demands, asked at a level.
+    /// The demands of a study at a security level.
     pub fn of(study: &'a Study, requirement: &'a Requirement, security: Security) -> Self {
         let schema = &study.schema;
         let demanded = requirement.models.iter().find_map(|model| match model {
@@ -69,7 +69,7 @@ impl<'a> Demands<'a> {
         }
     }
 
-    /// What is disclosed of the whole table because of what is demanded.
+    /// What the demands disclose of the whole table.
     pub(crate) fn discloses_of_all(&self) -> Option<What> {
         let is_of_values = |model: &Model| {
             !matches!(
@@ -81,7 +81,7 @@ impl<'a> Demands<'a> {
         models.iter().any(is_of_values).then_some(SENSITIVE)
     }
 
-    /// What is disclosed of classes because what is demanded speaks of sites.
+    /// What demands about sites disclose of classes.
     pub(crate) fn discloses_of_sites(&self) -> Vec<What> {
         let is_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
         let sites = self.requirement.models.iter().any(is_of_sites);

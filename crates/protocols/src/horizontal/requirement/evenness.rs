@@ -1,17 +1,17 @@
-//! Which of a class's allowed cuts is the best by JX09 equation 3: width, with a weight, and how
-//! evenly the records of the parts are spread over sites (equation 2), with the rest of it; each
+//! Which of a class's allowed cuts is the best by JX09 equation 3: width, with a weight, and how evenly
+//! the records of the parts are spread over sites (equation 2), with the rest of the weight; each
 //! relative to the best.
 //!
-//! The paper has the entropies summed and opened. With them a site that knows its own counts tries
-//! every split of a class over the others, and nearly always finds the one that is. So at the
+//! The paper has the entropies summed and opened. With the sums, a site that knows its own counts can
+//! try every split of a class over the others, and nearly always finds the true split. So at the
 //! hardened level no entropy is opened: cuts meet in pairs, the better goes on, and a pair opens one
-//! bit. First they meet for the greatest entropy, whose sum stays hidden; then for the best score,
-//! which is linear in what each site adds once it is known whose entropy is the greatest. At the
-//! published level the sums are opened, and all sites go through the same pairs alone.
+//! bit. First they meet for the greatest entropy, whose sum stays hidden; then for the best score, which
+//! is linear in what each site adds once it is known whose entropy is the greatest. At the published
+//! level the sums are opened, and all sites go through the same pairs alone.
 //!
-//! Whoever wins by a hair tells about single records: in small classes of unequal sites even the cut
-//! that is made would. So, unlike the paper, at the hardened level a cut beats a wider one only if it
-//! is clearly more even, by a quarter of the most that entropies can differ: cuts that would take the
+//! A cut that wins by a hair tells about single records: in small classes of unequal sites even the cut
+//! that is made would tell. So, unlike the paper, at the hardened level a cut beats a wider one only if
+//! it is clearly more even, by a quarter of the most that entropies can differ: cuts that would take the
 //! sites apart are avoided as before, and among others width decides.
 //!
 //! Entropies, weights and widths are whole numbers, so that one party with everybody's rows decides
@@ -31,7 +31,8 @@ use crate::error::Error;
 const UNIT: f64 = (1u64 << 20) as f64;
 /// Weights and widths as whole numbers of this share.
 const ONE: i128 = 1 << 12;
-/// What is clearly more even: this part of the most that there can be.
+/// A cut is clearly more even if its entropy is greater by the greatest possible difference over this
+/// number.
 const CLEAR: f64 = 4.0;
 /// The greatest bound of a comparison.
 const MOST: i128 = 1 << 62;
@@ -58,8 +59,8 @@ impl Contest {
     }
 }
 
-/// A weighted sum of entropies: for each, the try and its weight; and how much more it must be than a
-/// difference of entropies that is clear, with what weight.
+/// A weighted sum of entropies: for each term, the try and its weight; and the clear difference of
+/// entropies by which the sum must be greater, with its weight.
 struct Weighted {
     terms: Vec<(usize, i128)>,
     clear: i128,
@@ -111,9 +112,9 @@ pub(in crate::horizontal) async fn best(
         .collect())
 }
 
-/// Who says which of two is better.
+/// Compares two tries: which is better.
 struct Judge {
-    /// The entropy of each try: what this party adds to it, or, once opened, the sum.
+    /// For each try, this party's summand of the entropy or, once opened, the sum.
     entropies: Vec<u64>,
     is_open: bool,
     /// No site adds more.
@@ -142,7 +143,7 @@ impl Judge {
                 let shares = owners.iter().filter(|count| **count > 0);
                 shares.map(|count| *count as f64 / *size as f64)
             });
-            // Every site's share of every part is rounded for itself: so are one party's.
+            // Every site's share of every part is rounded on its own, also at a party of one.
             terms
                 .map(|share| (-share * share.ln() * UNIT).round() as u64)
                 .sum()
@@ -150,7 +151,7 @@ impl Judge {
         let mut sums: Vec<u64> = places.iter().map(own).collect();
         let parts = places.iter().map(|place| tries.counted(*place).parts());
         let parts = parts.max().unwrap_or(0) as i128;
-        // -x ln x is at most 1/e, and the entropy of a part that of equal shares.
+        // -x ln x is at most 1/e, and the entropy of a part is at most that of equal shares.
         let most = parts * (UNIT / std::f64::consts::E).ceil() as i128;
         let clear = parts * ((table.sites() as f64).ln() / CLEAR * UNIT).ceil() as i128;
         let is_open = party.settings().security == Security::Published;
@@ -209,8 +210,8 @@ impl Judge {
         Ok(left.into_iter().map(winner).collect())
     }
 
-    /// Which of some weighted sums of all sites' entropies are positive, where they are opened; clearly
-    /// so, where they are not.
+    /// Which of some weighted sums of all sites' entropies are positive, where entropies are opened;
+    /// which are clearly positive, where they are not.
     async fn are_enough(
         &self,
         party: &mut Party,

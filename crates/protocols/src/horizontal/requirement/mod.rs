@@ -1,9 +1,9 @@
 //! Whether what is tried satisfies the requirement: the parts of a cut, or clusters that records
 //! would leave and join.
 //!
-//! What follows from sizes and sensitive counts is decided by every site alone, from the sums that
-//! were opened. What speaks of sites is asked as thresholds: nobody learns how many records a site
-//! has in a part, or which sites have any.
+//! Demands on sizes and sensitive counts are decided by every site alone, from the sums that were
+//! opened. Demands about sites are asked as thresholds: nobody learns how many records a site has in a
+//! part, or which sites have records there.
 //!
 //! # Discloses
 //! Once, the sensitive counts of the whole table; then as `sites` and `coalitions` say.
@@ -35,7 +35,7 @@ pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "th
 pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
 /// How evenly the records of parts are spread over sites: at the published level.
 pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
-/// The same at the hardened level, by comparison alone.
+/// How evenly sites are spread, at the hardened level by comparison alone.
 pub const EVENER: What = What::new(
     "of two possible cuts, whether the second is clearly more even over sites or better by equation 3",
     "JX09 Theorem 2, 2",
@@ -55,7 +55,7 @@ const UNEQUAL: &str = "the counts of a sensitive attribute are not as many as th
 pub(super) trait Trials {
     /// What all sites know of a try's parts.
     fn counted(&self, place: usize) -> &Counted;
-    /// This site's records in each part of a try, by the site they are of.
+    /// This site's records in each part of a try, counted by the site that they belong to.
     fn owners(&self, place: usize) -> Vec<u64>;
     /// For each part of a try, the shares of the sites whose rows are here.
     fn shares(&self, sensitive: &[usize], place: usize) -> Vec<Vec<Share>>;
@@ -67,20 +67,20 @@ pub(super) struct Table<'a> {
     sites: usize,
     /// Models that follow from sizes and sensitive counts.
     by_counts: Vec<Model>,
-    /// Those of them that follow from sensitive counts.
+    /// The models of the requirement that follow from sensitive counts.
     beyond_size: Vec<Model>,
     /// The sensitive attributes whose counts the requirement needs.
     sensitive: Vec<Attribute>,
     references: Vec<Reference>,
-    /// The site that this party speaks for; all of them where it has everybody's rows.
+    /// The site that this party speaks for; `None` for a party with everybody's rows.
     me: Option<u32>,
     demands: &'a Demands<'a>,
 }
 
 struct Attribute {
-    /// Its place among the sensitive attributes.
+    /// The attribute's place among the sensitive attributes.
     index: usize,
-    /// All its values.
+    /// All values of the attribute.
     values: Vec<u32>,
 }
 
@@ -185,8 +185,7 @@ impl<'a> Table<'a> {
         attributes.map(|attribute| (attribute.index, attribute.values.len()))
     }
 
-    /// Whether a class of which all sites know this satisfies what follows from its sensitive
-    /// counts.
+    /// Whether a class with these sizes and counts satisfies the models on sensitive counts.
     pub(super) fn holds_beyond_size(
         &self,
         view: &TableView<'_>,
@@ -196,13 +195,13 @@ impl<'a> Table<'a> {
         self.holds(&self.beyond_size, view, size, sensitive)
     }
 
-    /// Whether the requirement speaks of sites, so that counts alone do not settle it.
+    /// Whether the requirement speaks of sites, so that sizes and counts alone do not settle it.
     pub(super) fn speaks_of_sites(&self) -> bool {
         sites::demanded(self).is_some() || self.demands.requirement.m.unwrap_or(0) > 0
     }
 
-    /// Of the tries that are allowed so far, forbids those that do not satisfy what speaks of sites.
-    /// Gives the number of coalitions that were checked.
+    /// Of the tries that are allowed so far, forbids the tries that do not satisfy a demand about sites.
+    /// Returns the number of coalitions that were checked.
     pub(super) async fn check_sites(
         &self,
         party: &mut Party,
@@ -214,7 +213,7 @@ impl<'a> Table<'a> {
         coalitions::check(party, self, m, tries, allowed).await
     }
 
-    /// For each of some tries, whether it makes more than one part and all non-empty ones satisfy
+    /// For each of some tries, whether the try makes more than one part and all non-empty parts satisfy
     /// the requirement; and how many coalitions were checked.
     pub(super) async fn allowed(
         &self,
@@ -226,7 +225,7 @@ impl<'a> Table<'a> {
         let mut allowed: Vec<bool> = (0..count)
             .map(|place| {
                 let counted = tries.counted(place);
-                // A cut that leaves everything in one part is none.
+                // A cut that leaves everything in one part is no cut.
                 counted.sizes.iter().filter(|size| **size > 0).count() > 1
                     && (0..counted.parts()).all(|part| {
                         let size = counted.sizes[part];
@@ -239,7 +238,7 @@ impl<'a> Table<'a> {
         Ok((allowed, checks))
     }
 
-    /// The whole table as models see it.
+    /// The whole table in the form that models take.
     pub(super) fn view(&self) -> TableView<'_> {
         let attributes = self.references.iter().zip(&self.sensitive);
         let movers = attributes.map(|(reference, attribute)| {

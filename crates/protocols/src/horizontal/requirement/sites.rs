@@ -1,9 +1,9 @@
-//! What a requirement asks of the sites behind a part: how many there are (JX09 equation 1).
+//! Demands on the sites behind a part: how many there are (JX09 equation 1).
 //!
-//! Site diversity is asked of every class, but for clusters that hold it by support
-//! (`clustering::support`). Where it is declared for attributes of its own, or as
-//! support by the taxonomy (TG12 6.2), that is more than is demanded: a union of classes has the
-//! sites of each, and a site with records in a class supports every value that covers them.
+//! Site diversity is asked of every class, except for clusters that satisfy it by support
+//! (`clustering::support`). Where it is declared for some attributes only, or as support by the taxonomy
+//! (TG12 6.2), this question demands more than the requirement: a union of classes has the sites of
+//! each, and a site with records in a class supports every value that covers them.
 //!
 //! # Discloses
 //! To all sites, whether a part has records of at least l sites: one bit, and not how many sites or

@@ -1,13 +1,13 @@
 //! A requirement on what is left of a part, as thresholds on weighted sums of counts: what can be
 //! asked of sites that keep their counts to themselves.
 //!
-//! k, distinct l, frequency l, alpha, recursive (c,2), beta and site diversity are thresholds as they
-//! stand. Closeness is one once it is known on which side of the table's share each flow lies. For
-//! some models the thresholds are stronger than the model, so that the release always satisfies it:
-//! entropy l is held by frequency l (the greatest share bounds the entropy) or by a weighted sum that
-//! bounds the entropy from below, recursive (c,l) with l above 2 counts every one of the l-1 most
-//! frequent values as often as the first, and logarithms and exponentials are rounded to the safe
-//! side.
+//! k, distinct l, frequency l, alpha, recursive (c,2), beta and site diversity are thresholds by
+//! themselves. Closeness becomes a threshold once it is known on which side of the table's share each
+//! flow lies. For some models the thresholds are stronger than the model, so that the release always
+//! satisfies it: entropy l is held by frequency l (the greatest share bounds the entropy) or by a
+//! weighted sum that bounds the entropy from below, recursive (c,l) with l above 2 counts every one of
+//! the l-1 most frequent values as often as the first, and logarithms and exponentials are rounded to
+//! the safe side.
 
 use std::ops::Range;
 
@@ -25,17 +25,17 @@ const MOST: i128 = 1 << 62;
 /// A weighted sum of the counts of some sites, at least a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Threshold {
-    /// For each record.
+    /// The weight of each record.
     size: i128,
-    /// For each record with a value of a range of the sensitive counts.
+    /// The weight of each record with a value of a range of the sensitive counts.
     values: Vec<(Range<usize>, i128)>,
-    /// For each site with records.
+    /// The weight of each site with records.
     sites: i128,
     least: i128,
 }
 
 impl Threshold {
-    /// Records, at least so many.
+    /// A threshold on the number of records: at least `least`.
     fn records(least: u64) -> Self {
         Self {
             size: 1,
@@ -45,12 +45,12 @@ impl Threshold {
         }
     }
 
-    /// Anybody at all.
+    /// The threshold of at least one record.
     pub(super) fn somebody() -> Self {
         Self::records(1)
     }
 
-    /// Some value, at least once.
+    /// The threshold that a value occurs at least once.
     fn has(value: usize) -> Self {
         Self {
             size: 0,
@@ -59,7 +59,8 @@ impl Threshold {
         }
     }
 
-    /// `size` times the records less `value` times those with a value, at least `least`.
+    /// The threshold that `size` times the records, less `times` times the records with a value, is at
+    /// least `least`.
     fn at_most(value: usize, size: i128, times: i128, least: i128) -> Self {
         Self {
             size,
@@ -69,7 +70,7 @@ impl Threshold {
         }
     }
 
-    /// What one site's share adds.
+    /// The summand of one site's share.
     fn of(&self, share: &Share) -> i128 {
         let values = self.values.iter().map(|(range, weight)| {
             weight * i128::from(share.sensitive[range.clone()].iter().sum::<u64>())
@@ -77,7 +78,7 @@ impl Threshold {
         self.size * i128::from(share.size) + values.sum::<i128>() + self.sites
     }
 
-    /// The least and the most that a site with at most so many records can add.
+    /// The least and the greatest summand of a site with at most so many records.
     fn span(&self, records: u64) -> (i128, i128) {
         let weights = self.values.iter().map(|(_, weight)| *weight);
         let weights = weights
@@ -90,8 +91,8 @@ impl Threshold {
             })
     }
 
-    /// The same question in smaller numbers, where these are too large to be compared: weights
-    /// rounded down and the threshold up, so that it is never easier to reach.
+    /// The same question in smaller numbers, where these are too large to be compared: weights rounded
+    /// down and the threshold up, so that the rounded threshold is never easier to reach.
     fn fitted(mut self, records: u64, sites: usize) -> Self {
         loop {
             let (low, high) = self.span(records);
@@ -118,8 +119,9 @@ pub(super) struct Posed {
 }
 
 impl Threshold {
-    /// Asked of the sites outside a coalition: `shares` are those of them whose records are here,
-    /// `speaks_for` how many of them this party speaks for, and `outside` how many there are.
+    /// Poses the threshold to the sites outside a coalition: `shares` are the shares of the sites among
+    /// them whose records are here, `speaks_for` is how many of them this party speaks for, and
+    /// `outside` how many there are.
     pub(super) fn pose<'s>(
         &self,
         records: u64,
@@ -129,10 +131,11 @@ impl Threshold {
     ) -> Result<Posed, Error> {
         let (low, high) = self.span(records);
         let own: i128 = shares.map(|share| self.of(share)).sum();
-        // Fitted numbers stay far below 2^62, so all of these fit.
+        // Fitted numbers stay far below 2^62, so all of these sums fit.
         let word = |number: i128| u64::try_from(number).map_err(|_| Error::Threshold);
         let bound = (high - low) * outside as i128;
-        // A threshold that is always reached is 0, one that never is lies above the bound.
+        // A threshold that is always reached becomes 0; a threshold that is never reached lies above the
+        // bound.
         let threshold = (self.least - low * outside as i128).clamp(0, bound + 1);
         Ok(Posed {
             own: word(own - low * speaks_for as i128)?,
@@ -152,11 +155,11 @@ pub(super) struct Demand {
 /// How the answers tell.
 #[derive(Debug)]
 pub(super) enum Rule {
-    /// All hold.
+    /// All thresholds hold.
     All,
-    /// At least so many hold.
+    /// At least so many of the thresholds hold.
     Some(u64),
-    /// All but the last few hold, or one of these does.
+    /// All thresholds but the last few hold, or one of the last few does.
     AllOrOne {
         /// How many the last are.
         other_ways: usize,
@@ -178,7 +181,7 @@ pub(super) struct Close {
 }
 
 impl Close {
-    /// The question that is left when it is known which flows are positive.
+    /// The question that is left once it is known which flows are positive.
     pub(super) fn question(&self, is_positive: &[bool], records: u64, sites: usize) -> Threshold {
         let (numerator, denominator) = self.most;
         // numerator * size * total - denominator * sum of weight * |flow| >= 0
@@ -199,7 +202,7 @@ impl Close {
     }
 }
 
-/// What the models demand of whatever is left of a part whose counts, of all sites, are these.
+/// The thresholds that the models demand of the rest of a part, whose counts over all sites are these.
 pub(super) fn demands(
     wanted: &Demands<'_>,
     table: &TableView<'_>,
@@ -247,9 +250,9 @@ pub(super) fn demands(
     found
 }
 
-/// One sensitive attribute of a part.
+/// A sensitive attribute of a part.
 struct Attribute<'a> {
-    /// Where its counts begin.
+    /// The place where the attribute's counts begin.
     from: usize,
     counts: &'a [u64],
     reference: &'a Reference,
@@ -333,8 +336,8 @@ impl Attribute<'_> {
     }
 
     /// Entropy at least log l, from below. With n records and c_v of each value left, n H = n log n -
-    /// sum of c_v log c_v. Counts only fall, so log c_v is at most what it is in the part; and n log n
-    /// lies above each of its tangents. Both make the sum linear: one question for each tangent.
+    /// sum of c_v log c_v. Counts only fall, so log c_v is at most its value in the whole part; and n
+    /// log n lies above each of its tangents. Both make the sum linear: one question for each tangent.
     fn entropy_bounds(&self, l: Ratio) -> Vec<Threshold> {
         let records: u64 = self.counts.iter().sum();
         let at_tangent = |touched: f64| {
@@ -358,7 +361,7 @@ impl Attribute<'_> {
             .into()
     }
 
-    /// count/size <= p (1 + beta), and <= p (1 - ln p) where that caps it too.
+    /// count/size <= p (1 + beta), and <= p (1 - ln p) where the enhanced form caps the share too.
     fn gains(&self, beta: Ratio, enhanced: bool) -> Vec<Threshold> {
         let (beta, scale) = beta.parts();
         let total = self.reference.total();
@@ -377,8 +380,8 @@ impl Attribute<'_> {
         questions
     }
 
-    /// p e^-delta < count/size < p e^delta for each value of the table: one that is not left is below
-    /// it.
+    /// p e^-delta < count/size < p e^delta for each value of the table; a value that is not left lies
+    /// below the lower bound.
     fn within(&self, delta: f64) -> Vec<Threshold> {
         let in_table = self.reference.counts().iter().enumerate();
         let in_table = in_table.filter(|(_, count)| **count > 0);
@@ -389,7 +392,7 @@ impl Attribute<'_> {
             // Far beyond 1 a share is no bound at all.
             let most = (share * delta.exp()).min(2.0);
             let high = (most * UNIT - 1.0).floor() as i128;
-            // At least 1, so that a value that is not left fails, however large delta is.
+            // The lower bound is at least 1, so that a value that is not left fails, however large delta is.
             let low = (share * (-delta).exp() * UNIT + 1.0).ceil() as i128;
             questions.push(Threshold::at_most(at, high, UNIT as i128, 1));
             questions.push(Threshold::at_most(at, -low, -(UNIT as i128), 1));
@@ -536,7 +539,7 @@ mod tests {
         assert_eq!(posed(&half, 7), Some((13, 60, 91)));
     }
 
-    /// What does not fit ends the run; as 0 it would be an answer.
+    /// Numbers that do not fit end the run; counted as 0 they would give an answer.
     #[test]
     fn a_share_beyond_the_part_is_an_error() {
         let fewer = Threshold::at_most(0, 0, 1, -5);

@@ -1,4 +1,4 @@
-//! Requirements that not even the whole table satisfies, and what it would satisfy.
+//! Requirements that not even the whole table satisfies, and what the whole table would satisfy.
 //!
 //! # Discloses
 //! As `sites` and `coalitions` say, of the whole table.
@@ -10,8 +10,8 @@ use super::{Table, Trials, coalitions, sites};
 use crate::error::Error;
 
 impl Table<'_> {
-    /// Refuses a requirement that not even the whole table satisfies: `whole` tries it as one part.
-    /// Gives the number of coalitions that were checked.
+    /// Refuses a requirement that not even the whole table satisfies: `whole` is a try with the table as
+    /// one part. Returns the number of coalitions that were checked.
     pub(in crate::horizontal) async fn refuse_unmeetable(
         &self,
         party: &mut Party,

@@ -2,8 +2,7 @@
 //! row's verbatim values travel together through a mix that shuffles rows inside their class, so that
 //! nobody learns whose they are, beyond what the own part of a row tells its site.
 //!
-//! Rows stand in the order of what is written in them: it says nothing about the common order of
-//! records.
+//! Rows are sorted by their contents, which says nothing about the common order of records.
 //!
 //! # Discloses
 //! To all sites, the release.
@@ -26,7 +25,7 @@ pub const CELLS: What = What::new("generalized quasi-identifiers of clusters", "
 /// The verbatim values of the release.
 pub const VALUES: What = What::new("sensitive and other values of clusters", "the release");
 
-/// Puts the release together, the same at every site. `columns` and `rows` are those of the run.
+/// Puts the release together, the same at every site. `columns` and `rows` are the same as in the run.
 pub async fn assemble(
     party: &mut Party,
     plan: &Plan<'_>,
@@ -35,7 +34,7 @@ pub async fn assemble(
     found: &Clustering,
 ) -> Result<Release, Error> {
     let cells = all_cells(party, plan, found).await?;
-    // What is written alike is one class.
+    // Clusters that are written alike are one class.
     let mut classes: BTreeMap<&[Cell], Vec<u32>> = BTreeMap::new();
     for (cells, members) in cells.iter().zip(&found.clusters) {
         classes.entry(cells).or_default().extend(members);
@@ -57,7 +56,7 @@ async fn all_cells(
     found: &Clustering,
 ) -> Result<Vec<Vec<Cell>>, Error> {
     let all = plan.schema.with_role(Role::Quasi);
-    // What a closure looks like depends on neither loss nor counts.
+    // The form of closures depends on neither loss nor counts.
     let writings = plan.writings.iter();
     let shapes = writings.map(|writing| Shape::new(*writing, Loss::Lm, &[]));
     let shapes = Shapes::new(shapes.collect());

@@ -1,8 +1,8 @@
 //! By how much this site's loss changes with the moves of a block (TG12 Algorithm 4, step 6).
 //!
-//! A record that is asked about most clusters is looked up: what an attribute costs in each cluster
-//! together with a value is found once for all records of the block that have it, and a record's sums
-//! are sums of such rows. They are the same numbers as those of a look at every pair.
+//! The sums of a record that is asked about most clusters come from tables: the cost of an attribute in
+//! each cluster together with a value is computed once for all records of the block with that value, and
+//! a record's sums add such rows. The numbers are the same as for each pair of record and cluster alone.
 
 use rayon::prelude::*;
 
@@ -56,7 +56,7 @@ pub(super) fn changes<'b>(
     changes
 }
 
-/// What each attribute costs in each cluster together with a value.
+/// The cost of each attribute in each cluster together with a value.
 struct Tables {
     clusters: usize,
     attributes: Vec<Table>,
@@ -67,7 +67,7 @@ struct Table {
     parts: Vec<u64>,
     /// Codes that several records have, ascending.
     codes: Vec<u32>,
-    /// For each of them, a row of costs.
+    /// For each value in the table, a row of costs.
     costs: Vec<u64>,
 }
 

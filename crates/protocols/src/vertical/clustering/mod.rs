@@ -1,31 +1,32 @@
 //! Sequential clustering of vertically partitioned tables (TG12 section 5, Algorithm 4).
 //!
-//! All sites hold the same records, so who is in which cluster is known to all, and each site knows
+//! All sites hold the same records, so the members of each cluster are known to all, and each site knows
 //! the closures of clusters in its own columns. What a change costs is the sum of what it costs each
-//! site, and only the pivot, the first site, learns it: it picks the changes and announces them.
-//! Costs are whole numbers, so that the sums are the same however the columns are split, and so is
+//! site, and only the pivot, the first site, learns the sum: the pivot picks the changes and announces
+//! them. Costs are whole numbers, so that the sums are the same however the columns are split, and so is
 //! all that follows from them: a party of one that has every column gets the same clusters.
 //!
-//! The changes of a block of records against all clusters are asked together (`pass`). Of a block,
-//! moves that touch different clusters are made together; the other records wait for a later one. A
-//! record that stayed is asked again only about clusters that have changed since, which all sites
-//! know. Small clusters are united in the end, all pairs asked together and mutual nearest united
-//! (`unite`). The published algorithm ends there; then records move on out of clusters larger than
-//! k while the loss falls.
+//! The changes of a block of records against all clusters are asked together (`pass`). Of a block, moves
+//! that touch different clusters are made together; the other records wait for a later block. A record
+//! that stayed is asked again only about clusters that have changed since, which all sites know. Small
+//! clusters are united in the end, all pairs asked together and mutual nearest united (`unite`). The
+//! published algorithm ends there; then records move on out of clusters larger than k while the loss
+//! falls.
 //!
-//! What the requirement asks of sensitive values is checked by the site that has them, on the moves,
-//! splits and clusters that are proposed (6.1), and the sites learn together whether all agree. The
-//! site with the first sensitive attribute deals its values evenly at the start and when clusters are
-//! split (6.1.1, 6.1.2). Of several starts the one with the least loss is kept.
+//! Demands on sensitive values are checked by the site that has these values, on the moves, splits and
+//! clusters that are proposed (6.1), and the sites learn together whether all agree. The site with the
+//! first sensitive attribute deals its values evenly at the start and when clusters are split (6.1.1,
+//! 6.1.2). Of several starts, the start with the least loss is kept.
 //!
 //! # Discloses
 //! To the pivot, by how much the loss of all sites together changes when a record moves, when two
-//! clusters are united, and from step to step ([`COSTS`], TG12 Proposition 8.1 and section 8.3). To
-//! all sites, random words ([`RANDOM`]), how records are dealt ([`DEALT`]), where they move or that
-//! they wait ([`MOVES`]), which clusters are united ([`UNIONS`]), when iterations end ([`ENDS`]), which
-//! start is kept ([`KEPT`]), and whether what was proposed satisfies the requirement at every site
-//! ([`HOLDS`], [`MEETS`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and sensitive values of a site stay there until the release. With two
-//! sites the pivot learns the other site's changes; noise on them is an option (8.3).
+//! clusters are united, and from step to step ([`LOSS_CHANGES`], TG12 Proposition 8.1 and section 8.3). To all
+//! sites, random words ([`RANDOM_WORDS`]), how records are dealt ([`DEALT_RECORDS`]), where records move or that they
+//! wait ([`RECORD_MOVES`]), which clusters are united ([`UNITED_CLUSTERS`]), when iterations end ([`LAST_ITERATION`]), which start
+//! is kept ([`BEST_START`]), and whether proposals satisfy the requirement at every site ([`HOLDING_PROPOSALS`],
+//! [`MET_REQUIREMENT`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and sensitive values of a site
+//! stay there until the release. With two sites the pivot learns the other site's changes; noise on them
+//! is an option (8.3).
 
 mod assembly;
 mod changes;
@@ -51,59 +52,59 @@ use work::Work;
 pub use plan::Plan;
 
 /// Whether all records together satisfy the requirement.
-pub const MEETS: What = What::new(
+pub const MET_REQUIREMENT: What = What::new(
     "whether the whole table satisfies the requirement at every site",
     "the release",
 );
-/// What the start, the visiting orders and the splits are drawn from.
-pub const RANDOM: What = What::new(
+/// The random words from which the start, the visiting orders and the splits are drawn.
+pub const RANDOM_WORDS: What = What::new(
     "random words that the pivot draws for start, order and splits",
     "TG12 section 5: clusters are public",
 );
 /// How the site with the first sensitive attribute deals records to clusters.
-pub const DEALT: What = What::new(
+pub const DEALT_RECORDS: What = What::new(
     "clusters that records are dealt to at the start, and halves of split clusters",
     "TG12 sections 6.1.1 and 6.1.2",
 );
 /// Changes of the loss.
-pub const COSTS: What = What::new(
+pub const LOSS_CHANGES: What = What::new(
     "changes of the loss when records move and clusters are united",
     "TG12 Proposition 8.1 and section 8.3",
 );
-/// Where records move.
-pub const MOVES: What = What::new(
+/// The moves of records, and which records wait.
+pub const RECORD_MOVES: What = What::new(
     "clusters that records move to, and records that wait",
     "TG12 section 5: clusters are public",
 );
-/// Which clusters are united.
-pub const UNIONS: What = What::new(
+/// The clusters that are united.
+pub const UNITED_CLUSTERS: What = What::new(
     "clusters that are united",
     "TG12 section 5: clusters are public",
 );
 /// Whether what was proposed satisfies the requirement.
-pub const HOLDS: What = What::new(
+pub const HOLDING_PROPOSALS: What = What::new(
     "whether moves, splits and clusters satisfy the requirement at every site",
     "TG12 section 6.1",
 );
 
 /// Whether iterations end.
-pub const ENDS: What = What::new(
+pub const LAST_ITERATION: What = What::new(
     "whether an iteration brought so little that it is the last",
     "TG12 section 5: the pivot says when to stop",
 );
 
-/// Which start is kept.
-pub const KEPT: What = What::new(
+/// The start that is kept.
+pub const BEST_START: What = What::new(
     "whether a start ended better than those before it",
     "TG12 section 5: clusters are public",
 );
 
-/// How a run goes, for people who wait and for those who look at it afterwards.
+/// A step of a run, for people who wait and for a later look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The phase of the run.
     pub phase: Phase,
-    /// Clusters there are.
+    /// The number of clusters.
     pub clusters: usize,
     /// Records that moved, or clusters that were united.
     pub moved: u64,
@@ -123,28 +124,28 @@ pub enum Phase {
     Refined,
 }
 
-/// What came of a run, as one site has it.
+/// The result of a clustering at one site.
 #[derive(Debug)]
 pub struct Clustering {
     /// The records of each cluster by their place in the common order, ascending.
     pub clusters: Vec<Vec<u32>>,
     /// How each cluster is written in this site's quasi-identifiers.
     pub cells: Vec<Vec<Cell>>,
-    /// What happened, step by step, from the start that was kept.
+    /// The steps of the start that was kept.
     pub trace: Vec<Progress>,
-    /// Mean loss of a cell, of this site's cells; no other site knows it.
+    /// The mean loss of a cell over this site's cells; no other site knows it.
     pub own_loss: f64,
     /// Why the iterations of the start that was kept ended.
     pub ended: Ended,
-    /// The same of the iterations after clusters were united, where there are any.
+    /// Why the iterations after clusters were united ended, where there were such iterations.
     pub refinement_ended: Option<Ended>,
     /// Secure sums that the published form needs for the same starts: one for each record in each
     /// iteration, one for each union.
     pub published_calls: u64,
 }
 
-/// Clusters the joint table so that every cluster satisfies the requirement. `columns` are this
-/// site's by their position in the study's schema, `rows` the places in them of the records that all
+/// Clusters the joint table so that every cluster satisfies the requirement. `columns` are this site's
+/// columns by their position in the study's schema, `rows` the places in them of the records that all
 /// sites hold, in their common order.
 pub async fn cluster(
     party: &mut Party,
@@ -159,12 +160,14 @@ pub async fn cluster(
     let (quasi, sensitive) = (own(Role::Quasi)?, own(Role::Sensitive)?);
     let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
     let demand = Demand::new(plan.requirement, &sensitive, &references);
-    demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
+    demand
+        .refuse_unmeetable(party, MET_REQUIREMENT, rows.len())
+        .await?;
 
     let shapes = plan.shapes(&quasi);
     let mut draws = Draws::agree(party, plan).await?;
     let mut steps = Steps::new(rows.len(), plan.writings.len());
-    // The first start is always better than none.
+    // The first start is always better than no start.
     let mut best = Clustering {
         clusters: Vec::new(),
         cells: Vec::new(),
@@ -200,14 +203,14 @@ pub async fn cluster(
     Ok(best)
 }
 
-/// What is known of a start when it has ended.
+/// What is known of a start at its end.
 struct Run {
     ended: Ended,
     refinement_ended: Option<Ended>,
     published_calls: u64,
 }
 
-/// From a start to its end.
+/// Runs one start to its end.
 async fn run(
     party: &mut Party,
     work: &mut Work<'_>,
@@ -254,7 +257,7 @@ async fn run(
     })
 }
 
-/// Why an iteration with so many changes is the last that is worth it.
+/// Why an iteration with so many changes is the last worthwhile one.
 fn why(changes: u64) -> Ended {
     match changes {
         0 => Ended::NothingMoved,

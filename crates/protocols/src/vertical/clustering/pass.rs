@@ -1,21 +1,21 @@
 //! An iteration over the records (TG12 Algorithm 4, steps 3 to 17), block by block.
 //!
-//! How many records a block has follows from how many wanted to move in the last one, so that it
-//! brings about as many moves as there are clusters to make them. The pivot goes through them by
-//! what they save: each goes where it saves most, if neither cluster is touched by a move before it;
-//! where the other is, to the best that is not, if that saves at least half as much; otherwise it
+//! The size of a block follows from how many records wanted to move in the last block, so that a block
+//! brings about as many moves as the clusters allow. The pivot goes through the records by what they
+//! save: a record goes where it saves most, if no earlier move touches either cluster; if one touches
+//! the target, it goes to the best untouched cluster that saves at least half as much; otherwise it
 //! waits.
 //!
 //! # Discloses
 //! To the pivot, the changes of the loss; to all sites, where records move, that they wait, and which
-//! moves do not keep what the requirement asks.
+//! moves would break the requirement.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
-use super::MOVES;
+use super::RECORD_MOVES;
 use super::changes::changes;
 use super::work::{PIVOT, Work};
 use crate::clustering::numbers::{Cluster, Row};
@@ -27,10 +27,10 @@ pub(super) const MOST_CHANGES: usize = 1 << 22;
 const WISHES: f64 = 2.0;
 /// How often a record's moves may be refused in an iteration.
 const MOST_REFUSALS: usize = 3;
-/// What the pivot says of a record that waits.
+/// The pivot's word for a record that waits.
 const WAITS: u64 = u64::MAX;
 
-/// What became of a block.
+/// The result of a block.
 struct Settled {
     moved: u64,
     waiting: Vec<Row>,
@@ -70,7 +70,7 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
         if fresh == 0 && settled.moved as usize * 8 < asked.min(living.len()) {
             return Ok(moved);
         }
-        // Behind all others, so that those that want the same do not fill a block.
+        // These records go behind all others, so that records that want the same do not fill a block.
         queue.extend(settled.waiting);
     }
 }
@@ -94,9 +94,9 @@ impl Refused {
 #[derive(Default)]
 struct Block {
     rows: Vec<Row>,
-    /// One record's clusters after the other's.
+    /// The clusters asked about, one record's after the other's.
     targets: Vec<Cluster>,
-    /// Where each record's end.
+    /// The place where each record's clusters end.
     ends: Vec<usize>,
 }
 
@@ -105,8 +105,8 @@ impl Block {
         self.targets.len()
     }
 
-    /// Adds a record, if there is something to ask about it: all other clusters when its own has
-    /// changed since it last stayed, else those that have.
+    /// Adds a record, if there is something to ask about it: all other clusters if its own cluster has
+    /// changed since the record last stayed, else the clusters that have changed.
     fn push(&mut self, work: &Work<'_>, row: Row, floor: u64, living: &[Cluster]) {
         let own = work.cluster_of(row);
         if work.clusters.size(own) <= floor {
@@ -149,10 +149,10 @@ impl Block {
             self.pick(work, floor, refused, &changes, &mut told);
         }
         drop(changes);
-        party.sum(MOVES, &mut told).await?;
+        party.sum(RECORD_MOVES, &mut told).await?;
         let moves = self.read(|row| work.cluster_of(row), &told);
         let problem = "records move that cannot move together";
-        let moves = moves.ok_or_else(|| party.misfit(MOVES, problem))?;
+        let moves = moves.ok_or_else(|| party.misfit(RECORD_MOVES, problem))?;
         let mut agreed: Vec<bool> = moves
             .iter()
             .map(|(row, to)| work.may_shift(*row, *to))
@@ -185,7 +185,7 @@ impl Block {
         Ok(Settled { moved, waiting })
     }
 
-    /// Picks moves that touch different clusters: those that save most first.
+    /// Picks moves that touch different clusters: the moves that save most first.
     fn pick(
         &self,
         work: &Work<'_>,
@@ -239,7 +239,7 @@ impl Block {
         }
     }
 
-    /// The moves that were told, if they can be made together.
+    /// The moves that the pivot told, if they can be made together.
     fn read(
         &self,
         cluster_of: impl Fn(Row) -> Cluster,
@@ -263,7 +263,7 @@ impl Block {
     }
 }
 
-/// Whether a record is alone in its cluster and must not stay so.
+/// Whether a record is alone in its cluster and must leave.
 fn is_alone(work: &Work<'_>, cluster: Cluster, floor: u64) -> bool {
     floor == 0 && work.k() > 1 && work.clusters.size(cluster) == 1
 }
@@ -285,7 +285,8 @@ mod tests {
         let read = |told: [u64; 2]| block.read(cluster_of, &told);
         assert_eq!(read([3, 4]).unwrap(), [moves(7, 2), moves(9, 3)]);
         assert_eq!(read([WAITS, 0]).unwrap(), []);
-        // To the same cluster; into each other's; to where they are; to what was not asked about.
+        // To the same cluster; into each other's; to the cluster of the record; to a cluster that was
+        // not asked about.
         for told in [
             [3, 3],
             [2, 4],

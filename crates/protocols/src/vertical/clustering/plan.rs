@@ -1,5 +1,5 @@
-//! What the sites agree on before a clustering of the same people, as it follows from a study, and what
-//! a run of it discloses.
+//! What the sites agree on before a clustering of the same people, as a study sets it, and what such a
+//! run discloses.
 
 use std::sync::Arc;
 
@@ -8,7 +8,10 @@ use hedgerow_data::{Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Seed, What};
 
-use super::{CELLS, COSTS, DEALT, ENDS, HOLDS, KEPT, MEETS, MOVES, RANDOM, UNIONS, VALUES};
+use super::{
+    BEST_START, CELLS, DEALT_RECORDS, HOLDING_PROPOSALS, LAST_ITERATION, LOSS_CHANGES,
+    MET_REQUIREMENT, RANDOM_WORDS, RECORD_MOVES, UNITED_CLUSTERS, VALUES,
+};
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
 use crate::clustering::{Loss, MOST_ITERATIONS};
@@ -20,13 +23,13 @@ use crate::vertical::own::{self, Held, OwnColumn};
 pub struct Plan<'a> {
     /// The study's columns.
     pub schema: &'a Arc<Schema>,
-    /// Which site holds which.
+    /// Which site holds which columns.
     pub split: &'a Split,
     /// What every cluster must satisfy in the end.
     pub requirement: &'a Requirement,
     /// How each quasi-identifier of the schema is written, in its order.
     pub writings: Vec<Writing<'a>>,
-    /// What is lost by it.
+    /// The loss that clustering keeps small.
     pub loss: Loss,
     /// Records of a cluster at the start, as a share of k.
     pub start: f64,
@@ -38,11 +41,12 @@ pub struct Plan<'a> {
     pub iterations: u32,
     /// Whether records move on beyond the published end.
     pub is_refined: bool,
-    /// The most that a site adds to or takes off each of its changes, as a share of the loss of a
-    /// cell; 0 for none (TG12 section 8.3).
+    /// The most that a site adds to or takes off each of its changes, as a share of the loss of a cell;
+    /// 0 for no noise (TG12 section 8.3).
     pub noise: f64,
-    /// What a site draws from: the pivot, and the site with the first sensitive attribute, where it
-    /// deals records. A site asks for its own only; a party of one, which stands for all, for both.
+    /// The seed of a site: of the pivot, and of the site with the first sensitive attribute, where that
+    /// site deals records. A site asks for its own seed only; a party of one, which stands for all
+    /// sites, for both.
     pub seeds: &'a (dyn Fn(u32) -> Seed + Sync),
 }
 
@@ -55,7 +59,7 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// The site with the first sensitive attribute, if there is one.
+    /// The site with the first sensitive attribute, if the study has one.
     pub(super) fn dealer(&self) -> Option<usize> {
         let first = *self.schema.with_role(Role::Sensitive).first()?;
         let holds = |site: &usize| {
@@ -65,8 +69,8 @@ impl<'p> Plan<'p> {
         (0..self.split.sites()).find(holds)
     }
 
-    /// How the closures of this site's quasi-identifiers look and what they cost. What that depends
-    /// on, it has in full: every record's value.
+    /// The form and cost of closures of this site's quasi-identifiers. The site has in full what these
+    /// depend on: every record's value.
     pub(super) fn shapes(&self, quasi: &[OwnColumn<'_>]) -> Shapes<'p> {
         let all = self.schema.with_role(Role::Quasi);
         let own = quasi.iter().filter_map(|column| {
@@ -108,17 +112,26 @@ impl<'p> Plan<'p> {
     pub fn discloses(&self) -> Vec<What> {
         let mut all = Vec::new();
         if own::is_asked(&self.requirement.models) {
-            all.push(MEETS);
+            all.push(MET_REQUIREMENT);
         }
         // Sensitive values are dealt evenly where the requirement speaks of them.
         let is_sensitive = |model: &Model| !matches!(model, Model::KAnonymity { .. });
         if self.requirement.models.iter().any(is_sensitive) {
-            all.push(DEALT);
+            all.push(DEALT_RECORDS);
         }
         if self.starts > 1 {
-            all.push(KEPT);
+            all.push(BEST_START);
         }
-        all.extend([RANDOM, COSTS, MOVES, UNIONS, HOLDS, ENDS, CELLS, VALUES]);
+        all.extend([
+            RANDOM_WORDS,
+            LOSS_CHANGES,
+            RECORD_MOVES,
+            UNITED_CLUSTERS,
+            HOLDING_PROPOSALS,
+            LAST_ITERATION,
+            CELLS,
+            VALUES,
+        ]);
         all
     }
 }

@@ -1,9 +1,9 @@
-//! The random start (TG12 Algorithm 4, steps 1 and 2) and the splits of large clusters (steps 18 to
-//! 21). The pivot draws them: it tells all sites what from, and every site draws the same.
+//! The random start (TG12 Algorithm 4, steps 1 and 2) and the splits of large clusters (steps 18 to 21).
+//! The pivot draws them: it tells all sites its random words, from which every site draws the same.
 //!
 //! Where the requirement speaks of sensitive values, the site with the first sensitive attribute deals
-//! its values evenly instead (6.1.1, 6.1.2), from randomness of its own: who stands with whom must
-//! not say who has the same value.
+//! its values evenly instead (6.1.1, 6.1.2), from randomness of its own: the clusters must not say who
+//! has the same value.
 //!
 //! # Discloses
 //! To all sites, random words, how records are dealt, and whether the halves of a split satisfy the
@@ -12,15 +12,15 @@
 use hedgerow_smc::{Generator, Party, Seed};
 
 use super::work::{PIVOT, Work};
-use super::{DEALT, Plan, RANDOM};
+use super::{DEALT_RECORDS, Plan, RANDOM_WORDS};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
 
-/// What a run draws from.
+/// The randomness of a run.
 pub(super) struct Draws {
-    /// The same at all sites.
+    /// The randomness that is the same at all sites.
     pub(super) common: Generator,
-    /// This site's own; of a party of one, that of the site which would deal.
+    /// This site's own randomness; at a party of one, the randomness of the site that would deal.
     own: Generator,
 }
 
@@ -32,7 +32,7 @@ impl Draws {
             1 => plan.dealer().unwrap_or(me),
             _ => me,
         };
-        // Words are drawn everywhere, so that what is dealt later does not depend on who is the pivot.
+        // Words are drawn at every site, so that later deals do not depend on which site is the pivot.
         let drawn = |site: usize| {
             let mut own = Generator::new(&(plan.seeds)(site as u32));
             let words = [0; 4].map(|_: u64| own.next_u64());
@@ -43,7 +43,7 @@ impl Draws {
         if party.me() != PIVOT {
             words.fill(0);
         }
-        party.sum(RANDOM, &mut words).await?;
+        party.sum(RANDOM_WORDS, &mut words).await?;
         let mut seed = [0; 32];
         for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
@@ -67,8 +67,8 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Splits clusters that have grown too large in two at random, but for splits that would cost a
-/// cluster what it satisfies. Gives how many were split.
+/// Splits clusters that have grown too large in two at random, except for splits that would break the
+/// requirement. Returns how many were split.
 pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<u64, Error> {
     let most = (work.k() as f64 * work.plan.split_above).max(1.0);
     let is_large = |cluster: &Cluster| work.clusters.size(*cluster) as f64 > most;
@@ -115,18 +115,18 @@ async fn deal(
         told.extend(labels_by_value(work, group, parts));
     }
     if !told.is_empty() {
-        party.sum(DEALT, &mut told).await?;
+        party.sum(DEALT_RECORDS, &mut told).await?;
     }
     dealt(&groups, parts, &told).ok_or_else(|| uneven(party))
 }
 
 fn uneven(party: &Party) -> Error {
     let problem = "records are dealt to no parts, or unevenly";
-    party.misfit(DEALT, problem).into()
+    party.misfit(DEALT_RECORDS, problem).into()
 }
 
 /// The part of each record of a group, so that every value of the first sensitive attribute is spread
-/// evenly; nothing at sites that do not have it.
+/// evenly; empty at sites without that attribute.
 fn labels_by_value(work: &mut Work<'_>, group: &[Row], parts: usize) -> Vec<u64> {
     let mut labels = vec![0; group.len()];
     if !work.is_dealer() {
@@ -143,7 +143,7 @@ fn labels_by_value(work: &mut Work<'_>, group: &[Row], parts: usize) -> Vec<u64>
     labels
 }
 
-/// The parts that were told, if they are of about the same size.
+/// The parts that a site told, if they are of about the same size.
 fn dealt(groups: &[Vec<Row>], parts: usize, told: &[u64]) -> Option<Vec<Vec<Vec<Row>>>> {
     let mut told = told.iter();
     let mut all = Vec::with_capacity(groups.len());
@@ -176,7 +176,7 @@ mod tests {
             parts,
             [[rows(&[7]), rows(&[5, 9])], [rows(&[1]), rows(&[2])]]
         );
-        // All in one; a part that there is not; too few.
+        // All records in one part; a part that does not exist; too few records.
         for told in [[0, 0, 0, 0, 1], [0, 1, 2, 0, 1], [0, 1, u64::MAX, 0, 1]] {
             assert_eq!(dealt(&groups, 2, &told), None);
         }

@@ -2,20 +2,21 @@
 //! kept.
 //!
 //! # Discloses
-//! To the pivot, by how much the loss of all sites differs from that at the first start; to all sites,
-//! whether a step was the last of its kind, and whether a start ended better than those before it.
+//! To the pivot, by how much the loss of all sites differs from the loss at the first start; to all
+//! sites, whether a step was the last of its kind, and whether a start ended better than the starts
+//! before it.
 
 use hedgerow_smc::Party;
 
 use super::work::{PIVOT, Work};
-use super::{ENDS, KEPT, Phase, Progress};
+use super::{BEST_START, LAST_ITERATION, Phase, Progress};
 use crate::clustering::cost::UNIT;
 use crate::error::Error;
 
-/// Iterations end when one brings less than this share of what they brought before.
+/// Iterations end when one brings less than this share of what all before it brought.
 const LITTLE: i64 = 200;
 
-/// What is neither yes nor no.
+/// A number in place of a bit that is neither 0 nor 1.
 const NO_BIT: &str = "neither yes nor no";
 
 /// The steps of a run, and what the pivot learns of their loss.
@@ -24,8 +25,8 @@ pub(super) struct Steps {
     attributes: usize,
     /// This site's loss at the first start.
     first: u64,
-    /// What the pivot knows: by how much the loss of all differs from that at the first start, when
-    /// this start began, after its last step, and at the end of the best start so far.
+    /// Known to the pivot: by how much the loss of all sites differs from the loss at the first start:
+    /// when this start began, after its last step, and at the end of the best start so far.
     began: i64,
     last: i64,
     best: i64,
@@ -63,7 +64,8 @@ impl Steps {
         Ok(())
     }
 
-    /// By how much the loss of all sites differs from that at the first start: the pivot learns it.
+    /// By how much the loss of all sites differs from the loss at the first start, which only the pivot
+    /// learns.
     async fn change(&self, party: &mut Party, work: &Work<'_>) -> Result<Option<i64>, Error> {
         let mut change = [work.clusters.loss().wrapping_sub(self.first)];
         work.blur(party, &mut change);
@@ -71,7 +73,7 @@ impl Steps {
         Ok((party.me() == PIVOT).then_some(change[0] as i64))
     }
 
-    /// Whether this start ended better than those before it, which the pivot tells.
+    /// Whether this start ended better than the starts before it, which the pivot tells.
     pub(super) async fn is_best(&mut self, party: &mut Party, start: u32) -> Result<bool, Error> {
         if start == 0 {
             self.best = self.last;
@@ -82,13 +84,13 @@ impl Steps {
             is_best[0] = u64::from(self.last < self.best);
             self.best = self.best.min(self.last);
         }
-        party.sum(KEPT, &mut is_best).await?;
-        party.fit(KEPT, is_best[0] < 2, NO_BIT)?;
+        party.sum(BEST_START, &mut is_best).await?;
+        party.fit(BEST_START, is_best[0] < 2, NO_BIT)?;
         Ok(is_best[0] != 0)
     }
 
-    /// Ends a step. Gives whether it brought so little that there should be no more of its kind, which
-    /// the pivot tells.
+    /// Ends a step. Returns whether the step brought so little that no other of its kind should follow,
+    /// which the pivot tells.
     pub(super) async fn step(
         &mut self,
         party: &mut Party,
@@ -104,8 +106,8 @@ impl Steps {
             is_last[0] = u64::from(gained <= so_far / LITTLE);
             self.last = change;
         }
-        party.sum(ENDS, &mut is_last).await?;
-        party.fit(ENDS, is_last[0] < 2, NO_BIT)?;
+        party.sum(LAST_ITERATION, &mut is_last).await?;
+        party.fit(LAST_ITERATION, is_last[0] < 2, NO_BIT)?;
         self.trace.push(Progress {
             phase,
             clusters: work.clusters.living().count(),

@@ -1,8 +1,9 @@
-//! The published end (TG12 Algorithm 4, steps 23 to 29): clusters that are too small, or do not
-//! satisfy the requirement, are united until none is left.
+//! The published end (TG12 Algorithm 4, steps 23 to 29): clusters that are too small, or do not satisfy
+//! the requirement, are united until no such cluster is left.
 //!
-//! What every pair would cost is asked together, and all pairs that are each other's nearest become
-//! one: the two closest of all are always among them. A last one joins the cluster it is closest to.
+//! The costs of all pairs are asked together, and all pairs that are each other's nearest become one:
+//! the two closest clusters of all are always such a pair. The last small cluster joins the cluster
+//! closest to it.
 //!
 //! # Discloses
 //! To the pivot, the changes of the loss; to all sites, which clusters are united, and whether
@@ -11,7 +12,7 @@
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
-use super::UNIONS;
+use super::UNITED_CLUSTERS;
 use super::pass::MOST_CHANGES;
 use super::work::{PIVOT, Work};
 use crate::clustering::numbers::Cluster;
@@ -24,7 +25,7 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
     loop {
         let small = small(party, work, &mut known).await?;
         let living: Vec<Cluster> = work.clusters.living().collect();
-        // The whole table satisfies the requirement, so a last cluster does.
+        // The whole table satisfies the requirement, so the last cluster satisfies it too.
         if small.is_empty() || living.len() < 2 {
             return Ok(unions);
         }
@@ -33,11 +34,11 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
         if party.me() == PIVOT {
             pick(&small, &nearest, &mut told);
         }
-        party.sum(UNIONS, &mut told).await?;
+        party.sum(UNITED_CLUSTERS, &mut told).await?;
         work.clock += 1;
         let told = read(&small, &living, &told);
         let problem = "clusters are united that cannot be together";
-        for (one, other) in told.ok_or_else(|| party.misfit(UNIONS, problem))? {
+        for (one, other) in told.ok_or_else(|| party.misfit(UNITED_CLUSTERS, problem))? {
             let (into, gone) = (one.min(other), one.max(other));
             work.unite(gone, into);
             known[into.index()] = None;
@@ -46,7 +47,7 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
     }
 }
 
-/// The clusters that must not stay as they are.
+/// The clusters that must be united with others.
 async fn small(
     party: &mut Party,
     work: &Work<'_>,
@@ -70,10 +71,10 @@ async fn small(
     Ok(work.clusters.living().filter(is_small).collect())
 }
 
-/// What is lost with a cluster, and the cluster.
+/// The loss of a union with a cluster, and the cluster.
 type Near = Option<(i64, Cluster)>;
 
-/// For each small cluster, the one that is closest to it: the pivot learns it.
+/// For each small cluster, the closest cluster, which only the pivot learns.
 async fn nearest(
     party: &mut Party,
     work: &Work<'_>,
@@ -81,7 +82,8 @@ async fn nearest(
     living: &[Cluster],
 ) -> Result<Vec<Near>, Error> {
     let mut nearest: Vec<Near> = vec![None; small.len()];
-    // Places among the small of both, the second none for a cluster that is large enough.
+    // Places of both clusters among the small clusters; the second is `None` for a cluster that is large
+    // enough.
     let mut pairs: Vec<(usize, Option<usize>, Cluster)> = Vec::new();
     let mut first = 0;
     while first < small.len() {
@@ -118,7 +120,7 @@ async fn nearest(
     Ok(nearest)
 }
 
-/// Says of the first of each two that are to be one, which is the other.
+/// Tells, for the first cluster of each pair to be united, the second cluster.
 fn pick(small: &[Cluster], nearest: &[Near], told: &mut [u64]) {
     for (place, near) in nearest.iter().enumerate() {
         let Some((_, other)) = near else {
@@ -134,7 +136,7 @@ fn pick(small: &[Cluster], nearest: &[Near], told: &mut [u64]) {
     }
 }
 
-/// The unions that were told, if there are any and they can be made together.
+/// The unions that the pivot told, if there are any and they can be made together.
 fn read(small: &[Cluster], living: &[Cluster], told: &[u64]) -> Option<Vec<(Cluster, Cluster)>> {
     let candidates = if small.len() == 1 { living } else { small };
     let mut unions: Vec<(Cluster, Cluster)> = Vec::new();
@@ -163,7 +165,8 @@ mod tests {
             read(&small, &living, &[4, 0, 9, 0]).unwrap(),
             [pair(1, 3), pair(4, 8)]
         );
-        // None; with itself; one twice; one that is large enough, gone, or no cluster at all.
+        // No union; a cluster with itself; a cluster twice; a cluster that is large enough, gone, or
+        // unknown.
         for told in [
             [0, 0, 0, 0],
             [2, 0, 0, 0],

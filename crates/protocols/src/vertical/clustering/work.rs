@@ -1,4 +1,4 @@
-//! A clustering under way: who is in which cluster, which all sites know, and what this site knows of
+//! A clustering under way: the members of clusters, which all sites know, and what this site knows of
 //! the clusters in its own columns.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use hedgerow_smc::{Party, Site};
 
 use super::super::own::{Demand, OwnColumn};
 use super::start::Draws;
-use super::{COSTS, HOLDS, Plan};
+use super::{HOLDING_PROPOSALS, LOSS_CHANGES, Plan};
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
 use crate::clustering::numbers::{Cluster, Row};
@@ -23,9 +23,9 @@ pub(super) const PIVOT: Site = Site::new(0);
 /// A sensitive attribute.
 struct Attribute<'a> {
     demand: Demand<'a>,
-    /// All its values.
+    /// All values of the attribute.
     values: Vec<u32>,
-    /// Where its counts begin.
+    /// The place where the attribute's counts begin.
     from: usize,
 }
 
@@ -38,12 +38,13 @@ impl Attribute<'_> {
 pub(super) struct Work<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) shapes: &'a Shapes<'a>,
-    /// What the requirement asks beyond the size of clusters.
+    /// What the requirement demands beyond the size of clusters.
     beyond_size: Vec<Model>,
-    /// This site's sensitive attributes. Each is asked for itself, so that it makes no difference
-    /// which of them stand at one site.
+    /// This site's sensitive attributes. Each is asked about alone, so that it makes no difference which
+    /// of them stand at one site.
     attributes: Vec<Attribute<'a>>,
-    /// Whether the first sensitive attribute of the study stands here; none if there is no such.
+    /// Whether this site holds the study's first sensitive attribute; `None` if the study has no
+    /// sensitive attribute.
     first_sensitive: Option<bool>,
     /// Closures and costs in this site's columns, and the counts of its sensitive values.
     pub(super) clusters: Clusters,
@@ -52,7 +53,7 @@ pub(super) struct Work<'a> {
     pub(super) clock: u64,
     /// When each cluster changed last.
     pub(super) changed: Vec<u64>,
-    /// When each record was last found to be where it should be.
+    /// When each record was last found to be in its best cluster.
     pub(super) settled: Vec<u64>,
     /// Codes of this site's quasi-identifiers, row by row.
     records: Vec<u32>,
@@ -260,12 +261,12 @@ impl<'a> Work<'a> {
         (left * cost).wrapping_sub(before)
     }
 
-    /// By how much it grows when the record joins another.
+    /// By how much this site's loss grows when the record joins a cluster.
     pub(super) fn joining(&self, row: Row, cluster: Cluster) -> u64 {
         self.clusters.growth(self.shapes, cluster, self.record(row))
     }
 
-    /// By how much it grows when two clusters become one; entropy may fall.
+    /// By how much this site's loss grows when two clusters become one; entropy may fall.
     pub(super) fn uniting(&self, one: Cluster, other: Cluster) -> u64 {
         let apart = self.clusters.loss_of(one) + self.clusters.loss_of(other);
         let united = self.clusters.loss_united(self.shapes, one, other);
@@ -289,15 +290,15 @@ impl<'a> Work<'a> {
         party: &mut Party,
         changes: &mut [u64],
     ) -> Result<(), Error> {
-        party.sum_to(COSTS, PIVOT, changes).await?;
-        // A cell loses at most the entropy of 2^32 records, and so does all of noise.
+        party.sum_to(LOSS_CHANGES, PIVOT, changes).await?;
+        // A cell loses at most the entropy of 2^32 records, which bounds the noise too.
         let cells = (self.rows() * self.plan.writings.len()) as u64 + party.sites() as u64;
         let most = (32.0 * UNIT) as u64 * cells;
         let fits = changes
             .iter()
             .all(|change| (*change as i64).unsigned_abs() <= most);
         party.fit(
-            COSTS,
+            LOSS_CHANGES,
             fits,
             "the loss changes by more than there is to lose",
         )?;
@@ -324,15 +325,15 @@ impl<'a> Work<'a> {
         self.sensitive(row).first().copied()
     }
 
-    /// Replaces what this site says of some proposals by whether all sites agree to them.
+    /// Replaces this site's answers to some proposals by whether all sites agree to them.
     pub(super) async fn agree(&self, party: &mut Party, says: &mut [bool]) -> Result<(), Error> {
         if self.needs_agreement() && !says.is_empty() {
-            party.all(HOLDS, says).await?;
+            party.all(HOLDING_PROPOSALS, says).await?;
         }
         Ok(())
     }
 
-    /// Whether a cluster satisfies what is asked beyond its size.
+    /// Whether a cluster satisfies what the requirement demands beyond its size.
     pub(super) fn is_diverse(&self, cluster: Cluster) -> bool {
         let (size, counts) = (self.clusters.size(cluster), self.clusters.counts(cluster));
         let mut attributes = self.attributes.iter();
@@ -352,7 +353,7 @@ impl<'a> Work<'a> {
             && self.keeps(to, self.clusters.size(to) + 1, &with)
     }
 
-    /// Whether the parts satisfy what the cluster did when some of its records leave together.
+    /// Whether both parts still satisfy the requirement when some records of a cluster leave together.
     pub(super) fn may_part(&self, rows: &[Row], from: Cluster) -> bool {
         let whole = self.clusters.counts(from);
         let mut part = vec![0; whole.len()];
@@ -391,7 +392,7 @@ impl<'a> Work<'a> {
         models.all(|model| model.holds(&class, table))
     }
 
-    /// The records of each cluster, and how this site writes it.
+    /// The records of each cluster, and the cells that this site writes for it.
     pub(super) fn written(&self) -> (Vec<Vec<u32>>, Vec<Vec<Cell>>) {
         let living = self.clusters.living();
         living

@@ -2,20 +2,20 @@
 //! algorithm will do; [`Datafly`] is the paper's, [`Optimal`](super::Optimal) loses less.
 //!
 //! # Discloses
-//! Nothing: no other site sees it.
+//! Nothing: no other site sees the levels.
 
 use super::lattice::{Lattice, Levels};
 
 /// A full-domain algorithm.
 pub trait Anonymizer: Sync {
-    /// Levels at which the records that are left satisfy the requirement: the lowest that it finds,
-    /// or, where the sites could not agree at the levels `above`, higher ones. The highest levels of
-    /// all will always do.
+    /// Levels at which the remaining records satisfy the requirement: the lowest levels that the
+    /// anonymizer finds, or, where the sites could not agree at the levels `above`, higher levels. The
+    /// highest levels of all always satisfy it.
     fn generalize(&self, lattice: &Lattice<'_>, above: Option<&Levels>) -> Levels;
 }
 
 /// Sweeney's Datafly (1997): as long as the requirement does not hold, one level up with the
-/// quasi-identifier that has the most different values; the first of those that have as many.
+/// quasi-identifier that has the most different values; of equals the first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Datafly;
 
@@ -28,7 +28,7 @@ impl Anonymizer for Datafly {
 }
 
 impl Datafly {
-    /// The levels that Datafly goes through, the last of which are its answer.
+    /// The levels that Datafly goes through; the last of them are its answer.
     pub fn path(lattice: &Lattice<'_>, above: Option<&Levels>) -> Vec<Levels> {
         let mut levels = above.cloned().unwrap_or(vec![0; lattice.attributes()]);
         let mut path = Vec::new();

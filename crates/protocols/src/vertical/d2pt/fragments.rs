@@ -1,9 +1,9 @@
 //! The fragmenter: a table of quasi-identifiers and one of each other attribute, joined by a group
 //! number only (D2PT section 3.6; Xiao and Tao 2006).
 //!
-//! Groups are numbered in the order of what is written in them, so that a number says no more than
-//! the tables do: not how groups were found, nor where their people stand in the common order. A
-//! site tells one generalized record for each group of its own quasi-identifiers, so nobody sees anything finer than
+//! Groups are numbered by the order of their contents, so that a number says no more than the tables do:
+//! not how groups were found, nor where their people stand in the common order. A site tells one
+//! generalized record for each group of its own quasi-identifiers, so nobody sees anything finer than
 //! the release, at no time. Where original quasi-identifiers are restored, the sites' parts of a row
 //! travel together through a mix that shuffles rows inside their group: the release says which
 //! quasi-identifiers belong together, and nobody learns whose they are, beyond what the own part of a
@@ -33,7 +33,7 @@ pub const VALUES: What = What::new("sensitive and other values of groups", "the 
 
 /// A code beyond the domain.
 const NO_VALUE: &str = "a value is none of its attribute";
-/// Another site speaks of this site's columns.
+/// Another site told this site's columns in a different way.
 const NOT_MINE: &str = "this site's own columns are not as it said";
 
 /// A fragmented release. Row i of every table is in the same group; nothing else joins them.
@@ -43,17 +43,17 @@ pub struct Fragments {
     pub group: Vec<u32>,
     /// The quasi-identifiers by their position in the schema: the columns of one table.
     pub quasi: Vec<(usize, GeneralizedColumn)>,
-    /// Each sensitive or other attribute by its position in the schema: a table of its own.
+    /// Each sensitive or other attribute, by its position in the schema, as a table of its own.
     pub verbatim: Vec<(usize, Codes)>,
 }
 
-/// What a site brings to the release.
+/// A site's contribution to the release.
 pub(super) struct Own<'o> {
-    /// Its quasi-identifiers.
+    /// The site's quasi-identifiers.
     pub(super) quasi: &'o [OwnColumn<'o>],
-    /// How it writes each group.
+    /// The cells that the site writes for each group.
     pub(super) cells: &'o [Vec<Cell>],
-    /// Its sensitive and other attributes.
+    /// The site's sensitive and other attributes.
     pub(super) verbatim: &'o [&'o OwnColumn<'o>],
 }
 
@@ -99,8 +99,8 @@ impl Order {
         sizes.flat_map(|(group, size)| std::iter::repeat_n(group, *size as usize))
     }
 
-    /// The release with its groups in the order of what is written in them, quasi-identifiers before
-    /// values, and the number of each group.
+    /// The release with its groups sorted by their contents, quasi-identifiers before values, and the
+    /// number of each group.
     fn numbered(
         &self,
         quasi: &[(usize, GeneralizedColumn)],

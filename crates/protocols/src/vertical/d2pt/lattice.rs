@@ -1,12 +1,12 @@
 //! A site's records and the lattice of their full-domain generalizations: every value of a
 //! quasi-identifier at the same level of its taxonomy (Sweeney 1997; D2PT section 2.1).
 //!
-//! Level 0 is the value. At level l stands the highest node above a value whose height is at most
-//! l, so that the nodes of a level never overlap, also where branches differ in depth. Without a
-//! taxonomy there are two levels, the value and everything.
+//! Level 0 is the value. At level l stands the highest node above a value whose height is at most l, so
+//! that the nodes of a level never overlap, even where branches differ in depth. Without a taxonomy
+//! there are two levels, the value and everything.
 //!
 //! # Discloses
-//! Nothing: no other site sees them.
+//! Nothing: no other site sees the records.
 
 use hedgerow_data::{Cell, Domain};
 use hedgerow_privacy::classes::Classes;
@@ -16,7 +16,7 @@ use super::super::own::{Demand, OwnColumn};
 /// A level for each quasi-identifier of a site.
 pub type Levels = Vec<u16>;
 
-/// A quasi-identifier and what stands at its levels.
+/// A quasi-identifier and the nodes at its levels.
 struct Ladder<'a> {
     domain: &'a Domain,
     /// For each level, the interval of codes that each code is generalized to.
@@ -70,7 +70,7 @@ pub struct Lattice<'a> {
     ladders: Vec<Ladder<'a>>,
     /// The records that are left.
     records: Vec<u32>,
-    /// For each of them, whether it is suppressed already.
+    /// For each record, whether it is suppressed already.
     suppressed: Vec<bool>,
     /// How many records may be suppressed.
     most_suppressed: usize,
@@ -185,8 +185,8 @@ impl<'a> Lattice<'a> {
         })
     }
 
-    /// Goes on with some of the records, of which some are suppressed. Both are in the order of the
-    /// records that were left so far.
+    /// Goes on with some of the records, of which some are suppressed. Both slices are in the order of
+    /// the records that were left so far.
     pub(super) fn keep(&mut self, stays: &[bool], suppressed: &[bool]) {
         let mut places = stays.iter();
         self.records.retain(|_| places.next() == Some(&true));
@@ -222,7 +222,7 @@ impl<'a> Lattice<'a> {
         self.losses = self.ladders.iter().zip(self.quasi).map(weigh).collect();
     }
 
-    /// The least code under what each record is generalized to: it names the node.
+    /// The least code under the node to which each record is generalized; the code names the node.
     fn generalized(&self, attribute: usize, level: u16) -> Vec<u32> {
         let intervals = &self.ladders[attribute].intervals[level as usize];
         let codes = &self.quasi[attribute].codes;
@@ -232,8 +232,8 @@ impl<'a> Lattice<'a> {
             .collect()
     }
 
-    /// Records by what they are generalized to, those suppressed already on their own; and which
-    /// class those are. At the highest levels nothing tells them apart from the others.
+    /// Records grouped by the nodes to which they are generalized, with suppressed records in a class of
+    /// their own; and which class that is. At the highest levels suppressed records are like all others.
     fn grouped(&self, levels: &[u16]) -> (Classes, Option<usize>) {
         let mut columns: Vec<Vec<u32>> = (0..self.attributes())
             .map(|attribute| self.generalized(attribute, levels[attribute]))
@@ -264,9 +264,9 @@ impl<'a> Lattice<'a> {
             .collect()
     }
 
-    /// Classes that satisfy the requirement, and the class of the suppressed among them. What does
-    /// not hold is suppressed, as one class, where so much may be; that class must hold too, and
-    /// takes in the smallest of the others until it does.
+    /// Classes that satisfy the requirement, and the class of the suppressed among them. Classes that do
+    /// not satisfy it are suppressed, as one class, if so many records may be; that class must satisfy
+    /// the requirement too, and takes in the smallest other classes until it does.
     fn parted(&self, levels: &[u16]) -> Option<(Classes, Option<usize>)> {
         let (classes, hidden) = self.grouped(levels);
         let limit = self.most_suppressed as u64;
@@ -282,8 +282,8 @@ impl<'a> Lattice<'a> {
             holds[hidden] = false;
         }
         let mut order: Vec<usize> = (0..classes.count()).collect();
-        // Those that must go first, then the others from the smallest on; not by the order of records,
-        // which differs from run to run.
+        // First the classes that must go, then the others from the smallest on; not in the order of
+        // records, which differs from run to run.
         order.sort_by_cached_key(|class| {
             let nodes = self.nodes(&classes, *class, levels);
             (holds[*class], classes.size(*class), nodes)

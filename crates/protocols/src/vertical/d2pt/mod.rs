@@ -1,31 +1,32 @@
 //! D2Pt: t-close fragments of a table whose columns stand at several sites (D2PT, for any number of
 //! sites; Jiang and Clifton 2005 for DPP2GA).
 //!
-//! After [alignment](super::align) every site generalizes its own columns until its classes satisfy
-//! the requirement ([`Anonymizer`]): k, and what is asked of its own sensitive attributes. Then the
-//! sites find groups that are the same everywhere ([`Synchronizer`]) from how their classes cut each
-//! other, on tags under all sites' keys; where they find none, every site generalizes further and
-//! tells which of its classes it joined. What comes out is checked by each site on its own sensitive
-//! attributes, a class that was cut as well as one that was joined. The release is fragmented: a
-//! table of quasi-identifiers and one of each other attribute, joined by the number of a group.
+//! After [alignment](super::align) every site generalizes its own columns until its classes satisfy the
+//! requirement ([`Anonymizer`]): k, and what is asked of its own sensitive attributes. Then the sites
+//! find groups that are the same everywhere ([`Synchronizer`]) from how their classes cut each other, on
+//! tags under all sites' keys; where they find no groups, every site generalizes further and tells which
+//! of its classes it joined. Each site checks the groups on its own sensitive attributes, whether a
+//! class was cut or joined. The release is fragmented: a table of quasi-identifiers and one of each
+//! other attribute, joined by the number of a group.
 //!
-//! A site without quasi-identifiers brings no classes; it is told the groups of its records and has
-//! them checked like all others. A site without sensitive attributes asks for k alone. Where a site's
+//! A site without quasi-identifiers brings no classes; it is told the groups of its records and checks
+//! them like all other sites. A site without sensitive attributes asks for k alone. Where a site's
 //! records are one class it generalizes no further, though others may.
 //!
 //! The papers' Table 1b keeps person 5 alone with (123**, [50-59]); [`Datafly`] goes one step further
 //! there.
 //!
 //! # Discloses
-//! To all sites: whether all records together satisfy a requirement beyond k and t ([`MEETS`]); how
-//! many records lie in each combination of classes of the first anonymizations ([`CLASSES`]), and
-//! which classes a site joined later and how many sites could ([`JOINED`]), neither for a person (D2PT Theorem 1); whether
-//! groups hold at every site ([`HOLDS`]), and the sizes of groups that did not ([`REFUSED`]);
-//! and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
-//! [`Synchronizer::Dpp2ga`], the cuts person by person: those that are its groups, and before them
-//! those that were refused ([`CUTS`]). To each site, the group of each of its own people, which the
+//! To all sites: whether all records together satisfy a requirement beyond k and t ([`MET_REQUIREMENT`]); how many
+//! records lie in each combination of classes of the first anonymizations ([`CLASSES`]), and which
+//! classes a site joined later and how many sites could ([`JOINED_CLASSES`]), neither for a person (D2PT Theorem
+//! 1); whether groups hold at every site ([`HOLDING_GROUPS`]), and the sizes of groups that did not
+//! ([`REFUSED_GROUPS`]); and the release ([`CELLS`] or [`RESTORED`], [`VALUES`]). With
+//! [`Synchronizer::Dpp2ga`], the cuts person by person: the cuts that are its groups, and before them
+//! the cuts that were refused ([`CLASS_CUTS`]). To each site, the group of each of its own people, which the
 //! release does not say ([`OWN_GROUPS`]), also in groups that were refused: a site without
-//! quasi-identifiers is told ([`GROUPS`]), the others know from what all know and their own classes.
+//! quasi-identifiers is told its groups ([`GROUPS`]); the others know theirs from public numbers and
+//! their own classes.
 
 mod anonymizer;
 mod fragments;
@@ -56,7 +57,7 @@ pub use settings::{AnonymizerChoice, D2ptSettings};
 pub use synchronizer::Synchronizer;
 
 /// Whether all records together satisfy the requirement.
-pub const MEETS: What = What::new(
+pub const MET_REQUIREMENT: What = What::new(
     "whether the whole table satisfies the requirement at every site",
     "the release",
 );
@@ -65,13 +66,13 @@ pub const CLASSES: What = What::new(
     "sizes of classes and of their overlaps",
     "D2PT Theorem 1: not for a person",
 );
-/// Which classes a site joined.
-pub const JOINED: What = What::new(
+/// The classes that a site joined.
+pub const JOINED_CLASSES: What = What::new(
     "classes that sites join to synchronize again",
     "D2PT Theorem 1: not for a person",
 );
 /// The cuts of classes, person by person.
-pub const CUTS: What = What::new(
+pub const CLASS_CUTS: What = What::new(
     "cuts of classes, person by person, also those that are refused",
     "the study: DPP2GA shows cuts to all sites",
 );
@@ -80,23 +81,23 @@ pub const GROUPS: What = What::new(
     "groups of the records of a site without quasi-identifiers",
     "the study: every site knows the groups of its own people",
 );
-/// The groups of a site's own people, which nothing but what it has tells it.
+/// The groups of a site's own people, which the site knows only through its own data.
 pub const OWN_GROUPS: What = What::new(
     "groups of a site's own people, also those that are refused",
     "the study: every site knows the groups of its own people",
 );
 /// Whether groups satisfy the requirement at every site.
-pub const HOLDS: What = What::new(
+pub const HOLDING_GROUPS: What = What::new(
     "whether the groups satisfy the requirement at every site",
     "the release",
 );
-/// Groups that did not: what was opened of them is named a second time.
-pub const REFUSED: What = What::new(
+/// What was opened of groups that did not satisfy the requirement; the ledger names it a second time.
+pub const REFUSED_GROUPS: What = What::new(
     "groups, with their sizes, that did not satisfy the requirement",
     "the study: groups are checked once they are found",
 );
 
-/// What a run of D2Pt ends with.
+/// The result of a run of D2Pt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
     /// The release, the same at every site.
@@ -105,17 +106,17 @@ pub struct Joint {
     pub synchronizations: u32,
     /// Whether the sites' first classes were the same.
     pub same_at_first: bool,
-    /// For each of the records in common order, its group as the release numbers it.
+    /// For each record in common order, the number of its group in the release.
     pub group_of: Vec<u32>,
-    /// Of this site's quasi-identifiers, the last levels.
+    /// The last levels of this site's quasi-identifiers.
     pub levels: Levels,
     /// How many records this site wrote as `*` altogether.
     pub suppressed: usize,
 }
 
-/// Runs D2Pt. `columns` are this site's by their position in the study's schema, `rows` the places in
-/// them of the records that all sites hold, in their common order. `each_time` is told the number of
-/// the synchronization and how many classes this site has, for people who wait.
+/// Runs D2Pt. `columns` are this site's columns by their position in the study's schema, `rows` the
+/// places in them of the records that all sites hold, in their common order. `each_time` is told the
+/// number of the synchronization and how many classes this site has, for people who wait.
 pub async fn anonymize(
     party: &mut Party,
     plan: &Plan<'_>,
@@ -130,7 +131,9 @@ pub async fn anonymize(
     let others = own(Role::Other)?;
     let references: Vec<Reference> = sensitive.iter().map(OwnColumn::reference).collect();
     let demand = Demand::new(plan.requirement, &sensitive, &references);
-    demand.refuse_unmeetable(party, MEETS, rows.len()).await?;
+    demand
+        .refuse_unmeetable(party, MET_REQUIREMENT, rows.len())
+        .await?;
 
     // At most all records, whatever share was asked for.
     let most_suppressed = ((rows.len() as f64 * plan.suppression) as usize).min(rows.len());
@@ -173,12 +176,12 @@ pub async fn anonymize(
                 let grouped = Classes::from_assignment(group_of.clone(), tried.sizes.len());
                 let holds = demand.holds(&grouped, &records);
                 let mut holds = [holds.iter().all(|holds| *holds)];
-                party.all(HOLDS, &mut holds).await?;
+                party.all(HOLDING_GROUPS, &mut holds).await?;
                 if holds[0] {
                     common = tried;
                     break group_of;
                 }
-                party.note(REFUSED, &tried.sizes)?;
+                party.note(REFUSED_GROUPS, &tried.sizes)?;
             }
             Said::NotYet(aside) => common.set_aside(&aside),
         }
@@ -228,9 +231,9 @@ async fn own_groups(
 ) -> Result<Vec<u32>, Error> {
     if plan.synchronizer.cuts() {
         let mut labels = common.labels_by_record(party, classes);
-        party.sum(CUTS, &mut labels).await?;
+        party.sum(CLASS_CUTS, &mut labels).await?;
         let groups = tried.groups_of_labels(common, &labels);
-        return tried.see(party, CUTS, groups);
+        return tried.see(party, CLASS_CUTS, groups);
     }
     let own = tried.groups_of_classes(party, classes);
     for site in tried.without_classes() {

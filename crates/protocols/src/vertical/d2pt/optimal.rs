@@ -1,15 +1,15 @@
 //! The optimal full-domain generalization for a loss, by best-first search of the lattice with
 //! predictive tagging (as Flash, Kohlmayer et al. 2012, and OLA, El Emam et al. 2009).
 //!
-//! Losses grow on the way up, and what holds at some levels holds at all above them, so the first
-//! levels in the order of their loss that hold are the best. Levels below some that fail are known
-//! to fail. From levels that are not decided yet a path of the cheapest steps leads to the top; a
-//! binary search on it decides most of it. Beyond so many checks the best that was found is the
-//! answer, never worse than Datafly's. With suppression, or models that are not monotone, the
-//! answer holds but may not be the best.
+//! Losses grow on the way up, and a requirement that holds at some levels holds at all levels above
+//! them, so the levels of least loss at which it holds are the best. Levels below failing levels are
+//! known to fail. From levels that are not decided yet a path of the cheapest steps leads to the top; a
+//! binary search on the path decides most of its levels. After the allowed number of checks the best
+//! levels found so far are the answer, never worse than Datafly's. With suppression, or models that are
+//! not monotone, the answer satisfies the requirement but may not be the best.
 //!
 //! # Discloses
-//! Nothing: no other site sees it.
+//! Nothing: no other site sees the levels.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::anonymizer::{Anonymizer, Datafly};
 use super::lattice::{Lattice, Levels};
 
-/// What is lost by generalizing.
+/// The loss of generalizing that is kept small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Loss {
     /// The mean over cells of how much of its domain a value covers (LM of TG12).
@@ -30,7 +30,7 @@ pub enum Loss {
 /// The best levels for a loss.
 #[derive(Debug, Clone, Copy)]
 pub struct Optimal {
-    /// What is kept small.
+    /// The loss that is kept small.
     pub loss: Loss,
     /// How often the requirement may be checked before the best levels so far are taken.
     pub most_checks: usize,
@@ -74,7 +74,7 @@ impl Anonymizer for Optimal {
                 break;
             }
             if !search.is_known_to_fail(&levels) && search.climb(&levels) {
-                // The least loss of all that are open, and they hold.
+                // These levels have the least loss of all open levels, and they hold.
                 search.best = (loss, levels);
                 break;
             }
@@ -96,7 +96,7 @@ impl Loss {
     }
 }
 
-/// Levels to be looked at, least loss first; equal ones in the order of levels.
+/// Levels to be looked at, least loss first; levels of equal loss in the order of levels.
 #[derive(PartialEq)]
 struct Open {
     loss: f64,
@@ -166,7 +166,8 @@ impl Search<'_> {
         false
     }
 
-    /// Whether these levels hold; if they do not, finds where a path of cheap steps begins to.
+    /// Whether the requirement holds at these levels; if not, finds where it begins to hold on a path of
+    /// cheap steps.
     fn climb(&mut self, levels: &Levels) -> bool {
         if self.check(levels) {
             return true;

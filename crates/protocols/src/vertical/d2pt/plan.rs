@@ -1,5 +1,4 @@
-//! What the sites agreed on before a run of D2Pt, as it follows from a study, and what a run of it
-//! discloses.
+//! What the sites agreed on before a run of D2Pt, as a study sets it, and what such a run discloses.
 
 use hedgerow_data::study::Split;
 use hedgerow_data::{Role, Schema, Study};
@@ -9,17 +8,18 @@ use hedgerow_smc::What;
 use super::anonymizer::Anonymizer;
 use super::synchronizer::Synchronizer;
 use super::{
-    CELLS, CLASSES, CUTS, GROUPS, HOLDS, JOINED, MEETS, OWN_GROUPS, REFUSED, RESTORED, VALUES,
+    CELLS, CLASS_CUTS, CLASSES, GROUPS, HOLDING_GROUPS, JOINED_CLASSES, MET_REQUIREMENT,
+    OWN_GROUPS, REFUSED_GROUPS, RESTORED, VALUES,
 };
 use crate::settings::RunSettings;
 use crate::vertical::own::{self, Held};
 
-/// What the sites agreed on.
+/// What the sites agreed on before a run.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The study's columns.
     pub schema: &'a Schema,
-    /// Which site holds which.
+    /// Which site holds which columns.
     pub split: &'a Split,
     /// What every group must satisfy.
     pub requirement: &'a Requirement,
@@ -27,7 +27,7 @@ pub struct Plan<'a> {
     pub anonymizer: &'a dyn Anonymizer,
     /// How the sites find groups.
     pub synchronizer: Synchronizer,
-    /// The share of its records that a site may write as `*` altogether, in a class of their own.
+    /// The share of its records that a site may write as `*` in every cell, in a class of their own.
     pub suppression: f64,
     /// Whether the release has original quasi-identifiers inside groups.
     pub restore: bool,
@@ -65,15 +65,15 @@ impl<'p> Plan<'p> {
     pub fn discloses(&self) -> Vec<What> {
         let mut all = Vec::new();
         if own::is_asked(&self.requirement.models) {
-            all.push(MEETS);
+            all.push(MET_REQUIREMENT);
         }
         all.push(CLASSES);
         if self.synchronizer.cuts() {
-            all.push(CUTS);
+            all.push(CLASS_CUTS);
         } else if self.has_site_without_quasi() {
             all.push(GROUPS);
         }
-        all.extend([OWN_GROUPS, HOLDS, REFUSED, JOINED]);
+        all.extend([OWN_GROUPS, HOLDING_GROUPS, REFUSED_GROUPS, JOINED_CLASSES]);
         all.push(match self.restore {
             true => RESTORED,
             false => CELLS,

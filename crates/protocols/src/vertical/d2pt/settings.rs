@@ -10,7 +10,7 @@ use super::synchronizer::Synchronizer;
 /// How a site generalizes its own columns (D2PT section 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnonymizerChoice {
-    /// One level up at a time, with the attribute that has the most values.
+    /// Datafly: one level up at a time, with the attribute that has the most values.
     #[default]
     Datafly,
     /// The levels that lose least.
@@ -18,7 +18,7 @@ pub enum AnonymizerChoice {
 }
 
 impl AnonymizerChoice {
-    /// Both, by the names that studies have for them.
+    /// Both settings, by their names in studies.
     pub const NAMES: [(&'static str, Self); 2] = [
         (Self::Datafly.name(), Self::Datafly),
         (Self::Optimal.name(), Self::Optimal),
@@ -48,7 +48,7 @@ pub struct D2ptSettings {
     pub anonymizer: AnonymizerChoice,
     /// How sites find groups.
     pub synchronizer: Synchronizer,
-    /// The share of its records that a site may write as `*` altogether.
+    /// The share of its records that a site may write as `*` in every cell.
     pub suppression: f64,
     /// Whether the release has original quasi-identifiers inside groups.
     pub restore: bool,

@@ -1,11 +1,11 @@
-//! Where a run of D2Pt stands: what all sites know of everybody's classes, and what a site knows of
-//! its own.
+//! The state of a run of D2Pt: what all sites know of everybody's classes, and what a site knows of its
+//! own.
 //!
-//! All that is shared rests on the first classes, which were counted once. Later classes are unions
-//! of them, so it is enough to tell which were joined.
+//! Everything shared rests on the first classes, which were counted once. Later classes are unions of
+//! first classes, so it is enough to tell which classes were joined.
 //!
 //! # Discloses
-//! [`JOINED`]: which classes a site joined.
+//! [`JOINED_CLASSES`]: which classes a site joined.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use hedgerow_smc::align::Overlaps;
 use hedgerow_smc::{Party, Site, What};
 
 use super::super::own::OwnColumn;
-use super::JOINED;
+use super::JOINED_CLASSES;
 use super::anonymizer::Anonymizer;
 use super::lattice::{Lattice, Levels};
 use super::synchronizer;
 use crate::error::Error;
 
-/// What all sites know, and know alike.
+/// The part of the state that is the same at all sites.
 #[derive(Debug, Clone)]
 pub(super) struct Common {
     /// The sites that have classes.
@@ -29,10 +29,10 @@ pub(super) struct Common {
     all_sites: usize,
     /// The combinations of first classes, and how many records lie in them.
     cells: Vec<synchronizer::Cell>,
-    /// For each site with classes, the class that each of its first classes belongs to by now: the
-    /// least of those that were joined.
+    /// For each site with classes, the class that each of its first classes belongs to by now: the least
+    /// of the first classes that were joined.
     label: Vec<Vec<u32>>,
-    /// The group of each cell, where it has one.
+    /// The group of each cell, if the cell has one.
     group: Vec<Option<u32>>,
     /// Records of each group.
     pub(super) sizes: Vec<u64>,
@@ -76,14 +76,14 @@ impl Common {
         both.map(|(class, label)| label[*class as usize]).collect()
     }
 
-    /// With a group for each open cell.
+    /// The state with a group for each open cell.
     pub(super) fn with(&self, found: &[u32]) -> Self {
         let mut tried = self.clone();
         tried.set_aside(&found.iter().map(|group| Some(*group)).collect::<Vec<_>>());
         tried
     }
 
-    /// Makes groups of open cells: new ones, in the order of their numbers.
+    /// Makes groups of open cells: new groups, in the order of their numbers.
     pub(super) fn set_aside(&mut self, aside: &[Option<u32>]) {
         let mut number: Vec<u32> = aside.iter().flatten().copied().collect();
         number.sort_unstable();
@@ -101,7 +101,8 @@ impl Common {
         }
     }
 
-    /// Tells which classes this site joined and hears it of the others; whether anyone could go on.
+    /// Tells which classes this site joined and hears which classes the others joined; returns whether
+    /// any site could go on.
     pub(super) async fn join(
         &mut self,
         party: &mut Party,
@@ -116,11 +117,15 @@ impl Common {
                 words.extend(label.iter().map(|_| 0));
             }
         }
-        party.sum(JOINED, &mut words).await?;
+        party.sum(JOINED_CLASSES, &mut words).await?;
         let mut words = words.into_iter();
         let went_on = words.next().unwrap_or(0);
         let is_count = went_on <= self.all_sites as u64;
-        party.fit(JOINED, is_count, "more sites could go on than there are")?;
+        party.fit(
+            JOINED_CLASSES,
+            is_count,
+            "more sites could go on than there are",
+        )?;
         for (site, label) in self.sites.iter().zip(&mut self.label) {
             let count = label.len() as u64;
             let told: Vec<u64> = words.by_ref().take(label.len()).collect();
@@ -128,13 +133,13 @@ impl Common {
             let is_own =
                 *site != party.me().index() || both.all(|(told, own)| *told == u64::from(*own));
             party.fit(
-                JOINED,
+                JOINED_CLASSES,
                 is_own,
                 "classes of this site are joined that it did not join",
             )?;
             for (label, word) in label.iter_mut().zip(told) {
                 party.fit(
-                    JOINED,
+                    JOINED_CLASSES,
                     word < count,
                     "classes are joined that there are not",
                 )?;
@@ -144,7 +149,7 @@ impl Common {
         Ok(went_on > 0)
     }
 
-    /// The group of each record, if they are groups of the sizes that all know.
+    /// The group of each record, if the groups have the sizes that all sites know.
     pub(super) fn see(
         &self,
         party: &Party,
@@ -161,7 +166,8 @@ impl Common {
         Ok(groups)
     }
 
-    /// For each record and site with classes, its class of now; only this site's own.
+    /// For each record and each site with classes, the record's present class; only this site's own
+    /// classes are filled in.
     pub(super) fn labels_by_record(&self, party: &Party, classes: &OwnClasses<'_>) -> Vec<u64> {
         let own = self.place(party.me());
         let mut words = vec![0; self.records() * self.sites.len()];
@@ -215,7 +221,7 @@ impl Common {
         Some(open)
     }
 
-    /// The place of a site among those with classes.
+    /// The place of a site among the sites with classes.
     fn place(&self, site: Site) -> Option<usize> {
         self.sites.iter().position(|own| *own == site.index())
     }
@@ -235,7 +241,7 @@ impl Common {
             .collect()
     }
 
-    /// Whether this site tells groups to those without classes: the first that has some.
+    /// Whether this site tells groups to the sites without classes: the first site with classes does.
     pub(super) fn tells(&self, party: &Party) -> bool {
         self.sites.first() == Some(&party.me().index())
     }
@@ -254,11 +260,11 @@ impl Common {
 pub(super) struct OwnClasses<'a> {
     lattice: Lattice<'a>,
     levels: Levels,
-    /// For each record, its first class, as it is listed to all.
+    /// For each record, the number of its first class in the list that all sites know.
     listed: Vec<u32>,
-    /// For each first class, the class it belongs to by now, by the least of those joined.
+    /// For each first class, its present class, named by the least of the first classes joined.
     label: Vec<u32>,
-    /// For each first class, how it is written by now, and whether it is suppressed.
+    /// For each first class, its present cells, and whether it is suppressed.
     written: Vec<(Vec<Cell>, bool)>,
 }
 
@@ -297,7 +303,7 @@ impl<'a> OwnClasses<'a> {
         &self.listed
     }
 
-    /// Numbers the first classes as they are listed to all.
+    /// Numbers the first classes as in the list that all sites know.
     pub(super) fn list(&mut self, place: &[u32]) {
         let mut written = self.written.clone();
         for (class, place) in place.iter().enumerate() {
@@ -309,12 +315,12 @@ impl<'a> OwnClasses<'a> {
         }
     }
 
-    /// For each record, its first class as it is listed.
+    /// For each record, the number of its first class in the list that all sites know.
     pub(super) fn listed(&self) -> &[u32] {
         &self.listed
     }
 
-    /// How many classes there are by now.
+    /// How many classes this site has at present.
     pub(super) fn count(&self) -> usize {
         let labels = self.label.iter().enumerate();
         labels
@@ -322,7 +328,7 @@ impl<'a> OwnClasses<'a> {
             .count()
     }
 
-    /// For each first class, the class it belongs to by now.
+    /// For each first class, its present class.
     pub(super) fn joined(&self) -> &[u32] {
         &self.label
     }
@@ -338,8 +344,8 @@ impl<'a> OwnClasses<'a> {
             .count()
     }
 
-    /// Generalizes the records without a group; whether this could be. Those that are one class are
-    /// left as they are.
+    /// Generalizes the records without a group; returns whether this was possible. Records that are one
+    /// class already are left unchanged.
     pub(super) fn generalize(
         &mut self,
         anonymizer: &dyn Anonymizer,
@@ -384,7 +390,7 @@ impl<'a> OwnClasses<'a> {
         true
     }
 
-    /// How each group is written in each quasi-identifier: what covers all its classes.
+    /// The cells of each group in each quasi-identifier: each cell covers all classes of the group.
     pub(super) fn group_cells(
         &self,
         group_of: &[u32],

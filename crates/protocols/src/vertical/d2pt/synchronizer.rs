@@ -1,13 +1,13 @@
-//! Synchronizers: from how the sites' classes cut each other to groups that are the same at every
-//! site (D2PT section 3.5, for any number of sites). Every site decides alone, from the same
-//! numbers; no records are in them.
+//! Synchronizers: from how the sites' classes cut each other to groups that are the same at every site
+//! (D2PT section 3.5, for any number of sites). Every site decides alone, from the same numbers, which
+//! contain no records.
 //!
 //! # Discloses
-//! Nothing beyond [`Overlaps`](hedgerow_smc::align::Overlaps): a function of them.
+//! Nothing beyond [`Overlaps`](hedgerow_smc::align::Overlaps), from which everything here is computed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// When classes of all sites make groups.
+/// The condition under which classes of all sites make groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Synchronizer {
     /// When all classes are the same at every site.
@@ -18,8 +18,8 @@ pub enum Synchronizer {
     /// At once: classes that share a record are joined, until no two groups do (the join of the
     /// sites' partitions).
     Merge,
-    /// When every cut of classes that is not empty has k records (Jiang and Clifton 2005). The cuts
-    /// are the groups, smaller than the sites' classes: whether they satisfy more than k is asked
+    /// When every cut of classes that is not empty has k records (Jiang and Clifton 2005). The cuts are
+    /// the groups, smaller than the sites' classes: whether they satisfy demands beyond k is asked
     /// afterwards.
     Dpp2ga,
 }
@@ -27,17 +27,17 @@ pub enum Synchronizer {
 /// How many records lie in a combination of classes, one of each site that has classes.
 pub(super) type Cell = (Vec<u32>, u64);
 
-/// What a synchronizer says.
+/// The answer of a synchronizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// The group of each cell, numbered from 0.
     Groups(Vec<u32>),
-    /// There are none yet; for each cell, the group that it is set aside as.
+    /// No groups yet; for each cell, the group that it is set aside as.
     NotYet(Vec<Option<u32>>),
 }
 
 impl Synchronizer {
-    /// All four, by the names that studies have for them.
+    /// All four synchronizers, by their names in studies.
     pub const NAMES: [(&'static str, Self); 4] = [
         (Self::Merge.name(), Self::Merge),
         (Self::Fork.name(), Self::Fork),
@@ -136,7 +136,7 @@ fn merged(cells: &[Cell]) -> Vec<u32> {
         for (site, class) in classes.iter().enumerate() {
             let first = *first_of.entry((site, *class)).or_insert(cell);
             let (a, b) = (root(&mut parent, first), root(&mut parent, cell));
-            // The lesser cell leads, so that a component is named by its first.
+            // The lesser cell leads, so that a component is named by its first cell.
             parent[a.max(b)] = a.min(b);
         }
     }
@@ -193,7 +193,7 @@ mod tests {
             Synchronizer::Fork,
             Synchronizer::Dpp2ga,
         ] {
-            // Cells of the same classes are one group; they are numbered by their classes.
+            // Cells of the same classes are one group; groups are numbered by their classes.
             let said = synchronizer.decide(&cells, 2);
             assert_eq!(said, Said::Groups(vec![0, 1, 1]), "{}", synchronizer.name());
         }

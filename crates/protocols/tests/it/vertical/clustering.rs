@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_data::{Cell, Recode};
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::vertical::clustering::{
-    CELLS, COSTS, DEALT, ENDS, Ended, HOLDS, KEPT, Loss, MEETS, MOVES, Phase, RANDOM, UNIONS,
-    VALUES,
+    BEST_START, CELLS, DEALT_RECORDS, Ended, HOLDING_PROPOSALS, LAST_ITERATION, LOSS_CHANGES, Loss,
+    MET_REQUIREMENT, Phase, RANDOM_WORDS, RECORD_MOVES, UNITED_CLUSTERS, VALUES,
 };
 use hedgerow_smc::ledger::To;
 use hedgerow_smc::{Settings, Site, What};
@@ -45,7 +45,7 @@ fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
         let disclosure = &entry.disclosure;
         assert!(entry.complete);
         *times.entry(disclosure.what.name()).or_default() += 1;
-        if disclosure.what == COSTS {
+        if disclosure.what == LOSS_CHANGES {
             assert_eq!(disclosure.to, To::Site(Site::new(0)));
             let recorded = entry.recorded.iter().flatten();
             assert!(site == 0 || recorded.into_iter().all(|value| *value == 0));
@@ -53,8 +53,8 @@ fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
         }
         assert_eq!(disclosure.to, To::All);
         // What the pivot tells follows from what it learned just before.
-        if [MOVES, UNIONS, ENDS].contains(&disclosure.what) {
-            assert_eq!(part.entries[place - 1].disclosure.what, COSTS);
+        if [RECORD_MOVES, UNITED_CLUSTERS, LAST_ITERATION].contains(&disclosure.what) {
+            assert_eq!(part.entries[place - 1].disclosure.what, LOSS_CHANGES);
         }
     }
     let of = |what: What| times.get(what.name()).copied().unwrap_or(0);
@@ -65,26 +65,29 @@ fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
     let starts = how.starts as usize;
     let mut expected = BTreeMap::from(
         [
-            (MEETS, usize::from(!requirement.models.iter().all(is_known))),
-            (RANDOM, 1),
-            (ENDS, part.steps.len()),
-            (KEPT, starts - 1),
+            (
+                MET_REQUIREMENT,
+                usize::from(!requirement.models.iter().all(is_known)),
+            ),
+            (RANDOM_WORDS, 1),
+            (LAST_ITERATION, part.steps.len()),
+            (BEST_START, starts - 1),
             (CELLS, 1),
             (VALUES, 1),
             (
-                COSTS,
-                of(MOVES) + of(UNIONS) + part.steps.len() + starts - 1,
+                LOSS_CHANGES,
+                of(RECORD_MOVES) + of(UNITED_CLUSTERS) + part.steps.len() + starts - 1,
             ),
-            (MOVES, of(MOVES)),
-            (UNIONS, of(UNIONS)),
+            (RECORD_MOVES, of(RECORD_MOVES)),
+            (UNITED_CLUSTERS, of(UNITED_CLUSTERS)),
         ]
         .map(|(what, times)| (what.name(), times)),
     );
     if asks_values {
         // Every start is dealt, and every split of clusters.
-        assert!(of(DEALT) >= starts);
-        expected.insert(DEALT.name(), of(DEALT));
-        expected.insert(HOLDS.name(), of(HOLDS));
+        assert!(of(DEALT_RECORDS) >= starts);
+        expected.insert(DEALT_RECORDS.name(), of(DEALT_RECORDS));
+        expected.insert(HOLDING_PROPOSALS.name(), of(HOLDING_PROPOSALS));
     }
     expected.retain(|_, times| *times > 0);
     assert_eq!(times, expected);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hedgerow_privacy::Model;
 use hedgerow_protocols::vertical::align::COMMON;
 use hedgerow_protocols::vertical::d2pt::{
-    Anonymizer, CELLS, CLASSES, CUTS, Datafly, GROUPS, HOLDS, JOINED, Loss, MEETS, OWN_GROUPS,
-    Optimal, REFUSED, RESTORED, Synchronizer, VALUES,
+    Anonymizer, CELLS, CLASS_CUTS, CLASSES, Datafly, GROUPS, HOLDING_GROUPS, JOINED_CLASSES, Loss,
+    MET_REQUIREMENT, OWN_GROUPS, Optimal, REFUSED_GROUPS, RESTORED, Synchronizer, VALUES,
 };
 use hedgerow_smc::{Settings, What, align};
 use proptest::prelude::*;
@@ -103,7 +103,7 @@ fn expected(
     without_quasi: usize,
     is_ideal: bool,
 ) -> BTreeMap<&'static str, usize> {
-    let found = times(part).get(HOLDS.name()).copied().unwrap_or(0);
+    let found = times(part).get(HOLDING_GROUPS.name()).copied().unwrap_or(0);
     let synchronizations = part.joint.synchronizations as usize;
     let cuts = how.synchronizer == Synchronizer::Dpp2ga;
     let is_known =
@@ -116,14 +116,14 @@ fn expected(
         (align::SIZES, 1),
         // A trusted third shows no tags to a comparing site.
         (align::OVERLAPS, usize::from(!is_ideal)),
-        (MEETS, usize::from(meets)),
+        (MET_REQUIREMENT, usize::from(meets)),
         (CLASSES, 1),
-        (JOINED, synchronizations - 1),
-        (CUTS, if cuts { found } else { 0 }),
+        (JOINED_CLASSES, synchronizations - 1),
+        (CLASS_CUTS, if cuts { found } else { 0 }),
         (GROUPS, if cuts { 0 } else { found * without_quasi }),
         (OWN_GROUPS, found),
-        (HOLDS, found),
-        (REFUSED, found - 1),
+        (HOLDING_GROUPS, found),
+        (REFUSED_GROUPS, found - 1),
         (CELLS, usize::from(!how.restore)),
         (RESTORED, usize::from(how.restore)),
         (VALUES, 1),
@@ -295,7 +295,7 @@ fn a_class_that_shrinks_by_the_cut_is_caught() {
     let parts = people.together(cut, Settings::hardened()).unwrap();
     people.check(&parts, cut);
     assert!(parts[0].joint.synchronizations > 1);
-    assert!(times(&parts[0]).contains_key(REFUSED.name()));
+    assert!(times(&parts[0]).contains_key(REFUSED_GROUPS.name()));
     // Without t the cuts are the groups.
     let demand = requirement("k = 2", &people.schema);
     let without = How {
