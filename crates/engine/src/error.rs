@@ -156,10 +156,12 @@ impl Error {
     /// Whose fault the error is.
     pub fn fault(&self) -> Fault {
         match self {
+            Self::File(FileError::Unwritable { .. }) => Fault::OwnConfiguration,
             Self::File(_)
             | Self::Evidence(_)
             | Self::Table(_)
             | Self::Source(_)
+            | Self::Folder(FolderRefused::NoRecords)
             | Self::Split(SplitRefused::Nameless { .. } | SplitRefused::NoRecords { .. }) => {
                 Fault::OwnData
             }

@@ -52,6 +52,7 @@ mod table;
 mod verify;
 pub mod words;
 
+pub use arrow_array;
 pub use hedgerow_data as data;
 pub use hedgerow_node as node;
 pub use hedgerow_privacy as privacy;

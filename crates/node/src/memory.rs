@@ -46,7 +46,7 @@ pub use print::Print;
 pub const FILE: &str = "hedgerow-memory.sqlite";
 
 /// Others of this site are done within this time: each has the file for a moment.
-const ASKED: Duration = Duration::from_secs(20);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 const SCHEMA: &str = "
 PRAGMA secure_delete = ON;
@@ -305,7 +305,7 @@ impl Memory {
         });
         let mut connection = opened?;
         let work = || -> rusqlite::Result<T> {
-            connection.busy_timeout(ASKED)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             transaction.execute_batch(SCHEMA)?;

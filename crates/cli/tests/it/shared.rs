@@ -456,6 +456,7 @@ fn what_is_changed_in_a_fragmented_release_is_seen() {
     // Without a manifest the tables speak for themselves.
     ok(folder, SIMULATE);
     std::fs::remove_file(folder.join("release/manifest.json")).unwrap();
+    std::fs::remove_file(folder.join("release/report.html")).unwrap();
     assert_eq!(ok(folder, VERIFY)["holds"], true);
     let text = read(&folder.join("release"), marker);
     let mut lines: Vec<&str> = text.lines().collect();

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -11,7 +12,7 @@ use arrow_array::types::{
     UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, Schema};
 use jiff::civil::{Date, date};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -68,7 +69,14 @@ pub(super) fn read_batches<S: Sink>(
     sink.header(name, names)?;
     let mut row = 0;
     for batch in batches {
-        if Some(batch.schema_ref().fields()) != schema.as_ref().map(|schema| schema.fields()) {
+        // Whether a column may have nulls is no difference: builders say so by what a batch has.
+        let columns = |schema: &Schema| -> Vec<(String, DataType)> {
+            let fields = schema.fields().iter();
+            let column = |field: &Arc<Field>| (field.name().clone(), field.data_type().clone());
+            fields.map(column).collect()
+        };
+        let expected = schema.as_ref().map(|schema| columns(schema));
+        if Some(columns(batch.schema_ref())) != expected {
             return Err(FileError::Unreadable {
                 file: name.to_owned(),
                 reason: String::from("its record batches have different columns"),
@@ -155,10 +163,13 @@ fn read_column<S: Sink>(
             let mut text = Vec::new();
             days.iter().enumerate().try_for_each(|(row, day)| {
                 text.clear();
-                if let Some(day) = day.and_then(day_since_1970) {
-                    // Writing to memory cannot fail.
-                    let _ = write!(text, "{day}");
-                }
+                // Writing to memory cannot fail.
+                let _ = match day.map(|days| (days, day_since_1970(days))) {
+                    Some((_, Some(day))) => write!(text, "{day}"),
+                    // No domain has such a day, so the error names the number.
+                    Some((days, None)) => write!(text, "{days} days after 1970-01-01"),
+                    None => Ok(()),
+                };
                 each(row, day.map(|_| text.as_slice()))
             })
         }

@@ -252,7 +252,7 @@ impl Described<'_> {
         study.insert("partition", text(self.partition.name()));
         study.insert("security", text(self.security));
         study.insert("csv", text(self.csv));
-        let is_fragmented = self.algorithm == "d2pt";
+        let is_fragmented = self.algorithm == super::Algorithm::D2pt.name();
         let mut algorithm = Table::new();
         algorithm.insert("name", text(self.algorithm));
         if !is_fragmented {

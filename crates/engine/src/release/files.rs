@@ -20,9 +20,18 @@ pub(crate) fn hash(path: &Path) -> Result<String, FileError> {
         reason: error.to_string(),
     };
     let mut hasher = blake3::Hasher::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = open_regular(path).map_err(unreadable)?;
     hasher.update_reader(file).map_err(unreadable)?;
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Opens a file of a folder that a stranger made: a link, a pipe or a device is none of its files.
+pub(crate) fn open_regular(path: &Path) -> std::io::Result<std::fs::File> {
+    let about = std::fs::symlink_metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    std::fs::File::open(path)
 }
 
 impl Manifest {
@@ -31,7 +40,7 @@ impl Manifest {
         let unreadable = |error: std::io::Error| ManifestError::Unreadable {
             reason: error.to_string(),
         };
-        let file = std::fs::File::open(folder.join(FILE)).map_err(unreadable)?;
+        let file = open_regular(&folder.join(FILE)).map_err(unreadable)?;
         let mut bytes = Vec::new();
         let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
         read.map_err(unreadable)?;

@@ -21,6 +21,7 @@ use tempfile::TempDir;
 
 use crate::error::Error;
 use crate::study::Study;
+use manifest::Manifest;
 use refused::FolderRefused;
 
 /// A release folder, or one file of somebody's release.
@@ -72,6 +73,16 @@ impl Release {
     pub fn with_study(mut self, study: Study) -> Self {
         self.study = Some(study);
         self
+    }
+
+    /// What the folder says of itself in its manifest.
+    pub fn manifest(&self) -> Result<Manifest, Error> {
+        let read = Manifest::read(&self.path);
+        let read = read.map_err(|reason| Error::Manifest {
+            folder: self.path.clone(),
+            reason,
+        });
+        Ok(read?.0)
     }
 
     /// Where the release lies.

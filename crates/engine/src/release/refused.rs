@@ -52,6 +52,15 @@ pub enum FolderRefused {
         /// What to do.
         hint: &'static str,
     },
+    /// A link, a pipe or a device in the place of a file.
+    #[error("{}: is no regular file, and is not read\nhint: have whoever made the folder send the file itself", file.display())]
+    NotRegular {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A folder needs a name.
+    #[error("the folder of the release has no name\nhint: name a folder; it need not exist")]
+    NoName,
     /// A release that has a manifest is closed.
     #[error("{}: lies in the release folder, whose files are sealed as they are\nhint: name a file elsewhere with --out", path.display())]
     Sealed {
@@ -93,6 +102,20 @@ pub enum ManifestError {
     /// A manifest with both a signed and an unsigned statement, or with neither.
     #[error("{FILE}: has no statement of the release")]
     NoStatement,
+    /// More columns than a table has.
+    #[error("{FILE}: describes {columns} columns, at most {most} are read")]
+    TooManyColumns {
+        /// How many the manifest describes.
+        columns: usize,
+        /// How many it may.
+        most: usize,
+    },
+    /// A taxonomy that is no file of the folder.
+    #[error("{file}: is no regular file, and is not read")]
+    NoTaxonomy {
+        /// The name of the file in the manifest.
+        file: String,
+    },
     /// A manifest without a version.
     #[error("{FILE}: has no version, expected {VERSION}")]
     NoVersion,

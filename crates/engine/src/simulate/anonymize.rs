@@ -59,6 +59,9 @@ use crate::table::Table;
 /// ```
 pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outcome, Error> {
     let started = Instant::now();
+    if options.independent {
+        return Err(SplitRefused::OneParty.into());
+    }
     let (observer, column) = (&*options.observer, options.provider_column.as_deref());
     let owners = match column {
         Some(column) => {

@@ -44,6 +44,9 @@ struct Destination {
 /// Sees before a run that a release can be written, so that nobody waits for a release that cannot be.
 fn destination(options: &Options, study: &hedgerow_data::Study) -> Result<Destination, Error> {
     if let Some(folder) = &options.out {
+        if folder.as_os_str().is_empty() {
+            return Err(FolderRefused::NoName.into());
+        }
         probe(folder, study)?;
         return Ok(Destination {
             folder: folder.clone(),

@@ -82,6 +82,11 @@ pub enum SplitRefused {
         "--provider-column is for horizontal studies: the sites of this one hold the same people\nhint: leave it out"
     )]
     HasNoOwners,
+    /// One party with all rows has no sites that could run alone.
+    #[error(
+        "one party with all rows has no sites to run alone\nhint: simulate runs several sites, and each alone beside them"
+    )]
+    OneParty,
     /// Who owns which record was said twice.
     #[error(
         "the options of a simulation name a column of owners, `{column}`\nhint: Sites::Named says which column names each record's site"

@@ -8,11 +8,16 @@ use hedgerow_data::Study;
 use hedgerow_data::document::Document;
 use hedgerow_data::study::Described;
 use hedgerow_node::agreement::{Agreement, AgreementError};
+use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::RunSettings;
 
 use crate::error::Error;
 use crate::release::manifest::{FILE, Manifest};
 use crate::release::refused::ManifestError;
+use crate::words::one_line;
+
+/// The most columns of a study that a folder describes.
+const MOST_COLUMNS: usize = 4096;
 
 /// A study in memory.
 pub(crate) struct Opened {
@@ -69,6 +74,25 @@ impl Opened {
             folder: folder.to_owned(),
             reason: ManifestError::NoStatement,
         })?;
+        let refused = |reason| Error::Manifest {
+            folder: folder.to_owned(),
+            reason,
+        };
+        if said.columns.len() > MOST_COLUMNS {
+            let (columns, most) = (said.columns.len(), MOST_COLUMNS);
+            return Err(refused(ManifestError::TooManyColumns { columns, most }));
+        }
+        for file in said
+            .columns
+            .iter()
+            .filter_map(|column| column.taxonomy.as_ref())
+        {
+            let about = folder.join(file).symlink_metadata();
+            if about.is_ok_and(|about| !about.is_file()) {
+                let file = one_line(file).into_owned();
+                return Err(refused(ManifestError::NoTaxonomy { file }));
+            }
+        }
         let described = Described {
             name: &said.study,
             partition: said.partition,
@@ -85,7 +109,15 @@ impl Opened {
             folder: folder.to_owned(),
             reason,
         })?;
-        let mut run = RunSettings::of_study(&study)?;
+        // What a stranger's folder requires and how it says it was made is the folder's fault.
+        let of_folder = |reason: String| Error::Manifest {
+            folder: folder.to_owned(),
+            reason: ManifestError::NoManifest { reason },
+        };
+        let requirement = Requirement::of_document(study.document(), &Scope::of_study(&study));
+        requirement.map_err(|error| of_folder(error.to_string()))?;
+        let run = RunSettings::of_study(&study);
+        let mut run = run.map_err(|error| of_folder(error.to_string()))?;
         let shared = manifest.shared.as_ref();
         run.d2pt.restore = shared.is_some_and(|shared| shared.restored == Some(true));
         Ok(Self {

@@ -49,6 +49,9 @@ pub struct Check {
     /// Whether the statement that all sites sign is as it should be, whatever one site's account says.
     #[serde(skip)]
     pub(super) is_release: bool,
+    /// Whether the folder is one that somebody closed, and not one that is being made.
+    #[serde(skip)]
+    pub(super) is_closed: bool,
     /// The manifest, for its other contents.
     #[serde(skip)]
     pub(crate) manifest: Option<Manifest>,

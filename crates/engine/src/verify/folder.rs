@@ -6,6 +6,7 @@
 //! study comes from the folder itself, signatures are held against the keys in the manifest, which shows
 //! that nothing was changed since, but not who signed: the check says so.
 
+mod derived;
 mod same;
 mod signed;
 
@@ -33,6 +34,7 @@ impl Check {
     pub(super) fn of(folder: &Path, opened: &Opened) -> Option<Self> {
         let mut check = Self {
             self_described: opened.is_described,
+            is_closed: true,
             ..Self::default()
         };
         if !folder.join(FILE).exists() {
@@ -43,6 +45,11 @@ impl Check {
             // Somebody may read any file that lies there.
             for name in strangers(folder, &opened.study) {
                 check.find(format!("{}: is no file of a release", one_line(&name)));
+            }
+            if folder.join(OWN_FILE).exists() {
+                check.find(format!(
+                    "{OWN_FILE}: without {FILE} nothing says what it should be"
+                ));
             }
             if !has_key {
                 let files = opened.study.release_files();
@@ -133,6 +140,7 @@ impl Check {
                 self.sound.push(file);
             }
         }
+        self.places(folder, opened, manifest, (said, is_signed));
         if opened.is_described {
             self.own_word(folder, opened, manifest, (said, is_signed));
         } else {

@@ -61,6 +61,9 @@ pub struct Verdict {
     /// The file that was read.
     #[serde(skip)]
     pub file: PathBuf,
+    /// Which columns have which role, where nobody but the release says so.
+    #[serde(skip)]
+    roles: Vec<Vec<String>>,
 }
 
 /// The requirement that a release was held against.
@@ -246,6 +249,9 @@ fn look(
         if !check.holds {
             verdict.found.fail();
         }
+        if let Some(opened) = opened.filter(|opened| opened.is_described) {
+            check.own_exceptions(opened, &mut verdict.found);
+        }
         // A folder without a manifest whose files are sound needs no finding about the manifest.
         let is_silent = check.manifest.is_none() && check.findings.is_empty();
         verdict.manifest = (!is_silent).then_some(check);
@@ -265,6 +271,14 @@ fn release_file(
         return Err(FolderRefused::Absent { path }.into());
     }
     let is_fragmented = study.is_some_and(Study::is_fragmented);
+    // A folder may be a stranger's: nothing is read there that is no file of its own.
+    for file in study.iter().flat_map(|study| study.release_files()) {
+        let file = path.join(file);
+        let about = file.symlink_metadata();
+        if path.is_dir() && about.is_ok_and(|about| !about.is_file()) {
+            return Err(FolderRefused::NotRegular { file }.into());
+        }
+    }
     if !path.is_dir() {
         if is_fragmented {
             let path = path.to_owned();
@@ -305,6 +319,8 @@ fn with_study(
     let release = &read.release;
     if let Some(check) = &mut check {
         check_csv(folder, study, release, (check, &*questions.observer));
+        check.groups(opened, release);
+        check.derived(folder, opened, release);
     }
     let named = provider.and_then(|name| read.text.column(name));
     let scope = Scope {
@@ -397,7 +413,25 @@ fn with_study(
         manifest: None,
         sizes: classes.sizes().collect(),
         file: file.to_owned(),
+        roles: roles(study),
     })
+}
+
+/// The columns of each role, for people.
+fn roles(study: &Study) -> Vec<Vec<String>> {
+    let of_role = |(role, words): (Role, &str)| {
+        let positions = study.schema.with_role(role).into_iter();
+        let names = positions.map(|position| study.schema.attributes()[position].name.clone());
+        let names: Vec<String> = names.collect();
+        (!names.is_empty()).then(|| vec![format!("  {words}"), names.join(", ")])
+    };
+    let all = [
+        (Role::Quasi, "others may know"),
+        (Role::Sensitive, "sensitive"),
+        (Role::Other, "published as they are"),
+        (Role::Identifier, "left out"),
+    ];
+    all.into_iter().filter_map(of_role).collect()
 }
 
 /// Whether the folder's CSV file says the same as the release that was read from its Parquet file.
@@ -452,5 +486,6 @@ fn without_study(
         manifest: None,
         sizes: classes.sizes().collect(),
         file,
+        roles: Vec::new(),
     })
 }

@@ -11,8 +11,11 @@ use crate::words::{aligned, cells as words, count, one_line, percent, singled_ou
 
 pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let verdict = &report.found;
+    let is_own_word = report.manifest.iter().any(|check| check.self_described);
     let is_unseen = report.manifest.iter().any(|check| !check.unseen.is_empty());
     let mut text = String::from(match verdict.holds {
+        Some(true) if is_own_word && is_unseen => "HOLDS BY ITS OWN WORD, AS FAR AS IT CAN BE SEEN",
+        Some(true) if is_own_word => "HOLDS BY ITS OWN WORD",
         Some(true) if is_unseen => "HOLDS AS FAR AS IT CAN BE SEEN",
         Some(true) => "HOLDS",
         Some(false) if verdict.not_shown => "NOT SHOWN",
@@ -33,6 +36,8 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
             "checked: {}, as {FILE} states it, which is the word of whoever published the release\nhint: give --study to hold the release against the study that its sites signed\n\n",
             one_line(&asked.words.join(", "))
         ));
+        text.push_str(&aligned(&report.roles));
+        text.push('\n');
     }
     // Findings come before measured numbers.
     let findings = report.manifest.as_ref();

@@ -132,3 +132,49 @@ fn batches_of_different_columns_and_no_batches_are_refused() {
         assert!(error.to_string().contains(what), "{error}");
     }
 }
+
+/// Builders say by what a batch has whether a column may have nulls: that is no difference.
+#[test]
+fn batches_may_differ_in_whether_they_have_nulls() {
+    let text = "[study]\nname = \"s\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\nmissing = \"\"\n[require]\nk = 1\n";
+    let study = hedgerow::Study::parse(text, ".").unwrap();
+    let ages = |ages: Vec<Option<i64>>| {
+        let ages = Arc::new(Int64Array::from(ages)) as ArrayRef;
+        RecordBatch::try_from_iter([("age", ages)]).unwrap()
+    };
+    let batches = vec![ages(vec![Some(1), Some(2)]), ages(vec![None, Some(3)])];
+    assert_ne!(batches[0].schema(), batches[1].schema());
+    let outcome = anonymize(&study, &Table::batches("t", batches), &Options::new()).unwrap();
+    assert_eq!(outcome.summary.records, 4);
+}
+
+/// A day that no calendar has is outside every domain, also where a missing value is empty text.
+#[test]
+fn a_day_beyond_the_calendar_is_no_missing_value() {
+    let text = "[study]\nname = \"s\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"came\"\nrole = \"quasi\"\ntype = \"date\"\nrange = [\"2025-01-01\", \"2025-12-31\"]\nmissing = \"\"\n[require]\nk = 1\n";
+    let study = hedgerow::Study::parse(text, ".").unwrap();
+    let days = Arc::new(arrow_array::Date32Array::from(vec![20_100, i32::MAX])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter([("came", days)]).unwrap();
+    let table = Table::batches("stays", vec![batch]);
+    let error = anonymize(&study, &table, &Options::new())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("stays:2: ") && error.contains("days after 1970"),
+        "{error}"
+    );
+}
+
+#[test]
+fn options_that_mean_nothing_are_refused() {
+    let table = Table::batches("t", vec![batch(&[&(20, true, 0, 0)])]);
+    let study = study("k = 1");
+    let refused = |options: Options| anonymize(&study, &table, &options).unwrap_err().to_string();
+    let error = refused(Options::new().out(""));
+    assert!(error.contains("has no name"), "{error}");
+    let error = refused(Options::new().independent());
+    assert!(error.contains("no sites to run alone"), "{error}");
+    let sites = Sites::dealt(table.clone(), 1);
+    let error = simulate(&study, &sites, &Options::new().provider_column("site")).unwrap_err();
+    assert!(error.to_string().contains("Sites::Named"), "{error}");
+}

@@ -53,7 +53,7 @@ pub(crate) use tables::Tables;
 use writer::Writer;
 
 /// Whoever asks whether the journal is held (see `look`) is done within this time.
-const ASKED: Duration = Duration::from_millis(200);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The way a frame goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Journal {
 
         let lock = open_private(&folder.join("lock"))?;
         let taken = lock
-            .busy_timeout(ASKED)
+            .busy_timeout(BUSY_TIMEOUT)
             .and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
         taken.map_err(|error| {
             if is_busy(&error) {

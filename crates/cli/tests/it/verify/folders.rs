@@ -133,6 +133,11 @@ fn a_folder_without_a_manifest_is_looked_at_whole() {
     let path = folder.path();
     let release = path.join("release");
     std::fs::remove_file(release.join("manifest.json")).unwrap();
+    assert_found(
+        &verify(path),
+        "report.html: without manifest.json nothing says what it should be",
+    );
+    std::fs::remove_file(release.join("report.html")).unwrap();
     let done = verify(path);
     assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
     assert!(done.stdout.starts_with("HOLDS: "), "{}", done.stdout);

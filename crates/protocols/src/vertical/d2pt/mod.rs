@@ -45,7 +45,7 @@ use hedgerow_smc::{Party, What};
 use super::own::{Demand, OwnColumn};
 use crate::error::Error;
 use state::{Common, OwnClasses};
-use synchronizer::Said;
+use synchronizer::Decision;
 
 pub use super::own::columns_of;
 pub use anonymizer::{Anonymizer, Datafly};
@@ -158,7 +158,7 @@ pub async fn anonymize(
     let mut synchronizations = 0;
     let same_at_first = matches!(
         Synchronizer::Identity.decide(&common.open_cells(), 1),
-        Said::Groups(_)
+        Decision::Groups(_)
     );
     let group_of = loop {
         synchronizations += 1;
@@ -167,7 +167,7 @@ pub async fn anonymize(
             .synchronizer
             .decide(&common.open_cells(), plan.requirement.k())
         {
-            Said::Groups(found) => {
+            Decision::Groups(found) => {
                 let tried = common.with(&found);
                 let group_of = own_groups(party, plan, &common, &tried, &classes).await?;
                 let own: Vec<u64> = group_of.iter().map(|group| u64::from(*group)).collect();
@@ -183,7 +183,7 @@ pub async fn anonymize(
                 }
                 party.note(REFUSED_GROUPS, &tried.sizes)?;
             }
-            Said::NotYet(aside) => common.set_aside(&aside),
+            Decision::NotYet(aside) => common.set_aside(&aside),
         }
         let went_on = classes.generalize(plan.anonymizer, &common, party.me());
         if !common.join(party, classes.joined(), went_on).await? {

@@ -29,7 +29,7 @@ pub(super) type Cell = (Vec<u32>, u64);
 
 /// The answer of a synchronizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum Decision {
     /// The group of each cell, numbered from 0.
     Groups(Vec<u32>),
     /// No groups yet; for each cell, the group that it is set aside as.
@@ -60,24 +60,24 @@ impl Synchronizer {
         self == Self::Dpp2ga
     }
 
-    pub(super) fn decide(self, cells: &[Cell], k: u64) -> Said {
+    pub(super) fn decide(self, cells: &[Cell], k: u64) -> Decision {
         let combined = Combined::of(cells);
         match self {
-            Self::Merge => Said::Groups(merged(cells)),
+            Self::Merge => Decision::Groups(merged(cells)),
             Self::Dpp2ga if combined.records.iter().all(|records| *records >= k) => {
-                Said::Groups(combined.of_cell)
+                Decision::Groups(combined.of_cell)
             }
-            Self::Dpp2ga => Said::NotYet(vec![None; cells.len()]),
+            Self::Dpp2ga => Decision::NotYet(vec![None; cells.len()]),
             Self::Identity | Self::Fork => {
                 let same = combined.same_everywhere(cells);
                 if same.iter().all(|same| *same) {
-                    return Said::Groups(combined.of_cell);
+                    return Decision::Groups(combined.of_cell);
                 }
                 let aside = |group: &u32| {
                     let is_aside = self == Self::Fork && same[*group as usize];
                     is_aside.then_some(*group)
                 };
-                Said::NotYet(combined.of_cell.iter().map(aside).collect())
+                Decision::NotYet(combined.of_cell.iter().map(aside).collect())
             }
         }
     }
@@ -173,15 +173,15 @@ mod tests {
     #[test]
     fn the_example_of_the_paper() {
         let cells = cells(&EXAMPLE);
-        let none = Said::NotYet(vec![None; 4]);
+        let none = Decision::NotYet(vec![None; 4]);
         assert_eq!(Synchronizer::Identity.decide(&cells, 2), none);
-        let aside = Said::NotYet(vec![Some(0), None, None, None]);
+        let aside = Decision::NotYet(vec![Some(0), None, None, None]);
         assert_eq!(Synchronizer::Fork.decide(&cells, 2), aside);
-        let groups = Said::Groups(vec![0, 1, 1, 1]);
+        let groups = Decision::Groups(vec![0, 1, 1, 1]);
         assert_eq!(Synchronizer::Merge.decide(&cells, 2), groups);
         // Person 5 alone is in the cut of {3,4,5} and {5,6,7}.
         assert_eq!(Synchronizer::Dpp2ga.decide(&cells, 2), none);
-        let cuts = Said::Groups(vec![0, 1, 2, 3]);
+        let cuts = Decision::Groups(vec![0, 1, 2, 3]);
         assert_eq!(Synchronizer::Dpp2ga.decide(&cells, 1), cuts);
     }
 
@@ -195,11 +195,16 @@ mod tests {
         ] {
             // Cells of the same classes are one group; groups are numbered by their classes.
             let said = synchronizer.decide(&cells, 2);
-            assert_eq!(said, Said::Groups(vec![0, 1, 1]), "{}", synchronizer.name());
+            assert_eq!(
+                said,
+                Decision::Groups(vec![0, 1, 1]),
+                "{}",
+                synchronizer.name()
+            );
         }
         assert_eq!(
             Synchronizer::Merge.decide(&cells, 2),
-            Said::Groups(vec![0, 1, 1])
+            Decision::Groups(vec![0, 1, 1])
         );
     }
 }
