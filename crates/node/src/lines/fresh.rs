@@ -68,7 +68,8 @@ mod tests {
                     kept += 1;
                 } else if let Some(found) = fresh.take(number) {
                     prop_assert!(number < kept);
-                    prop_assert_eq!(found.last_chunk(), Some(&number.to_le_bytes()));
+                    let bytes = number.to_le_bytes();
+                    prop_assert_eq!(found.last_chunk(), Some(&bytes));
                     prop_assert_eq!(fresh.take(number), None);
                 }
                 let bytes: usize = fresh.frames.iter().map(Vec::len).sum();
