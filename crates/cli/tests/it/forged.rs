@@ -301,3 +301,20 @@ fn links_and_pipes_are_not_read() {
         }
     }
 }
+
+/// Whoever says that another version wrote the files is not believed that they hold nothing else.
+#[test]
+fn files_that_another_version_wrote_are_not_believed() {
+    let folder = made(STUDY);
+    std::fs::write(
+        folder.path().join("release/datapackage.json"),
+        "p1,20,flu\n",
+    )
+    .unwrap();
+    forge(folder.path(), |said| {
+        said["unsigned"]["hedgerow"] = "0.0.9".into()
+    });
+    for done in [with_study(folder.path()), alone(folder.path())] {
+        assert_found(&done, "hedgerow 0.0.9 wrote the files");
+    }
+}

@@ -28,13 +28,16 @@ impl Check {
         if !self.is_closed {
             return;
         }
-        if let Some((said, _)) = self.manifest.as_ref().and_then(Manifest::statement)
-            && said.hedgerow != env!("CARGO_PKG_VERSION")
-        {
-            let version = one_line(&said.hedgerow).into_owned();
-            self.not_shown.push(format!(
-                "that the files hold nothing beside the table: hedgerow {version} wrote them, and its files are compared by the same version"
-            ));
+        let written_by = self.manifest.as_ref().and_then(Manifest::statement);
+        let written_by = written_by.map(|(said, _)| one_line(&said.hedgerow).into_owned());
+        let own = env!("CARGO_PKG_VERSION");
+        if let Some(version) = written_by.filter(|version| version != own) {
+            // All sites wrote the files of a release that they signed, and compared them.
+            if !self.signed {
+                self.findings.push(format!(
+                    "{FILE}: hedgerow {version} wrote the files, and this is {own}, which cannot see that they hold nothing beside the table: look at them with the hedgerow that wrote them"
+                ));
+            }
             return;
         }
         let has_manifest = self.manifest.is_some();
