@@ -27,6 +27,8 @@ pub(super) enum Headline {
     Holds,
     /// Everything visible holds; models that speak of sites cannot be seen, and nobody signed for them.
     Unseen,
+    /// Something that is required is neither shown to hold nor to fail.
+    NotShown,
     /// Something does not hold.
     Fails,
     /// The study requires nothing.
@@ -101,7 +103,7 @@ impl Facts {
             None => Headline::Unasked,
             Some(true) if demands.iter().any(fails) => Headline::Unseen,
             Some(true) => Headline::Holds,
-            Some(false) if is_as_said && self.report.found.not_shown => Headline::Unseen,
+            Some(false) if is_as_said && self.report.found.not_shown => Headline::NotShown,
             Some(false) => Headline::Fails,
         }
     }

@@ -86,6 +86,7 @@ fn head(html: &mut Html, facts: &Facts) {
             "verdict warn",
             "The release holds as far as it can be seen.",
         ),
+        Headline::NotShown => ("verdict bad", "It is not shown that the release holds."),
         Headline::Fails => ("verdict bad", "The release does not hold."),
         Headline::Unasked => ("verdict warn", "The study requires nothing."),
     };

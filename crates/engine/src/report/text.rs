@@ -13,6 +13,7 @@ pub(super) fn text(folder: &Path, facts: &Facts) -> String {
     let mut text = match facts.headline() {
         Headline::Holds => String::from("The release holds.\n"),
         Headline::Unseen => String::from("The release holds as far as it can be seen.\n"),
+        Headline::NotShown => String::from("It is not shown that the release holds.\n"),
         Headline::Fails => String::from("The release does not hold.\n"),
         Headline::Unasked => String::from("The study requires nothing.\n"),
     };

@@ -115,7 +115,7 @@ fn what_a_release_does_not_show_does_not_fail() {
     assert_eq!(done.code, 1);
     assert!(
         done.stdout
-            .starts_with("The release holds as far as it can be seen.\n"),
+            .starts_with("It is not shown that the release holds.\n"),
         "{}",
         done.stdout
     );
