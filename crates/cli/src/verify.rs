@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hedgerow::privacy::m_privacy::Strategy;
 use hedgerow::{Error, Questions, Release, Study};
 
 use crate::error::CliError;
@@ -65,6 +66,10 @@ pub(crate) struct Arguments {
     /// How the queries are drawn.
     #[arg(long, value_enum, default_value = "jx09", requires = "queries")]
     query_kind: QueryKind,
+    /// Verify m by one of MPRIV's strategies too, and count its checks: direct, top-down, bottom-up, binary,
+    /// adaptive, exact.
+    #[arg(long, value_name = "STRATEGY", requires = "provider_column", value_parser = strategy)]
+    verification: Option<Strategy>,
     /// A table of the population that the release is a sample of, for journalist risk.
     #[arg(long, value_name = "TABLE", requires = "study")]
     population: Option<PathBuf>,
@@ -77,6 +82,15 @@ enum QueryKind {
     Jx09,
     /// Two to half of the attributes, ranges of 0.3 of the domain (MPRIV).
     Mpriv,
+}
+
+/// A strategy by its name.
+fn strategy(word: &str) -> Result<Strategy, String> {
+    let named = Strategy::NAMES.iter().find(|(name, _)| *name == word);
+    named.map(|(_, strategy)| *strategy).ok_or_else(|| {
+        let names = Strategy::NAMES.map(|(name, _)| name);
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
@@ -98,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             QueryKind::Mpriv => hedgerow::QueryKind::Mpriv,
         },
         population: arguments.population.clone(),
+        verification: arguments.verification,
         observer: Arc::new(Terminal::default()),
     };
     match hedgerow::verify(&release, &questions) {

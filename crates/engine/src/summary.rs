@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use hedgerow_data::Recode;
 use hedgerow_privacy::utility::Utility;
+use hedgerow_protocols::horizontal::mondrian::Partition;
 use serde::Serialize;
 
 use crate::joint::{Convergence, Groups};
@@ -40,6 +41,9 @@ pub struct Summary {
     /// How often sites that hold the same people synchronized.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synchronizations: Option<u32>,
+    /// Coalitions that were checked, where colluders are withstood; a part that sums decide counts as one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<u64>,
     /// What every class satisfies, by model.
     pub achieved: Achieved,
     /// What was lost.
@@ -86,6 +90,7 @@ impl Summary {
             classes: verdict.classes,
             suppressed: 0,
             synchronizations: None,
+            checks: None,
             achieved: Achieved::of(verdict, of_sites),
             utility: published.utility.clone(),
             cost,
@@ -101,6 +106,13 @@ impl Summary {
     /// With how the loss fell on the way.
     pub(crate) fn converged(mut self, convergence: Option<Convergence>) -> Self {
         self.convergence = convergence;
+        self
+    }
+
+    /// With how many coalitions were checked on the way.
+    pub(crate) fn checked(mut self, partition: Option<&Partition>) -> Self {
+        let checks = partition.map(|partition| partition.checks);
+        self.checks = checks.filter(|checks| *checks > 0);
         self
     }
 
@@ -150,6 +162,9 @@ impl Summary {
         ]);
         if let Some(times) = self.synchronizations {
             rows.push(vec![String::from("  synchronizations"), times.to_string()]);
+        }
+        if let Some(checks) = self.checks {
+            rows.push(vec![String::from("  coalition checks"), thousands(checks)]);
         }
         if self.suppressed > 0 {
             let written = format!("{} written as *", thousands(self.suppressed));

@@ -370,6 +370,7 @@ fn demands(requirement: &Requirement) -> Demands<'_> {
         requirement,
         sensitive: Vec::new(),
         strategy: Strategy::Direct,
+        contributors: false,
     }
 }
 
@@ -468,6 +469,7 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         starts: 1,
         iterations: 20,
         is_refined: case.is_refined,
+        flattens_splits: false,
         is_blurred: false,
         seeds: &seeds,
     };

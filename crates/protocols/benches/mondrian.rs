@@ -131,6 +131,7 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
             requirement,
             sensitive: Vec::new(),
             strategy: Strategy::Direct,
+            contributors: false,
         },
         choice: Choice::Width,
         cuts_sites: false,

@@ -212,6 +212,7 @@ impl Persons {
                     tree: None,
                 }],
                 strategy,
+                contributors: false,
             },
             choice,
             cuts_sites,

@@ -70,7 +70,7 @@ pub enum Error {
     NoQuasi,
     /// More coalitions than can be asked about.
     #[error(
-        "m = {m} among {sites} sites makes more coalitions than can be asked about\nhint: the largest m that can be asked about is {largest}"
+        "m = {m} among {sites} sites makes more coalitions than can be asked about, and {why}\nhint: the largest m that can be asked about is {largest}; k, distinct l and site diversity need no coalitions, at the hardened level or with verification = \"exact\""
     )]
     TooManyCoalitions {
         /// Sites of the run.
@@ -79,6 +79,8 @@ pub enum Error {
         m: u64,
         /// The largest m that can be asked about.
         largest: u64,
+        /// Why they must be asked about.
+        why: String,
     },
     /// A threshold too large for the comparison, which cannot happen since thresholds are rounded to
     /// fit.

@@ -10,6 +10,7 @@ use hedgerow_smc::{RoleChoice, Security, Settings};
 
 use crate::clustering::settings::ClusteringSettings;
 use crate::horizontal::mondrian::settings::TopDown;
+use crate::horizontal::requirement::Colluders;
 use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
 /// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
@@ -26,6 +27,8 @@ pub struct RunSettings {
     pub recode: Recode,
     /// How top-down algorithms cut and write.
     pub top_down: TopDown,
+    /// How it is asked whether classes withstand colluders.
+    pub colluders: Colluders,
     /// How clusters are found.
     pub clustering: ClusteringSettings,
     /// How groups of the same people are found and written.
@@ -65,6 +68,7 @@ impl RunSettings {
         self.clustering = ClusteringSettings::read(section)?;
         if study.partition == Partition::Horizontal {
             self.top_down = TopDown::read(section)?;
+            self.colluders = Colluders::read(section, self.security)?;
             if section.has("noise") {
                 let message = "`algorithm.noise` is for vertical studies: only there are changes of the loss summed\nhint: leave it out; blur = true hides how many records a site has";
                 return Err(section.wrong("noise", message));

@@ -224,6 +224,11 @@ pub enum OwnConfig {
         /// The bound.
         bound: u64,
     },
+    /// A disjunction of comparisons among two sites.
+    #[error(
+        "a disjunction of comparisons needs three sites: two hold the answers apart, and a third tells whether one holds"
+    )]
+    Disjunction,
     /// A domain that is empty or holds all 2^64 numbers.
     #[error("the domain of question {index} is empty or too large")]
     Domain {

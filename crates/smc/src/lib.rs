@@ -9,6 +9,7 @@
 //! | [`sum`](Party::sum) | what do our vectors add up to? | TG12 Alg. 1, JX08 §4.2 | pairwise masks, 1 round |
 //! | [`all`](Party::all), [`any`](Party::any) | is this bit set everywhere, anywhere? | TG12 Alg. 2 | affine map, 3 rounds |
 //! | [`at_least`](Party::at_least) | does our sum reach this? | TG12 §3.2 | comparison function, 3 rounds |
+//! | [`any_at_least`](Party::any_at_least) | does one of these sums reach its threshold? | as hardened | comparison function, 4 rounds |
 //! | [`lca`](Party::lca) | where do our nodes meet? | TG12 §4.2 | one `all` |
 //! | [`minimum`](Party::minimum), [`maximum`](Party::maximum), [`ranges`](Party::ranges) | between what do our values lie? | JX08 Alg. 3 | search by `any` |
 //! | [`kth`](Party::kth) | what is our kth element? | JX08 Alg. 4 | search by `at_least` |

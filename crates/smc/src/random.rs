@@ -241,6 +241,8 @@ pub(crate) enum Purpose {
     Column = 6,
     /// The single use of a key made for one item.
     Item = 7,
+    /// The key of the digests by which shares are held against each other.
+    Digest = 8,
 }
 
 /// A ChaCha20 key stream, read in words or bytes.

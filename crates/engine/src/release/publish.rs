@@ -35,7 +35,7 @@ impl Ready {
         let read = Read::open(&path, &self.study, &())?;
         // A release does not show sites: models that speak of sites were checked during the run.
         let (visible, _) = visible(&self.requirement);
-        let (classes, verdict) = read.judge(None, &[], Some(&visible))?;
+        let (classes, verdict) = read.judge(None, &[], Some(&visible), None)?;
         let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
         let published = Published {
             folder: folder.to_owned(),

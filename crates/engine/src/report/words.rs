@@ -8,8 +8,9 @@ use hedgerow_protocols::horizontal::clustering::{
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
-    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, DATA_RANGES, ENTROPIES, EVENER,
-    MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SENSITIVE, SITES,
+    ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, CONTRIBUTORS, DATA_RANGES,
+    ENTROPIES, EVENER, MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
+    SENSITIVE, SITES, WITHSTOOD,
 };
 use hedgerow_protocols::horizontal::share::SHARES;
 use hedgerow_protocols::vertical::d2pt;
@@ -29,8 +30,8 @@ pub(super) struct Entry {
     pub(super) caveat: Option<String>,
 }
 
-/// What each disclosure is about. Disclosures of the primitives go by the primitives' names.
-const MEANINGS: [(What, &str); 30] = [
+/// What each disclosure is about. Those of the primitives go by their names.
+const MEANINGS: [(What, &str); 32] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -96,6 +97,14 @@ const MEANINGS: [(What, &str); 30] = [
     (
         COALITIONS,
         "Whether a part would still satisfy the requirement without the records of some sites.",
+    ),
+    (
+        CONTRIBUTORS,
+        "Which sites have records in a part, where the study allows that to be known; not how many.",
+    ),
+    (
+        WITHSTOOD,
+        "Whether a part would still satisfy the requirement whichever m sites take their records out, and which of its sensitive values more than m sites have; not which sites.",
     ),
     (
         COVERS,

@@ -131,7 +131,10 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     let seed = draws.then_some(options.seed);
     let summary = Summary::new(&ready, &published, count, seed, cost, Vec::new(), of_sites);
     Ok(Outcome {
-        summary: summary.converged(joint.convergence).grouped(joint.groups),
+        summary: summary
+            .checked(joint.partition.as_ref())
+            .converged(joint.convergence)
+            .grouped(joint.groups),
         release: destination.release(study)?,
     })
 }

@@ -427,6 +427,7 @@ impl Publishing<'_> {
         let baselines = baselines(joint)?;
         let seed = Some(self.options.seed);
         let summary = Summary::new(ready, &published, count, seed, cost, learned, of_sites)
+            .checked(joint.partition.as_ref())
             .converged(joint.convergence.clone())
             .grouped(groups)
             .beside(baselines);

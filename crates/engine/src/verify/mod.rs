@@ -21,7 +21,7 @@ use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::query_error;
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
-use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify as judge};
+use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify_by as judge};
 use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 
@@ -358,7 +358,14 @@ fn with_study(
         }
         requirement = Some(seen);
     }
-    let (classes, found) = read.judge(provider, &questions.ignore, requirement.as_ref())?;
+    let sites = named.map(|column| column.dictionary.len());
+    questions.refuse_verification(requirement.as_ref(), sites)?;
+    let (classes, found) = read.judge(
+        provider,
+        &questions.ignore,
+        requirement.as_ref(),
+        questions.verification,
+    )?;
 
     let original = match &questions.original {
         Some(path) => Some(original(
@@ -477,7 +484,9 @@ fn without_study(
     });
     let classes = evidence.classes();
     let evidence = in_view(evidence, requirement.as_ref());
-    let found = judge(&evidence, requirement.as_ref());
+    let sites = evidence.provider.map(|column| column.dictionary.len());
+    questions.refuse_verification(requirement.as_ref(), sites)?;
+    let found = judge(&evidence, requirement.as_ref(), questions.verification);
     Ok(Verdict {
         found,
         requirement: asked,

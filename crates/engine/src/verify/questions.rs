@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_data::document::Document;
 use hedgerow_data::{Study, TextTable, quoted_list};
+use hedgerow_privacy::m_privacy::{Coalition, Strategy};
 use hedgerow_privacy::query_error::Queries;
 use hedgerow_privacy::{Requirement, Scope};
 
@@ -34,7 +35,9 @@ pub struct Questions {
     pub query_kind: QueryKind,
     /// A table of the population that the release is a sample of.
     pub population: Option<PathBuf>,
-    /// The observer that hears how the work goes on.
+    /// By which of MPRIV's strategies m-privacy is verified too, so that its checks are counted.
+    pub verification: Option<Strategy>,
+    /// Who watches.
     pub observer: SharedObserver,
 }
 
@@ -50,6 +53,7 @@ impl Default for Questions {
             queries: 0,
             query_kind: QueryKind::Jx09,
             population: None,
+            verification: None,
             observer: std::sync::Arc::new(()),
         }
     }
@@ -95,8 +99,26 @@ impl Questions {
         Ok(())
     }
 
-    /// Sees that a column to be ignored exists and has no role; otherwise the caller meant another
-    /// column.
+    /// A strategy is for coalitions: of sites that are named, and no more of them than it can name.
+    pub(super) fn refuse_verification(
+        &self,
+        requirement: Option<&Requirement>,
+        sites: Option<usize>,
+    ) -> Result<(), VerifyRefused> {
+        if self.verification.is_none() {
+            return Ok(());
+        }
+        let m = requirement.and_then(|requirement| requirement.m);
+        match (m.filter(|m| *m > 0), sites) {
+            (Some(_), Some(sites)) if sites > Coalition::MOST_SITES => {
+                Err(VerifyRefused::TooManySites { sites })
+            }
+            (Some(_), Some(_)) => Ok(()),
+            _ => Err(VerifyRefused::NoCoalitions),
+        }
+    }
+
+    /// A column that is to be ignored is there, and has no role: otherwise somebody else is meant.
     pub(super) fn refuse_ignored(
         &self,
         table: &TextTable,

@@ -5,8 +5,9 @@ use std::path::Path;
 use hedgerow_data::files::{ReleaseTable, read_fragments, read_release_of};
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
+use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
-use hedgerow_privacy::verify::{Evidence, Verdict, verify};
+use hedgerow_privacy::verify::{Evidence, Verdict, verify_by};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
 
 use super::check::SiteDemand;
@@ -57,11 +58,12 @@ impl Read {
         provider: Option<&str>,
         ignore: &[String],
         requirement: Option<&Requirement>,
+        verification: Option<Strategy>,
     ) -> Result<(Classes, Verdict), Error> {
         let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
         let evidence = evidence.ignoring(ignore);
         let classes = evidence.classes();
-        let verdict = verify(&in_view(evidence, requirement), requirement);
+        let verdict = verify_by(&in_view(evidence, requirement), requirement, verification);
         let verdict = verdict.with_disorder(self.disordered.clone());
         let verdict = verdict.with_contradictions(self.contradictions.clone());
         Ok((classes, verdict))

@@ -51,6 +51,20 @@ pub enum VerifyRefused {
         "--provider-column: the sites of a vertical study hold the same people, so no record is of one site\nhint: leave it out"
     )]
     NoProvider,
+    /// A strategy without coalitions.
+    #[error(
+        "--verification: there are no coalitions to look at\nhint: give --provider-column with the column that names the sites, and a requirement with m"
+    )]
+    NoCoalitions,
+    /// A strategy with more sites than a coalition can name.
+    #[error(
+        "--verification: the table has {sites} sites, and strategies are for at most {}\nhint: leave it out; m is verified for any number of sites",
+        hedgerow_privacy::m_privacy::Coalition::MOST_SITES
+    )]
+    TooManySites {
+        /// Sites of the table.
+        sites: usize,
+    },
     /// Records of a group whose quasi-identifiers were restored differ.
     #[error(
         "--queries and --population ask what records of a group look like, and with restore = true they differ\nhint: leave them out"

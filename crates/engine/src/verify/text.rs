@@ -123,6 +123,15 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         };
         text.push_str(&format!("\n{}: {why}\n", title(name)));
     }
+    for (name, model) in &named {
+        if let (Some(strategy), Some(checks)) = (model.verification, model.checks) {
+            text.push_str(&format!(
+                "\n{}: verified {strategy}, {}\n",
+                title(name),
+                count(checks, "check", "checks"),
+            ));
+        }
+    }
     if verdict.holds != Some(false)
         && let Some(smallest) = verdict
             .models

@@ -49,7 +49,9 @@ use crate::collusion::{Members, Remainder};
 use crate::model::{Model, TableView};
 
 pub use coalition::Coalition;
-pub use fitness::{LIKELY_BREACHED, WEIGHT_OF_DIVERSITY, fitness, fitness_of_counts};
+pub use fitness::{
+    LIKELY_BREACHED, WEIGHT_OF_DIVERSITY, fitness, fitness_of_class, fitness_of_counts,
+};
 pub use search::{Search, Step};
 pub use sites::Sites;
 
@@ -72,7 +74,29 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// All six strategies; the paper's five come first.
+    /// All six by the names that studies have for them; the paper's five come first.
+    pub const NAMES: [(&'static str, Self); 6] = [
+        (Self::Direct.name(), Self::Direct),
+        (Self::TopDown.name(), Self::TopDown),
+        (Self::BottomUp.name(), Self::BottomUp),
+        (Self::Binary.name(), Self::Binary),
+        (Self::Adaptive.name(), Self::Adaptive),
+        (Self::Exact.name(), Self::Exact),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::TopDown => "top-down",
+            Self::BottomUp => "bottom-up",
+            Self::Binary => "binary",
+            Self::Adaptive => "adaptive",
+            Self::Exact => "exact",
+        }
+    }
+
+    /// All six; the paper's five come first.
     pub const ALL: [Self; 6] = [
         Self::Direct,
         Self::TopDown,

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::classes::{Classes, Histograms};
 use crate::closeness::{Distance, EarthMover};
 use crate::counts::{Counts, Reference};
+use crate::m_privacy::Strategy;
 use crate::measure;
 use crate::model::{ClassView, Model, TableView};
 use crate::ratio::Ratio;
@@ -24,6 +25,17 @@ use scan::{Failing, Worse, worst};
 
 /// Measures everything and, where there is a requirement, decides.
 pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Verdict {
+    verify_by(evidence, requirement, None)
+}
+
+/// The same, with m-privacy also verified by a strategy of MPRIV section III, whose checks are counted. The
+/// strategies are for classes of at most [`Coalition::MOST_SITES`](crate::m_privacy::Coalition::MOST_SITES)
+/// sites; where one has more, checks are not counted.
+pub fn verify_by(
+    evidence: &Evidence<'_>,
+    requirement: Option<&Requirement>,
+    verification: Option<Strategy>,
+) -> Verdict {
     let classes = evidence.classes();
     let histograms: Vec<Histograms> = evidence
         .sensitive
@@ -62,6 +74,7 @@ pub fn verify(evidence: &Evidence<'_>, requirement: Option<&Requirement>) -> Ver
         histograms: &histograms,
         table: &table,
         demands,
+        verification,
     };
 
     let mut models = look.models(&distances);
@@ -98,6 +111,7 @@ struct Look<'a> {
     histograms: &'a [Histograms],
     table: &'a TableView<'a>,
     demands: &'a [Model],
+    verification: Option<Strategy>,
 }
 
 impl Look<'_> {

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::classes::{Classes, Histograms};
 use crate::collusion::{Members, affordable};
+use crate::m_privacy::{self, Strategy, Verified};
 use crate::model::{Model, SiteSupport};
 use crate::ratio::Ratio;
 use crate::requirement::Requirement;
@@ -172,6 +173,8 @@ struct Found {
     least_breaking: Option<u64>,
     sites: u64,
     tried: u64,
+    /// What the strategy found that was named, where it could.
+    verified: Option<Verified>,
 }
 
 fn collusion(
@@ -213,8 +216,15 @@ fn collusion(
             let members = Members::new(&pick(providers), columns.iter().map(Vec::as_slice));
             let sites = members.sites() as u64;
             let limit = required.unwrap_or_else(|| affordable(members.sites()));
+            let by_strategy = look.verification.zip(required).and_then(|(strategy, m)| {
+                m_privacy::verify(strategy, &members, &models, look.table, m).ok()
+            });
+            let breach = by_strategy.and_then(|verified| verified.breach);
+            let least_breaking = members.least_breaking(&models, look.table, limit);
             Found {
-                least_breaking: members.least_breaking(&models, look.table, limit),
+                // Both find the same; where one of them did not, the class is not called private.
+                least_breaking: least_breaking.or(breach.map(|breach| breach.size() as u64)),
+                verified: by_strategy,
                 sites,
                 // Only coalitions of all the class's sites but one matter to the class.
                 tried: if limit + 1 < sites { limit } else { most },
@@ -254,7 +264,12 @@ fn collusion(
         true => Measure::Unknown,
         false => Measure::Fraction(Ratio::new(1, 0)),
     };
+    let costs = found
+        .iter()
+        .map(|found| found.verified.map(|verified| verified.cost()));
     ModelVerdict {
+        verification: look.verification.map(Strategy::name),
+        checks: look.verification.and(costs.sum()),
         required: required.map(Measure::Whole),
         achieved: achieved.map_or(none_would_do, Measure::Whole),
         holds: required.map(|_| worst.is_none()),

@@ -168,6 +168,12 @@ pub struct ModelVerdict {
     /// For m-privacy, classes that some coalition owns whole: nobody is left to protect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emptied_classes: Option<u64>,
+    /// For m-privacy, the strategy that also verified the classes, where one was named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<&'static str>,
+    /// How many coalitions it checked, and bounds it evaluated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<u64>,
     /// For m-privacy without a demand: larger coalitions were not tried.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,

@@ -7,8 +7,9 @@ use hedgerow_data::document::Document;
 use super::*;
 use crate::clustering::Loss;
 use crate::horizontal::cover::Covers;
-use crate::horizontal::mondrian::{Cuts, Medians, Widths};
+use crate::horizontal::mondrian::{Choose, Cuts, Medians, Widths};
 use crate::vertical::d2pt::{AnonymizerChoice, Synchronizer};
+use hedgerow_privacy::m_privacy::Strategy;
 
 const HORIZONTAL: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n";
 const VERTICAL: &str = "[study]\nname = \"s\"\npartition = \"vertical\"\n";
@@ -173,6 +174,7 @@ fn how_tables_are_cut_and_written() {
         widths: Widths::Data,
         covers: Covers::Box,
         alpha: 1.0,
+        ..TopDown::default()
     };
     assert_eq!(said.top_down, expected);
     assert_eq!(
@@ -186,6 +188,65 @@ fn how_tables_are_cut_and_written() {
     assert_eq!(
         study("alpha = 2").unwrap_err(),
         "study.toml:10: `algorithm.alpha` is 2, expected a number from 0 to 1"
+    );
+}
+
+/// MPRIV: the strategy, the choice of a cut, its weight, and whose coalitions are looked at.
+#[test]
+fn how_colluders_are_asked_about() {
+    let level = |security: &str, lines: &str| {
+        settings(format!(
+            "{HORIZONTAL}security = \"{security}\"\n{AGE}[algorithm]\n{lines}\n"
+        ))
+    };
+    for (word, strategy) in Strategy::NAMES {
+        let line = format!("verification = \"{word}\"");
+        let published = level("published", &line).unwrap().colluders;
+        assert_eq!(published.verification, Some(strategy));
+        assert_eq!(published.strategy(Security::Published), strategy);
+        let hardened = level("hardened", &line);
+        match strategy {
+            Strategy::Direct | Strategy::Exact => {
+                assert_eq!(hardened.unwrap().colluders.verification, Some(strategy));
+            }
+            _ => {
+                let error = hardened.unwrap_err();
+                let first =
+                    format!("study.toml:11: `algorithm.verification` is \"{word}\", which asks");
+                assert!(error.starts_with(&first), "{error}");
+                assert!(
+                    error.contains("hint: take \"exact\" or \"direct\""),
+                    "{error}"
+                );
+            }
+        }
+    }
+    let default = Colluders::default();
+    assert_eq!(level("hardened", "").unwrap().colluders, default);
+    assert_eq!(default.strategy(Security::Hardened), Strategy::Exact);
+    assert_eq!(default.strategy(Security::Published), Strategy::Adaptive);
+    let said = level(
+        "hardened",
+        "choose = \"fitness\"\nweight = 0.8\ncontributors = true",
+    )
+    .unwrap();
+    assert_eq!(said.top_down.choose, Some(Choose::Fitness));
+    assert_eq!(said.top_down.weight, 0.8);
+    assert!(said.colluders.contributors);
+    let refused = |line: &str| level("hardened", line).unwrap_err();
+    assert!(refused("verification = \"binry\"").contains("did you mean `binary`?"));
+    assert!(
+        refused("weight = 1.5")
+            .contains("`algorithm.weight` is 1.5, expected a number from 0 to 1")
+    );
+    assert!(refused("contributors = 1").starts_with("study.toml:11: "));
+    let of_people = settings(format!(
+        "{VERTICAL}{PEOPLE}[algorithm]\nverification = \"direct\"\n"
+    ));
+    assert!(
+        of_people
+            .unwrap_err()
+            .contains("unknown key `verification`")
     );
 }
 

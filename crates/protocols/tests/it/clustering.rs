@@ -51,6 +51,7 @@ pub(crate) fn plan<'a>(
         starts: 1,
         iterations: 20,
         is_refined: true,
+        flattens_splits: false,
         is_blurred: false,
         seeds: &seeds,
     }

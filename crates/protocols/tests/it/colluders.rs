@@ -454,7 +454,7 @@ proptest! {
     fn mondrian_decides_as_one_who_has_all_rows(
         numbers in proptest::collection::vec(any::<u64>(), 10..70),
         sites in 3..5u32, demand in 0..DEMANDS.len(), m in 1..3u32,
-        way in 0..3usize, strategy in 0..6usize,
+        way in 0..3usize, strategy in 0..6usize, contributors in any::<bool>(),
     ) {
         let rows = skewed(&numbers, sites);
         let (schema, table) = table_of(&rows);
@@ -465,7 +465,7 @@ proptest! {
         let plan = Plan {
             choice: [Choice::Width, Choice::Width, Choice::Fitness { weight: WEIGHT_OF_DIVERSITY }][way],
             cuts_sites: way > 0,
-            demands: Demands { strategy: Strategy::ALL[strategy], ..set.demands },
+            demands: Demands { strategy: Strategy::ALL[strategy], contributors, ..set.demands },
             ..set
         };
         let by_hand = ByHand {
@@ -546,6 +546,7 @@ proptest! {
             starts: 1,
             iterations: 10,
             is_refined,
+            flattens_splits: false,
             is_blurred: false,
             seeds: &seeds,
         };

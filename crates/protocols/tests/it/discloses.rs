@@ -16,8 +16,9 @@ use hedgerow_protocols::horizontal::clustering::{
 };
 use hedgerow_protocols::horizontal::cover::{covers, writings};
 use hedgerow_protocols::horizontal::mondrian::{
-    self, AT_MEDIANS, BETWEEN_SITES, COALITIONS, DATA_RANGES, ENTROPIES, EVENER, MEDIANS, RANGES,
-    RANGES_IN_NODES, SENSITIVE, SITES, partition,
+    self, AT_MEDIANS, BETWEEN_SITES, CANDIDATES as CANDIDATES_OF_CUTS, COALITIONS, CONTRIBUTORS,
+    DATA_RANGES, ENTROPIES, EVENER, MEDIANS, RANGES, RANGES_IN_NODES, SENSITIVE, SITES, WITHSTOOD,
+    partition,
 };
 use hedgerow_protocols::horizontal::share::{self, SHARES};
 use hedgerow_protocols::horizontal::{Owner, assembly, cover};
@@ -261,12 +262,14 @@ impl Made {
 }
 
 const REQUIREMENTS: [&str; 3] = ["k = 4", "k = 4\nl = 2", "k = 4\nsite_diversity = 2\nm = 1"];
-const HORIZONTAL: [&str; 8] = [
+const HORIZONTAL: [&str; 10] = [
     "name = \"mondrian\"",
     "name = \"mondrian\"\nrecode = \"range\"",
     "name = \"mondrian\"\ncuts = \"children\"\nmedians = \"relaxed\"",
     "name = \"mondrian\"\nwidths = \"data\"\nalpha = 1",
     "name = \"provider-aware\"\nrecode = \"range\"",
+    "name = \"mondrian\"\nverification = \"direct\"\ncontributors = true",
+    "name = \"provider-aware\"\nchoose = \"fitness\"\nweight = 0.5\nverification = \"exact\"",
     "name = \"clustering\"",
     "name = \"clustering\"\nloss = \"em\"\nstarts = 2",
     "name = \"clustering\"\nloss = \"lm\"\nfinish = false",
@@ -456,6 +459,22 @@ fn cuts_show_what_their_settings_say() {
         assert!(!without.contains(&shown));
         assert_eq!(all.contains(&CANDIDATES), security == "published");
     }
+    // Sums before coalitions, where coalitions are not what is to be asked about.
+    let hardened = of("hardened", "k = 2\nm = 1", "");
+    assert!(hardened.contains(&WITHSTOOD) && hardened.contains(&COALITIONS));
+    let published = of("published", "k = 2\nm = 1", "");
+    assert!(!published.contains(&WITHSTOOD) && published.contains(&COALITIONS));
+    // Which sites have records in a class: where the study allows it, and coalitions are asked about.
+    assert!(!hardened.contains(&CONTRIBUTORS));
+    let told = of("hardened", "k = 2\nm = 1", "contributors = true");
+    assert!(told.contains(&CONTRIBUTORS));
+    assert!(!of("hardened", "k = 2", "contributors = true").contains(&CONTRIBUTORS));
+    let fittest = of(
+        "hardened",
+        "k = 2\nsite_diversity = 2",
+        "choose = \"fitness\"",
+    );
+    assert!(fittest.contains(&CANDIDATES_OF_CUTS) && !fittest.contains(&EVENER));
     let between = horizontal("hardened", "k = 2", "name = \"provider-aware\"").of_plan();
     assert!(between.contains(&BETWEEN_SITES) && !plain.contains(&BETWEEN_SITES));
 }

@@ -249,6 +249,7 @@ fn clustering_in_all_its_settings() {
             starts: 1,
             iterations: 3,
             is_refined: settings == hardened,
+            flattens_splits: false,
             is_blurred: false,
             seeds: &seeds,
         };

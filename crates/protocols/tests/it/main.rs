@@ -13,6 +13,7 @@ mod discloses;
 mod figures;
 mod inverter;
 mod liars;
+mod many_colluders;
 mod missing;
 mod mondrian;
 mod order;

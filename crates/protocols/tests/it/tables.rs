@@ -68,6 +68,7 @@ pub(crate) fn plan<'a>(
                 })
                 .collect(),
             strategy: Strategy::Direct,
+            contributors: false,
         },
         choice: Choice::Width,
         cuts_sites: false,

@@ -8,6 +8,7 @@ mod simulator;
 use std::sync::Arc;
 
 use hedgerow_data::{Codes, Recode, Release, Role, Schema, Table};
+use hedgerow_privacy::m_privacy;
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
@@ -16,8 +17,9 @@ use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::{COVERS, Writing, covers};
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, Choice, EVENER, MEDIANS, MEDIANS_IN_NODES,
-    PARTS, Plan, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SITES, Widths, partition,
+    PARTS, Plan, RANGES, RANGES_IN_NODES, RECORDS, REFUSED, SITES, WITHSTOOD, Widths, partition,
 };
+use hedgerow_protocols::horizontal::requirement::Demands;
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Settings, To, What};
 use proptest::prelude::*;
@@ -297,6 +299,43 @@ proptest! {
             prop_assert!(entries(BETWEEN_SITES) <= entries(CANDIDATES));
             prop_assert!(entries(CANDIDATES) == 0 || entries(BETWEEN_SITES) > 0);
         }
+    }
+}
+
+/// By sums a part costs one bit, however many coalitions there are: with k alone nothing is opened about
+/// any coalition, and nothing about the caps that show it.
+#[test]
+fn by_sums_a_part_is_one_bit() {
+    let (schema, table) = sample();
+    let requirement = requirement("k = 2, m = 1", &schema);
+    let set = plan(&schema, &requirement, false);
+    let plan = Plan {
+        choice: Choice::Fitness { weight: 0.3 },
+        cuts_sites: true,
+        demands: Demands {
+            strategy: m_privacy::Strategy::Exact,
+            ..set.demands
+        },
+        ..set
+    };
+    let (_, ledgers) = Run::new(&schema, &table, &plan, 3).run().unwrap();
+    for ledger in ledgers {
+        assert!(ledger.iter().all(|line| line.what != COALITIONS));
+        // The whole table is one part.
+        let mut parts = 1;
+        let mut asked = 0;
+        for line in &ledger {
+            match line.what {
+                CANDIDATES => parts = 2 * line.values.len(),
+                WITHSTOOD => {
+                    assert!(line.values.len() <= parts);
+                    assert!(line.values.iter().all(|value| *value < 2));
+                    asked += 1;
+                }
+                _ => {}
+            }
+        }
+        assert!(asked > 1);
     }
 }
 

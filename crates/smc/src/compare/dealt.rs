@@ -42,6 +42,33 @@ pub(super) async fn compare(
     lanes: &[Lane],
     answers: &mut [bool],
 ) -> Result<(), Error> {
+    let Evaluated { tables, shares, .. } = evaluate(joined, question, lanes).await?;
+    for table in &tables {
+        table.send_shares(joined, &shares)?;
+    }
+    for table in &tables {
+        table.open(joined, &shares, answers).await?;
+    }
+    Ok(())
+}
+
+/// What a site has when the functions are evaluated and no answer is opened.
+pub(super) struct Evaluated {
+    pub(super) tables: Vec<Table>,
+    /// At holder and keeper, the masked sums that both have seen.
+    pub(super) values: Vec<u64>,
+    /// For each table, the dealer's words: at holder and keeper.
+    pub(super) words: Vec<Vec<u8>>,
+    /// At holder and keeper, this site's shares of the answers.
+    pub(super) shares: Vec<bool>,
+}
+
+/// The first two rounds: all but the opening of answers.
+pub(super) async fn evaluate(
+    joined: &mut Joined,
+    question: &Question<'_>,
+    lanes: &[Lane],
+) -> Result<Evaluated, Error> {
     let mut values = question.counts.to_vec();
     add_masks(joined, Purpose::ApartMask, &mut values);
     let tables: Vec<Table> = lanes
@@ -72,18 +99,17 @@ pub(super) async fn compare(
             .evaluate(joined, words, &mut values, &mut shares)
             .await?;
     }
-    for table in &tables {
-        table.send_shares(joined, &shares)?;
-    }
-    for table in &tables {
-        table.open(joined, &shares, answers).await?;
-    }
-    Ok(())
+    Ok(Evaluated {
+        tables,
+        values,
+        words,
+        shares,
+    })
 }
 
 /// What is public about the comparisons of a lane.
-struct Table {
-    /// The lane's number: two sites may have several lanes with different roles.
+pub(super) struct Table {
+    /// Its number: the two of a pair may have several lanes with different roles.
     number: u32,
     roles: Roles,
     places: Range<usize>,
@@ -113,8 +139,8 @@ impl Table {
         self.places.len()
     }
 
-    /// At the holder the keeper, and at the keeper the holder.
-    fn partner(&self, joined: &Joined) -> Option<Site> {
+    /// The other of holder and keeper, at one of the two.
+    pub(super) fn partner(&self, joined: &Joined) -> Option<Site> {
         match joined.me {
             me if me == self.roles.holder => Some(self.roles.keeper),
             me if me == self.roles.keeper => Some(self.roles.holder),
@@ -267,18 +293,28 @@ impl Table {
             .collect();
         let holds = joined.me == self.roles.holder;
         let share = self.comparison.evaluate(!holds, &roots, &words, &low);
-        let mut seen = Vec::with_capacity(values.len() * 8);
-        wire::pack(values.iter().copied(), 8, &mut seen);
-        let bound = joined.link.bound().and(&seen).and(bytes);
-        let mut hide = joined
-            .pair(partner)
-            .stream(Purpose::Opening, &bound, self.number);
+        let mut hide = self.common(joined, partner, Purpose::Opening, values, bytes);
         let places = shares[self.places.clone()].iter_mut();
         for ((place, share), value) in places.zip(share).zip(values) {
             // The holder adds the sign of z, and 1: at least is the opposite of below.
             *place = share ^ (hide.byte() & 1 == 1) ^ (holds && *value >> self.bits == 0);
         }
         Ok(())
+    }
+
+    /// What holder and keeper share and the judge does not: it follows from what both have seen.
+    pub(super) fn common(
+        &self,
+        joined: &Joined,
+        partner: Site,
+        purpose: Purpose,
+        values: &[u64],
+        words: &[u8],
+    ) -> Keystream {
+        let mut seen = Vec::with_capacity(values.len() * 8);
+        wire::pack(values.iter().copied(), 8, &mut seen);
+        let bound = joined.link.bound().and(&seen).and(words);
+        joined.pair(partner).stream(purpose, &bound, self.number)
     }
 
     /// Third round: holder and keeper send their shares of the bits to all.

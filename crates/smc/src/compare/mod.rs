@@ -3,7 +3,9 @@
 //! `published`: TG12 section 3.2, the permuted hash set, whose length grows with the bound.
 //! `hardened`: with three sites or more, a dealer's distributed comparison function (Boyle et
 //! al., EUROCRYPT 2021) evaluated on the masked sum; with two sites, a garbled comparator. Three
-//! rounds however many comparisons; the cost follows the public bound on the sums.
+//! rounds however many comparisons; the cost follows the public bound on the sums. Of comparisons
+//! in groups, whether one of each group holds, and not which, takes a fourth round
+//! ([`Party::any_at_least`]), of three sites or more.
 //!
 //! Guarantee: a single site learns one bit per comparison and nothing else. Of three or more
 //! sites, two of the three with roles, colluding, learn the sums but not the summands of others.
@@ -28,6 +30,7 @@
 //! One bit per comparison, to all sites. With two sites the bit bounds the other's summand, in
 //! any protocol.
 
+mod any;
 mod dealt;
 mod function;
 mod garbled;

@@ -17,6 +17,7 @@ enum Question {
     All,
     Any,
     AtLeast,
+    AnyAtLeast,
     Lca,
     Minimum,
     Maximum,
@@ -30,12 +31,13 @@ enum Question {
     NoteOwn,
 }
 
-const QUESTIONS: [Question; 16] = [
+const QUESTIONS: [Question; 17] = [
     Question::Sum,
     Question::SumTo,
     Question::All,
     Question::Any,
     Question::AtLeast,
+    Question::AnyAtLeast,
     Question::Lca,
     Question::Minimum,
     Question::Maximum,
@@ -58,6 +60,11 @@ impl Question {
             Self::All => party.all(TEST, &mut [true]).await,
             Self::Any => party.any(TEST, &mut [true]).await,
             Self::AtLeast => party.at_least(TEST, 9, &[1], &[2], &mut [false]).await,
+            Self::AnyAtLeast => {
+                party
+                    .any_at_least(TEST, 9, &[1, 1], &[2, 3], &[2], &mut [false])
+                    .await
+            }
             Self::Lca => {
                 let trees = [Tree::new(vec![0, 0, 0]).unwrap()];
                 party.lca(TEST, &trees, |_| 0, &mut [Some(1)]).await

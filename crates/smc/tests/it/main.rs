@@ -5,6 +5,7 @@
 mod agreement;
 mod allowed;
 mod alone;
+mod any_at_least;
 mod corners;
 mod corpus;
 mod exposure;

@@ -9,8 +9,16 @@ use hedgerow_smc::{Error, Items, Party, Rank, Settings, Site};
 
 use crate::harness::TEST;
 
-const PRIMITIVES: [&str; 8] = [
-    "sum", "all", "at_least", "minimum", "kth", "union", "align", "overlaps",
+const PRIMITIVES: [&str; 9] = [
+    "sum",
+    "all",
+    "at_least",
+    "any_at_least",
+    "minimum",
+    "kth",
+    "union",
+    "align",
+    "overlaps",
 ];
 const COUNT: usize = 64;
 const VICTIM: Site = Site::new(0);
@@ -31,6 +39,15 @@ async fn ask(primitive: &str, party: &mut Party) -> Result<(), Error> {
                 .at_least(TEST, 1 << 40, &own, &thresholds, &mut answers)
                 .await
         }
+        "any_at_least" if party.sites() > 2 => {
+            let mut answers = vec![false; COUNT / 4];
+            let (thresholds, groups) = (vec![90; COUNT], vec![4; COUNT / 4]);
+            party
+                .any_at_least(TEST, 1 << 40, &own, &thresholds, &groups, &mut answers)
+                .await
+        }
+        // Three sites or more have it.
+        "any_at_least" => Ok(()),
         "minimum" => {
             let mut values: Vec<Option<u64>> = own.iter().map(|value| Some(*value)).collect();
             party.minimum(TEST, |_| 0..=60, &mut values).await
@@ -186,7 +203,7 @@ fn after_a_lie_that_changes_no_answer_frames_are_the_same_or_new() {
     };
     let mut compared = 0;
     for sites in [2, 3, 5] {
-        for primitive in ["sum", "all", "at_least", "minimum", "kth"] {
+        for primitive in ["sum", "all", "at_least", "any_at_least", "minimum", "kth"] {
             for victim in Site::all(sites) {
                 let first = sent(sites, primitive, Faults::default(), victim);
                 let used = words(&first);

@@ -51,6 +51,54 @@ fn sites_are_needed_for_what_speaks_of_sites() {
     );
 }
 
+/// Whatever the strategy, the verdict is the same; how many coalitions it checked is counted.
+#[test]
+fn strategies_verify_m_alike_and_count_their_checks() {
+    let folder = small();
+    let path = folder.path();
+    with_column(path, ["site", "A", "B", "A", "A", "B"]);
+    for (demand, code) in [("k = 1, m = 1", 0), ("k = 2, m = 1", 1)] {
+        for strategy in [
+            "direct",
+            "top-down",
+            "bottom-up",
+            "binary",
+            "adaptive",
+            "exact",
+        ] {
+            let done = against(path, demand, &["--verification", strategy, "--json"]);
+            assert_eq!(done.code, code, "{strategy}: {}", done.stdout);
+            let m = &json(&done)["models"]["m"];
+            assert_eq!(m["verification"], strategy);
+            assert!(m["checks"].as_u64().unwrap() > 0, "{m}");
+            assert_eq!(m["holds"], code == 0);
+            let plain = json(&against(path, demand, &["--json"]));
+            assert_eq!(plain["models"]["m"]["achieved"], m["achieved"]);
+            assert!(plain["models"]["m"].get("checks").is_none());
+        }
+    }
+    let done = against(path, "k = 1, m = 1", &["--verification", "direct"]);
+    assert!(
+        done.stdout.contains("m-privacy: verified direct, "),
+        "{}",
+        done.stdout
+    );
+    let done = against(path, "k = 1", &["--verification", "direct"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("no coalitions to look at"),
+        "{}",
+        done.stderr
+    );
+    let done = against(path, "k = 1, m = 1", &["--verification", "upwards"]);
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("expected one of direct, top-down"),
+        "{}",
+        done.stderr
+    );
+}
+
 /// TG12 6.2: sites that have records under a value support it, and a site may have one there whose own
 /// record is written more coarsely. So a release shows that so many sites support a class, and not
 /// that no more do: short of what is required it is not shown to hold, and not shown to fail.

@@ -28,6 +28,7 @@ mod asked;
 mod boxes;
 mod checks;
 mod finish;
+mod flatten;
 mod members;
 mod merge;
 mod plan;

@@ -3,7 +3,7 @@
 
 use hedgerow_data::{Role, Study};
 use hedgerow_privacy::{Model, Requirement, SiteSupport};
-use hedgerow_smc::{Seed, What};
+use hedgerow_smc::{Security, Seed, What};
 
 use super::{
     ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, OCCURRING_VALUES,
@@ -36,6 +36,9 @@ pub struct Plan<'a> {
     pub iterations: u32,
     /// Whether clusters are refined beyond the published end.
     pub is_refined: bool,
+    /// Whether the sites spread sensitive values evenly over the halves of a split too, as the paper does
+    /// (TG12 section 6.1.2): as many rounds as there are sites.
+    pub flattens_splits: bool,
     /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).
     pub is_blurred: bool,
     /// The seed of each site that this party speaks for, at each start, for its labels and orders.
@@ -54,13 +57,14 @@ impl<'a> Plan<'a> {
         Self {
             writings: writings(&study.schema, settings.recode),
             loss: clustering.loss,
-            demands: Demands::of(study, requirement, settings.security),
+            demands: Demands::of(study, requirement, settings.security, settings.colluders),
             support: Support::of_study(study, requirement),
             start: clustering.start,
             split: clustering.split,
             starts: clustering.starts,
             iterations: MOST_ITERATIONS,
             is_refined: settings.is_refined(),
+            flattens_splits: settings.security == Security::Published,
             is_blurred: clustering.blur,
             seeds,
         }

@@ -6,7 +6,7 @@
 
 use hedgerow_smc::Party;
 
-use super::super::requirement::Counted;
+use super::flatten::flatten;
 use super::work::Work;
 use super::{CLUSTER_CLOSURES, CLUSTER_SIZES};
 use crate::clustering::numbers::{Cluster, Row};
@@ -31,7 +31,8 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     let whole = work.whole();
     let mut told = work.ask_sizes(party, CLUSTER_SIZES, &all, &whole).await?;
     if work.clusters.counters() > 0 {
-        told = flatten(party, work, &all, told).await?;
+        let group: Vec<usize> = (0..all.len()).collect();
+        told = flatten(party, work, (&all, &[group]), told, &whole).await?;
     }
     let everything = work.everything();
     let within: Vec<(Cluster, Vec<u64>)> = all
@@ -46,70 +47,6 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
         }
     });
     Ok(())
-}
-
-/// Site after site moves records from clusters that have more of a value than their share to clusters
-/// that have less (6.1.1), so that in the end all clusters have about equally many. `told` has the
-/// counts of clusters before; returns the counts afterwards.
-async fn flatten(
-    party: &mut Party,
-    work: &mut Work<'_>,
-    all: &[Cluster],
-    mut told: Counted,
-) -> Result<Counted, Error> {
-    let whole = work.table.whole();
-    let clusters = all.len() as u64;
-    for site in 0..work.rows.sites as u32 {
-        let speaker = work
-            .speakers
-            .iter()
-            .position(|speaker| speaker.site == site);
-        if let Some(speaker) = speaker {
-            let mut counts: Vec<Vec<u64>> = (0..all.len())
-                .map(|place| told.of_part(place).to_vec())
-                .collect();
-            let mut waiting: Vec<Cluster> = Vec::new();
-            let order = work.speakers[speaker].order.clone();
-            // The first sensitive attribute decides; the other attributes follow.
-            let value = |work: &Work<'_>, row: Row| work.values(row).first().copied();
-            let mut moves: Vec<(Row, Cluster)> = Vec::new();
-            let mut by_value: Vec<Row> = order;
-            by_value.sort_by_key(|row| value(work, *row));
-            for rows in by_value.chunk_by(|a, b| value(work, *a) == value(work, *b)) {
-                let Some(value) = rows.first().and_then(|row| value(work, *row)) else {
-                    continue;
-                };
-                let value = value as usize;
-                let (low, high) = (whole[value] / clusters, whole[value].div_ceil(clusters));
-                waiting.clear();
-                let has_less = |cluster: &&Cluster| counts[cluster.index()][value] < low;
-                waiting.extend(all.iter().filter(has_less));
-                for row in rows {
-                    let from = work.cluster_of(*row);
-                    if counts[from.index()][value] <= high {
-                        continue;
-                    }
-                    let Some(to) = waiting.last().copied() else {
-                        break;
-                    };
-                    for place in work.values(*row) {
-                        counts[from.index()][*place as usize] -= 1;
-                        counts[to.index()][*place as usize] += 1;
-                    }
-                    moves.push((*row, to));
-                    if counts[to.index()][value] >= low {
-                        waiting.pop();
-                    }
-                }
-            }
-            for (row, to) in moves {
-                work.relabel(row, to);
-            }
-        }
-        let whole = work.whole();
-        told = work.ask_sizes(party, CLUSTER_SIZES, all, &whole).await?;
-    }
-    Ok(told)
 }
 
 /// Splits clusters that have grown too large in two at random, each site its own records; a split
@@ -146,7 +83,13 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
     }
     let both: Vec<Cluster> = large.iter().chain(&halves).copied().collect();
     let whole = work.known_counts(&large);
-    let told = work.ask_sizes(party, CLUSTER_SIZES, &both, &whole).await?;
+    let mut told = work.ask_sizes(party, CLUSTER_SIZES, &both, &whole).await?;
+    if work.plan.flattens_splits && work.clusters.counters() > 0 {
+        let pairs: Vec<Vec<usize>> = (0..large.len())
+            .map(|place| vec![place, large.len() + place])
+            .collect();
+        told = flatten(party, work, (&both, &pairs), told, &whole).await?;
+    }
     let part = |place: usize| (told.sizes[place], told.of_part(place));
     let mut kept: Vec<usize> = Vec::new();
     let mut within: Vec<(Cluster, Vec<u64>)> = Vec::new();

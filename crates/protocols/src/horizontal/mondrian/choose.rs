@@ -1,6 +1,8 @@
 //! Which of a class's allowed cuts is made: by width (JX08 section 4.2), or by fitness (MPRIV section
 //! IV). The choice by JX09 equation 3 is in `requirement::evenness`, since it speaks of sites.
 
+use hedgerow_privacy::TableView;
+
 use super::open::Open;
 use crate::horizontal::requirement::{Counted, Table};
 
@@ -35,9 +37,14 @@ impl WholeWidths {
     }
 }
 
-/// The fitness of a cut: the fitness of its weaker part.
-pub(super) fn fitness(table: &Table<'_>, counted: &Counted, weight: f64) -> f64 {
-    let parts = (0..counted.parts()).map(|part| table.fitness(counted, part, weight));
+/// The fitness of a cut: that of its weaker part.
+pub(super) fn fitness(
+    table: &Table<'_>,
+    view: &TableView<'_>,
+    counted: &Counted,
+    weight: f64,
+) -> f64 {
+    let parts = (0..counted.parts()).map(|part| table.fitness(view, counted, part, weight));
     parts.fold(f64::INFINITY, f64::min)
 }
 

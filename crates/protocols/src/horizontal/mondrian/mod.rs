@@ -43,9 +43,11 @@ use crate::horizontal::requirement::{Counted, Table};
 use crate::horizontal::rows::{Arranged, Cut, OwnRows};
 use open::{Open, Tries, Try};
 
-pub use crate::horizontal::requirement::{COALITIONS, ENTROPIES, EVENER, SENSITIVE, SITES};
+pub use crate::horizontal::requirement::{
+    COALITIONS, CONTRIBUTORS, ENTROPIES, EVENER, SENSITIVE, SITES, WITHSTOOD,
+};
 pub use plan::{Choice, Cutting, Plan, Quasi};
-pub use settings::{Cuts, Medians, TopDown, Widths};
+pub use settings::{Choose, Cuts, Medians, TopDown, Widths};
 
 /// The number of records.
 pub const RECORDS: What = What::new("records of the whole table", "the release");

@@ -2,11 +2,10 @@
 
 use hedgerow_data::study::Algorithm;
 use hedgerow_data::{Recode, Study, Taxonomy};
-use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Security, What, order};
 
-use super::settings::{Cuts, Medians, Widths};
+use super::settings::{Choose, Cuts, Medians, TopDown, Widths};
 use super::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, DATA_RANGES, ENTROPIES, EVENER, MEDIANS,
     MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
@@ -113,7 +112,7 @@ impl<'a> Plan<'a> {
         let cuts_sites = study.algorithm == Algorithm::ProviderAware;
         Self {
             quasi: quasi.collect(),
-            demands: Demands::of(study, requirement, settings.security),
+            demands: Demands::of(study, requirement, settings.security, settings.colluders),
             choice: Choice::of(cuts_sites, requirement, settings),
             cuts_sites,
             medians: top_down.medians,
@@ -164,15 +163,24 @@ impl<'a> Plan<'a> {
 }
 
 impl Choice {
-    /// JX08, JX09 or MPRIV: the rule that chooses among a class's cuts. Between sites, width loses less
-    /// than the fitness of the paper, which is kept in its published form.
+    /// JX08, JX09 or MPRIV: which of a class's cuts is made, where the study does not say so. Between
+    /// sites, width loses less than the fitness of the paper, which is kept in its published form.
     fn of(cuts_sites: bool, requirement: &Requirement, settings: &RunSettings) -> Self {
         let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
-        let alpha = settings.top_down.alpha;
+        let TopDown {
+            alpha,
+            choose,
+            weight,
+            ..
+        } = settings.top_down;
+        let fitness = Self::Fitness { weight };
+        match choose {
+            Some(Choose::Width) => return Self::Width,
+            Some(Choose::Fitness) => return fitness,
+            None => {}
+        }
         if cuts_sites && settings.security == Security::Published {
-            Self::Fitness {
-                weight: WEIGHT_OF_DIVERSITY,
-            }
+            fitness
         } else if alpha < 1.0 && requirement.models.iter().any(is_diverse) {
             Self::Diversity { alpha }
         } else {

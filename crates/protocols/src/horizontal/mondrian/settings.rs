@@ -1,6 +1,7 @@
 //! How top-down algorithms cut and write, as `[algorithm]` of a study says.
 
 use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_privacy::m_privacy::WEIGHT_OF_DIVERSITY;
 
 /// Where attributes that have a taxonomy are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +78,31 @@ impl Widths {
     }
 }
 
+/// Which of a class's possible cuts is made, where the study says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choose {
+    /// The widest attribute's (JX08 section 4.2).
+    Width,
+    /// That whose weaker part is the fittest (MPRIV algorithm 2).
+    Fitness,
+}
+
+impl Choose {
+    /// Both, by the names that studies have for them.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Width.name(), Self::Width),
+        (Self::Fitness.name(), Self::Fitness),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Width => "width",
+            Self::Fitness => "fitness",
+        }
+    }
+}
+
 /// How top-down algorithms cut and write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TopDown {
@@ -90,6 +116,11 @@ pub struct TopDown {
     pub covers: Covers,
     /// With site diversity, the weight of width against the evenness of sites (JX09 equation 3).
     pub alpha: f64,
+    /// Which cut is made; where none is named, it follows from algorithm, level and requirement.
+    pub choose: Option<Choose>,
+    /// Of fitness, the weight of all that is demanded of sensitive values against size (MPRIV
+    /// equation 1).
+    pub weight: f64,
 }
 
 impl Default for TopDown {
@@ -100,6 +131,8 @@ impl Default for TopDown {
             widths: Widths::Box,
             covers: Covers::Tight,
             alpha: 0.3,
+            choose: None,
+            weight: WEIGHT_OF_DIVERSITY,
         }
     }
 }
@@ -108,11 +141,17 @@ impl TopDown {
     /// Reads the keys of `[algorithm]` that speak of cuts.
     pub(crate) fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
         let defaults = Self::default();
-        let alpha = section.number("alpha")?.unwrap_or(defaults.alpha);
-        if !(0.0..=1.0).contains(&alpha) {
-            let message = format!("`algorithm.alpha` is {alpha}, expected a number from 0 to 1");
-            return Err(section.wrong("alpha", message));
-        }
+        let share = |key: &'static str, default: f64| {
+            let share = section.number(key)?.unwrap_or(default);
+            if !(0.0..=1.0).contains(&share) {
+                let message =
+                    format!("`algorithm.{key}` is {share}, expected a number from 0 to 1");
+                return Err(section.wrong(key, message));
+            }
+            Ok(share)
+        };
+        let alpha = share("alpha", defaults.alpha)?;
+        let weight = share("weight", defaults.weight)?;
         let cuts = section.word("cuts", &Cuts::NAMES)?;
         let medians = section.word("medians", &Medians::NAMES)?;
         let widths = section.word("widths", &Widths::NAMES)?;
@@ -123,6 +162,8 @@ impl TopDown {
             widths: widths.unwrap_or(defaults.widths),
             covers: covers.unwrap_or(defaults.covers),
             alpha,
+            choose: section.word("choose", &Choose::NAMES)?,
+            weight,
         })
     }
 }

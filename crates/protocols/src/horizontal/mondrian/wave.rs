@@ -325,11 +325,12 @@ async fn chosen(
             .map(|places| places.first().copied())
             .collect());
     };
+    let view = table.view();
     let fittest = |(class, places): (usize, Vec<usize>)| {
         let scores: Vec<(f64, f64)> = places
             .iter()
             .map(|place| {
-                let fitness = choose::fitness(table, &counted[*place], weight);
+                let fitness = choose::fitness(table, &view, &counted[*place], weight);
                 (fitness, width(class, *place))
             })
             .collect();

@@ -5,24 +5,31 @@
 //! what is left without a coalition is a sum over the sites outside it, and the requirement is a set of
 //! thresholds on such sums. A coalition that owns the whole part leaves nobody to protect.
 //!
+//! With the exact strategy, sums over all sites decide first (`sums`): coalitions are asked about only
+//! where those leave a part open, and there are few of them.
+//!
 //! # Discloses
 //! To all sites, for each part of each cut that is allowed otherwise and each coalition asked about:
-//! whether anything is left without the coalition, and on which side of each threshold the rest lies (k;
-//! for distinct l, for each sensitive value, whether it is left). For closeness, which values are more
-//! frequent than in the table.
+//! whether anything is left without it, and on which side of each threshold it lies (k; for distinct
+//! l, for each sensitive value, whether it is left). For closeness, which values are more frequent
+//! than in the table. Before that, what `sums` says. Where the study allows it, of each such part which
+//! sites have records in it.
 
 use std::collections::BTreeMap;
 
-use hedgerow_privacy::Requirement;
+use hedgerow_privacy::m_privacy::{
+    Coalition, Search, Sites, Step, Strategy, WEIGHT_OF_DIVERSITY, fitness_of_counts,
+};
 use hedgerow_smc::{Party, Site};
 
+use super::sums::{self, Verdict};
 use super::thresholds::{Demand, Rule, Threshold, demands};
-use super::{COALITIONS, Table, Trials};
+use super::{COALITIONS, CONTRIBUTORS, Demands, Table, Trials};
 use crate::error::Error;
 use crate::horizontal::rows::Share;
-use hedgerow_privacy::m_privacy::{
-    Coalition, Search, Sites, Step, WEIGHT_OF_DIVERSITY, fitness_of_counts,
-};
+
+/// A part that has records, and no site that has any.
+const OF_NOBODY: &str = "a part with records of which no site has any";
 
 /// The most thresholds that are asked about at a time.
 const MOST_AT_A_TIME: usize = 1 << 18;
@@ -30,23 +37,40 @@ const MOST_AT_A_TIME: usize = 1 << 18;
 /// The most coalitions that are asked about for a part: each is a comparison or more.
 const MOST_COALITIONS: u64 = 20_000;
 
-/// Refuses a requirement with more coalitions than can be asked about.
-pub(super) fn refuse_too_many(requirement: &Requirement, sites: usize) -> Result<(), Error> {
-    let m = effective(requirement.m.unwrap_or(0), sites);
-    if m == 0 {
+/// Refuses a requirement with more coalitions than can be asked about, where they must be.
+pub(super) fn refuse_too_many(demands: &Demands<'_>, sites: usize) -> Result<(), Error> {
+    let m = effective(demands.requirement.m.unwrap_or(0), sites);
+    if are_few(sites, m) {
         return Ok(());
     }
-    let coalitions = number(sites, m);
-    if coalitions > MOST_COALITIONS || sites > Coalition::MOST_SITES {
-        let largest = (0..m).rev().find(|m| number(sites, *m) <= MOST_COALITIONS);
-        let largest = largest.filter(|_| sites <= Coalition::MOST_SITES);
-        return Err(Error::TooManyCoalitions {
-            sites,
-            m,
-            largest: largest.unwrap_or(0),
-        });
-    }
-    Ok(())
+    let models = &demands.requirement.models;
+    let why = match models.iter().find(|model| !model.is_monotone()) {
+        None if by_sums(demands, sites) => return Ok(()),
+        None => format!(
+            "verification = \"{}\" asks about coalitions",
+            demands.strategy.name()
+        ),
+        Some(model) => {
+            format!("{model} may hold without some sites and fail without fewer of them")
+        }
+    };
+    let largest = (0..m).rev().find(|m| are_few(sites, *m)).unwrap_or(0);
+    Err(Error::TooManyCoalitions {
+        sites,
+        m,
+        largest,
+        why,
+    })
+}
+
+/// Whether all coalitions of at most m of some sites can be asked about, one by one.
+fn are_few(sites: usize, m: u64) -> bool {
+    m == 0 || (sites <= Coalition::MOST_SITES && number(sites, m) <= MOST_COALITIONS)
+}
+
+/// Whether sums are asked about before coalitions are.
+fn by_sums(demands: &Demands<'_>, sites: usize) -> bool {
+    demands.strategy == Strategy::Exact && sums::decide(demands.requirement, sites)
 }
 
 /// More colluding sites than all but one leave nobody to protect.
@@ -65,19 +89,34 @@ fn number(sites: usize, m: u64) -> u64 {
     all
 }
 
-/// A part whose coalitions are searched.
+/// One part that coalitions might break.
+pub(super) struct Candidate {
+    /// Place of its try.
+    place: usize,
+    pub(super) records: u64,
+    /// The counts of all sites, one sensitive attribute after the other.
+    pub(super) sensitive: Vec<u64>,
+    /// Those of the sites whose rows are here, none of them without records.
+    pub(super) shares: Vec<Share>,
+}
+
+/// One part whose coalitions are searched.
 struct Part {
     /// The place of the part's try.
     place: usize,
     records: u64,
     shares: Vec<Share>,
+    /// The most sites that collude.
+    m: u64,
+    /// The sites among which coalitions are searched.
+    sites: Vec<usize>,
     demands: Vec<Demand>,
     search: Search,
     asked: Vec<Coalition>,
 }
 
 /// Forbids the cuts that have a part which some coalition of at most m sites breaks. Gives the
-/// number of coalitions that were checked.
+/// number of coalitions that were checked; a part that is asked about by sums counts as one.
 pub(super) async fn check(
     party: &mut Party,
     table: &Table<'_>,
@@ -89,8 +128,35 @@ pub(super) async fn check(
     if m == 0 {
         return Ok(0);
     }
-    let mut parts = parts(table, m, tries, allowed)?;
+    let mut candidates = candidates(table, tries, allowed);
     let mut checks = 0;
+    if by_sums(table.demands(), table.sites()) {
+        checks += candidates.len() as u64;
+        let verdicts = sums::verdicts(party, table, m, &candidates).await?;
+        // Where sites say of which parts they have records, that may leave few coalitions.
+        let may_be_few = are_few(table.sites(), m)
+            || (table.demands().contributors && table.sites() <= Coalition::MOST_SITES);
+        for (candidate, verdict) in candidates.iter().zip(&verdicts) {
+            allowed[candidate.place] &= match verdict {
+                Verdict::Withstands => true,
+                Verdict::Breaks => false,
+                Verdict::Open => may_be_few,
+            };
+        }
+        let mut verdicts = verdicts.into_iter();
+        candidates
+            .retain(|candidate| verdicts.next() == Some(Verdict::Open) && allowed[candidate.place]);
+    }
+    let sites = contributors(party, table, &candidates).await?;
+    let mut searched = Vec::with_capacity(candidates.len());
+    for (candidate, sites) in candidates.into_iter().zip(sites) {
+        if are_few(sites.len(), effective(m, sites.len())) {
+            searched.push((candidate, sites));
+        } else {
+            allowed[candidate.place] = false;
+        }
+    }
+    let mut parts = parts(table, m, searched)?;
     loop {
         for part in &mut parts {
             part.asked.clear();
@@ -99,7 +165,12 @@ pub(super) async fn check(
                 continue;
             }
             match part.search.ask() {
-                Step::Check(coalitions) => part.asked = coalitions,
+                Step::Check(coalitions) => {
+                    let named = |places: Coalition| -> Coalition {
+                        places.sites().map(|place| part.sites[place]).collect()
+                    };
+                    part.asked = coalitions.into_iter().map(named).collect();
+                }
                 Step::Private => {}
                 Step::Breached(_) => allowed[part.place] = false,
             }
@@ -120,9 +191,8 @@ pub(super) async fn check(
                 .iter()
                 .zip(&mut remainders)
                 .map(|(gone, left)| match left {
-                    // A coalition that is too large and leaves nobody says nothing of the coalitions
-                    // within it.
-                    Left::Nobody => gone.size() as u64 > m,
+                    // A coalition that is too large and leaves nobody says nothing of those in it.
+                    Left::Nobody => gone.size() as u64 > part.m,
                     Left::Records { holds } => !holds,
                 })
                 .collect();
@@ -131,43 +201,87 @@ pub(super) async fn check(
     }
 }
 
-fn parts(
-    table: &Table<'_>,
-    m: u64,
-    tries: &impl Trials,
-    allowed: &[bool],
-) -> Result<Vec<Part>, Error> {
-    let models = &table.demands().requirement.models;
-    let view = table.view();
+/// The parts with records of what is allowed so far.
+fn candidates(table: &Table<'_>, tries: &impl Trials, allowed: &[bool]) -> Vec<Candidate> {
     let sensitive: Vec<usize> = table.sensitive().map(|(index, _)| index).collect();
-    let mut parts = Vec::new();
+    let mut candidates = Vec::new();
     for place in (0..allowed.len()).filter(|place| allowed[*place]) {
         let counted = tries.counted(place);
         let shares = tries.shares(&sensitive, place);
         for (part, shares) in shares.into_iter().enumerate() {
             let records = counted.sizes[part];
-            if records == 0 {
-                continue;
+            if records > 0 {
+                candidates.push(Candidate {
+                    place,
+                    records,
+                    sensitive: counted.of_part(part).to_vec(),
+                    shares,
+                });
             }
-            let each = records / table.sites() as u64;
-            let average = fitness_of_counts(models, each, None, WEIGHT_OF_DIVERSITY);
-            let sites = Sites::hidden(table.sites(), average, models)?;
-            parts.push(Part {
-                place,
-                records,
-                shares,
-                demands: demands(
-                    table.demands(),
-                    &view,
-                    (records, counted.of_part(part)),
-                    table.sites(),
-                ),
-                search: Search::new(table.demands().strategy, &sites, m, usize::MAX),
-                asked: Vec::new(),
-            });
         }
     }
-    Ok(parts)
+    candidates
+}
+
+/// For each part, the sites whose coalitions are looked at: all of them, or, where the study allows it to
+/// be known, those with records in the part (n_G of MPRIV section III.A).
+async fn contributors(
+    party: &mut Party,
+    table: &Table<'_>,
+    candidates: &[Candidate],
+) -> Result<Vec<Vec<usize>>, Error> {
+    let sites = table.sites();
+    if !table.demands().contributors || candidates.is_empty() {
+        return Ok(vec![(0..sites).collect(); candidates.len()]);
+    }
+    let mut bits = vec![false; candidates.len() * sites];
+    for (candidate, bits) in candidates.iter().zip(bits.chunks_mut(sites)) {
+        for share in &candidate.shares {
+            bits[share.site as usize] = true;
+        }
+    }
+    party.any(CONTRIBUTORS, &mut bits).await?;
+    let parts = bits.chunks(sites);
+    let found: Vec<Vec<usize>> = parts
+        .map(|bits| (0..sites).filter(|site| bits[*site]).collect())
+        .collect();
+    // A part with records has them from somebody.
+    let fits = found.iter().all(|sites| !sites.is_empty());
+    party.fit(CONTRIBUTORS, fits, OF_NOBODY)?;
+    Ok(found)
+}
+
+fn parts(
+    table: &Table<'_>,
+    m: u64,
+    candidates: Vec<(Candidate, Vec<usize>)>,
+) -> Result<Vec<Part>, Error> {
+    let models = &table.demands().requirement.models;
+    let view = table.view();
+    let part = |(candidate, among): (Candidate, Vec<usize>)| {
+        let Candidate {
+            place,
+            records,
+            sensitive,
+            shares,
+        } = candidate;
+        let m = effective(m, among.len());
+        let each = records / among.len() as u64;
+        let average = fitness_of_counts(models, each, None, WEIGHT_OF_DIVERSITY);
+        let sites = Sites::hidden(among.len(), average, models)?;
+        let counts = (records, sensitive.as_slice());
+        Ok(Part {
+            place,
+            records,
+            shares,
+            m,
+            sites: among,
+            demands: demands(table.demands(), &view, counts, table.sites()),
+            search: Search::new(table.demands().strategy, &sites, m, usize::MAX),
+            asked: Vec::new(),
+        })
+    };
+    candidates.into_iter().map(part).collect()
 }
 
 /// What a coalition leaves of a part.

@@ -7,7 +7,7 @@ use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Security, What};
 
-use super::{COALITIONS, SENSITIVE, SITES, coalitions};
+use super::{COALITIONS, CONTRIBUTORS, Colluders, SENSITIVE, SITES, WITHSTOOD, coalitions};
 use crate::error::Error;
 
 /// One sensitive attribute of a run.
@@ -28,16 +28,23 @@ pub struct Demands<'a> {
     pub sensitive: Vec<SensitiveAttribute<'a>>,
     /// How coalitions are searched, where the requirement names m.
     pub strategy: Strategy,
+    /// Whether only coalitions of sites with records in a class are searched, which sites then say.
+    pub contributors: bool,
 }
 
 impl<'a> Demands<'a> {
     /// Refuses demands that cannot be asked about among so many sites.
     pub(crate) fn refuse_too_many(&self, sites: usize) -> Result<(), Error> {
-        coalitions::refuse_too_many(self.requirement, sites)
+        coalitions::refuse_too_many(self, sites)
     }
 
-    /// The demands of a study at a security level.
-    pub fn of(study: &'a Study, requirement: &'a Requirement, security: Security) -> Self {
+    /// What a study demands, asked at a level.
+    pub fn of(
+        study: &'a Study,
+        requirement: &'a Requirement,
+        security: Security,
+        colluders: Colluders,
+    ) -> Self {
         let schema = &study.schema;
         let demanded = requirement.models.iter().find_map(|model| match model {
             Model::Closeness { distance, .. } => *distance,
@@ -61,11 +68,8 @@ impl<'a> Demands<'a> {
             } else {
                 sensitive.collect()
             },
-            strategy: match security {
-                // All coalitions at once: the fewest rounds.
-                Security::Hardened => Strategy::Direct,
-                Security::Published => Strategy::Adaptive,
-            },
+            strategy: colluders.strategy(security),
+            contributors: colluders.contributors,
         }
     }
 
@@ -86,7 +90,12 @@ impl<'a> Demands<'a> {
         let is_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
         let sites = self.requirement.models.iter().any(is_of_sites);
         let coalitions = self.requirement.m.is_some_and(|m| m > 0);
+        let by_sums = coalitions && self.strategy == Strategy::Exact;
         let sites = sites.then_some(SITES).into_iter();
-        sites.chain(coalitions.then_some(COALITIONS)).collect()
+        sites
+            .chain(by_sums.then_some(WITHSTOOD))
+            .chain(coalitions.then_some(COALITIONS))
+            .chain((coalitions && self.contributors).then_some(CONTRIBUTORS))
+            .collect()
     }
 }

@@ -6,19 +6,21 @@
 //! part, or which sites have records there.
 //!
 //! # Discloses
-//! Once, the sensitive counts of the whole table; then as `sites` and `coalitions` say.
+//! Once, the sensitive counts of the whole table; then as `sites`, `sums` and `coalitions` say.
 
 mod coalitions;
 mod counted;
 mod demands;
 pub(super) mod evenness;
+mod settings;
 mod sites;
+mod sums;
 mod thresholds;
 mod unmeetable;
 
 use hedgerow_privacy::closeness::EarthMover;
-use hedgerow_privacy::m_privacy::{Coalition, fitness_of_counts};
-use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView, measure};
+use hedgerow_privacy::m_privacy::{Coalition, fitness_of_class};
+use hedgerow_privacy::{ClassView, Counts, Model, Reference, TableView};
 use hedgerow_smc::{Party, What};
 
 use super::rows::{OwnRows, Owner, Share};
@@ -28,6 +30,7 @@ pub(super) use counted::Counted;
 pub(crate) use unmeetable::best_of;
 
 pub use demands::{Demands, SensitiveAttribute};
+pub use settings::Colluders;
 
 /// How often each sensitive value occurs.
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
@@ -44,6 +47,19 @@ pub const EVENER: What = What::new(
 pub const COALITIONS: What = What::new(
     "thresholds on parts without the records of a coalition",
     "MPRIV section III",
+);
+
+/// Whether parts satisfy the requirement whichever m sites take their records out, without a look at
+/// coalitions.
+pub const WITHSTOOD: What = What::new(
+    "parts that withstand any m sites, and their sensitive values that more than m sites have",
+    "MPRIV section III",
+);
+
+/// Which sites have records in parts: where the study allows it.
+pub const CONTRIBUTORS: What = What::new(
+    "which sites have records in parts whose coalitions are looked at",
+    "the study: contributors = true; MPRIV section III, n_G",
 );
 
 /// A sum that is less than a summand.
@@ -275,14 +291,19 @@ impl<'a> Table<'a> {
     }
 
     /// The fitness of a part (MPRIV equation 1), from what all sites see of it.
-    pub(super) fn fitness(&self, counted: &Counted, part: usize, weight: f64) -> f64 {
-        let sensitive = counted.of_part(part);
-        let distinct = self
-            .counts(sensitive)
-            .into_iter()
-            .map(measure::distinct)
-            .min();
-        fitness_of_counts(&self.by_counts, counted.sizes[part], distinct, weight)
+    pub(super) fn fitness(
+        &self,
+        view: &TableView<'_>,
+        counted: &Counted,
+        part: usize,
+        weight: f64,
+    ) -> f64 {
+        let class = ClassView {
+            size: counted.sizes[part],
+            sensitive: &self.counts(counted.of_part(part)),
+            sites: None,
+        };
+        fitness_of_class(&self.by_counts, &class, view, weight)
     }
 }
 

@@ -442,6 +442,7 @@ mod tests {
             requirement: &requirement,
             sensitive: Vec::new(),
             strategy: m_privacy::Strategy::Direct,
+            contributors: false,
         };
         let records = table.iter().sum();
         let share = Share {
