@@ -7,6 +7,7 @@ mod colluders;
 pub(crate) mod refused;
 mod run;
 pub(crate) mod split;
+mod uneven;
 
 pub use anonymize::anonymize;
 pub use run::{Simulation, Sites, simulate};
