@@ -75,6 +75,9 @@ pub enum Error {
     /// A primitive fails.
     #[error(transparent)]
     Primitive(#[from] hedgerow_smc::Error),
+    /// Colluders cannot be verified against.
+    #[error(transparent)]
+    Colluders(#[from] hedgerow_privacy::m_privacy::Error),
     /// A protocol fails.
     #[error(transparent)]
     Protocol(#[from] hedgerow_protocols::Error),

@@ -49,7 +49,7 @@ fn section(page: &mut String, record: &Record) {
     let name = escaped(&record.figure);
     let _ = writeln!(
         page,
-        "<section id=\"{name}\">\n<h2>{name}: {}</h2>\n<p>{} {} {}</p>",
+        "<section id=\"{name}\">\n<h2>{name}: {}</h2>\n<p>{} {}{}</p>",
         escaped(&record.title),
         badge(record),
         escaped(record.paper.name()),

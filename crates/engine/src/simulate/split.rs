@@ -37,6 +37,21 @@ pub enum Deal {
     },
 }
 
+impl Deal {
+    /// The site of each row of a table that is dealt to so many sites, as
+    /// [`simulate`](crate::simulate()) deals it.
+    ///
+    /// # Errors
+    /// The rule speaks of columns that the table does not have, or cannot be dealt by.
+    pub fn owners(&self, table: &Table, sites: usize, seed: u64) -> Result<Vec<u32>, SplitRefused> {
+        if sites == 0 {
+            return Err(SplitRefused::NoSites);
+        }
+        let dealer = Dealer::new(self, sites, seed, table.schema())?;
+        Ok(dealer.owners(table).owners)
+    }
+}
+
 /// Who owns the rows of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Owners {

@@ -146,11 +146,11 @@ fn sample(
 ) -> Result<(), Failure> {
     let source = panel.series[place].source;
     match (&panel.kind, source) {
-        (_, Source::Paper) => mark(area, (x + 12, y), Shape::Cross, colour),
+        (_, Source::Paper) => mark(area, (x + 12, y), Shape::Cross, colour, 0),
         (_, Source::Computed) => path(area, &[(x, y), (x + 24, y)], colour, true),
         (Kind::Lines, Source::Measured) => {
             path(area, &[(x, y), (x + 24, y)], colour, false)?;
-            mark(area, (x + 12, y), Shape::of(place), colour)
+            mark(area, (x + 12, y), Shape::of(place), colour, 0)
         }
         (_, Source::Measured) => {
             let corners = [(x + 5, y - 6), (x + 19, y + 6)];
@@ -242,8 +242,19 @@ impl Frame<'_> {
             let colour = colour(self.panel, place);
             let points = || series.points.iter();
             let shown: Vec<(i32, i32)> = points().filter_map(|p| self.at(p.x, p.y)).collect();
-            if series.source != Source::Paper {
-                path(area, &shown, colour, series.source == Source::Computed)?;
+            // A curve that a later one lies upon is drawn wide, so that it can be seen.
+            let is_covered = self.panel.series[place + 1..]
+                .iter()
+                .any(|later| later.source == Source::Measured && later.points == series.points);
+            let grow = if is_covered { 4 } else { 0 };
+            match series.source {
+                Source::Measured if is_covered && shown.len() > 1 => {
+                    let style = colour.stroke_width(7);
+                    area.draw(&PathElement::new(shown.clone(), style))?;
+                }
+                Source::Measured => path(area, &shown, colour, false)?,
+                Source::Computed => path(area, &shown, colour, true)?,
+                Source::Paper => {}
             }
             for point in points() {
                 let Some((x, _)) = self.at(point.x, point.y) else {
@@ -266,7 +277,7 @@ impl Frame<'_> {
             };
             if let Some(shape) = shape {
                 for at in shown {
-                    mark(area, at, shape, colour)?;
+                    mark(area, at, shape, colour, grow)?;
                 }
             }
         }
@@ -302,7 +313,7 @@ impl Frame<'_> {
                 } else if series.source == Source::Computed {
                     path(area, &[(left, top), (right, top)], INK, true)?;
                 } else {
-                    mark(area, ((left + right) / 2, top), Shape::Cross, INK)?;
+                    mark(area, ((left + right) / 2, top), Shape::Cross, INK, 0)?;
                 }
             }
             bar += f64::from(u8::from(is_bar(&series)));
@@ -348,27 +359,35 @@ impl Shape {
     }
 }
 
+/// Draws a point, larger by `grow` pixels to each side.
 fn mark(
     area: &Area<'_>,
     (x, y): (i32, i32),
     shape: Shape,
     colour: RGBColor,
+    grow: i32,
 ) -> Result<(), Failure> {
+    let r = 4 + grow;
     let corners = match shape {
-        Shape::Circle => return Ok(area.draw(&Circle::new((x, y), 4, colour.filled()))?),
+        Shape::Circle => return Ok(area.draw(&Circle::new((x, y), r, colour.filled()))?),
         Shape::Cross => {
             let line = |ends: [(i32, i32); 2]| PathElement::new(ends, colour.stroke_width(3));
             area.draw(&line([(x - 6, y - 6), (x + 6, y + 6)]))?;
             return Ok(area.draw(&line([(x - 6, y + 6), (x + 6, y - 6)]))?);
         }
         Shape::Square => vec![
-            (x - 4, y - 4),
-            (x + 4, y - 4),
-            (x + 4, y + 4),
-            (x - 4, y + 4),
+            (x - r, y - r),
+            (x + r, y - r),
+            (x + r, y + r),
+            (x - r, y + r),
         ],
-        Shape::Triangle => vec![(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)],
-        Shape::Diamond => vec![(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)],
+        Shape::Triangle => vec![(x, y - r - 1), (x + r + 1, y + r), (x - r - 1, y + r)],
+        Shape::Diamond => vec![
+            (x, y - r - 2),
+            (x + r + 2, y),
+            (x, y + r + 2),
+            (x - r - 2, y),
+        ],
     };
     Ok(area.draw(&Polygon::new(corners, colour.filled()))?)
 }
