@@ -263,7 +263,9 @@ fn pages_escape_what_they_show() {
     }
     let markdown = crate::page::markdown(&[record]);
     assert!(
-        markdown.contains("A <test> & its \"title\" \\| bar | differs | two is greater than one |"),
+        markdown.contains(
+            "A &lt;test> &amp; its \"title\" \\| bar | differs | two is greater than one |"
+        ),
         "{markdown}"
     );
     assert!(markdown.contains("](experiments/test-b.svg)"), "{markdown}");
