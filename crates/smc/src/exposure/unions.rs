@@ -23,7 +23,9 @@ pub struct Unions {
     pub leader_set: f64,
     /// Equation 4.
     pub leader_set_bound: f64,
-    /// Set exposure where every site takes its predecessor for the leader.
+    /// Set exposure of a site, a mean over all sites, where each takes its predecessor for the leader. Of
+    /// n sites one leads, so this is 1/n of the set exposure of a known leader; equation 5 leaves out the
+    /// adversary and has 1/(n - 1), which makes it a bound.
     pub set: f64,
     /// Equation 5.
     pub set_bound: f64,
@@ -88,12 +90,11 @@ impl Sums {
         let sites = lists.len() as u32;
         self.random = self.random.max(leader.random as u64);
         self.leader_set += set_exposure(leader, second);
-        // The leader itself knows that its predecessor does not lead.
-        let others = lists.iter().filter(|(_, successor)| !successor.leads);
-        let exposed: f64 = others
+        let exposed: f64 = lists
+            .iter()
             .map(|(site, successor)| set_exposure(site, successor))
             .sum();
-        self.set += exposed / f64::from(sites - 1).max(1.0);
+        self.set += exposed / f64::from(sites);
         self.leader_item += item_exposure(leader, second);
 
         let (united, of_leader) = (counted(&leader.united), counted(&leader.held));

@@ -21,10 +21,14 @@ fn the_published_union_keeps_the_paper_s_bounds() {
             items,
             library,
         } = measure(decoys, UNIONS);
+        // Four standard deviations of a frequency over the trials.
+        let slack = 4.0 * (0.25 / UNIONS as f64).sqrt();
         let library = library.expect("unions were made");
         assert_eq!((library.unions, library.random_items), (120, decoys as u64));
         assert!((library.leader_set - whole_sets).abs() < 1e-9);
-        assert!((library.set - blind_sets).abs() < 1e-9);
+        // Over all sites, of which the last loses nothing to a leader that knows better.
+        assert!((library.set - blind_sets * 19.0 / 20.0).abs() < 1e-9);
+        assert!(library.set <= library.set_bound + slack * by_chance);
         assert!((library.leader_item - (items - by_chance)).abs() < 1e-9);
         let bounds = [
             (
@@ -44,8 +48,6 @@ fn the_published_union_keeps_the_paper_s_bounds() {
         );
         // Section 6.3: about 100 random items for a LoP of 0.02.
         assert_eq!(library.items_for_set, 102);
-        // Four standard deviations of a frequency over the trials.
-        let slack = 4.0 * (0.25 / UNIONS as f64).sqrt();
         let bound = setting.set_exposure_known_leader(decoys);
         assert!(
             (whole_sets - bound).abs() <= slack,
