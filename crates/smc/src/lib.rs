@@ -84,6 +84,7 @@ pub mod random;
 pub mod settings;
 mod shown;
 pub mod sum;
+mod tell;
 mod transfer;
 pub mod union;
 pub mod wire;
