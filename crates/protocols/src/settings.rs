@@ -51,6 +51,9 @@ impl RunSettings {
         if let Some(section) = root.section("algorithm")? {
             settings.read(&section, study)?;
         }
+        settings.colluders = settings
+            .colluders
+            .with_roles(settings.security, settings.roles);
         Ok(settings)
     }
 

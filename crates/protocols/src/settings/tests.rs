@@ -225,6 +225,16 @@ fn how_colluders_are_asked_about() {
     assert_eq!(level("hardened", "").unwrap().colluders, default);
     assert_eq!(default.strategy(Security::Hardened), Strategy::Exact);
     assert_eq!(default.strategy(Security::Published), Strategy::Adaptive);
+    let spread = |lines: &str| {
+        let study = format!(
+            "{HORIZONTAL}security = \"hardened\"\nroles = \"spread\"\n{AGE}[algorithm]\n{lines}\n"
+        );
+        settings(study).unwrap().colluders
+    };
+    let coalitions = spread("");
+    assert_eq!(coalitions.strategy(Security::Hardened), Strategy::Direct);
+    let sums = spread("verification = \"exact\"");
+    assert_eq!(sums.strategy(Security::Hardened), Strategy::Exact);
     let said = level(
         "hardened",
         "choose = \"fitness\"\nweight = 0.8\ncontributors = true",
