@@ -86,6 +86,7 @@ mod ring;
 pub mod settings;
 mod shown;
 pub mod sum;
+mod tell;
 mod transfer;
 pub mod union;
 pub mod wire;
