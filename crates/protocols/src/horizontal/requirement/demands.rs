@@ -90,7 +90,8 @@ impl<'a> Demands<'a> {
         let is_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
         let sites = self.requirement.models.iter().any(is_of_sites);
         let coalitions = self.requirement.m.is_some_and(|m| m > 0);
-        let by_sums = coalitions && self.strategy == Strategy::Exact;
+        let is_monotone = self.requirement.models.iter().all(Model::is_monotone);
+        let by_sums = coalitions && is_monotone && self.strategy == Strategy::Exact;
         let sites = sites.then_some(SITES).into_iter();
         sites
             .chain(by_sums.then_some(WITHSTOOD))
