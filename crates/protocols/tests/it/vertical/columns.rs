@@ -8,13 +8,14 @@ use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::Stop;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::vertical::clustering::{
     Clustering, Loss, Plan, Progress, assemble, cluster,
 };
 use hedgerow_smc::ledger::Entry;
 use hedgerow_smc::memory::{Outcome, Simulation};
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 
 use super::people::study;
 
@@ -130,7 +131,11 @@ impl Shared {
             start: how.start,
             split_above: 1.5,
             starts: how.starts,
-            iterations: how.iterations,
+            stop: Stop {
+                iterations: Some(how.iterations),
+                ..Stop::at(Security::Hardened)
+            },
+            is_printed: false,
             is_refined: how.is_refined,
             noise: how.noise,
             // The pivot's and the dealing site's count, which may be two.
