@@ -4,9 +4,11 @@
 mod anonymize;
 pub(crate) mod baselines;
 mod colluders;
+mod local;
 pub(crate) mod refused;
 mod run;
 pub(crate) mod split;
+mod uneven;
 
 pub use anonymize::anonymize;
 pub use run::{Simulation, Sites, simulate};

@@ -69,6 +69,21 @@ pub enum SplitRefused {
         /// The column.
         column: String,
     },
+    /// Bands that begin nowhere.
+    #[error(
+        "--split bands does not say where bands begin\nhint: name ascending whole numbers, e.g. --by region,age --at 25,56"
+    )]
+    AtNothing,
+    /// Bands of a column whose values are no whole numbers.
+    #[error(
+        "--by: column `{column}` has the value `{value}`, and bands are of whole numbers\nhint: name a column of integers second, e.g. --by region,age"
+    )]
+    NoNumber {
+        /// The column.
+        column: String,
+        /// The value that is no number.
+        value: String,
+    },
     /// The columns of the sites do not go together.
     #[error("--columns: {0}")]
     Columns(SplitError),
@@ -100,6 +115,11 @@ pub enum SplitRefused {
         "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out"
     )]
     HasNoRows,
+    /// Local anonymized data sets were asked of a study whose sites hold the same people.
+    #[error(
+        "--local is for horizontal studies: the sites of this one hold the same people, so no record is one site's\nhint: leave it out"
+    )]
+    HasNoLocal,
     /// The number of sites contradicts the columns, which say how many sites there are.
     #[error("--sites does not go with a vertical study, whose columns stand at {}\nhint: leave it out", count(*sites as u64, "site", "sites"))]
     SitesOfColumns {

@@ -305,7 +305,7 @@ proptest! {
         let answers = agree(inputs.len(), seed, |mut party| {
             let mut items = inputs[party.me().index()].clone();
             async move {
-                let shape = Items { width: 3, capacity: 6, decoy: &decoy };
+                let shape = Items { width: 3, capacity: 6, domain: 256.0, decoy: &decoy };
                 party.union(TEST, &shape, &mut items).await?;
                 Ok(items)
             }
