@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_data::{Codes, Recode, Role, Schema, Table};
+use hedgerow_data::{Codes, Column, Recode, Role, Schema, Table};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::clustering::{CountsChoice, Stop};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{
-    CLUSTER_SIZES, Clustering, DIVERSE_CLUSTERS, Loss, Plan, SIZES_ALONE, TOUCHED_CLUSTERS, cluster,
+    CLUSTER_SIZES, Clustering, DIVERSE_CLUSTERS, Ended, Loss, Plan, SIZES_ALONE, TOUCHED_CLUSTERS,
+    cluster,
 };
 use hedgerow_protocols::horizontal::requirement::SENSITIVE;
 use hedgerow_smc::memory::Simulation;
@@ -17,7 +18,7 @@ use hedgerow_smc::{Party, Security, Settings};
 use proptest::prelude::*;
 
 use crate::clustering::{central, plan};
-use crate::tables::{own_rows, small};
+use crate::tables::{adult, own_rows, share, small};
 
 const DEMANDS: [&str; 4] = [
     "k = 3, l = 2",
@@ -149,6 +150,57 @@ proptest! {
             }
         }
     }
+}
+
+/// What hidden counts cost: 1,200 records of Adult at three sites of which one has half, as printed. The
+/// figures of `docs/src/clustering.md` are what this prints with `--nocapture`.
+#[test]
+fn hidden_counts_of_adult_cost_rounds_and_bytes() {
+    let Some((schema, table)) = adult() else {
+        return;
+    };
+    let columns = share(&table, 0, 25).into_iter().map(Column::Coded);
+    let table = Table::new(schema.clone(), columns.collect());
+    let owners: Vec<u32> = (0..table.rows() as u32)
+        .map(|row| (row % 4).saturating_sub(1))
+        .collect();
+    let line = "k = 10, alpha = 0.9";
+    let requirement = Requirement::of_line(line, &Scope::of_schema(&schema)).unwrap();
+    let cost = |counts: CountsChoice| {
+        let plan = Plan {
+            loss: Loss::Lm,
+            counts,
+            stop: Stop::at(Security::Published),
+            is_refined: false,
+            is_printed: true,
+            ..plan(&schema, &requirement, Recode::Node)
+        };
+        let (schema, table, owners, plan) = (&schema, &table, &owners, &plan);
+        let simulation = Simulation::new(3, 3).settings(Settings::published());
+        let run = simulation.run(|mut party: Party| async move {
+            let site = party.me().index();
+            let columns = rows_of(table, owners, site);
+            let rows = own_rows(schema, &columns, Owner::Site(site as u32), 3);
+            cluster(&mut party, &rows, plan, |_| {}).await
+        });
+        let traffic = run.traffic.clone();
+        let found = run.into_values().unwrap().remove(0);
+        assert_eq!(found.ended, Ended::NothingMoved);
+        let loss = found.trace.last().map_or(0.0, |step| step.loss);
+        println!(
+            "{counts:?}: {} rounds, {} bytes, {} iterations, {} SMC calls, LM {loss:.4}",
+            traffic.rounds,
+            traffic.bytes(),
+            found.partition.waves - 1,
+            found.published_calls,
+        );
+        (traffic.rounds, traffic.bytes())
+    };
+    let (opened, hidden) = (cost(CountsChoice::Opened), cost(CountsChoice::Hidden));
+    assert!(
+        hidden.0 > opened.0 && hidden.1 > opened.1,
+        "{opened:?}, {hidden:?}"
+    );
 }
 
 /// What cannot be decided without counts is refused, all of it at once.

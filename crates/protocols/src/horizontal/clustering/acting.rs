@@ -36,9 +36,9 @@ type Exchange = (u64, Cluster, Row);
 pub(super) struct Acting {
     site: u32,
     /// The site's records that are still to be looked at, in its order.
-    waiting: Vec<Row>,
+    pub(super) waiting: Vec<Row>,
     /// As printed, the records that the site's cycle comes to a second time in this turn.
-    again: Vec<Row>,
+    pub(super) again: Vec<Row>,
     /// For each cluster asked about, the record that would leave it.
     pub(super) candidates: Vec<Option<Row>>,
     /// The site's own values in each cluster, from the first question about them on.
@@ -47,7 +47,7 @@ pub(super) struct Acting {
     pub(super) has_come: Vec<bool>,
     pub(super) changed: Vec<bool>,
     /// Clusters that records may not join in this turn, where counts are hidden.
-    refused: HashSet<(Row, Cluster)>,
+    pub(super) refused: HashSet<(Row, Cluster)>,
 }
 
 impl Acting {
@@ -175,7 +175,7 @@ impl Acting {
         }
     }
 
-    fn choose(&mut self, work: &Work<'_>, masks: &mut [u64]) {
+    pub(super) fn choose(&mut self, work: &Work<'_>, masks: &mut [u64]) {
         self.candidates.fill(None);
         let waiting = std::mem::take(&mut self.waiting);
         for row in waiting {
@@ -202,79 +202,8 @@ impl Acting {
         masks.copy_from_slice(&found);
     }
 
-    /// As [`Self::ask`], where counts are hidden: every record waits for an answer. Returns whether a record
-    /// is looked at.
-    pub(super) fn look_on(&mut self, work: &Work<'_>, masks: &mut [u64]) -> bool {
-        if self.waiting.is_empty() {
-            self.waiting = std::mem::take(&mut self.again);
-        }
-        self.choose(work, masks);
-        self.candidates.iter().any(Option::is_some)
-    }
-
-    /// Where counts are hidden: the moves of records that would lower the loss, each cluster in one move at
-    /// most. For clusters that must be asked about, sets their sizes after the move.
-    pub(super) fn propose(
-        &mut self,
-        work: &Work<'_>,
-        closures: Vec<Option<Vec<u64>>>,
-        sizes: &mut [u64],
-    ) -> Vec<(Leaving, Cluster)> {
-        let leaving = self.leaving(closures);
-        self.candidates.fill(None);
-        let holds = |cluster: Cluster| {
-            let hidden = work.hidden.as_ref();
-            hidden.is_some_and(|hidden| hidden.holds(cluster))
-        };
-        let mut is_touched = vec![false; sizes.len()];
-        let mut moves = Vec::new();
-        for leaving in leaving {
-            let from = leaving.from;
-            let Some(to) = self.best(work, &leaving) else {
-                continue;
-            };
-            if is_touched[from.index()] || is_touched[to.index()] {
-                self.waiting.push(leaving.row);
-                continue;
-            }
-            for cluster in [from, to] {
-                is_touched[cluster.index()] = true;
-            }
-            let size = work.clusters.size(from);
-            if holds(from) && size > 1 {
-                sizes[from.index()] = size - 1;
-            }
-            if holds(to) {
-                sizes[to.index()] = work.clusters.size(to) + 1;
-            }
-            moves.push((leaving, to));
-        }
-        moves
-    }
-
-    /// Makes the moves after which both clusters may be as they then are. A record that may not join a
-    /// cluster waits for another.
-    pub(super) fn make(
-        &mut self,
-        work: &mut Work<'_>,
-        moves: Vec<(Leaving, Cluster)>,
-        may_change: &[bool],
-    ) {
-        for (leaving, to) in moves {
-            if !may_change[leaving.from.index()] {
-                continue;
-            }
-            if may_change[to.index()] {
-                self.shift(work, leaving, to);
-            } else {
-                self.refused.insert((leaving.row, to));
-                self.waiting.push(leaving.row);
-            }
-        }
-    }
-
     /// The records that were asked about, by row, with the closures that they leave behind.
-    fn leaving(&self, closures: Vec<Option<Vec<u64>>>) -> Vec<Leaving> {
+    pub(super) fn leaving(&self, closures: Vec<Option<Vec<u64>>>) -> Vec<Leaving> {
         let candidates = self.candidates.iter().zip(closures).enumerate();
         let mut leaving: Vec<Leaving> = candidates
             .filter_map(|(place, (row, without))| {
@@ -353,7 +282,7 @@ impl Acting {
     }
 
     /// The cluster where a record costs least at present, if the loss falls by its move.
-    fn best(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
+    pub(super) fn best(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
         match work.plan.loss {
             Loss::Em => self.target_of_all(work, leaving),
             Loss::Lm | Loss::Ncp => self.target(work, leaving),
@@ -512,7 +441,7 @@ impl Acting {
     }
 
     /// Moves a record, and updates what is known of its clusters.
-    fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: Cluster) {
+    pub(super) fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: Cluster) {
         let Leaving { row, from, without } = leaving;
         if let Some(own) = &mut self.own[from.index()] {
             own.take(work.record(row));

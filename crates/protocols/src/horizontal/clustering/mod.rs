@@ -34,6 +34,7 @@ mod hidden;
 mod members;
 mod merge;
 mod plan;
+mod proposing;
 mod rebuild;
 mod start;
 mod support;
