@@ -331,6 +331,7 @@ fn mondrian(case: &Case, study: &Study, table: &Table) -> f64 {
         demands: demands(&requirement),
         choice: mondrian::Choice::Width,
         cuts_sites: false,
+        keeps_twice_k: false,
         medians: mondrian::Medians::Strict,
         widths: mondrian::Widths::Box,
     };
