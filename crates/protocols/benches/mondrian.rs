@@ -137,6 +137,7 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
         cuts_sites: false,
         medians: Medians::Strict,
         widths: Widths::Box,
+        betraying: None,
     }
 }
 

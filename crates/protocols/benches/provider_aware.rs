@@ -218,6 +218,7 @@ impl Persons {
             cuts_sites,
             medians: Medians::Strict,
             widths: Widths::Box,
+            betraying: None,
         };
         let rows = OwnRows {
             count: self.table.rows(),

@@ -20,6 +20,7 @@ mod order;
 mod runs;
 mod shapes;
 mod shares;
+mod site_spread;
 mod tables;
 mod theorem;
 mod vertical;

@@ -74,6 +74,7 @@ pub(crate) fn plan<'a>(
         cuts_sites: false,
         medians: Medians::Strict,
         widths: Widths::Box,
+        betraying: None,
     }
 }
 

@@ -169,7 +169,7 @@ pub async fn cluster(
     plan: &Plan<'_>,
     mut each_step: impl FnMut(Progress),
 ) -> Result<Clustering, Error> {
-    plan.demands.refuse_too_many(rows.sites)?;
+    plan.demands.refuse(rows.sites)?;
     let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
     let held = without_support(plan.demands.requirement);
     let demands = Demands {
