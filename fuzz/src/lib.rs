@@ -134,6 +134,7 @@ async fn ask(primitive: &str, mut party: Party) -> Result<(), Error> {
             let shape = Items {
                 width: 2,
                 capacity: 2,
+                domain: 256.0,
                 decoy: &decoy,
             };
             party

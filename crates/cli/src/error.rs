@@ -20,6 +20,8 @@ pub(crate) enum CliError {
     Usage(#[from] Usage),
     #[error(transparent)]
     Demo(#[from] DemoError),
+    #[error(transparent)]
+    Experiment(#[from] hedgerow_experiments::Error),
     /// Somebody stopped the command.
     #[error("{0}")]
     Stopped(&'static str),
@@ -35,6 +37,8 @@ pub(crate) enum CliError {
 pub(crate) enum Usage {
     #[error("--site is missing")]
     NoSite,
+    #[error("`list` and `all` stand alone\nhint: name figures, or say `all`")]
+    NamesAndAll,
     #[error("--by is for --split column only\nhint: add --split column, or leave --by out")]
     ByWithoutColumn,
     #[error(

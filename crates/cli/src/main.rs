@@ -9,6 +9,7 @@ mod audit;
 mod decide;
 mod demo;
 mod error;
+mod experiment;
 mod generate;
 mod keygen;
 mod ledger;
@@ -64,6 +65,8 @@ enum Command {
     Generate(generate::Arguments),
     /// Make, check and print taxonomies.
     Taxonomy(taxonomy::Arguments),
+    /// Measure the figures of the papers again and say whether their claims hold.
+    Experiment(experiment::Arguments),
     /// Set up a study.
     #[command(subcommand)]
     Study(study::Command),
@@ -124,6 +127,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Report(arguments) => report::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Taxonomy(arguments) => taxonomy::run(arguments),
+        Command::Experiment(arguments) => experiment::run(arguments),
         Command::Study(command) => study::run(command),
         Command::Keygen(arguments) => keygen::run(arguments),
         Command::Run(arguments) => run::run(arguments),

@@ -42,6 +42,16 @@ impl Bar {
         )
     }
 
+    /// Says that so many more are to come.
+    pub(crate) fn expect_more(&self, amount: u64) {
+        self.bar.inc_length(amount);
+    }
+
+    /// Says what is being done.
+    pub(crate) fn say(&self, message: &str) {
+        self.bar.set_message(one_line(message).into_owned());
+    }
+
     /// A bar that shows how far a run is.
     fn steps() -> Self {
         Self::new(0, "finding classes", "{spinner} {msg}")

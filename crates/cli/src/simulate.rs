@@ -23,6 +23,7 @@ enum Partition {
 #[command(after_help = "Examples:
   hedgerow simulate --study study.toml --sites 5 --out release patients.csv
   hedgerow simulate --study study.toml --sites 5 --split column --by zip --independent patients.csv
+  hedgerow simulate --study study.toml --sites 3 --local own patients.csv
   hedgerow simulate --study study.toml --provider-column site --out release pooled.csv
   hedgerow simulate --study study.toml --partition vertical --columns 'age,sex|zip,disease' people.csv")]
 pub(crate) struct Arguments {
@@ -69,6 +70,10 @@ pub(crate) struct Arguments {
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
+    /// The folder for each site's own rows as the joint classes write them, in `site-0.csv` and so on;
+    /// outside the release.
+    #[arg(long, value_name = "DIR")]
+    local: Option<PathBuf>,
 }
 
 /// How rows are dealt to sites.
@@ -103,6 +108,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         .observer(Terminal::default());
     if arguments.independent {
         options = options.independent();
+    }
+    if let Some(folder) = &arguments.local {
+        options = options.local(folder);
     }
     let sites = match wanted {
         Partition::Horizontal => arguments.of_different_people()?,

@@ -39,6 +39,7 @@
 //! - [`data`], [`privacy`], [`smc`], [`protocols`], [`node`]: the crates beneath, for what is not wrapped.
 
 mod error;
+mod exposure;
 mod joint;
 mod observe;
 mod options;

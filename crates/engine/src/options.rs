@@ -17,6 +17,7 @@ use crate::simulate::baselines::DEFAULT_SEED;
 pub struct Options {
     pub(crate) seed: u64,
     pub(crate) out: Option<PathBuf>,
+    pub(crate) local: Option<PathBuf>,
     pub(crate) provider_column: Option<String>,
     pub(crate) independent: bool,
     pub(crate) observer: SharedObserver,
@@ -28,6 +29,7 @@ impl Options {
         Self {
             seed: DEFAULT_SEED,
             out: None,
+            local: None,
             provider_column: None,
             independent: false,
             observer: Arc::new(()),
@@ -46,6 +48,16 @@ impl Options {
     #[must_use]
     pub fn out(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out = Some(folder.into());
+        self
+    }
+
+    /// The folder into which each simulated site's local anonymized data set goes, as `site-0.csv` and
+    /// so on: the site's own rows as the joint classes write them (a_i of JX08), where sites hold
+    /// different people. A folder beside that of the release, since a local data set says whose records
+    /// are whose.
+    #[must_use]
+    pub fn local(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.local = Some(folder.into());
         self
     }
 

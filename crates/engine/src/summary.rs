@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use hedgerow_data::Recode;
 use hedgerow_privacy::utility::Utility;
 use hedgerow_protocols::horizontal::mondrian::Partition;
+use hedgerow_smc::exposure::LossOfPrivacy;
 use serde::Serialize;
 
+use crate::exposure;
 use crate::joint::{Convergence, Groups};
 use crate::release::achieved::{Achieved, OfSites};
 use crate::release::cost::Cost;
@@ -53,6 +55,9 @@ pub struct Summary {
     /// How the loss of a clustering fell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Convergence>,
+    /// The loss of privacy that the transcript of a simulated run at the published level shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_of_privacy: Option<LossOfPrivacy>,
     /// What each site learned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Disclosed>,
@@ -61,6 +66,10 @@ pub struct Summary {
     pub baselines: Option<Baselines>,
     /// The folder of the release.
     pub release: PathBuf,
+    /// Where the local anonymized data sets are: a folder of all, of a simulation that was to write them;
+    /// this site's file, of a run between sites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local: Option<PathBuf>,
     /// Whether the release satisfies the requirement.
     #[serde(skip)]
     pub holds: bool,
@@ -95,9 +104,11 @@ impl Summary {
             utility: published.utility.clone(),
             cost,
             convergence: None,
+            loss_of_privacy: None,
             ledger,
             baselines: None,
             release: published.folder.clone(),
+            local: None,
             holds: verdict.holds.unwrap_or(true) && of_sites.hold(&ready.requirement),
             recode: published.recode,
         }
@@ -106,6 +117,18 @@ impl Summary {
     /// With how the loss fell on the way.
     pub(crate) fn converged(mut self, convergence: Option<Convergence>) -> Self {
         self.convergence = convergence;
+        self
+    }
+
+    /// With the loss of privacy that the transcript shows.
+    pub(crate) fn exposed(mut self, loss: Option<LossOfPrivacy>) -> Self {
+        self.loss_of_privacy = loss;
+        self
+    }
+
+    /// With where the local anonymized data sets are.
+    pub(crate) fn kept_locally(mut self, path: Option<PathBuf>) -> Self {
+        self.local = path;
         self
     }
 
@@ -199,10 +222,19 @@ impl Summary {
             });
             text.push_str(&aligned(&lines.collect::<Vec<_>>()));
         }
+        if let Some(loss) = &self.loss_of_privacy {
+            text.push_str("loss of privacy to the next site on the ring (JX08)\n");
+            let rows = exposure::rows(loss).into_iter();
+            let rows = rows.map(|[what, value]| vec![format!("  {what}"), value]);
+            text.push_str(&aligned(&rows.collect::<Vec<_>>()));
+        }
         if let Some(baselines) = &self.baselines {
             text.push_str(&baselines.text());
         }
         text.push_str(&format!("release: {}\n", self.release.display()));
+        if let Some(local) = &self.local {
+            text.push_str(&format!("local anonymized data: {}\n", local.display()));
+        }
         if self.synchronizations.is_some() && self.classes == 1 && self.sites > 1 {
             text.push_str(
                 "hint: everybody is in one group; a weaker requirement, another synchronizer or name = \"clustering\" may tell more\n",

@@ -106,6 +106,7 @@ fn main() -> ExitCode {
         iterations: number("--iterations", 50) as u32,
         is_refined: true,
         noise: 0.0,
+        asks_all: false,
         seeds: &seeds,
     };
     let own = columns_of(&schema, &table);

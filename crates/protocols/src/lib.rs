@@ -5,8 +5,10 @@ pub mod clustering;
 mod error;
 mod fit;
 pub mod horizontal;
+mod published;
 mod settings;
 pub mod vertical;
 
 pub use error::Error;
+pub use published::PublishedSettings;
 pub use settings::{FAN_OUT, RunSettings};

@@ -11,6 +11,7 @@ use hedgerow_smc::{RoleChoice, Security, Settings};
 use crate::clustering::settings::ClusteringSettings;
 use crate::horizontal::mondrian::settings::TopDown;
 use crate::horizontal::requirement::Colluders;
+use crate::published::PublishedSettings;
 use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
 /// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
@@ -23,6 +24,8 @@ pub struct RunSettings {
     pub security: Security,
     /// Who has roles in comparisons that leave sites out.
     pub roles: RoleChoice,
+    /// How the primitives of JX08 run at the published level.
+    pub published: PublishedSettings,
     /// How a class is written where an attribute does not name a recoding of its own.
     pub recode: Recode,
     /// How top-down algorithms cut and write.
@@ -41,6 +44,7 @@ impl RunSettings {
         let root = study.document().root();
         let mut settings = Self {
             recode: study.recode,
+            published: PublishedSettings::of(study.algorithm),
             ..Self::default()
         };
         if let Some(head) = root.section("study")? {
@@ -51,6 +55,9 @@ impl RunSettings {
         if let Some(section) = root.section("algorithm")? {
             settings.read(&section, study)?;
         }
+        settings.colluders = settings
+            .colluders
+            .with_roles(settings.security, settings.roles);
         Ok(settings)
     }
 
@@ -58,6 +65,7 @@ impl RunSettings {
     fn read(&mut self, section: &Section<'_>, study: &Study) -> Result<(), DocumentError> {
         // The study's, and read.
         section.has("name");
+        self.published = PublishedSettings::read(section, self.security, study.algorithm)?;
         if study.algorithm == Algorithm::D2pt {
             self.d2pt = D2ptSettings::read(section)?;
             return section.finish();
@@ -88,7 +96,7 @@ impl RunSettings {
                 roles: self.roles,
                 ..Settings::hardened()
             },
-            Security::Published => Settings::published(),
+            Security::Published => self.published.of_parties(),
         }
     }
 

@@ -277,6 +277,7 @@ impl Table {
                 let shape = Items {
                     width: 8,
                     capacity: 1_000,
+                    domain: 256.0,
                     decoy: &decoy,
                 };
                 let mut items: Vec<Vec<u8>> = (0..1_000u64)

@@ -12,6 +12,7 @@ use crate::link::Link;
 use crate::network::Site;
 use crate::party::Joined;
 use crate::random::{Agreement, Generator, Seed};
+use crate::ring;
 use crate::settings::{Probabilistic, Settings};
 use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender};
 
@@ -99,6 +100,7 @@ impl Joined {
         };
         let mut order: Vec<Site> = Site::all(sites).collect();
         Generator::new(&Seed::new(session)).shuffle(&mut order);
+        let ring = ring::draw(sites, &session);
         let mixing_publics = hellos.iter().map(|hello| hello.mixing).collect();
         Ok(Self {
             me,
@@ -107,6 +109,7 @@ impl Joined {
             pairs,
             session,
             order,
+            ring,
             mixing,
             mixing_publics,
             transfer,
@@ -163,6 +166,7 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
         security,
         topology,
         ring,
+        union,
         probabilistic:
             Probabilistic {
                 start,
@@ -177,7 +181,8 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
         sites as u64,
         security as u64,
         topology as u64,
-        ring as u64,
+        // One word for both, so that a run with the secure union is named as before.
+        ring as u64 + ((union as u64) << 8),
         start.to_bits(),
         dampening.to_bits(),
         u64::from(laps),

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use crate::asked::Asking;
 use crate::error::{Error, MAXIMUM_SITES, OwnConfig};
+use crate::exposure::Witness;
 use crate::ideal::Chair;
 use crate::ledger::{
     Allowed, Begun, Disclosure, Ledger, Origin, Sealed, To, Values, Watcher, What,
@@ -43,6 +44,8 @@ pub struct Party {
     pub(crate) ledger: Ledger,
     pub(crate) engine: Engine,
     pub(crate) calls: u64,
+    /// What was held and seen in JX08's calls, where a simulation asks for it.
+    pub(crate) witness: Option<Witness>,
     /// The disclosures that are allowed; all where this is not set.
     allowed: Option<Allowed>,
     /// The most records of a joint table.
@@ -70,6 +73,8 @@ pub(crate) struct Joined {
     pub(crate) session: [u8; 32],
     /// All sites in an order drawn from the public randomness, for roles.
     pub(crate) order: Vec<Site>,
+    /// All sites in the order of the ring on which JX08's protocols go around.
+    pub(crate) ring: Vec<Site>,
     /// The key agreement for the layers of the mixing union.
     pub(crate) mixing: Agreement,
     pub(crate) mixing_publics: Vec<[u8; 32]>,
@@ -114,6 +119,7 @@ impl Party {
             ),
             engine: Engine::Alone,
             calls: 0,
+            witness: None,
             allowed: None,
             most_records: u64::MAX,
         }
@@ -285,6 +291,29 @@ impl Party {
             Engine::Joined(joined) if self.sites > 2 => Some(joined.roles().sites()),
             Engine::Joined(_) | Engine::Alone | Engine::Ideal(_) => None,
         }
+    }
+
+    /// All sites in the order of the ring on which JX08's protocols go around at the published level,
+    /// drawn for the run: the first starts. `None` for a party that sends nothing.
+    pub fn ring(&self) -> Option<&[Site]> {
+        match &self.engine {
+            Engine::Joined(joined) => Some(&joined.ring),
+            Engine::Alone | Engine::Ideal(_) => None,
+        }
+    }
+
+    /// Has this party write down what it holds and what it sees pass by in the calls of JX08's extremes
+    /// and unions. For simulations: no site of a real run has what all sites wrote down, and
+    /// [`crate::exposure`] needs that.
+    pub fn keep_witness(&mut self) {
+        if let Engine::Joined(joined) = &self.engine {
+            self.witness = Some(Witness::of(joined.drawn().previous));
+        }
+    }
+
+    /// What this party wrote down since [`Party::keep_witness`].
+    pub const fn take_witness(&mut self) -> Option<Witness> {
+        self.witness.take()
     }
 
     /// Opens an answer and writes it into the ledger.

@@ -59,8 +59,51 @@ pub enum Ring {
     /// TG12 Algorithm 1: every site masks, a second lap takes the masks off.
     #[default]
     TwoPasses,
-    /// JX08 section 4.2: the first site masks, one lap.
+    /// JX08 section 4.2: the first site of a ring that is drawn for the run masks, one lap.
     OneMask,
+}
+
+impl Ring {
+    /// Both rings, by their names in studies.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::TwoPasses.name(), Self::TwoPasses),
+        (Self::OneMask.name(), Self::OneMask),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TwoPasses => "two-passes",
+            Self::OneMask => "one-mask",
+        }
+    }
+}
+
+/// The union that the published level uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Uniting {
+    /// JX08 Algorithm 5: a leader whom nobody knows beforehand adds random items.
+    #[default]
+    Secure,
+    /// JX08 section 5.1, the naive approach: the first site of the ring sends its items, each site adds
+    /// its own. The baseline: what the first site has is known to the second for certain.
+    Naive,
+}
+
+impl Uniting {
+    /// Both unions, by their names in studies.
+    pub const NAMES: [(&'static str, Self); 2] = [
+        (Self::Secure.name(), Self::Secure),
+        (Self::Naive.name(), Self::Naive),
+    ];
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Secure => "secure",
+            Self::Naive => "naive",
+        }
+    }
 }
 
 /// JX08 Algorithm 3: the probability of a false value in lap r is `start * dampening^(r - 1)`.
@@ -120,6 +163,8 @@ pub struct Settings {
     pub topology: Topology,
     /// The ring sum of the published level.
     pub ring: Ring,
+    /// The union of the published level.
+    pub union: Uniting,
     /// Laps of the published minimum and maximum.
     pub probabilistic: Probabilistic,
     /// Parts into which one step of the comparison-only search cuts what is left of the domain.
@@ -137,6 +182,7 @@ impl Default for Settings {
             security: Security::default(),
             topology: Topology::default(),
             ring: Ring::default(),
+            union: Uniting::default(),
             probabilistic: Probabilistic::default(),
             fan_out: 16,
             decoys: 100,

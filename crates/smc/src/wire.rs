@@ -177,10 +177,12 @@ pub enum Primitive {
     Union,
     /// Common identifiers.
     Align,
+    /// Numbers that one site tells all others.
+    Tell,
 }
 
 impl Primitive {
-    const ALL: [Primitive; 9] = [
+    const ALL: [Primitive; 10] = [
         Primitive::Join,
         Primitive::Sum,
         Primitive::Bits,
@@ -190,6 +192,7 @@ impl Primitive {
         Primitive::Kth,
         Primitive::Union,
         Primitive::Align,
+        Primitive::Tell,
     ];
 
     /// The primitive's byte in a frame's header.
@@ -213,6 +216,7 @@ impl Primitive {
             Primitive::Kth => "kth",
             Primitive::Union => "union",
             Primitive::Align => "align",
+            Primitive::Tell => "tell",
         }
     }
 }

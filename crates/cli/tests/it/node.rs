@@ -38,6 +38,7 @@ fn three_processes_publish_what_a_simulation_does_and_sign_it() {
 
     let expected = simulated(path);
     let agreement = Agreement::open(&path.join("c/study.toml")).unwrap();
+    let mut together: Vec<String> = Vec::new();
     for name in SITES {
         let release = path.join(format!("{name}-data/release-1"));
         assert_eq!(
@@ -67,6 +68,17 @@ fn three_processes_publish_what_a_simulation_does_and_sign_it() {
             &["status", "--site", &format!("{name}.toml"), "--json"],
         );
         assert_eq!(json(&done)["runs"][0]["over"], true);
+        // The site's own rows as the release writes them lie beside the release, and not inside.
+        let local = path.join(format!("{name}-data/local-1.csv"));
+        let local = std::fs::read_to_string(local).unwrap();
+        assert!(
+            !files(&release)
+                .iter()
+                .any(|file| file.ends_with("local-1.csv"))
+        );
+        let own = std::fs::read_to_string(path.join(format!("c/{name}.csv"))).unwrap();
+        assert_eq!(local.lines().count(), own.lines().count());
+        together.extend(local.lines().skip(1).map(str::to_owned));
         // Nothing half-made is left.
         let data = path.join(format!("{name}-data"));
         for file in files(&data) {
@@ -74,6 +86,11 @@ fn three_processes_publish_what_a_simulation_does_and_sign_it() {
             assert!(!inside.contains("tmp"), "{inside}");
         }
     }
+    together.sort();
+    let expected = String::from_utf8(expected).unwrap();
+    let mut released: Vec<&str> = expected.lines().skip(1).collect();
+    released.sort_unstable();
+    assert_eq!(together, released);
     let done = hedgerow(path, &["run", "--site", "north.toml"]);
     assert_eq!(done.code, 2);
     assert!(

@@ -2,8 +2,8 @@
 //! are written, and the joint release.
 
 use hedgerow_data::study::Algorithm;
-use hedgerow_data::{Codes, Role};
-use hedgerow_protocols::horizontal::assembly::assemble;
+use hedgerow_data::{Cell, Codes, Release, Role};
+use hedgerow_protocols::horizontal::assembly::{self, assemble};
 use hedgerow_protocols::horizontal::clustering::cluster;
 use hedgerow_protocols::horizontal::cover::{covers, writings};
 use hedgerow_protocols::horizontal::mondrian::partition;
@@ -14,7 +14,7 @@ use super::Joint;
 use super::convergence::{Convergence, Step, Steps};
 use crate::release::recount;
 use crate::study::plan::Draws;
-use crate::study::ready::{Columns, Ready};
+use crate::study::ready::{Columns, Contribution, Ready};
 
 impl Ready {
     /// Where sites hold different people: classes, how they are written, and the joint release.
@@ -56,9 +56,7 @@ impl Ready {
             let cells = covers(party, &rows, &partition, &writings, way).await?;
             (partition, cells, None)
         };
-        let mut verbatim: Vec<(usize, &Codes)> =
-            coded(Role::Sensitive).chain(coded(Role::Other)).collect();
-        verbatim.sort_by_key(|(position, _)| *position);
+        let verbatim = self.verbatim(columns);
         let release = assemble(party, schema, &partition, &cells, &verbatim).await?;
         let sizes = partition.classes.iter().map(|class| class.size);
         let opened = recount::Opened {
@@ -74,5 +72,32 @@ impl Ready {
             groups: None,
             opened,
         })
+    }
+
+    /// A site's local anonymized data set (a_i of JX08): its own rows as the joint classes write them.
+    /// Nothing where sites hold the same people.
+    pub(crate) fn local(&self, joint: &Joint, contribution: &Contribution) -> Option<Release> {
+        let Contribution::People(columns) = contribution else {
+            return None;
+        };
+        let (partition, classes) = (joint.partition.as_ref()?, joint.opened.classes.as_ref()?);
+        let cells: Vec<Vec<Cell>> = classes.iter().map(|(cells, _)| cells.clone()).collect();
+        let verbatim = self.verbatim(columns);
+        Some(assembly::local(
+            &self.study.schema,
+            partition,
+            &cells,
+            &verbatim,
+        ))
+    }
+
+    /// The columns that a release has as they are, by the attribute's position.
+    fn verbatim<'c>(&self, columns: &'c Columns) -> Vec<(usize, &'c Codes)> {
+        let attributes = self.study.schema.attributes().iter().enumerate();
+        let verbatim = attributes
+            .filter(|(_, attribute)| matches!(attribute.role, Role::Sensitive | Role::Other));
+        verbatim
+            .filter_map(|(position, _)| Some((position, columns[position].as_ref()?)))
+            .collect()
     }
 }

@@ -17,6 +17,7 @@ use hedgerow_data::Recode;
 use hedgerow_data::study::{DescribedColumn, Partition};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::{Requirement, Stated};
+use hedgerow_smc::exposure::LossOfPrivacy;
 use serde::{Deserialize, Serialize};
 
 use super::achieved::Achieved;
@@ -60,6 +61,9 @@ pub struct Manifest {
     /// How the loss of a clustering fell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Convergence>,
+    /// The loss of privacy that the transcript of a simulated run at the published level shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_of_privacy: Option<LossOfPrivacy>,
     /// Of a study whose sites hold the same people: which site held which columns, and how groups were
     /// found.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -61,6 +61,25 @@ pub enum FolderRefused {
     /// A folder needs a name.
     #[error("the folder of the release has no name\nhint: name a folder; it need not exist")]
     NoName,
+    /// The folder of local data sets needs a name.
+    #[error(
+        "the folder of the local data sets has no name\nhint: name a folder; it need not exist"
+    )]
+    NoLocalName,
+    /// Local data sets say whose records are whose.
+    #[error("{}: lies in the folder of the release, and local data sets say whose records are whose\nhint: name a folder elsewhere with --local", folder.display())]
+    LocalInRelease {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder of local data sets holds something else.
+    #[error("{}: holds `{}`, which is no local data set\nhint: name another folder with --local; it need not exist", folder.display(), one_line(name))]
+    LocalStranger {
+        /// The folder.
+        folder: PathBuf,
+        /// The name of the file that lies there.
+        name: String,
+    },
     /// A release that has a manifest is closed.
     #[error("{}: lies in the release folder, whose files are sealed as they are\nhint: name a file elsewhere with --out", path.display())]
     Sealed {

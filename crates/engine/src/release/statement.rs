@@ -5,6 +5,7 @@ use hedgerow_data::study::DescribedColumn;
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::identity::{PublicKey, hex};
 use hedgerow_node::run::Seals;
+use hedgerow_smc::exposure::LossOfPrivacy;
 use hedgerow_smc::ledger::Line;
 
 use super::achieved::{Achieved, OfSites};
@@ -29,6 +30,8 @@ pub(crate) struct Account<'a> {
     pub(crate) cost: &'a Cost,
     /// How the loss of a clustering fell.
     pub(crate) convergence: Option<&'a Convergence>,
+    /// The loss of privacy of a simulated run.
+    pub(crate) loss_of_privacy: Option<&'a LossOfPrivacy>,
     /// Of a study whose sites hold the same people: which site held which columns, and how groups were
     /// found.
     pub(crate) shared: Option<Shared>,
@@ -155,6 +158,7 @@ impl Account<'_> {
             ledger: self.ledger.to_vec(),
             cost: self.cost.clone(),
             convergence: self.convergence.and_then(Convergence::public).cloned(),
+            loss_of_privacy: self.loss_of_privacy.cloned(),
             shared: self.shared.clone(),
             account: AccountOf::default(),
             seal: None,

@@ -219,6 +219,12 @@ impl Facts {
             .is_some_and(|shared| shared.restored == Some(true))
     }
 
+    /// The loss of privacy of a simulated run at the published level, where the manifest says it.
+    pub(super) fn loss_of_privacy(&self) -> Option<Vec<[String; 2]>> {
+        let loss = self.manifest()?.loss_of_privacy.as_ref()?;
+        Some(crate::exposure::rows(loss))
+    }
+
     /// How the loss of a clustering fell, where the manifest says it.
     pub(super) fn convergence(&self) -> Option<Fall> {
         let said = self.manifest()?.convergence.as_ref()?;

@@ -9,6 +9,7 @@ use super::markup::{Cell, Html};
 use super::plots;
 use super::words::{papers, protects};
 use crate::error::Error;
+use crate::exposure;
 use crate::words::{count, percent, thousands};
 
 const STYLE: &str = include_str!("style.css");
@@ -45,6 +46,7 @@ pub(super) fn page(facts: &Facts) -> Result<String, Error> {
                 utility(html, facts, losses.as_deref());
                 ledger(html, facts);
                 cost(html, facts);
+                loss_of_privacy(html, facts);
                 convergence(html, facts);
                 signatures(html, facts);
                 html.element("footer", &[], |html| {
@@ -451,6 +453,20 @@ fn cost(html: &mut Html, facts: &Facts) {
             .into_iter()
             .map(|(name, value)| vec![text(name), number(value)]);
         html.table("Cost of the run", &["what", "how much"], rows.collect());
+    });
+}
+
+fn loss_of_privacy(html: &mut Html, facts: &Facts) {
+    let Some(rows) = facts.loss_of_privacy() else {
+        return;
+    };
+    html.section("loss-of-privacy", "What passed along the ring", |html| {
+        html.put("p", exposure::MEANING);
+        let rows = rows
+            .into_iter()
+            .map(|[what, value]| vec![text(what), number(value)]);
+        let heads = ["measure", "value"];
+        html.table("Loss of privacy (LoP)", &heads, rows.collect());
     });
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::facts::{Facts, Headline};
 use super::html::reasons;
+use crate::exposure;
 use crate::words::{aligned, count, thousands};
 
 /// The widest bar of the histogram.
@@ -35,6 +36,16 @@ pub(super) fn text(folder: &Path, facts: &Facts) -> String {
         let rows = cost
             .into_iter()
             .map(|(name, value)| vec![format!("  {name}"), value]);
+        text.push_str(&aligned(&rows.collect::<Vec<_>>()));
+    }
+    if let Some(rows) = facts.loss_of_privacy() {
+        text.push_str(&format!(
+            "\nwhat passed along the ring\n  {}\n",
+            exposure::MEANING
+        ));
+        let rows = rows
+            .into_iter()
+            .map(|[what, value]| vec![format!("  {what}"), value]);
         text.push_str(&aligned(&rows.collect::<Vec<_>>()));
     }
     text

@@ -126,6 +126,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         ledger: &[],
         cost: &cost,
         convergence: joint.convergence.as_ref(),
+        loss_of_privacy: None,
         shared: ready.shared(joint.groups, 1),
     };
     write_unsigned(&ready, &account)?;

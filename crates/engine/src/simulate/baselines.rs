@@ -49,6 +49,9 @@ pub struct Losses {
     /// Records of a class, on average.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_class_size: Option<f64>,
+    /// Discernibility: the sum of the squares of class sizes (JX08 equation 11).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discernibility: Option<u64>,
     /// NCP over the values present.
     pub ncp_present: f64,
     /// NCP over the declared domains.
@@ -326,6 +329,7 @@ impl<'a> Meter<'a> {
                 0
             },
             average_class_size: utility.as_ref().map(|found| found.average_class_size),
+            discernibility: utility.as_ref().map(|found| found.discernibility),
             // The original is given, so the loss against the original is there.
             ncp_present: loss(&|found| found.ncp_present.unwrap_or(found.ncp)),
             ncp: loss(&|found| found.ncp),

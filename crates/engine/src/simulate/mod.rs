@@ -4,6 +4,7 @@
 mod anonymize;
 pub(crate) mod baselines;
 mod colluders;
+mod local;
 pub(crate) mod refused;
 mod run;
 pub(crate) mod split;

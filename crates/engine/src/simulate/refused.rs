@@ -100,6 +100,11 @@ pub enum SplitRefused {
         "--independent and --by are for horizontal studies: a site of this one has no rows to itself\nhint: leave them out"
     )]
     HasNoRows,
+    /// Local anonymized data sets were asked of a study whose sites hold the same people.
+    #[error(
+        "--local is for horizontal studies: the sites of this one hold the same people, so no record is one site's\nhint: leave it out"
+    )]
+    HasNoLocal,
     /// The number of sites contradicts the columns, which say how many sites there are.
     #[error("--sites does not go with a vertical study, whose columns stand at {}\nhint: leave it out", count(*sites as u64, "site", "sites"))]
     SitesOfColumns {

@@ -6,11 +6,13 @@ use std::time::Instant;
 use hedgerow_data::files::Others;
 use hedgerow_data::study::Split;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_smc::MAXIMUM_SITES;
+use hedgerow_smc::exposure::{self, LossOfPrivacy, Witness};
 use hedgerow_smc::memory::{self, LinkModel};
+use hedgerow_smc::{MAXIMUM_SITES, Security};
 
 use super::baselines::Baselines;
 use super::colluders::Parts;
+use super::local::{refuse_local, write_local};
 use super::refused::SplitRefused;
 use super::split::{Deal, Dealer, Owners, own_order};
 use super::{Outcome, destination};
@@ -70,6 +72,10 @@ pub struct Simulation {
     pub outcome: Outcome,
     /// What each site learned, in the order of the sites.
     pub ledgers: Vec<Vec<Disclosed>>,
+    /// The local anonymized data set of each site (a_i of JX08), in the order of the sites: the site's
+    /// own rows as the joint classes write them. Together they are the release. Empty where sites hold
+    /// the same people.
+    pub local: Vec<hedgerow_data::Release>,
 }
 
 /// Runs all sites of a study in one process.
@@ -95,6 +101,7 @@ pub fn simulate(study: &Study, sites: &Sites, options: &Options) -> Result<Simul
     if let Some(column) = options.provider_column.clone() {
         return Err(SplitRefused::OwnersTwice { column }.into());
     }
+    refuse_local(options, study.is_vertical())?;
     match study.is_vertical() {
         false => of_different_people(study, sites, options),
         true => of_the_same_people(study, sites, options),
@@ -117,7 +124,19 @@ struct Ran {
     /// What each site has.
     joints: Vec<Joint>,
     ledgers: Vec<Vec<Disclosed>>,
+    /// The local anonymized data set of each site.
+    local: Vec<hedgerow_data::Release>,
+    loss_of_privacy: Option<LossOfPrivacy>,
     cost: Cost,
+}
+
+/// What one site of a simulated run ended with.
+struct Seat {
+    joint: Joint,
+    calls: u64,
+    ledger: Vec<Disclosed>,
+    local: Option<hedgerow_data::Release>,
+    witness: Option<Witness>,
 }
 
 /// Runs all sites, each with what it contributes.
@@ -138,6 +157,9 @@ fn run(
         async move {
             let site = party.me().index();
             let contribution = contribute(site);
+            if ready.run.security == Security::Published {
+                party.keep_witness();
+            }
             let each_step = |step| {
                 if site == 0 {
                     watch.step(step);
@@ -147,16 +169,36 @@ fn run(
             let joint = ready
                 .take_part(&mut party, &contribution, owners, draws, each_step)
                 .await?;
-            Ok::<_, hedgerow_protocols::Error>((joint, party.calls(), party.ledger().summary()))
+            let seat = Seat {
+                local: ready.local(&joint, &contribution),
+                joint,
+                calls: party.calls(),
+                ledger: ledger(&party.ledger().summary()),
+                witness: party.take_witness(),
+            };
+            Ok::<_, hedgerow_protocols::Error>(seat)
         }
     });
     let protocol_seconds = began.elapsed().as_secs_f64();
     let (traffic, elapsed) = (outcome.traffic.clone(), outcome.elapsed);
-    let values = outcome.into_values()?;
-    let smc_calls = values.first().map_or(0, |(_, calls, _)| *calls);
-    let ledgers = values.iter().map(|(_, _, lines)| ledger(lines));
+    let mut seats = outcome.into_values()?;
+    let smc_calls = seats.first().map_or(0, |seat| seat.calls);
+    let witnesses: Vec<Witness> = seats
+        .iter_mut()
+        .filter_map(|seat| seat.witness.take())
+        .collect();
+    let loss = exposure::measure(&witnesses);
+    let is_measured = loss.extremes.is_some() || loss.unions.is_some();
+    let ledgers = seats
+        .iter_mut()
+        .map(|seat| std::mem::take(&mut seat.ledger));
     Ok(Ran {
         ledgers: ledgers.collect(),
+        local: seats
+            .iter_mut()
+            .filter_map(|seat| seat.local.take())
+            .collect(),
+        loss_of_privacy: is_measured.then_some(loss),
         cost: Cost {
             rounds: u64::from(traffic.rounds),
             messages: traffic.messages(),
@@ -166,7 +208,7 @@ fn run(
             wan_seconds: Some(elapsed.as_secs_f64()),
             ..Cost::default()
         },
-        joints: values.into_iter().map(|(joint, ..)| joint).collect(),
+        joints: seats.into_iter().map(|seat| seat.joint).collect(),
     })
 }
 
@@ -426,15 +468,21 @@ impl Publishing<'_> {
             ledger: &learned,
             cost: &cost,
             convergence: joint.convergence.as_ref(),
+            loss_of_privacy: ran.loss_of_privacy.as_ref(),
             shared: ready.shared(groups, count),
         };
         write_unsigned(ready, &account)?;
+        if let Some(folder) = &self.options.local {
+            write_local(folder, &ran.local, &ready.study)?;
+        }
         let baselines = baselines(joint)?;
         let seed = Some(self.options.seed);
         let summary = Summary::new(ready, &published, count, seed, cost, learned, of_sites)
             .checked(joint.partition.as_ref())
             .converged(joint.convergence.clone())
             .grouped(groups)
+            .exposed(ran.loss_of_privacy)
+            .kept_locally(self.options.local.clone())
             .beside(baselines);
         Ok(Simulation {
             outcome: Outcome {
@@ -442,6 +490,7 @@ impl Publishing<'_> {
                 release: destination.release(self.study)?,
             },
             ledgers: ran.ledgers,
+            local: ran.local,
         })
     }
 }

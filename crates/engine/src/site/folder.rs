@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::Release;
-use hedgerow_data::files::FileError;
+use hedgerow_data::files::{FileError, write_release};
+use hedgerow_data::{Release, Study};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -37,6 +37,19 @@ pub(super) fn clear(folder: &Path) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a site's local anonymized data set of a run into its data folder, beside the release and never
+/// inside: the file says which records are this site's.
+pub(super) fn keep_local(
+    data: &Path,
+    number: u32,
+    local: &Release,
+    study: &Study,
+) -> Result<PathBuf, Error> {
+    let path = data.join(format!("local-{number}.csv"));
+    write_release(&path, local, study, &())?;
+    Ok(path)
 }
 
 /// Gives the finished release its name. A release that an earlier process put there gives way if all

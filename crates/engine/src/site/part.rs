@@ -23,7 +23,7 @@ use hedgerow_smc::Seed;
 use tokio::net::TcpListener;
 
 use super::due::require_due;
-use super::folder::{clear, release_folder, settle};
+use super::folder::{clear, keep_local, release_folder, settle};
 use super::play::{Play, Played};
 use super::refused::SiteRefused;
 use super::standing::Board;
@@ -293,6 +293,7 @@ impl Part {
             mut cost,
             convergence,
             groups,
+            local,
         } = played;
         let names = self
             .agreement
@@ -308,6 +309,7 @@ impl Part {
             ledger: &ledger,
             cost: &cost,
             convergence: convergence.as_ref(),
+            loss_of_privacy: None,
             shared: self.ready.shared(groups, sites),
         };
         let manifest = account.signed(signed, names, &self.keys, &seals);
@@ -318,6 +320,9 @@ impl Part {
             &self.ready.opened,
             Some(writer),
         )?;
+        let local = local
+            .map(|local| keep_local(&self.site.data, number, &local, &self.ready.study))
+            .transpose()?;
         published.folder = settle(&self.unfinished(number), &self.folder(number))?;
         board.settling();
         let folder = published.folder.clone();
@@ -333,7 +338,8 @@ impl Part {
         cost.seconds = started.elapsed().as_secs_f64();
         let of_sites = OfSites::default();
         let summary = Summary::new(&self.ready, &published, sites, seed, cost, ledger, of_sites);
-        Ok(summary.converged(convergence).grouped(groups))
+        let summary = summary.converged(convergence).grouped(groups);
+        Ok(summary.kept_locally(local))
     }
 
     /// This site's part in a run, whose release is made in the folder `unfinished`.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hedgerow_data::Release;
 use hedgerow_node::accept::Accept;
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::opening::WHOLE;
@@ -43,6 +44,8 @@ pub(super) struct Played {
     pub(super) cost: Cost,
     pub(super) convergence: Option<Convergence>,
     pub(super) groups: Option<Groups>,
+    /// This site's local anonymized data set, where sites hold different people.
+    pub(super) local: Option<Release>,
 }
 
 impl Play {
@@ -100,6 +103,7 @@ impl Play {
         };
         let signed = Statement::of_run(&self.ready, &run, &published)?;
         let statement = signed.bytes();
+        let local = self.ready.local(&joint, contribution);
         let played = Played {
             published,
             signed,
@@ -107,6 +111,7 @@ impl Play {
             cost,
             convergence: joint.convergence,
             groups: joint.groups,
+            local,
         };
         Ok(Done {
             value: played,

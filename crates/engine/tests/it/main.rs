@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod observed;
+mod published;
 mod tables;
 
 #[path = "../../examples/embed.rs"]

@@ -74,6 +74,21 @@ pub async fn assemble(
     Ok(released(schema, &written.cells, &positions, &rows))
 }
 
+/// A site's local anonymized data set, a_i of JX08 section 4: its own rows, generalized as the joint
+/// classes are. All of them together are the release; one alone need not satisfy the requirement, and says
+/// which records are the site's, so it does not leave the site.
+pub fn local(
+    schema: &Arc<Schema>,
+    partition: &Partition,
+    cells: &[Vec<Cell>],
+    verbatim: &[(usize, &Codes)],
+) -> Release {
+    let written = Written::of(cells);
+    let rows: Vec<Row> = own_rows(partition, &written, verbatim).collect();
+    let positions: Vec<usize> = verbatim.iter().map(|(attribute, _)| *attribute).collect();
+    released(schema, &written.cells, &positions, &rows)
+}
+
 /// The classes of the release: what is written alike is one.
 struct Written<'a> {
     cells: Vec<&'a [Cell]>,
@@ -238,6 +253,12 @@ async fn mixed(
     let items = Items {
         width: 4 * (shape.sizes.len() + 1),
         capacity: records as usize,
+        domain: shape
+            .sizes
+            .iter()
+            .fold(shape.classes() as f64, |product, size| {
+                product * *size as f64
+            }),
         decoy: &decoy,
     };
     let mut united: Vec<Vec<u8>> = own_rows(partition, written, verbatim)

@@ -10,6 +10,7 @@ use crate::horizontal::cover::Covers;
 use crate::horizontal::mondrian::{Choose, Cuts, Medians, Widths};
 use crate::vertical::d2pt::{AnonymizerChoice, Synchronizer};
 use hedgerow_privacy::m_privacy::Strategy;
+use hedgerow_smc::settings::{Probabilistic, Ring, Uniting};
 
 const HORIZONTAL: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n";
 const VERTICAL: &str = "[study]\nname = \"s\"\npartition = \"vertical\"\n";
@@ -145,7 +146,12 @@ fn the_level_of_security_is_read_and_decides_what_parties_agree_on() {
     let level = |line: &str| read(&format!("{line}\n{AGE}"));
     assert_eq!(level("").unwrap().security, Security::Hardened);
     let published = level("security = \"published\"").unwrap();
-    assert_eq!(published.of_parties(), Settings::published());
+    // JX08 sums with one mask.
+    let expected = Settings {
+        ring: Ring::OneMask,
+        ..Settings::published()
+    };
+    assert_eq!(published.of_parties(), expected);
     assert!(!published.is_refined());
     assert_eq!(level("").unwrap().of_parties().fan_out, FAN_OUT);
     assert_eq!(
@@ -225,6 +231,16 @@ fn how_colluders_are_asked_about() {
     assert_eq!(level("hardened", "").unwrap().colluders, default);
     assert_eq!(default.strategy(Security::Hardened), Strategy::Exact);
     assert_eq!(default.strategy(Security::Published), Strategy::Adaptive);
+    let spread = |lines: &str| {
+        let study = format!(
+            "{HORIZONTAL}security = \"hardened\"\nroles = \"spread\"\n{AGE}[algorithm]\n{lines}\n"
+        );
+        settings(study).unwrap().colluders
+    };
+    let coalitions = spread("");
+    assert_eq!(coalitions.strategy(Security::Hardened), Strategy::Direct);
+    let sums = spread("verification = \"exact\"");
+    assert_eq!(sums.strategy(Security::Hardened), Strategy::Exact);
     let said = level(
         "hardened",
         "choose = \"fitness\"\nweight = 0.8\ncontributors = true",
@@ -278,4 +294,50 @@ fn names_are_of_one_value_each() {
     see(&Loss::NAMES, Loss::name);
     see(&AnonymizerChoice::NAMES, AnonymizerChoice::name);
     see(&Synchronizer::NAMES, Synchronizer::name);
+}
+
+#[test]
+fn the_primitives_of_jx08_run_as_a_published_study_says() {
+    let published = |keys: &str| {
+        let text = format!("security = \"published\"\n{AGE}[algorithm]\n{keys}\n");
+        read(&text).map(|settings| settings.of_parties())
+    };
+    assert_eq!(
+        published("name = \"clustering\"").unwrap(),
+        Settings::published(),
+        "TG12 sums in two passes"
+    );
+    let said = "sum = \"two-passes\"\np0 = 0.5\ndampening = 0.25\nlaps = 3\nunion = \"naive\"\nrandom_items = 7";
+    let expected = Settings {
+        ring: Ring::TwoPasses,
+        probabilistic: Probabilistic {
+            start: 0.5,
+            dampening: 0.25,
+            laps: 3,
+        },
+        union: Uniting::Naive,
+        decoys: 7,
+        ..Settings::published()
+    };
+    assert_eq!(published(said).unwrap(), expected);
+    for (key, allowed) in [
+        ("p0 = 1.5", "expected a number from 0 to 1"),
+        ("dampening = -0.1", "expected a number from 0 to 1"),
+        ("laps = 0", "expected a number from 1 to 1000"),
+        ("random_items = -1", "expected a number from 0 to 1000000"),
+        ("sum = \"one\"", "`one-mask`"),
+        ("union = \"mixing\"", "`naive`"),
+    ] {
+        let error = published(key).unwrap_err();
+        assert!(error.starts_with("study.toml:11: "), "{error}");
+        assert!(error.contains(allowed), "{key}: {error}");
+    }
+    for line in said.lines() {
+        let key = line.split(' ').next().unwrap();
+        for partition in [format!("{HORIZONTAL}{AGE}"), format!("{VERTICAL}{PEOPLE}")] {
+            let error = settings(format!("{partition}[algorithm]\n{line}\n")).unwrap_err();
+            let reason = format!("`algorithm.{key}` is for security = \"published\": the hardened");
+            assert!(error.contains(&reason), "{error}");
+        }
+    }
 }

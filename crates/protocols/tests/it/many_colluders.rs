@@ -126,6 +126,44 @@ fn twenty_sites_of_which_ten_collude() {
     }
 }
 
+/// Where sites say of which parts they have records, cuts between sites leave few sites in a part, whose
+/// coalitions are looked at after all: no fewer classes than without, and each still withstands ten sites.
+#[test]
+fn sites_that_say_where_they_have_records_are_cut_no_less() {
+    let rows = rows(3_000);
+    let (schema, table) = table_of(&rows);
+    let owners: Vec<u32> = rows.iter().map(|row| row.0).collect();
+    let requirement = requirement("k = 4, l = 3, m = 10", &schema);
+    let classes = [false, true].map(|contributors| {
+        let set = set(&schema, &requirement, Strategy::Exact);
+        let run = Run {
+            schema: &schema,
+            table: &table,
+            owners: &owners,
+            sites: SITES as usize,
+            plan: Plan {
+                cuts_sites: true,
+                demands: Demands {
+                    contributors,
+                    ..set.demands
+                },
+                ..set
+            },
+            recode: Recode::Range,
+            covers: Covers::Tight,
+        };
+        let joint = run.together();
+        for class in &joint.classes {
+            let class: Vec<&Raw> = class.iter().map(|row| &rows[*row]).collect();
+            assert!(left_at_worst(&class) >= 4);
+            assert!((0..2).all(|place| values_at_worst(&class, place) >= 3));
+        }
+        assert_eq!(run.alone(), joint);
+        joint.classes.len()
+    });
+    assert!(classes[1] >= classes[0], "{classes:?}");
+}
+
 /// Models that may fail without fewer sites and hold without more are refused with the reason, as are
 /// strategies that look at coalitions.
 #[test]

@@ -269,7 +269,7 @@ impl Party {
                 .await?;
             values.copy_from_slice(&answer);
         } else if self.is_published() {
-            self.probabilistic_extremes(asked, question, values).await?;
+            self.extremes_on_a_ring(asked, question, values).await?;
         } else {
             self.searched_extremes(asked, question, values).await?;
         }

@@ -2,7 +2,8 @@
 //!
 //! A running value goes around the ring. A site whose own value is larger puts in a random value between
 //! the two with probability p0 d^(r - 1) in lap r, else its own. In the last lap every site puts in its
-//! own value, so the answer is exact; the paper leaves a probability of error.
+//! own value, so the answer is exact; the paper leaves a probability of error. The order of the ring and who
+//! starts are drawn for the run ([`crate::ring`]).
 //!
 //! # Discloses
 //! The extreme to all; the running values of every lap to the successor on the ring.
@@ -12,10 +13,12 @@ use std::ops::RangeInclusive;
 use super::End;
 use super::search::size_of;
 use crate::error::Error;
+use crate::exposure::Laps;
 use crate::ledger::{Disclosure, Sealed, To, What};
 use crate::network::Site;
 use crate::party::{Engine, Joined, Party};
 use crate::random::Generator;
+use crate::ring::Around;
 use crate::settings::Probabilistic;
 use crate::wire::{self, Primitive, WireError};
 
@@ -23,12 +26,27 @@ use crate::wire::{self, Primitive, WireError};
 pub const RUNNING: What = What::new("running extremes of each lap", "JX08 Algorithm 3");
 
 impl Party {
-    pub(crate) async fn probabilistic_extremes(
+    /// The extremes of data, whose laps a witness writes down.
+    pub(super) async fn extremes_on_a_ring(
         &mut self,
         asked: u64,
         question: impl Fn(usize) -> (End, RangeInclusive<u64>),
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
+        let laps = self.probabilistic_extremes(asked, question, values).await?;
+        if let Some(witness) = &mut self.witness {
+            witness.extremes.push(laps);
+        }
+        Ok(())
+    }
+
+    /// The extremes, and what this site held and saw.
+    pub(crate) async fn probabilistic_extremes(
+        &mut self,
+        asked: u64,
+        question: impl Fn(usize) -> (End, RangeInclusive<u64>),
+        values: &mut [Option<u64>],
+    ) -> Result<Laps, Error> {
         let mut own = Vec::with_capacity(values.len());
         let mut sizes = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
@@ -42,6 +60,7 @@ impl Party {
             }));
         }
         let laps = self.settings.probabilistic;
+        let held = own.clone();
         let mut seen = Vec::new();
         let disclosure = Disclosure {
             what: RUNNING,
@@ -68,8 +87,13 @@ impl Party {
             }
         }
         // What a site saw is entered, however the laps ended.
-        self.ledger.finish(begun, Sealed::new(seen));
+        let seen = self.ledger.finish(begun, Sealed::new(seen));
         ended?;
+        let witnessed = Laps {
+            held,
+            found: own.clone(),
+            seen,
+        };
         for (index, (value, found)) in values.iter_mut().zip(own).enumerate() {
             let (end, domain) = question(index);
             let from_start = |place: u64| match end {
@@ -78,7 +102,7 @@ impl Party {
             };
             *value = (found > 0).then(|| from_start(found));
         }
-        Ok(())
+        Ok(witnessed)
     }
 }
 
@@ -91,13 +115,18 @@ async fn laps_of_maximum(
     own: &mut [u64],
     seen: &mut Vec<u64>,
 ) -> Result<(), Error> {
-    let last = Site::new(joined.sites as u16 - 1);
-    let (count, first_site) = (own.len(), joined.me.index() == 0);
+    let Around {
+        next,
+        previous,
+        first,
+        last,
+    } = joined.drawn();
+    let (count, first_site) = (own.len(), joined.me == first);
     let mut running = vec![0; count];
     let mut probability = laps.start;
     for lap in 1..=laps.laps.max(1) {
         if !(first_site && lap == 1) {
-            running = receive(joined, joined.previous(), sizes).await?;
+            running = receive(joined, previous, sizes).await?;
             seen.extend_from_slice(&running);
         }
         if lap == laps.laps.max(1) {
@@ -115,7 +144,7 @@ async fn laps_of_maximum(
         }
         probability *= laps.dampening;
         if !(joined.me == last && lap == laps.laps.max(1)) {
-            send(joined, &running)?;
+            send(joined, next, &running)?;
         }
     }
     if joined.me == last {
@@ -129,10 +158,10 @@ async fn laps_of_maximum(
     Ok(())
 }
 
-fn send(joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
+fn send(joined: &mut Joined, next: Site, values: &[u64]) -> Result<(), Error> {
     let mut message = Vec::with_capacity(values.len() * 8);
     wire::pack(values.iter().copied(), 8, &mut message);
-    joined.link.send(joined.next(), &message)
+    joined.link.send(next, &message)
 }
 
 async fn receive(joined: &mut Joined, from: Site, sizes: &[u64]) -> Result<Vec<u64>, Error> {

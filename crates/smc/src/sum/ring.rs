@@ -2,7 +2,8 @@
 //!
 //! Sites pass a running total along the ring. In TG12 every site adds a random mask in a first lap and
 //! takes it off in a second; the last site of the second lap sees the sum, so a pivot is last. In JX08
-//! only the first site masks and sees the sum, so a pivot is first. Both are safe against one site (TG12
+//! only the first site of the ring that was drawn for the run masks and sees the sum, so a pivot is first.
+//! The paper's sum is modulo a bound of the sum; here all sums are modulo 2^64, which no sum reaches. Both are safe against one site (TG12
 //! Proposition 8.1) and fall to the two neighbours of a site, who subtract what went in from what came
 //! out: `tests/it/security.rs` shows the attack.
 //!
@@ -24,8 +25,12 @@ impl Joined {
         pivot: Option<Site>,
         values: &mut [u64],
     ) -> Result<(), Error> {
+        let around = match two_passes {
+            true => self.listed(),
+            false => self.drawn(),
+        };
         let starter = match pivot {
-            None => Site::new(0),
+            None => around.first,
             Some(pivot) if two_passes => Site::new(((pivot.index() + 1) % self.sites) as u16),
             Some(pivot) => pivot,
         };
@@ -39,7 +44,7 @@ impl Joined {
         };
         shift(values, u64::wrapping_add);
         if !first {
-            let previous = self.previous();
+            let previous = around.previous;
             let message = self.link.receive(previous, values.len() * 8).await?;
             let totals = wire::unpack(&message, values.len(), 8);
             let totals = totals.map_err(|source| self.link.invalid(previous, source))?;
@@ -48,15 +53,15 @@ impl Joined {
                 .zip(totals)
                 .for_each(|(value, sum)| *value = value.wrapping_add(sum));
         }
-        self.link.send(self.next(), &encode(values))?;
+        self.link.send(around.next, &encode(values))?;
         if first || two_passes {
-            self.receive_into(self.previous(), values).await?;
+            self.receive_into(around.previous, values).await?;
             shift(values, u64::wrapping_sub);
         }
         if two_passes && pivot != Some(self.me) {
-            self.link.send(self.next(), &encode(values))?;
+            self.link.send(around.next, &encode(values))?;
             if first && pivot.is_none() {
-                self.receive_into(self.previous(), values).await?;
+                self.receive_into(around.previous, values).await?;
             }
         }
         match pivot {
@@ -66,14 +71,6 @@ impl Joined {
             Some(_) => values.fill(0),
         }
         Ok(())
-    }
-
-    pub(crate) fn next(&self) -> Site {
-        Site::new(((self.me.index() + 1) % self.sites) as u16)
-    }
-
-    pub(crate) fn previous(&self) -> Site {
-        Site::new(((self.me.index() + self.sites - 1) % self.sites) as u16)
     }
 }
 

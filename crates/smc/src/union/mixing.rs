@@ -278,6 +278,7 @@ mod tests {
                 let shape = Items {
                     width: 1,
                     capacity: CAPACITY,
+                    domain: 256.0,
                     decoy: &|_| vec![0],
                 };
                 let what = What::new("items", "the test");
@@ -358,6 +359,7 @@ mod tests {
         let shape = Items {
             width: 1,
             capacity: 1,
+            domain: 256.0,
             decoy: &|_| vec![0],
         };
         let publics = [own.public()];

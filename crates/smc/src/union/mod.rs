@@ -1,7 +1,8 @@
 //! Union of multisets, without telling whose items are whose.
 //!
 //! `published`: JX08 Algorithm 5: a leader found by the secure maximum adds random items, the
-//! list goes once around the ring, the leader takes them out again. [`loss`] has the paper's
+//! list goes once around the ring that was drawn for the run, the leader takes them out again; or the
+//! naive union of section 5.1, which is the baseline. [`loss`] has the paper's
 //! bounds on the loss of privacy and the numbers of random items that keep them. How many random
 //! items there are is public, so the length of the list tells its successor who leads: the bound
 //! that holds is equation 4 (a known leader), not equation 5.
@@ -27,6 +28,7 @@ use crate::ledger::{Sealed, To, What};
 use crate::order::RUNNING;
 use crate::party::{Engine, Party};
 use crate::random::Generator;
+use crate::settings::Uniting;
 use crate::wire::Primitive;
 
 /// In the ledger of every union of two sites.
@@ -43,6 +45,8 @@ pub struct Items<'d> {
     pub width: usize,
     /// The greatest number of items that one site may have.
     pub capacity: usize,
+    /// How many items the domain has: m of JX08's bounds.
+    pub domain: f64,
     /// Draws a random item of the domain, for the published level.
     pub decoy: &'d (dyn Fn(&mut Generator) -> Vec<u8> + Sync),
 }
@@ -71,10 +75,10 @@ impl Party {
         let bytes = shape.width.checked_add(layers);
         check_capacity(self.sites, shape.capacity, self.settings.decoys, bytes)?;
         let published = self.is_published() && matches!(self.engine, Engine::Joined(_));
-        let on_the_way: &[What] = if published {
-            &[RUNNING, ON_THE_WAY]
-        } else {
-            &[]
+        let on_the_way: &[What] = match (published, self.settings.union) {
+            (true, Uniting::Secure) => &[RUNNING, ON_THE_WAY],
+            (true, Uniting::Naive) => &[ON_THE_WAY],
+            (false, _) => &[],
         };
         let asked = self
             .asking(what, on_the_way)?

@@ -159,6 +159,7 @@ impl Joined {
         let items = Items {
             width: shape.widths[self.me.index()],
             capacity: shape.rows,
+            domain: 256.0,
             decoy: &|_| Vec::new(),
         };
         let mine = shape.sorted(own.clone());

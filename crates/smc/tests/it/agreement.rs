@@ -39,6 +39,25 @@ proptest! {
             async move { party.sum_to(TEST, pivot, &mut values).await?; Ok(values) }
         });
         prop_assert_eq!(&totals[pivot.index()], &expected);
+
+        // Modulo a smaller power of two.
+        let most = u64::MAX >> (seed % 64);
+        let bytes = 8 - most.leading_zeros() / 8;
+        let low_bytes = u64::MAX >> (64 - 8 * bytes);
+        let totals = agree(sites, seed, |mut party| {
+            let mut values = inputs[party.me().index()].clone();
+            async move { party.narrow_sum_to(TEST, pivot, most, &mut values).await?; Ok(values) }
+        });
+        if sites > 1 {
+            let low: Vec<u64> = expected.iter().map(|sum| sum & low_bytes).collect();
+            prop_assert_eq!(&totals[pivot.index()], &low);
+        }
+
+        let told = agree(sites, seed, |mut party| {
+            let mut values = inputs[party.me().index()].clone();
+            async move { party.tell(TEST, pivot, &mut values).await?; Ok(values) }
+        });
+        prop_assert!(told.iter().all(|values| *values == inputs[pivot.index()]));
     }
 
     #[test]
@@ -286,7 +305,7 @@ proptest! {
         let answers = agree(inputs.len(), seed, |mut party| {
             let mut items = inputs[party.me().index()].clone();
             async move {
-                let shape = Items { width: 3, capacity: 6, decoy: &decoy };
+                let shape = Items { width: 3, capacity: 6, domain: 256.0, decoy: &decoy };
                 party.union(TEST, &shape, &mut items).await?;
                 Ok(items)
             }

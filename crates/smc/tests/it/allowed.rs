@@ -83,6 +83,7 @@ impl Question {
                 let shape = Items {
                     width: 1,
                     capacity: 1,
+                    domain: 256.0,
                     decoy: &|_| vec![9],
                 };
                 party.union(TEST, &shape, &mut vec![vec![1]]).await

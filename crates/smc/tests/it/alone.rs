@@ -30,6 +30,7 @@ fn a_party_of_one_allocates_nothing() {
         let shape = Items {
             width: 1,
             capacity: 3,
+            domain: 256.0,
             decoy: &decoy,
         };
         let (mut sums, mut bits, mut answers) = ([1, 2, 3], [true, false], [false; 3]);

@@ -41,6 +41,7 @@ fn questions_of_length_0() {
                     &Items {
                         width: 4,
                         capacity: 0,
+                        domain: 256.0,
                         decoy: &|_| vec![1; 4],
                     },
                     &mut items,
@@ -208,6 +209,7 @@ fn own_faults_are_said_before_anything_is_sent() {
         let shape = Items {
             width: 2,
             capacity: 1,
+            domain: 256.0,
             decoy: &|_| vec![0; 2],
         };
         party.union(TEST, &shape, &mut vec![vec![1]]).await
@@ -270,6 +272,7 @@ fn futures_can_move_between_threads() {
             &Items {
                 width: 1,
                 capacity: 1,
+                domain: 256.0,
                 decoy: &|_| Vec::new(),
             },
             &mut Vec::new(),

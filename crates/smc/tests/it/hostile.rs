@@ -378,6 +378,7 @@ fn copied_items_of_a_mix() {
         let shape = hedgerow_smc::Items {
             width: 2,
             capacity: CAPACITY,
+            domain: 256.0,
             decoy: &|_| vec![0; 2],
         };
         let mut items = vec![vec![me, 1], vec![me, 2]];
@@ -438,6 +439,7 @@ fn a_union_without_my_items() {
         let shape = hedgerow_smc::Items {
             width: 1,
             capacity: 2,
+            domain: 256.0,
             decoy: &|_| vec![0],
         };
         let mut items = vec![vec![me], vec![me + 10]];
@@ -481,6 +483,7 @@ async fn every_primitive(mut party: hedgerow_smc::Party) -> Result<(), Error> {
     let shape = hedgerow_smc::Items {
         width: 8,
         capacity: 3,
+        domain: 256.0,
         decoy: &|_| vec![7; 8],
     };
     let mut items = vec![me.to_le_bytes().to_vec(), vec![9; 8]];

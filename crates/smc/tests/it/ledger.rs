@@ -115,6 +115,7 @@ async fn everything(mut party: Party) -> Result<Ledger, Error> {
     let shape = Items {
         width: 1,
         capacity: 2,
+        domain: 256.0,
         decoy: &|_| vec![9],
     };
     party

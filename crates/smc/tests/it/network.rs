@@ -201,6 +201,7 @@ async fn everything(mut party: Party) -> Result<String, Error> {
             &Items {
                 width: 2,
                 capacity: 2,
+                domain: 256.0,
                 decoy: &decoy,
             },
             &mut items,

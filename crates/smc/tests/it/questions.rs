@@ -174,6 +174,7 @@ fn other_widths_and_capacities() {
             let shape = Items {
                 width,
                 capacity,
+                domain: 256.0,
                 decoy: &|_| vec![9; width],
             };
             party.union(TEST, &shape, &mut vec![vec![1; width]]).await

@@ -67,6 +67,7 @@ async fn ask(primitive: &str, party: &mut Party) -> Result<(), Error> {
             let shape = Items {
                 width: 8,
                 capacity: COUNT,
+                domain: 256.0,
                 decoy: &|_| vec![0; 8],
             };
             party.union(TEST, &shape, &mut items).await

@@ -76,11 +76,18 @@ fn a_union_that_fails_has_what_passed_in_the_ledger() {
     let shape = Items {
         width: 1,
         capacity: 1,
+        domain: 256.0,
         decoy: &|_| vec![9],
     };
+    // The site before site 2 on the ring of this run.
+    let ring = Simulation::new(3, 8).settings(Settings::published());
+    let ring = ring.run(|party| async move { Ok::<_, Error>(party.ring().unwrap().to_vec()) });
+    let ring = ring.into_values().unwrap().swap_remove(0);
     let (mut failed, victim) = (0, Site::new(2));
+    let place = ring.iter().position(|site| *site == victim).unwrap();
+    let before = ring[(place + 2) % 3];
     for frame in 2..41 {
-        let faults = Faults::default().strike(Site::new(1), victim, frame, Fault::Drop);
+        let faults = Faults::default().strike(before, victim, frame, Fault::Drop);
         let outcome = union(Settings::published(), faults, &shape);
         // The list follows its length; a frame out of turn is refused.
         let view = outcome.view(victim);
@@ -109,6 +116,7 @@ fn no_capacity_overflows() {
     let shape = |width, capacity| Items {
         width,
         capacity,
+        domain: 256.0,
         decoy: &|_| vec![0],
     };
     for settings in [Settings::hardened(), Settings::published()] {
@@ -140,6 +148,7 @@ fn a_random_item_of_another_width_is_refused() {
     let shape = Items {
         width: 1,
         capacity: 1,
+        domain: 256.0,
         decoy: &|_| vec![9, 9],
     };
     let outcome = union(Settings::published(), Faults::default(), &shape);

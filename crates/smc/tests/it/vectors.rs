@@ -122,6 +122,7 @@ async fn ask(primitive: &str, mut party: Party, own: Vec<u64>) -> Result<Value, 
                     &Items {
                         width: 1,
                         capacity: 12,
+                        domain: 256.0,
                         decoy: &decoy,
                     },
                     &mut items,

@@ -9,6 +9,7 @@ use hedgerow_privacy::utility::AttributeUtility;
 use hedgerow_privacy::{
     DiversityKind, Sensitive, SitesKind, StatedCloseness, StatedDiversity, StatedSites,
 };
+use hedgerow_smc::exposure::{Extremes, Unions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -173,6 +174,28 @@ fn sample() -> Manifest {
                 loss: 0.25,
             }],
         }),
+        loss_of_privacy: Some(LossOfPrivacy {
+            extremes: Some(Extremes {
+                values: 10,
+                claims: 8,
+                right: 2,
+                by_lap: vec![0.125, 0.0],
+                worst: 0.125,
+                mean: 0.0625,
+            }),
+            unions: Some(Unions {
+                unions: 1,
+                random_items: 100,
+                leader_set: 0.0,
+                leader_set_bound: 0.375,
+                set: 0.0,
+                set_bound: 0.1875,
+                leader_item: 0.25,
+                leader_item_bound: 0.5,
+                items_for_set: 102,
+                items_for_item: 139_000,
+            }),
+        }),
         shared: Some(Shared {
             identifiers: vec![String::from("who")],
             sites: vec![Holder {
@@ -254,6 +277,9 @@ fn an_unknown_or_missing_key_is_named() {
         "wan_seconds",
         "convergence",
         "refinement_ended",
+        "loss_of_privacy",
+        "extremes",
+        "unions",
         "shared",
         "synchronizer",
         "synchronizations",

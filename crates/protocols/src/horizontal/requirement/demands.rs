@@ -96,7 +96,8 @@ impl<'a> Demands<'a> {
         let is_of_spread = |model: &Model| matches!(model, Model::SiteSpread { .. });
         let spread = self.requirement.models.iter().any(is_of_spread);
         let coalitions = self.requirement.m.is_some_and(|m| m > 0);
-        let by_sums = coalitions && self.strategy == Strategy::Exact;
+        let is_monotone = self.requirement.models.iter().all(Model::is_monotone);
+        let by_sums = coalitions && is_monotone && self.strategy == Strategy::Exact;
         let sites = sites.then_some(SITES).into_iter();
         sites
             .chain(spread.then_some(SPREAD))

@@ -2,7 +2,7 @@
 
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_privacy::m_privacy::Strategy;
-use hedgerow_smc::Security;
+use hedgerow_smc::{RoleChoice, Security};
 
 /// How it is asked whether classes withstand colluders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +15,15 @@ pub struct Colluders {
 }
 
 impl Colluders {
+    /// Spread roles are those of comparisons that leave a coalition out, so coalitions are asked about
+    /// where the study says nothing else.
+    pub(crate) fn with_roles(mut self, security: Security, roles: RoleChoice) -> Self {
+        if (security, roles) == (Security::Hardened, RoleChoice::Spread) {
+            self.verification = self.verification.or(Some(Strategy::Direct));
+        }
+        self
+    }
+
     /// Reads the keys of `[algorithm]` that speak of colluders.
     pub(crate) fn read(section: &Section<'_>, security: Security) -> Result<Self, DocumentError> {
         let verification = section.word("verification", &Strategy::NAMES)?;

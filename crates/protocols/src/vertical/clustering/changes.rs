@@ -1,4 +1,5 @@
-//! By how much this site's loss changes with the moves of a block (TG12 Algorithm 4, step 6).
+//! By how much this site's loss grows when the records of a block join clusters (TG12 Algorithm 4, step
+//! 6).
 //!
 //! The sums of a record that is asked about most clusters come from tables: the cost of an attribute in
 //! each cluster together with a value is computed once for all records of the block with that value, and
@@ -12,9 +13,9 @@ use crate::clustering::numbers::{Cluster, Row};
 /// A record asked about at least this share of the clusters is looked up.
 const MOST: usize = 4;
 
-/// For each record of a block, the changes of its moves to each of its clusters, one record's after
-/// the other's. `targets` are a record's clusters, ascending and all among `living`.
-pub(super) fn changes<'b>(
+/// For each record of a block, by how much this site's loss grows in each of its clusters, one record's
+/// after the other's. `targets` are a record's clusters, ascending and all among `living`.
+pub(super) fn joins<'b>(
     work: &Work<'_>,
     rows: &[Row],
     targets: impl Fn(usize) -> &'b [Cluster] + Sync,
@@ -35,7 +36,6 @@ pub(super) fn changes<'b>(
     }
     of_row.into_par_iter().for_each(|(place, own)| {
         let (row, targets) = (rows[place], targets(place));
-        let leaving = work.leaving(row);
         if is_looked_up(targets.len()) {
             let sums = tables.joined(work, row);
             let mut all = living.iter().zip(sums);
@@ -50,8 +50,6 @@ pub(super) fn changes<'b>(
                 *change = work.joining(row, *to);
             }
         }
-        own.iter_mut()
-            .for_each(|change| *change = change.wrapping_add(leaving));
     });
     changes
 }

@@ -6,7 +6,8 @@
 //! them. Costs are whole numbers, so that the sums are the same however the columns are split, and so is
 //! all that follows from them: a party of one that has every column gets the same clusters.
 //!
-//! The changes of a block of records against all clusters are asked together (`pass`). Of a block, moves
+//! The changes of a block of records are asked together (`pass`): as published against all clusters, else
+//! against clusters that a lower bound does not rule out (`asked`), with the same moves. Of a block, moves
 //! that touch different clusters are made together; the other records wait for a later block. A record
 //! that stayed is asked again only about clusters that have changed since, which all sites know. Small
 //! clusters are united in the end, all pairs asked together and mutual nearest united (`unite`). The
@@ -19,15 +20,18 @@
 //! 6.1.2). Of several starts, the start with the least loss is kept.
 //!
 //! # Discloses
-//! To the pivot, by how much the loss of all sites together changes when a record moves, when two
-//! clusters are united, and from step to step ([`LOSS_CHANGES`], TG12 Proposition 8.1 and section 8.3). To all
-//! sites, random words ([`RANDOM_WORDS`]), how records are dealt ([`DEALT_RECORDS`]), where records move or that they
+//! To the pivot, by how much the loss of all sites together changes when a record leaves, when it joins a
+//! cluster that can win (as published, when it moves to any), when two clusters are united, and from step
+//! to step ([`LOSS_CHANGES`], TG12 Proposition 8.1 and section 8.3), and, except as published, what a record
+//! costs in each cluster at least ([`CLUSTER_COSTS`]). To all sites, which clusters can win, except as
+//! published ([`CANDIDATES`]), random words ([`RANDOM_WORDS`]), how records are dealt ([`DEALT_RECORDS`]), where records move or that they
 //! wait ([`RECORD_MOVES`]), which clusters are united ([`UNITED_CLUSTERS`]), when iterations end ([`LAST_ITERATION`]), which start
 //! is kept ([`BEST_START`]), and whether proposals satisfy the requirement at every site ([`HOLDING_PROPOSALS`],
 //! [`MET_REQUIREMENT`]); then the release ([`CELLS`], [`VALUES`]). Closures, costs and sensitive values of a site
 //! stay there until the release. With two sites the pivot learns the other site's changes; noise on them
 //! is an option (8.3).
 
+mod asked;
 mod assembly;
 mod changes;
 mod pass;
@@ -68,8 +72,18 @@ pub const DEALT_RECORDS: What = What::new(
 );
 /// Changes of the loss.
 pub const LOSS_CHANGES: What = What::new(
-    "changes of the loss when records move and clusters are united",
+    "changes of the loss when records leave or join clusters, and when clusters are united",
     "TG12 Proposition 8.1 and section 8.3",
+);
+/// What a record costs in a cluster at least, from which the pivot sees which clusters can win.
+pub const CLUSTER_COSTS: What = What::new(
+    "what a record adds to the loss of each cluster at least",
+    "TG12 section 8.3: the change for a record that the cluster covers",
+);
+/// The clusters that are asked about.
+pub const CANDIDATES: What = What::new(
+    "clusters that records may move to with a saving, by what the pivot knows",
+    "not in TG12, where the pivot asks about all clusters",
 );
 /// The moves of records, and which records wait.
 pub const RECORD_MOVES: What = What::new(

@@ -7,16 +7,17 @@
 //! waits.
 //!
 //! # Discloses
-//! To the pivot, the changes of the loss; to all sites, where records move, that they wait, and which
-//! moves would break the requirement.
+//! To the pivot, the changes of the loss, as `asked` lists them; to all sites, where records move, that
+//! they wait, and which moves would break the requirement.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 
 use hedgerow_smc::Party;
 use rayon::prelude::*;
 
 use super::RECORD_MOVES;
-use super::changes::changes;
+use super::asked::changes;
 use super::work::{PIVOT, Work};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
@@ -60,9 +61,7 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
             return Ok(moved);
         }
         let asked = block.rows.len();
-        let settled = block
-            .settle(party, work, floor, &living, &mut refused)
-            .await?;
+        let settled = block.settle(party, work, &living, &mut refused).await?;
         moved += settled.moved;
         let wishes = settled.moved as usize + settled.waiting.len();
         share = (wishes as f64 / asked as f64).max(0.01);
@@ -90,18 +89,21 @@ impl Refused {
     }
 }
 
-/// Records that are asked together, each about some clusters.
+/// Records that are looked at together, each with the clusters that it may move to.
 #[derive(Default)]
-struct Block {
-    rows: Vec<Row>,
-    /// The clusters asked about, one record's after the other's.
-    targets: Vec<Cluster>,
+pub(super) struct Block {
+    pub(super) rows: Vec<Row>,
+    /// Whether each record is alone in its cluster and must leave.
+    pub(super) must: Vec<bool>,
+    /// The clusters that records may move to, one record's after the other's.
+    pub(super) targets: Vec<Cluster>,
     /// The place where each record's clusters end.
     ends: Vec<usize>,
 }
 
 impl Block {
-    fn changes(&self) -> usize {
+    /// How many moves there are.
+    pub(super) fn changes(&self) -> usize {
         self.targets.len()
     }
 
@@ -113,7 +115,8 @@ impl Block {
             return;
         }
         let settled = work.settled[row.index()];
-        let since = if work.changed[own.index()] > settled || is_alone(work, own, floor) {
+        let must = floor == 0 && work.k() > 1 && work.clusters.size(own) == 1;
+        let since = if work.changed[own.index()] > settled || must {
             0
         } else {
             settled
@@ -122,13 +125,20 @@ impl Block {
         self.targets.extend(living.iter().filter(is_new));
         if self.targets.len() > self.ends.last().copied().unwrap_or(0) {
             self.rows.push(row);
+            self.must.push(must);
             self.ends.push(self.targets.len());
         }
     }
 
-    fn targets_of(&self, place: usize) -> std::ops::Range<usize> {
+    /// The places of a record's moves.
+    pub(super) fn range(&self, place: usize) -> Range<usize> {
         let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         from..self.ends[place]
+    }
+
+    /// The clusters that a record may move to.
+    pub(super) fn of(&self, place: usize) -> &[Cluster] {
+        &self.targets[self.range(place)]
     }
 
     /// Asks for the changes, makes the moves that the pivot picks, and says who waits.
@@ -136,20 +146,16 @@ impl Block {
         self,
         party: &mut Party,
         work: &mut Work<'_>,
-        floor: u64,
         living: &[Cluster],
         refused: &mut Refused,
     ) -> Result<Settled, Error> {
-        let targets = |place: usize| &self.targets[self.targets_of(place)];
-        let mut changes = changes(work, &self.rows, targets, living);
-        work.blur(party, &mut changes);
-        work.tell_costs(party, &mut changes).await?;
+        let changes = changes(party, work, &self, living).await?;
         let mut told = vec![0; self.rows.len()];
         if party.me() == PIVOT {
-            self.pick(work, floor, refused, &changes, &mut told);
+            self.pick(work, refused, &changes, &mut told);
         }
         drop(changes);
-        party.sum(RECORD_MOVES, &mut told).await?;
+        party.tell(RECORD_MOVES, PIVOT, &mut told).await?;
         let moves = self.read(|row| work.cluster_of(row), &told);
         let problem = "records move that cannot move together";
         let moves = moves.ok_or_else(|| party.misfit(RECORD_MOVES, problem))?;
@@ -186,17 +192,10 @@ impl Block {
     }
 
     /// Picks moves that touch different clusters: the moves that save most first.
-    fn pick(
-        &self,
-        work: &Work<'_>,
-        floor: u64,
-        refused: &Refused,
-        changes: &[u64],
-        told: &mut [u64],
-    ) {
+    fn pick(&self, work: &Work<'_>, refused: &Refused, changes: &[u64], told: &mut [u64]) {
         // The least change that a record can bring, and where, among clusters that may be joined.
         let least = |place: usize, may_join: &dyn Fn(Cluster) -> bool| {
-            let range = self.targets_of(place);
+            let range = self.range(place);
             let refused = refused.of(self.rows[place]);
             let mut least: Option<(i64, Cluster)> = None;
             for (to, change) in self.targets[range.clone()].iter().zip(&changes[range]) {
@@ -211,9 +210,8 @@ impl Block {
             least
         };
         let wish = |place: usize| {
-            let must = is_alone(work, work.cluster_of(self.rows[place]), floor);
             let (change, to) = least(place, &|_| true)?;
-            (change < 0 || must).then_some((change, place, to))
+            (change < 0 || self.must[place]).then_some((change, place, to))
         };
         let places = (0..self.rows.len()).into_par_iter();
         let mut wishes: Vec<(i64, usize, Cluster)> = places.filter_map(wish).collect();
@@ -251,9 +249,8 @@ impl Block {
             if *told == 0 || *told == WAITS {
                 continue;
             }
-            let asked = &self.targets[self.targets_of(place)];
             let to = Cluster::named(*told - 1);
-            let to = to.filter(|to| asked.binary_search(to).is_ok())?;
+            let to = to.filter(|to| self.of(place).binary_search(to).is_ok())?;
             if !touched.insert(cluster_of(*row)) || !touched.insert(to) {
                 return None;
             }
@@ -261,11 +258,6 @@ impl Block {
         }
         Some(moves)
     }
-}
-
-/// Whether a record is alone in its cluster and must leave.
-fn is_alone(work: &Work<'_>, cluster: Cluster, floor: u64) -> bool {
-    floor == 0 && work.k() > 1 && work.clusters.size(cluster) == 1
 }
 
 #[cfg(test)]
@@ -277,6 +269,7 @@ mod tests {
         // Record 7 of cluster 0 and record 9 of cluster 1; cluster 5 is not asked about again.
         let block = Block {
             rows: [7, 9].map(Row::new).to_vec(),
+            must: vec![false; 2],
             targets: [1, 2, 3, 0, 2, 3].map(Cluster::at).to_vec(),
             ends: vec![3, 6],
         };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use hedgerow_data::study::Split;
 use hedgerow_data::{Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement};
-use hedgerow_smc::{Seed, What};
+use hedgerow_smc::{Security, Seed, What};
 
 use super::{
-    BEST_START, CELLS, DEALT_RECORDS, HOLDING_PROPOSALS, LAST_ITERATION, LOSS_CHANGES,
-    MET_REQUIREMENT, RANDOM_WORDS, RECORD_MOVES, UNITED_CLUSTERS, VALUES,
+    BEST_START, CANDIDATES, CELLS, CLUSTER_COSTS, DEALT_RECORDS, HOLDING_PROPOSALS, LAST_ITERATION,
+    LOSS_CHANGES, MET_REQUIREMENT, RANDOM_WORDS, RECORD_MOVES, UNITED_CLUSTERS, VALUES,
 };
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
@@ -44,6 +44,9 @@ pub struct Plan<'a> {
     /// The most that a site adds to or takes off each of its changes, as a share of the loss of a cell;
     /// 0 for no noise (TG12 section 8.3).
     pub noise: f64,
+    /// Whether the pivot learns the changes of all moves, as published, and not only of moves to clusters
+    /// that can win.
+    pub asks_all: bool,
     /// The seed of a site: of the pivot, and of the site with the first sensitive attribute, where that
     /// site deals records. A site asks for its own seed only; a party of one, which stands for all
     /// sites, for both.
@@ -103,6 +106,7 @@ impl<'p> Plan<'p> {
             iterations: MOST_ITERATIONS,
             is_refined: settings.is_refined(),
             noise: clustering.noise,
+            asks_all: settings.security == Security::Published,
             seeds,
         }
     }
@@ -121,6 +125,12 @@ impl<'p> Plan<'p> {
         }
         if self.starts > 1 {
             all.push(BEST_START);
+        }
+        if !self.asks_all {
+            all.push(CANDIDATES);
+            if self.loss != Loss::Em {
+                all.push(CLUSTER_COSTS);
+            }
         }
         all.extend([
             RANDOM_WORDS,

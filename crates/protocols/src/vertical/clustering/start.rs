@@ -40,10 +40,7 @@ impl Draws {
         };
         let (mut words, _) = drawn(me);
         let (_, own) = drawn(dealer);
-        if party.me() != PIVOT {
-            words.fill(0);
-        }
-        party.sum(RANDOM_WORDS, &mut words).await?;
+        party.tell(RANDOM_WORDS, PIVOT, &mut words).await?;
         let mut seed = [0; 32];
         for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());

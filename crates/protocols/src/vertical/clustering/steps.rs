@@ -84,7 +84,7 @@ impl Steps {
             is_best[0] = u64::from(self.last < self.best);
             self.best = self.best.min(self.last);
         }
-        party.sum(BEST_START, &mut is_best).await?;
+        party.tell(BEST_START, PIVOT, &mut is_best).await?;
         party.fit(BEST_START, is_best[0] < 2, NO_BIT)?;
         Ok(is_best[0] != 0)
     }
@@ -106,7 +106,7 @@ impl Steps {
             is_last[0] = u64::from(gained <= so_far / LITTLE);
             self.last = change;
         }
-        party.sum(LAST_ITERATION, &mut is_last).await?;
+        party.tell(LAST_ITERATION, PIVOT, &mut is_last).await?;
         party.fit(LAST_ITERATION, is_last[0] < 2, NO_BIT)?;
         self.trace.push(Progress {
             phase,

@@ -34,7 +34,7 @@ pub(super) async fn unite(party: &mut Party, work: &mut Work<'_>) -> Result<u64,
         if party.me() == PIVOT {
             pick(&small, &nearest, &mut told);
         }
-        party.sum(UNITED_CLUSTERS, &mut told).await?;
+        party.tell(UNITED_CLUSTERS, PIVOT, &mut told).await?;
         work.clock += 1;
         let told = read(&small, &living, &told);
         let problem = "clusters are united that cannot be together";

@@ -10,15 +10,21 @@ use hedgerow_smc::{Party, Site};
 
 use super::super::own::{Demand, OwnColumn};
 use super::start::Draws;
-use super::{HOLDING_PROPOSALS, LOSS_CHANGES, Plan};
+use super::{HOLDING_PROPOSALS, LOSS_CHANGES, Loss, Plan};
 use crate::clustering::clusters::Clusters;
 use crate::clustering::cost::UNIT;
 use crate::clustering::numbers::{Cluster, Row};
 use crate::clustering::shapes::Shapes;
 use crate::error::Error;
 
+/// The entropy of 2^32 records, in bits.
+const MOST_ENTROPY: f64 = 32.0;
+
 /// The site that learns the changes of the loss and picks the moves.
 pub(super) const PIVOT: Site = Site::new(0);
+
+/// A number that no change of the loss can be.
+pub(super) const TOO_MUCH: &str = "the loss changes by more than there is to lose";
 
 /// A sensitive attribute.
 struct Attribute<'a> {
@@ -55,6 +61,10 @@ pub(super) struct Work<'a> {
     pub(super) changed: Vec<u64>,
     /// When each record was last found to be in its best cluster.
     pub(super) settled: Vec<u64>,
+    /// When the pivot was last told what a record costs in clusters at least.
+    pub(super) least_told: u64,
+    /// Known to the pivot: the least that a record costs the other sites together, by cluster.
+    pub(super) others_least: Vec<u64>,
     /// Codes of this site's quasi-identifiers, row by row.
     records: Vec<u32>,
     /// For each row, the places of its sensitive values among the counts.
@@ -115,6 +125,8 @@ impl<'a> Work<'a> {
             clock: 1,
             changed: Vec::new(),
             settled: vec![0; rows],
+            least_told: 0,
+            others_least: Vec::new(),
             records,
             sensitive,
             cluster_of: vec![Cluster::at(0); rows],
@@ -266,6 +278,44 @@ impl<'a> Work<'a> {
         self.clusters.growth(self.shapes, cluster, self.record(row))
     }
 
+    /// Whether there is a least above 0 that a record adds to the loss of a cluster: a closure that grows
+    /// may have less entropy.
+    pub(super) fn has_least(&self) -> bool {
+        self.plan.loss != Loss::Em
+    }
+
+    /// The least that a record adds to this site's loss in a cluster.
+    pub(super) fn least(&self, cluster: Cluster) -> u64 {
+        match self.has_least() {
+            true => self.clusters.cost(cluster),
+            false => 0,
+        }
+    }
+
+    /// The least that a record adds to the other sites' loss in a cluster, which the pivot was told.
+    pub(super) fn least_of_others(&self, cluster: Cluster) -> u64 {
+        let told = self.others_least.get(cluster.index());
+        told.copied().unwrap_or(0)
+    }
+
+    /// The quasi-identifiers of all sites.
+    pub(super) fn cells(&self) -> u64 {
+        self.plan.writings.len() as u64
+    }
+
+    /// The most that a cell loses; of entropy, that of 2^32 records.
+    pub(super) fn most_of_cell(&self) -> u64 {
+        match self.plan.loss {
+            Loss::Lm | Loss::Ncp => UNIT as u64,
+            Loss::Em => (MOST_ENTROPY * UNIT) as u64,
+        }
+    }
+
+    /// The most that this site adds to or takes off a change.
+    pub(super) fn most_noise(&self) -> u64 {
+        (self.plan.noise.clamp(0.0, 1.0) * UNIT) as u64
+    }
+
     /// By how much this site's loss grows when two clusters become one; entropy may fall.
     pub(super) fn uniting(&self, one: Cluster, other: Cluster) -> u64 {
         let apart = self.clusters.loss_of(one) + self.clusters.loss_of(other);
@@ -275,7 +325,7 @@ impl<'a> Work<'a> {
 
     /// Adds this site's noise to its changes.
     pub(super) fn blur(&self, party: &mut Party, changes: &mut [u64]) {
-        let most = (self.plan.noise.clamp(0.0, 1.0) * UNIT) as u64;
+        let most = self.most_noise();
         if most > 0 {
             for change in changes {
                 let offset = party.generator().below(2 * most + 1);
@@ -292,16 +342,12 @@ impl<'a> Work<'a> {
     ) -> Result<(), Error> {
         party.sum_to(LOSS_CHANGES, PIVOT, changes).await?;
         // A cell loses at most the entropy of 2^32 records, which bounds the noise too.
-        let cells = (self.rows() * self.plan.writings.len()) as u64 + party.sites() as u64;
-        let most = (32.0 * UNIT) as u64 * cells;
+        let cells = self.rows() as u64 * self.cells() + party.sites() as u64;
+        let most = (MOST_ENTROPY * UNIT) as u64 * cells;
         let fits = changes
             .iter()
             .all(|change| (*change as i64).unsigned_abs() <= most);
-        party.fit(
-            LOSS_CHANGES,
-            fits,
-            "the loss changes by more than there is to lose",
-        )?;
+        party.fit(LOSS_CHANGES, fits, TOO_MUCH)?;
         Ok(())
     }
 

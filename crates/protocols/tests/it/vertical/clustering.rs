@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_data::{Cell, Recode};
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_protocols::vertical::clustering::{
-    BEST_START, CELLS, DEALT_RECORDS, Ended, HOLDING_PROPOSALS, LAST_ITERATION, LOSS_CHANGES, Loss,
-    MET_REQUIREMENT, Phase, RANDOM_WORDS, RECORD_MOVES, UNITED_CLUSTERS, VALUES,
+    BEST_START, CANDIDATES, CELLS, CLUSTER_COSTS, DEALT_RECORDS, Ended, HOLDING_PROPOSALS,
+    LAST_ITERATION, LOSS_CHANGES, Loss, MET_REQUIREMENT, Phase, RANDOM_WORDS, RECORD_MOVES,
+    UNITED_CLUSTERS, VALUES,
 };
 use hedgerow_smc::ledger::To;
 use hedgerow_smc::{Settings, Site, What};
@@ -38,14 +39,15 @@ fn demands() -> impl Strategy<Value = String> {
 }
 
 /// TG12 Proposition 8.1 and section 8.3: the ledger holds the changes of the loss, to the pivot, the
-/// steps that are public, and nothing else; each as often as the run has a use for it.
+/// steps that are public, and nothing else; each as often as the run has a use for it. Beyond the paper,
+/// the pivot says which clusters can win, by the costs that it was told.
 fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for (place, entry) in part.entries.iter().enumerate() {
         let disclosure = &entry.disclosure;
         assert!(entry.complete);
         *times.entry(disclosure.what.name()).or_default() += 1;
-        if disclosure.what == LOSS_CHANGES {
+        if [LOSS_CHANGES, CLUSTER_COSTS].contains(&disclosure.what) {
             assert_eq!(disclosure.to, To::Site(Site::new(0)));
             let recorded = entry.recorded.iter().flatten();
             assert!(site == 0 || recorded.into_iter().all(|value| *value == 0));
@@ -53,8 +55,13 @@ fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
         }
         assert_eq!(disclosure.to, To::All);
         // What the pivot tells follows from what it learned just before.
-        if [RECORD_MOVES, UNITED_CLUSTERS, LAST_ITERATION].contains(&disclosure.what) {
+        if [UNITED_CLUSTERS, LAST_ITERATION].contains(&disclosure.what) {
             assert_eq!(part.entries[place - 1].disclosure.what, LOSS_CHANGES);
+        }
+        // Where no cluster can win, nothing is asked.
+        if disclosure.what == RECORD_MOVES {
+            let before = part.entries[place - 1].disclosure.what;
+            assert!([LOSS_CHANGES, CANDIDATES].contains(&before));
         }
     }
     let of = |what: What| times.get(what.name()).copied().unwrap_or(0);
@@ -74,15 +81,20 @@ fn check_ledger(part: &Part, site: usize, requirement: &Requirement, how: How) {
             (BEST_START, starts - 1),
             (CELLS, 1),
             (VALUES, 1),
-            (
-                LOSS_CHANGES,
-                of(RECORD_MOVES) + of(UNITED_CLUSTERS) + part.steps.len() + starts - 1,
-            ),
+            (LOSS_CHANGES, of(LOSS_CHANGES)),
+            (CLUSTER_COSTS, of(CLUSTER_COSTS)),
+            (CANDIDATES, of(RECORD_MOVES)),
             (RECORD_MOVES, of(RECORD_MOVES)),
             (UNITED_CLUSTERS, of(UNITED_CLUSTERS)),
         ]
         .map(|(what, times)| (what.name(), times)),
     );
+    // What records save, and, where clusters can win, what joining them costs.
+    let steps = of(UNITED_CLUSTERS) + part.steps.len() + starts - 1;
+    let asked = of(LOSS_CHANGES) - steps;
+    assert!((of(RECORD_MOVES)..=2 * of(RECORD_MOVES)).contains(&asked));
+    assert!(of(CLUSTER_COSTS) <= of(RECORD_MOVES));
+    assert!(how.loss != Loss::Em || of(CLUSTER_COSTS) == 0);
     if asks_values {
         // Every start is dealt, and every split of clusters.
         assert!(of(DEALT_RECORDS) >= starts);
@@ -202,6 +214,14 @@ proptest! {
         let (hardened, published) = (run(Settings::hardened()), run(Settings::published()));
         prop_assert_eq!(&hardened[0].found.clusters, &published[0].found.clusters);
         prop_assert_eq!(&hardened[0].release, &published[0].release);
+        // As published all changes are told, and nobody hears which clusters can win.
+        let told = |part: &Part, what: What| -> usize {
+            let entries = part.entries.iter().filter(|entry| entry.disclosure.what == what);
+            entries.map(|entry| entry.values as usize).sum()
+        };
+        let (hardened, published) = (&hardened[0], &published[0]);
+        prop_assert_eq!(told(published, CANDIDATES) + told(published, CLUSTER_COSTS), 0);
+        prop_assert!(told(hardened, CANDIDATES) > 0);
     }
 
     /// With noise the clusters may be others; the release is as good.

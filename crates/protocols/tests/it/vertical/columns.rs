@@ -14,7 +14,7 @@ use hedgerow_protocols::vertical::clustering::{
 };
 use hedgerow_smc::ledger::Entry;
 use hedgerow_smc::memory::{Outcome, Simulation};
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 
 use super::people::study;
 
@@ -133,6 +133,7 @@ impl Shared {
             iterations: how.iterations,
             is_refined: how.is_refined,
             noise: how.noise,
+            asks_all: party.settings().security == Security::Published,
             // The pivot's and the dealing site's count, which may be two.
             seeds: &|site| Seed::for_site(9, site as usize),
         };

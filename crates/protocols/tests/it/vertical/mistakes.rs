@@ -191,6 +191,7 @@ fn free_text_is_refused_by_name() {
                 iterations: 1,
                 is_refined: false,
                 noise: 0.0,
+                asks_all: false,
                 seeds: &|_| Seed::for_site(1, 0),
             };
             let clusters = clustering::cluster(&mut party, &by_clusters, own, &[], |_| {}).await;

@@ -1,0 +1,81 @@
+//! What can stop an experiment.
+
+use std::path::PathBuf;
+
+use hedgerow_data::files::FileError;
+use hedgerow_data::synthetic::SyntheticError;
+
+/// Why figures were not measured, or not written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no figure of this name.
+    #[error("there is no figure `{name}`\nhint: {hint}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A table that figures are measured on is not in the folder.
+    #[error(
+        "{}: {reason}\nhint: --data names a folder with adult9/adult.csv and its hierarchies, adult14/adult14.csv and census7/census7.csv; without --data and HEDGEROW_DATA the synthetic census is used", file.display()
+    )]
+    NoTable {
+        /// The file.
+        file: PathBuf,
+        /// Why the file cannot be read.
+        reason: String,
+    },
+    /// The folder for figures cannot be used.
+    #[error("{}: figures cannot be written here: {reason}\nhint: choose another folder with --out", folder.display())]
+    Unusable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why it cannot be used.
+        reason: String,
+    },
+    /// A record of a finished figure that cannot be understood.
+    #[error("{}: {reason}\nhint: remove the file to have the figure measured again", file.display())]
+    Unreadable {
+        /// The record.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A table has no column of this name.
+    #[error(
+        "{table} has no column `{column}`\nhint: this is a mistake in hedgerow; please report it"
+    )]
+    NoColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// A plot cannot be drawn.
+    #[error(
+        "{figure}: cannot be drawn: {reason}\nhint: this is a mistake in hedgerow; please report it"
+    )]
+    Plot {
+        /// The figure.
+        figure: String,
+        /// Why.
+        reason: String,
+    },
+    /// The engine refuses or fails.
+    #[error(transparent)]
+    Engine(#[from] hedgerow::Error),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The synthetic census cannot be made.
+    #[error(transparent)]
+    Synthetic(#[from] SyntheticError),
+    /// A primitive fails.
+    #[error(transparent)]
+    Primitive(#[from] hedgerow_smc::Error),
+    /// A protocol fails.
+    #[error(transparent)]
+    Protocol(#[from] hedgerow_protocols::Error),
+}

@@ -1,0 +1,194 @@
+//! What is remembered of a finished figure: a small JSON file beside it, from which pages are made and by
+//! which a later call knows that the figure need not be measured again.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use hedgerow_data::files::OutputFile;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::frame::figure::{Figure, Paper};
+use crate::frame::measured::Measured;
+use crate::frame::rule::Must;
+
+/// The folder's pages.
+pub(crate) const PAGE: &str = "index.html";
+/// The same as a page of a book.
+pub(crate) const MARKDOWN: &str = "index.md";
+
+/// What a figure was measured with: a figure is finished for these settings alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Whether the small version was measured.
+    pub quick: bool,
+    /// The seed.
+    pub seed: u64,
+    /// What tells the data from other data.
+    pub data: String,
+    /// The version that measured.
+    pub version: String,
+}
+
+/// A finished figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// The figure's name.
+    pub figure: String,
+    /// The paper.
+    pub paper: Paper,
+    /// What the figure shows.
+    pub title: String,
+    /// The paper's claim.
+    pub claim: String,
+    /// What was measured, in one sentence.
+    pub measured: String,
+    /// The data that the figure shows, with whom they are due to.
+    pub data: Vec<String>,
+    /// Whether the claim holds: every check does.
+    pub holds: bool,
+    /// What the rule looked at.
+    pub checks: Vec<Checked>,
+    /// How long the measurement took, with all figures that come of the same runs.
+    pub seconds: f64,
+    /// What the figure was measured with.
+    pub settings: Settings,
+}
+
+/// One thing that a rule looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Checked {
+    /// What must be so, with the numbers that were found.
+    pub words: String,
+    /// Whether it is so.
+    pub holds: bool,
+    /// Whether it must be so at this size.
+    pub must_hold: bool,
+    /// The most likely reason where it is not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl Record {
+    /// What a figure's rule says of what was measured.
+    pub(crate) fn new(
+        figure: &Figure,
+        measured: &Measured,
+        seconds: f64,
+        settings: Settings,
+    ) -> Self {
+        let checks = (figure.rule)(measured).into_iter().map(|check| Checked {
+            words: check.words,
+            must_hold: match check.must {
+                Must::Never => false,
+                Must::AtFull => !settings.quick,
+                Must::Always => true,
+            },
+            reason: match check.holds {
+                true => String::new(),
+                false => check.reason.to_owned(),
+            },
+            holds: check.holds,
+        });
+        let checks: Vec<Checked> = checks.collect();
+        Self {
+            figure: figure.name.to_owned(),
+            paper: figure.paper,
+            title: figure.title.to_owned(),
+            claim: figure.claim.to_owned(),
+            measured: measured.sentence.clone(),
+            data: measured.data.clone(),
+            // A rule that looks at nothing decides nothing.
+            holds: !checks.is_empty() && checks.iter().all(|check| check.holds),
+            checks,
+            seconds,
+            settings,
+        }
+    }
+
+    /// `holds` or `differs`.
+    pub fn verdict(&self) -> &'static str {
+        match self.holds {
+            true => "holds",
+            false => "differs",
+        }
+    }
+
+    /// Why the figure differs, as far as that is known.
+    pub fn reasons(&self) -> Vec<&str> {
+        let failed = self.checks.iter().filter(|check| !check.holds);
+        let reasons = failed.map(|check| check.reason.as_str());
+        let mut reasons: Vec<&str> = reasons.filter(|reason| !reason.is_empty()).collect();
+        reasons.dedup();
+        reasons
+    }
+
+    /// Whether something that must hold at this size does not.
+    pub fn is_broken(&self) -> bool {
+        let mut checks = self.checks.iter();
+        checks.any(|check| check.must_hold && !check.holds)
+    }
+
+    /// The record of a figure in a folder, where the figure is finished for these settings.
+    pub(crate) fn finished(
+        folder: &Path,
+        figure: &Figure,
+        settings: &Settings,
+    ) -> Result<Option<Self>, Error> {
+        let [csv, svg, json] = files(folder, figure.name);
+        if !csv.is_file() || !svg.is_file() || !json.is_file() {
+            return Ok(None);
+        }
+        let record = Self::read(&json)?;
+        Ok((record.settings == *settings && record.figure == figure.name).then_some(record))
+    }
+
+    fn read(file: &Path) -> Result<Self, Error> {
+        let unreadable = |reason: String| Error::Unreadable {
+            file: file.to_owned(),
+            reason,
+        };
+        let text = std::fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
+    }
+
+    /// The records of a folder, in the order of these names.
+    pub(crate) fn all<'n>(
+        folder: &Path,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Vec<Self>, Error> {
+        let files = names.map(|name| files(folder, name));
+        let done = files.filter(|files| files.iter().all(|file| file.is_file()));
+        done.map(|[_, _, json]| Self::read(&json)).collect()
+    }
+
+    /// Writes the record; the figure is finished then.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+        let [_, _, json] = files(folder, &self.figure);
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| Error::Unreadable {
+            file: json.clone(),
+            reason: error.to_string(),
+        })?;
+        text.push('\n');
+        write(&json, &text)
+    }
+}
+
+/// The files of a figure: its numbers, its plot, and its record, which is written last.
+pub(crate) fn files(folder: &Path, name: &str) -> [PathBuf; 3] {
+    ["csv", "svg", "json"].map(|end| folder.join(format!("{name}.{end}")))
+}
+
+/// Writes a file under a temporary name and renames it.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| Error::Unusable {
+            folder: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+    Ok(file.finish()?)
+}
