@@ -341,10 +341,16 @@ impl Frame<'_> {
     }
 }
 
-/// A text in lines of at most so many letters, cut at spaces; a longer word is shortened.
+/// A text in lines of at most so many letters, cut at spaces, and at hyphens in a longer word; what is
+/// longer still is shortened.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    let cut = |word: &str| match word.chars().count() > most {
+        true => word.replace('-', "- "),
+        false => word.to_owned(),
+    };
+    let text: Vec<String> = text.split(' ').map(cut).collect();
+    for word in text.join(" ").split(' ') {
         let word: String = match word.chars().count() > most {
             true => word.chars().take(most - 1).chain(['…']).collect(),
             false => word.to_owned(),
@@ -470,4 +476,33 @@ fn dashes(points: &[(i32, i32)]) -> Vec<[(i32, i32); 2]> {
         }
     }
     dashes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_where_they_can_be() {
+        assert_eq!(wrapped("vertical, printed", 12), ["vertical,", "printed"]);
+        assert_eq!(wrapped("provider-aware", 12), ["provider-", "aware"]);
+        assert_eq!(wrapped("provider-aware", 14), ["provider-aware"]);
+        assert_eq!(wrapped("a b c", 3), ["a b", "c"]);
+        assert_eq!(wrapped("clustering", 5), ["clus…"]);
+        assert_eq!(wrapped("", 5), [""]);
+    }
+
+    #[test]
+    fn dashes_cover_the_path_but_for_its_gaps() {
+        assert_eq!(
+            dashes(&[(0, 0), (20, 0)]),
+            [[(0, 0), (6, 0)], [(10, 0), (16, 0)]]
+        );
+        // A dash goes on around a corner.
+        assert_eq!(
+            dashes(&[(0, 0), (3, 0), (3, 9)]),
+            [[(0, 0), (3, 0)], [(3, 0), (3, 3)], [(3, 7), (3, 9)]]
+        );
+        assert!(dashes(&[(5, 5), (5, 5)]).is_empty());
+    }
 }
