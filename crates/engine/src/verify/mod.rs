@@ -22,6 +22,7 @@ use hedgerow_privacy::query_error::query_error;
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify_by as judge};
+use hedgerow_privacy::views::ViewsMeasured;
 use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 
@@ -31,7 +32,7 @@ use crate::release::Release;
 use crate::release::manifest::{FILE, Manifest};
 use crate::release::refused::FolderRefused;
 use crate::study::opened::Opened;
-use beside::{original, population};
+use beside::{original, population, views};
 use questions::stated;
 use read::{Read, in_view, visible};
 use refused::VerifyRefused;
@@ -52,6 +53,9 @@ pub struct Verdict {
     pub utility: Option<Utility>,
     /// The risk that people are identified.
     pub risk: Risk,
+    /// What this and other views of the same table say together, where others were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<ViewsMeasured>,
     /// What the check of the folder's manifest found, where the folder has a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Check>,
@@ -412,11 +416,21 @@ fn with_study(
         risk.marketer = journalist.mean.unwrap_or(risk.marketer);
         risk.journalist = Some(journalist);
     }
+    let views = match questions.views.is_empty() {
+        true => None,
+        false => Some(views(
+            &questions.views,
+            study,
+            release,
+            &*questions.observer,
+        )?),
+    };
     Ok(Verdict {
         found,
         requirement: asked,
         utility: Some(utility),
         risk,
+        views,
         manifest: None,
         sizes: classes.sizes().collect(),
         file: file.to_owned(),
@@ -492,6 +506,7 @@ fn without_study(
         requirement: asked,
         utility: None,
         risk: risk::risk(&classes),
+        views: None,
         manifest: None,
         sizes: classes.sizes().collect(),
         file,

@@ -7,7 +7,7 @@ use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 use super::check::{Check, Tampered};
 use super::{AskedBy, Verdict};
 use crate::release::manifest::FILE;
-use crate::words::{aligned, cells as words, count, one_line, percent, singled_out};
+use crate::words::{aligned, cells as words, count, one_line, percent, singled_out, thousands};
 
 pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let verdict = &report.found;
@@ -142,7 +142,12 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         text.push_str(&format!("\nsmallest class: {}\n", class(smallest)));
     }
     text.push('\n');
-    let measured = [risk(report), singled_out(&verdict.other), utility(report)];
+    let measured = [
+        risk(report),
+        views(report),
+        singled_out(&verdict.other),
+        utility(report),
+    ];
     text.push_str(&aligned(&measured.concat()));
     if let Some(check) = &report.manifest
         && findings.is_none()
@@ -350,6 +355,50 @@ fn risk(report: &Verdict) -> Vec<Vec<String>> {
     }
     rows.push(words(["  unique", "", &percent(risk.uniqueness.after), ""]));
     rows
+}
+
+fn views(report: &Verdict) -> Vec<Vec<String>> {
+    let Some(views) = &report.views else {
+        return Vec::new();
+    };
+    let title = format!("{} views of the same table together", views.views);
+    let mut rows = vec![
+        words([&title, "", "", ""]),
+        words(["  hyperedges", "", &large(views.hyperedges), ""]),
+        words([
+            "  possible records of a hyperedge, fewest",
+            "",
+            &large(views.fewest_choices),
+            "",
+        ]),
+    ];
+    match (views.matchings, views.worlds, views.certain) {
+        (Some(matchings), Some(worlds), Some(certain)) => rows.extend([
+            words(["  perfect matchings", "", &large(matchings), ""]),
+            words(["  possible worlds", "", &thousands(worlds), ""]),
+            words([
+                "  records in every possible world",
+                "",
+                &thousands(certain as u64),
+                "",
+            ]),
+        ]),
+        _ => rows.push(words([
+            "  perfect matchings",
+            "",
+            "too many to be counted",
+            "",
+        ])),
+    }
+    rows
+}
+
+/// A count that may be larger than any integer.
+fn large(number: f64) -> String {
+    match number < 1e15 {
+        true => thousands(number as u64),
+        false => format!("{number:.3e}"),
+    }
 }
 
 fn columns_have(names: &[String]) -> String {
