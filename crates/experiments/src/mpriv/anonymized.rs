@@ -150,12 +150,12 @@ fn anonymized(
 type Curves = Vec<(&'static str, Vec<(f64, Cost)>)>;
 
 /// Runs both algorithms at each point.
-fn both<'d>(
+fn both(
     bench: &Bench<'_>,
     x: &str,
     points: impl Iterator<Item = (u64, Dataset, Demand)> + Clone,
 ) -> Result<Curves, Error> {
-    let run = |(name, keys): (&'static str, &'d str)| {
+    let run = |(name, keys): (&'static str, &str)| {
         let costs = points.clone().map(|(at, records, demand)| {
             bench.step(format!("{x} = {at}, {name}"));
             let cost = anonymized(bench, &records, (keys, "adaptive"), demand)?;
