@@ -241,7 +241,7 @@ fn models(requirement: &Requirement) -> Vec<&'static str> {
         Model::Closeness { .. } => "t",
         Model::Likeness { .. } => "beta",
         Model::DeltaDisclosure { .. } => "delta",
-        Model::SiteDiversity { .. } => "site_diversity",
+        Model::SiteDiversity { .. } | Model::SiteSpread { .. } => "site_diversity",
         // A model that this list does not know satisfies no rule.
         _ => "unknown",
     };

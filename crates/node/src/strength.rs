@@ -4,9 +4,10 @@
 //! A plain `minimum_l` speaks of distinct values, and every kind of l has at least l distinct values;
 //! with `{ at_least = 3, kind = "entropy" }` the study's l must be of that kind or of a kind that
 //! implies it: where no value is more frequent than one in l, the entropy is that of l values or more.
+//! `minimum_site_diversity` counts sites, which every kind of site diversity bounds from below.
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_privacy::{Model, Ratio, Requirement};
+use hedgerow_privacy::{Model, Ratio, Requirement, measure};
 
 /// Whether a bound is a least or a greatest value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,6 +158,11 @@ fn strength(model: &Model, kind: Kind) -> Option<(&'static str, Ratio)> {
         Model::Likeness { beta, .. } => ("beta", *beta),
         Model::DeltaDisclosure { delta } => ("delta", Ratio::from_decimal(*delta)?),
         Model::SiteDiversity { l, .. } => ("site_diversity", Ratio::whole(*l)),
+        // Sites are counted in whole numbers; records spread as over 2.5 equal sites are of three at least.
+        Model::SiteSpread { spread, .. } => {
+            let least = spread.l().to_f64() * (1.0 - measure::EPSILON);
+            ("site_diversity", Ratio::whole(least.ceil() as u64))
+        }
         // k and m have rules of their own.
         _ => return None,
     })

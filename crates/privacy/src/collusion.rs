@@ -109,7 +109,9 @@ pub(crate) struct Remainder<'a> {
     /// The coalition, its sites ascending.
     gone: Vec<usize>,
     size: u64,
-    sites: u64,
+    /// The places of the class's sites, and how many records are left of each.
+    places: Vec<u32>,
+    sites: Vec<u64>,
     left: Vec<Vec<u64>>,
 }
 
@@ -122,7 +124,8 @@ impl<'a> Remainder<'a> {
             table,
             gone: (0..members.sites()).collect(),
             size: 0,
-            sites: 0,
+            places: (0..members.sites() as u32).collect(),
+            sites: vec![0; members.sites()],
             left: attributes
                 .map(|attribute| vec![0; attribute.values.len()])
                 .collect(),
@@ -153,7 +156,7 @@ impl<'a> Remainder<'a> {
         let view = ClassView {
             size: self.size,
             sensitive: &counts,
-            sites: Some(self.sites),
+            sites: Some(Counts::new(&self.places, &self.sites)),
         };
         !self
             .models
@@ -163,7 +166,7 @@ impl<'a> Remainder<'a> {
 
     fn take(&mut self, site: usize) {
         self.size -= self.members.sizes[site];
-        self.sites -= 1;
+        self.sites[site] = 0;
         for (attribute, left) in self.members.attributes.iter().zip(&mut self.left) {
             left.iter_mut()
                 .zip(attribute.site(site))
@@ -173,7 +176,7 @@ impl<'a> Remainder<'a> {
 
     fn put_back(&mut self, site: usize) {
         self.size += self.members.sizes[site];
-        self.sites += 1;
+        self.sites[site] = self.members.sizes[site];
         for (attribute, left) in self.members.attributes.iter().zip(&mut self.left) {
             left.iter_mut()
                 .zip(attribute.site(site))
@@ -205,8 +208,15 @@ mod tests {
     use super::*;
     use crate::closeness::{Distance, EarthMover};
     use crate::counts::Reference;
-    use crate::model::SiteSupport;
+    use crate::model::{SiteSupport, Spread};
     use crate::ratio::Ratio;
+
+    fn spread(spread: Spread) -> Model {
+        Model::SiteSpread {
+            spread,
+            attributes: None,
+        }
+    }
 
     fn models() -> Vec<Vec<Model>> {
         let entropy = Model::EntropyDiversity { l: Ratio::whole(2) };
@@ -239,6 +249,13 @@ mod tests {
             }],
             vec![Model::DeltaDisclosure { delta: 1.0 }],
             vec![sites],
+            vec![spread(Spread::Entropy {
+                l: Ratio::new(3, 2),
+            })],
+            vec![spread(Spread::Recursive {
+                c: Ratio::new(3, 2),
+                l: 3,
+            })],
         ]
     }
 
@@ -305,11 +322,12 @@ mod tests {
                     let left: Vec<&(u32, u32)> = records.iter().filter(|record| coalition >> record.0 & 1 == 0).collect();
                     let mut counts = vec![0u64; 3];
                     for record in &left { counts[record.1 as usize] += 1; }
-                    let distinct_sites: std::collections::BTreeSet<u32> = left.iter().map(|record| record.0).collect();
+                    let mut of_sites = vec![0u64; 5];
+                    for record in &left { of_sites[record.0 as usize] += 1; }
                     let view = ClassView {
                         size: left.len() as u64,
                         sensitive: &[Counts::new(&[0, 1, 2], &counts)],
-                        sites: Some(distinct_sites.len() as u64),
+                        sites: Some(Counts::new(&[0, 1, 2, 3, 4], &of_sites)),
                     };
                     if !models.iter().all(|model| model.holds(&view, &table)) && expected.is_none_or(|best| size < best) {
                         expected = Some(size);

@@ -33,10 +33,10 @@ mod words;
 
 pub use counts::{Counts, Reference};
 pub use identifying::Suspect;
-pub use model::{ClassView, Model, SiteSupport, TableView};
+pub use model::{ClassView, Model, SiteSupport, Spread, TableView};
 pub use ratio::Ratio;
 pub use requirement::{
     DiversityKind, LikenessKind, Requirement, RequirementError, Scope, ScopeAttribute, Sensitive,
-    Stated, StatedCloseness, StatedDiversity, StatedLikeness, StatedSites,
+    SitesKind, Stated, StatedCloseness, StatedDiversity, StatedLikeness, StatedSites,
 };
 pub use singled_out::{SingledOut, SingledOutBy, SingledOutError};

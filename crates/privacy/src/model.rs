@@ -72,6 +72,63 @@ pub enum Model {
         /// attributes.
         attributes: Option<Vec<String>>,
     },
+    /// Records spread over sites: a stronger kind of l-diversity, with the site of a record as its
+    /// sensitive value (JX09 section 3).
+    SiteSpread {
+        /// The kind, with its numbers.
+        spread: Spread,
+        /// The attributes that may betray a site; all quasi-identifiers where the study names no
+        /// attributes.
+        attributes: Option<Vec<String>>,
+    },
+}
+
+/// How evenly the records of a class are spread over sites.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Spread {
+    /// Entropy of sites at least log l.
+    Entropy {
+        /// l
+        l: Ratio,
+    },
+    /// r_1 < c (r_l + r_{l+1} + …), where r_i is how many records the site with the ith most has.
+    Recursive {
+        /// c
+        c: Ratio,
+        /// l
+        l: u64,
+    },
+}
+
+impl Spread {
+    /// Whether records are spread so, from how many of them each site has.
+    pub fn holds(self, sites: Counts<'_>) -> bool {
+        match self {
+            Self::Entropy { l } => is_diverse_by_entropy(sites, l),
+            Self::Recursive { c, l } => measure::recursive_bound(sites, l) < c,
+        }
+    }
+
+    /// The number that a requirement states: l of entropy, or l beside c.
+    pub fn l(self) -> Ratio {
+        match self {
+            Self::Entropy { l } => l,
+            Self::Recursive { l, .. } => Ratio::whole(l),
+        }
+    }
+
+    /// The kind by its name in studies.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Entropy { .. } => "entropy",
+            Self::Recursive { .. } => "recursive",
+        }
+    }
+}
+
+/// Entropy at least log l, with the slack that logarithms need.
+fn is_diverse_by_entropy(counts: Counts<'_>, l: Ratio) -> bool {
+    measure::entropy_diversity(counts) >= l.to_f64() * (1.0 - measure::EPSILON)
 }
 
 /// What it takes for a site to stand behind a class.
@@ -91,8 +148,8 @@ pub struct ClassView<'a> {
     pub size: u64,
     /// Counts of each sensitive attribute.
     pub sensitive: &'a [Counts<'a>],
-    /// Distinct sites with records in the class, where sites are known.
-    pub sites: Option<u64>,
+    /// Records of each site, where sites are known.
+    pub sites: Option<Counts<'a>>,
 }
 
 /// What a model knows of the whole table: for each sensitive attribute its counts and distance.
@@ -126,9 +183,7 @@ impl Model {
             Self::FrequencyDiversity { l } => {
                 each(&|counts| measure::frequency_diversity(counts) >= *l)
             }
-            Self::EntropyDiversity { l } => each(&|counts| {
-                measure::entropy_diversity(counts) >= l.to_f64() * (1.0 - measure::EPSILON)
-            }),
+            Self::EntropyDiversity { l } => each(&|counts| is_diverse_by_entropy(counts, *l)),
             Self::RecursiveDiversity { c, l } => {
                 each(&|counts| measure::recursive_bound(counts, *l) < *c)
             }
@@ -147,8 +202,24 @@ impl Model {
             }),
             // Where sites are not known, the class counts as having none.
             Self::SiteDiversity { l, .. } => {
-                *l <= 1 || class.sites.is_some_and(|sites| sites >= *l)
+                let is_of_enough = |sites| measure::distinct(sites) >= *l;
+                *l <= 1 || class.sites.is_some_and(is_of_enough)
             }
+            Self::SiteSpread { spread, .. } => class.sites.is_some_and(|sites| spread.holds(sites)),
+        }
+    }
+
+    /// Whether the model speaks of the sites behind a class, which a release does not show.
+    pub const fn speaks_of_sites(&self) -> bool {
+        matches!(self, Self::SiteDiversity { .. } | Self::SiteSpread { .. })
+    }
+
+    /// Whether the model demands records of more than one site.
+    pub fn demands_sites(&self) -> bool {
+        match self {
+            Self::SiteDiversity { l, .. } => *l > 1,
+            Self::SiteSpread { spread, .. } => spread.l() > Ratio::whole(1),
+            _ => false,
         }
     }
 

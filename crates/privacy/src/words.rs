@@ -6,7 +6,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::closeness::Distance;
-use crate::model::{Model, SiteSupport};
+use crate::model::{Model, SiteSupport, Spread};
 use crate::ratio::Ratio;
 use crate::requirement::Requirement;
 
@@ -40,12 +40,25 @@ impl fmt::Display for Model {
                 if *support == SiteSupport::Taxonomy {
                     formatter.write_str(" by taxonomy")?;
                 }
-                match attributes {
-                    Some(names) => write!(formatter, " of {}", names.join(", ")),
-                    None => Ok(()),
+                of_attributes(formatter, attributes.as_deref())
+            }
+            Self::SiteSpread { spread, attributes } => {
+                match spread {
+                    Spread::Entropy { l } => write!(formatter, "entropy site diversity {l}")?,
+                    Spread::Recursive { c, l } => {
+                        write!(formatter, "recursive site diversity (c,l) = ({c}, {l})")?;
+                    }
                 }
+                of_attributes(formatter, attributes.as_deref())
             }
         }
+    }
+}
+
+fn of_attributes(formatter: &mut fmt::Formatter<'_>, names: Option<&[String]>) -> fmt::Result {
+    match names {
+        Some(names) => write!(formatter, " of {}", names.join(", ")),
+        None => Ok(()),
     }
 }
 
@@ -134,6 +147,17 @@ impl Serialize for Requirement {
                     let long = Long {
                         attributes: attributes.as_deref(),
                         ..diversity(Ratio::whole(*l), kind)
+                    };
+                    map.serialize_entry("site_diversity", &long)?;
+                }
+                Model::SiteSpread { spread, attributes } => {
+                    let long = Long {
+                        c: match spread {
+                            Spread::Entropy { .. } => None,
+                            Spread::Recursive { c, .. } => Some(*c),
+                        },
+                        attributes: attributes.as_deref(),
+                        ..diversity(spread.l(), spread.name())
                     };
                     map.serialize_entry("site_diversity", &long)?;
                 }

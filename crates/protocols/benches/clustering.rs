@@ -334,6 +334,7 @@ fn mondrian(case: &Case, study: &Study, table: &Table) -> f64 {
         keeps_twice_k: false,
         medians: mondrian::Medians::Strict,
         widths: mondrian::Widths::Box,
+        betraying: None,
     };
     let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
     let found = pollster::block_on(async {

@@ -138,6 +138,7 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
         keeps_twice_k: false,
         medians: Medians::Strict,
         widths: Widths::Box,
+        betraying: None,
     }
 }
 

@@ -218,6 +218,8 @@ impl Persons {
             cuts_sites,
             medians: Medians::Strict,
             widths: Widths::Box,
+            keeps_twice_k: false,
+            betraying: None,
         };
         let rows = OwnRows {
             count: self.table.rows(),

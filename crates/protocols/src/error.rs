@@ -30,6 +30,14 @@ pub enum Error {
         /// The most that are asked about.
         most: usize,
     },
+    /// How evenly the records of sites are spread that some coalition leaves.
+    #[error(
+        "{model} cannot be held against colluders: what is left without them would have to be counted site by site\nhint: write m = 0, or site_diversity of kind \"class\""
+    )]
+    SpreadWithColluders {
+        /// The model.
+        model: String,
+    },
     /// No record that all sites hold.
     #[error(
         "no person is known to all sites: none of this site's {records} records is held by every other site\nhint: do all sites use the same identifier, and does [identity] make its forms the same?"

@@ -11,4 +11,4 @@ pub mod vertical;
 
 pub use error::Error;
 pub use published::PublishedSettings;
-pub use settings::{FAN_OUT, RunSettings};
+pub use settings::{DIFFERENCES, FAN_OUT, RunSettings};

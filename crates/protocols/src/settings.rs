@@ -6,7 +6,7 @@
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Recode, Study};
-use hedgerow_smc::{RoleChoice, Security, Settings};
+use hedgerow_smc::{Difference, RoleChoice, Security, Settings};
 
 use crate::clustering::settings::{ClusteringSettings, CountsChoice};
 use crate::horizontal::mondrian::settings::TopDown;
@@ -16,6 +16,36 @@ use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
 /// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
 pub const FAN_OUT: usize = 128;
+
+/// Every protocol that the published level does not run as printed, beside the primitives
+/// ([`hedgerow_smc::settings::DIFFERENCES`]).
+pub const DIFFERENCES: [Difference; 5] = [
+    Difference {
+        of: "Mondrian: JX08 Algorithm 1, JX09 Algorithm 1",
+        here: "all classes of a depth are cut in the same rounds",
+        reason: "the classes are the same in any order",
+    },
+    Difference {
+        of: "m-privacy: MPRIV sections III and IV",
+        here: "thresholds on sums that stay hidden, where the paper has a trusted party that sees the counts",
+        reason: "there is no such party",
+    },
+    Difference {
+        of: "entropy and recursive site diversity: JX09 section 3",
+        here: "compared in the hardened form",
+        reason: "TG12's comparison sends as many hashes as there are numbers below the bound, which for entropies are too many",
+    },
+    Difference {
+        of: "end of sequential clustering: TG12 Algorithms 3 and 4",
+        here: "also after ten iterations without a lower loss",
+        reason: "the printed rule, that no record moves, may never be met",
+    },
+    Difference {
+        of: "DPP2GA, which D2PT compares itself with",
+        here: "its groups are held to the whole requirement",
+        reason: "the algorithm knows k alone",
+    },
+];
 
 /// How the protocols of a study run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -12,8 +12,21 @@ use super::ordered::Ordered;
 pub(crate) struct OfSites {
     /// Sites behind the class with the fewest.
     pub(crate) diversity: Option<u64>,
+    /// How evenly the worst class is spread over sites, where that is demanded.
+    pub(crate) spread: Option<Spread>,
     /// Colluding sites that every class withstands, up to the number demanded.
     pub(crate) withstood: Option<u64>,
+}
+
+/// How evenly records are spread over sites: what the worst class achieves, and whether every class holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spread {
+    /// Whether it is the entropy kind; the recursive kind otherwise.
+    pub(crate) is_entropy: bool,
+    /// The least 2^H, or the greatest c that is not enough.
+    pub(crate) achieved: f64,
+    /// Whether every class is spread as demanded.
+    pub(crate) holds: bool,
 }
 
 /// What a release achieves, as the summary of a run and its manifest have it.
@@ -35,6 +48,13 @@ pub struct Achieved {
     /// Sites behind the class with the fewest, where somebody could see sites.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_diversity: Option<u64>,
+    /// Least entropy diversity of sites of a class, where it was demanded and somebody could see sites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_entropy: Option<f64>,
+    /// For recursive diversity of sites, the c above which every class holds, where it was demanded and
+    /// somebody could see sites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_recursive: Option<f64>,
     /// Colluding sites that every class withstands, where somebody could see sites.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub m: Option<u64>,
@@ -51,12 +71,21 @@ impl Achieved {
                 .filter_map(|attribute| Some((attribute.name.clone(), real(attribute.achieved)?)));
             each.collect()
         });
+        let spread = |is_entropy| {
+            let of_kind = of_sites
+                .spread
+                .filter(|spread| spread.is_entropy == is_entropy);
+            let achieved = of_kind.map(|spread| spread.achieved);
+            achieved.filter(|achieved| achieved.is_finite())
+        };
         Self {
             k: number(&models.k).and_then(whole),
             l_distinct: number(&models.l_distinct).and_then(whole),
             l_entropy: number(&models.l_entropy).and_then(real),
             t,
             site_diversity: of_sites.diversity,
+            site_entropy: spread(true),
+            site_recursive: spread(false),
             m: of_sites.withstood,
         }
     }
@@ -88,6 +117,7 @@ impl OfSites {
         });
         self.diversity
             .is_none_or(|sites| l.max().is_none_or(|l| sites >= l))
+            && self.spread.is_none_or(|spread| spread.holds)
             && self
                 .withstood
                 .is_none_or(|m| requirement.m.is_none_or(|demanded| m >= demanded))

@@ -10,7 +10,7 @@ use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, COALITIONS, CONTRIBUTORS, DATA_RANGES,
     ENTROPIES, EVENER, MEDIANS, MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
-    SENSITIVE, SITES, WITHSTOOD,
+    SENSITIVE, SITES, SPREAD, WITHSTOOD,
 };
 use hedgerow_protocols::horizontal::share::SHARES;
 use hedgerow_protocols::vertical::d2pt;
@@ -31,7 +31,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 32] = [
+const MEANINGS: [(What, &str); 33] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -81,6 +81,10 @@ const MEANINGS: [(What, &str); 32] = [
     (
         SITES,
         "Whether a part holds records of enough sites; not of which.",
+    ),
+    (
+        SPREAD,
+        "Whether the records of a part are spread over sites as evenly as demanded; not over which sites, or how.",
     ),
     (
         ENTROPIES,
@@ -361,6 +365,12 @@ pub(super) fn protects(key: &str, is_restored: bool) -> &'static str {
             "The same over the values that a class has: it says nothing of those that it lacks."
         }
         "site_diversity" => "Every class has records of at least this many sites.",
+        "site_entropy" => {
+            "The sites behind the records of a class are as uncertain as this many equally likely ones."
+        }
+        "site_recursive" => {
+            "The site with the most records of a class has not too many of them beside the smaller ones."
+        }
         "m" => "All of this holds even if this many sites put together what they know.",
         _ => "",
     }

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use hedgerow_data::files::Others;
 use hedgerow_data::study::Algorithm;
-use hedgerow_privacy::Model;
 use hedgerow_protocols::horizontal::Owner;
 
+use super::colluders::Parts;
 use super::refused::SplitRefused;
 use super::split::Owners;
 use super::{Outcome, destination};
@@ -101,8 +101,14 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     let of_sites = match (&owners, &joint.partition, &contribution) {
         (Some(owners), Some(partition), Contribution::People(columns)) => {
             let classes = partition.classes.iter();
-            let classes = classes.map(|class| partition.rows(class));
-            ready.of_sites(columns, owners, &joint.release, classes)
+            let classes = classes
+                .map(|class| partition.rows(class).to_vec())
+                .collect();
+            let parts = Parts {
+                classes,
+                cut: &partition.classes,
+            };
+            ready.of_sites(columns, owners, &joint.release, &parts)
         }
         _ => OfSites::default(),
     };
@@ -143,8 +149,8 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
 /// Refuses a requirement that speaks of several sites, which a table of one site cannot meet.
 fn refuse_sites(ready: &Ready) -> Result<(), StudyRefused> {
     let requirement = &ready.requirement;
-    let of_sites = |model: &&Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
-    let model = requirement.models.iter().find(of_sites);
+    let mut models = requirement.models.iter();
+    let model = models.find(|model| model.demands_sites());
     let m = requirement.m.filter(|m| *m > 0);
     match StudyRefused::of_sites(ready.opened.path.clone(), model, m) {
         Some(refused) => Err(refused),

@@ -212,8 +212,10 @@ pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>)
 fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     let mut requirement = ready.requirement.clone();
     let m = requirement.m.take().filter(|m| *m > 0);
-    let speaks_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
-    let (of_sites, models) = requirement.models.into_iter().partition(speaks_of_sites);
+    let (of_sites, models) = requirement
+        .models
+        .into_iter()
+        .partition(Model::speaks_of_sites);
     requirement.models = models;
     let of_sites: Vec<Model> = of_sites;
     let mut left_out: Vec<String> = of_sites.iter().map(Model::to_string).collect();

@@ -2,28 +2,38 @@
 //! colluding sites its classes withstand, how many sites are behind each, and how many support what is
 //! written (TG12 section 6.2). Independent of how the run decided it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use hedgerow_data::{Cell, Codes, Release, ReleaseColumn, Role};
 use hedgerow_privacy::closeness::EarthMover;
 use hedgerow_privacy::collusion::Members;
-use hedgerow_privacy::{Reference, TableView};
+use hedgerow_privacy::{Counts, Model, Reference, Spread, TableView, measure};
 use hedgerow_protocols::horizontal::SensitiveCodes;
+use hedgerow_protocols::horizontal::mondrian::Class;
 
 use super::split::Owners;
-use crate::release::achieved::OfSites;
+use crate::release::achieved::{OfSites, Spread as Achieved};
 use crate::study::ready::{Columns, Ready};
+
+/// The classes of a run, with everybody's rows.
+pub(crate) struct Parts<'a> {
+    /// The rows of each class.
+    pub(crate) classes: Vec<Vec<u32>>,
+    /// The same classes as the sites know them.
+    pub(crate) cut: &'a [Class],
+}
 
 impl Ready {
     /// What the classes of a run achieve of the models that speak of sites. A class is its rows;
     /// `columns` are of all rows.
-    pub(crate) fn of_sites<'c>(
+    pub(crate) fn of_sites(
         &self,
         columns: &Columns,
         sites: &Owners,
         release: &Release,
-        classes: impl Iterator<Item = &'c [u32]> + Clone,
+        parts: &Parts<'_>,
     ) -> OfSites {
+        let groups = self.groups_of(parts);
         let diversity = match self.support() {
             Some(support) => {
                 let quasi = self.study.schema.with_role(Role::Quasi);
@@ -41,12 +51,64 @@ impl Ready {
                 fewest_supporting(&written.collect::<Vec<_>>(), &sites.owners, sites.count())
             }
             // A site with records in a class stands behind the class.
-            None => classes.clone().map(|rows| sites.among(rows)).min(),
+            None => groups.iter().map(|rows| sites.among(rows)).min(),
         };
+        let classes = parts.classes.iter().map(Vec::as_slice);
         OfSites {
             diversity,
+            spread: self.spread(sites, &groups),
             withstood: self.withstands(columns, &sites.owners, classes),
         }
+    }
+
+    /// The groups of rows that the requirement asks sites of: the classes, or, where cuts decide how the
+    /// attributes are written that may betray a site, the classes that these cuts leave alike.
+    fn groups_of(&self, parts: &Parts<'_>) -> Vec<Vec<u32>> {
+        // Clusters have no bounds.
+        let is_cut = parts.cut.len() == parts.classes.len()
+            && parts.cut.iter().all(|class| !class.bounds.is_empty());
+        let Some(betraying) = self.plan().betraying.filter(|_| is_cut) else {
+            return parts.classes.clone();
+        };
+        let mut groups: BTreeMap<Vec<(u32, u32)>, Vec<u32>> = BTreeMap::new();
+        for (class, rows) in parts.cut.iter().zip(&parts.classes) {
+            let bounds = class.bounds.iter().zip(&betraying);
+            let bounds = bounds.filter(|(_, betrays)| **betrays);
+            let bounds = bounds.map(|(bounds, _)| *bounds).collect();
+            groups.entry(bounds).or_default().extend(rows);
+        }
+        groups.into_values().collect()
+    }
+
+    /// How evenly the worst group is spread over sites, where that is demanded.
+    fn spread(&self, sites: &Owners, groups: &[Vec<u32>]) -> Option<Achieved> {
+        let mut models = self.requirement.models.iter();
+        let demanded = models.find_map(|model| match model {
+            Model::SiteSpread { spread, .. } => Some(*spread),
+            _ => None,
+        })?;
+        let places: Vec<u32> = (0..sites.count() as u32).collect();
+        let counts = groups.iter().map(|rows| {
+            let mut counts = vec![0u64; places.len()];
+            for row in rows {
+                counts[sites.owners[*row as usize] as usize] += 1;
+            }
+            counts
+        });
+        let counts: Vec<Vec<u64>> = counts.collect();
+        let counts = || counts.iter().map(|counts| Counts::new(&places, counts));
+        let achieved = match demanded {
+            Spread::Entropy { .. } => counts().map(measure::entropy_diversity).reduce(f64::min)?,
+            Spread::Recursive { l, .. } => {
+                let bounds = counts().map(|counts| measure::recursive_bound(counts, l));
+                bounds.max()?.to_f64()
+            }
+        };
+        Some(Achieved {
+            is_entropy: matches!(demanded, Spread::Entropy { .. }),
+            achieved,
+            holds: counts().all(|counts| demanded.holds(counts)),
+        })
     }
 
     /// The largest m, up to the one demanded, that every class withstands; `None` where the requirement

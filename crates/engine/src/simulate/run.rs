@@ -11,6 +11,7 @@ use hedgerow_smc::memory::{self, LinkModel};
 use hedgerow_smc::{MAXIMUM_SITES, Security};
 
 use super::baselines::Baselines;
+use super::colluders::Parts;
 use super::local::{refuse_local, write_local};
 use super::refused::SplitRefused;
 use super::split::{Deal, Dealer, Owners, own_order};
@@ -300,10 +301,14 @@ fn of_different_people(
         }
     }
     let columns = ready.columns(&table, 0..table.rows());
-    let classes = classes.iter().map(Vec::as_slice);
-    let released = ran.joints.first().map(|joint| &joint.release);
-    let of_sites = released.map_or_else(OfSites::default, |release| {
-        ready.of_sites(&columns, &owners, release, classes)
+    let first = ran.joints.first();
+    let cut = first.and_then(|joint| joint.partition.as_ref());
+    let parts = Parts {
+        classes,
+        cut: cut.map_or(&[], |partition| &partition.classes),
+    };
+    let of_sites = first.map_or_else(OfSites::default, |joint| {
+        ready.of_sites(&columns, &owners, &joint.release, &parts)
     });
     let baselines = |joint: &Joint| match options.independent {
         true => Baselines::run(

@@ -8,7 +8,7 @@ use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify_by};
-use hedgerow_privacy::{Model, Requirement, Sensitive};
+use hedgerow_privacy::{Requirement, Sensitive};
 
 use super::check::SiteDemand;
 use crate::error::Error;
@@ -123,8 +123,8 @@ pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
 
 /// A requirement without what speaks of sites, which a release does not show; and what does.
 pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<SiteDemand>) {
-    let of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
-    let models = requirement.models.iter().filter(|model| of_sites(model));
+    let models = requirement.models.iter();
+    let models = models.filter(|model| model.speaks_of_sites());
     let mut demands: Vec<SiteDemand> = models
         .map(|model| SiteDemand {
             model: "site_diversity",
@@ -137,6 +137,6 @@ pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<SiteDemand
     }));
     let mut visible = requirement.clone();
     visible.m = None;
-    visible.models.retain(|model| !of_sites(model));
+    visible.models.retain(|model| !model.speaks_of_sites());
     (visible, demands)
 }

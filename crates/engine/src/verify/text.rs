@@ -228,8 +228,9 @@ fn standing(model: &ModelVerdict) -> &'static str {
 /// What is required of a model and what was achieved, in words.
 pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
     let sign = match name {
-        "k" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity" | "m" => ">=",
-        "l_recursive" | "delta" => "<",
+        "k" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity" | "site_entropy"
+        | "m" => ">=",
+        "l_recursive" | "site_recursive" | "delta" => "<",
         _ => "<=",
     };
     // Where rounding would make a failure look like a success, all digits are shown.
@@ -267,6 +268,8 @@ pub(crate) fn title(name: &str) -> &str {
         "delta" => "delta-disclosure privacy",
         "delta_present" => "delta of the values present in a class",
         "site_diversity" => "l-site-diversity",
+        "site_entropy" => "entropy l-site-diversity",
+        "site_recursive" => "recursive (c,l)-site-diversity",
         "m" => "m-privacy",
         other => other,
     }
@@ -275,6 +278,7 @@ pub(crate) fn title(name: &str) -> &str {
 pub(crate) fn label(name: &str, model: &ModelVerdict) -> String {
     match (name, model.l, model.attributes.as_slice()) {
         ("l_recursive", Some(l), _) => format!("recursive (c,{l})-diversity, c"),
+        ("site_recursive", Some(l), _) => format!("recursive (c,{l})-site-diversity, c"),
         ("t", _, [one]) => match one.distance {
             Some(distance) => format!("t-closeness ({distance:?})").to_lowercase(),
             None => title(name).to_owned(),

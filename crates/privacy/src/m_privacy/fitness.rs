@@ -104,7 +104,7 @@ fn of_model(model: &Model, class: &ClassView<'_>, table: &TableView<'_>) -> Opti
             .reduce(f64::min)
     };
     match model {
-        Model::KAnonymity { .. } | Model::SiteDiversity { .. } => None,
+        Model::KAnonymity { .. } | Model::SiteDiversity { .. } | Model::SiteSpread { .. } => None,
         Model::DistinctDiversity { l } => {
             least(&|counts| measure::distinct(counts) as f64 / (*l).max(1) as f64)
         }

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::Model;
 
 pub use stated::{
-    DiversityKind, LikenessKind, Stated, StatedCloseness, StatedDiversity, StatedLikeness,
-    StatedSites,
+    DiversityKind, LikenessKind, SitesKind, Stated, StatedCloseness, StatedDiversity,
+    StatedLikeness, StatedSites,
 };
 
 /// Why a requirement was refused.
@@ -133,6 +133,7 @@ impl Requirement {
     pub fn of_study(study: &Study) -> Result<Self, RequirementError> {
         let requirement = Self::of_document(study.document(), &Scope::of_study(study))?;
         requirement.see_that_m_is_said(study)?;
+        requirement.see_that_sites_can_tell(study)?;
         Ok(requirement)
     }
 
@@ -146,6 +147,26 @@ impl Requirement {
             Some(section) if has_coalitions && self.m.is_none() => {
                 let message = "`require.m` is missing: three sites or more say from how many of them, who put what they know together, the others are safe\nhint: write m = 1, or m = 0 if no site has to be safe from another";
                 Err(section.wrong_section(message).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what sites cannot decide without showing how many records each of them has: how evenly
+    /// records are spread over the sites that some coalition leaves. How many records a coalition leaves
+    /// is hidden, and the evenness of hidden counts in a hidden total is no sum over sites.
+    fn see_that_sites_can_tell(&self, study: &Study) -> Result<(), RequirementError> {
+        let is_spread = |model: &&Model| matches!(model, Model::SiteSpread { .. });
+        let colludes = self.m.is_some_and(|m| m > 0);
+        match (
+            study.document().root().section("require")?,
+            self.models.iter().find(is_spread),
+        ) {
+            (Some(section), Some(model)) if colludes => {
+                let message = format!(
+                    "{model} cannot be held against colluders: what is left without them would have to be counted site by site\nhint: write m = 0, or site_diversity of kind \"class\""
+                );
+                Err(section.wrong("m", message).into())
             }
             _ => Ok(()),
         }

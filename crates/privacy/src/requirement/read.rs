@@ -5,7 +5,7 @@ use hedgerow_data::document::{DocumentError, Section};
 
 use super::{Requirement, RequirementError, Scope, Sensitive};
 use crate::closeness::Distance;
-use crate::model::{Model, SiteSupport};
+use crate::model::{Model, SiteSupport, Spread};
 use crate::ratio::Ratio;
 
 pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, RequirementError> {
@@ -56,12 +56,8 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
         let message = "the requirement demands nothing\nhint: state at least k, e.g. k = 10";
         return Err(section.wrong_section(message).into());
     }
-    let needs_sensitive = |model: &Model| {
-        !matches!(
-            model,
-            Model::KAnonymity { .. } | Model::SiteDiversity { .. }
-        )
-    };
+    let needs_sensitive =
+        |model: &Model| !matches!(model, Model::KAnonymity { .. }) && !model.speaks_of_sites();
     if scope.sensitive.is_empty() && models.iter().any(needs_sensitive) {
         let message =
             "the requirement speaks of sensitive values, but no attribute has role = \"sensitive\"";
@@ -182,20 +178,25 @@ fn long_diversity(table: &Section<'_>) -> Result<Diversity, DocumentError> {
         .number("at_least")?
         .ok_or_else(|| table.missing("at_least"))?;
     let kind = table.word("kind", &kinds)?.unwrap_or(Kind::Distinct);
-    let c = match (kind, table.number("c")?) {
-        (Kind::Recursive, None) => return Err(table.missing("c")),
-        (Kind::Recursive, Some(c)) => Some(
-            Ratio::from_decimal(c)
-                .filter(|value| *value > Ratio::ZERO)
-                .ok_or_else(|| outside(table, "c", c, "above 0"))?,
-        ),
-        (_, None) => None,
-        (_, Some(_)) => {
-            return Err(table.wrong("c", "`require.l.c` is for kind = \"recursive\" only"));
-        }
-    };
+    let c = ratio_c(table, kind == Kind::Recursive)?;
     table.finish()?;
     Ok(Diversity { l, kind, c })
+}
+
+/// c, which the recursive kind has and no other kind has.
+fn ratio_c(table: &Section<'_>, is_recursive: bool) -> Result<Option<Ratio>, DocumentError> {
+    match (is_recursive, table.number("c")?) {
+        (true, None) => Err(table.missing("c")),
+        (true, Some(c)) => Ratio::from_decimal(c)
+            .filter(|value| *value > Ratio::ZERO)
+            .map(Some)
+            .ok_or_else(|| outside(table, "c", c, "above 0")),
+        (false, None) => Ok(None),
+        (false, Some(_)) => {
+            let message = format!("`{}` is for kind = \"recursive\" only", table.path("c"));
+            Err(table.wrong("c", message))
+        }
+    }
 }
 
 fn closeness(
@@ -264,19 +265,35 @@ fn likeness(section: &Section<'_>) -> Result<Model, DocumentError> {
     })
 }
 
+/// The kinds of site diversity, by their names in studies.
+#[derive(Clone, Copy, PartialEq)]
+enum SiteKind {
+    Counted(SiteSupport),
+    Entropy,
+    Recursive,
+}
+
+const SITE_KINDS: [(&str, SiteKind); 4] = [
+    ("class", SiteKind::Counted(SiteSupport::Class)),
+    ("taxonomy", SiteKind::Counted(SiteSupport::Taxonomy)),
+    ("entropy", SiteKind::Entropy),
+    ("recursive", SiteKind::Recursive),
+];
+
 fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, DocumentError> {
-    let (l, support, attributes) = match section.section_if_table("site_diversity")? {
-        None => (section.integer("site_diversity")?, SiteSupport::Class, None),
+    const KEY: &str = "site_diversity";
+    let mut kind = SiteKind::Counted(SiteSupport::Class);
+    let mut attributes = None;
+    let mut c = None;
+    let l = match section.section_if_table(KEY)? {
+        None => section.number(KEY)?.unwrap_or(0.0),
         Some(table) => {
-            let kinds = [
-                ("class", SiteSupport::Class),
-                ("taxonomy", SiteSupport::Taxonomy),
-            ];
             let l = table
-                .integer("at_least")?
+                .number("at_least")?
                 .ok_or_else(|| table.missing("at_least"))?;
-            let support = table.word("kind", &kinds)?.unwrap_or(SiteSupport::Class);
-            let attributes = table.strings("attributes")?;
+            kind = table.word("kind", &SITE_KINDS)?.unwrap_or(kind);
+            c = ratio_c(&table, kind == SiteKind::Recursive)?;
+            attributes = table.strings("attributes")?;
             if attributes.as_ref().is_some_and(Vec::is_empty) {
                 let message = "`require.site_diversity.attributes` is empty\nhint: name the attributes that may betray a site, or leave it out for all";
                 return Err(table.wrong("attributes", message));
@@ -289,22 +306,43 @@ fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, Documen
                 }
             }
             table.finish()?;
-            (Some(l), support, attributes)
+            l
         }
     };
-    let l = at_least_one(section, "site_diversity", l.unwrap_or(0))?;
+    let exact = Ratio::from_decimal(l)
+        .filter(|value| *value >= Ratio::whole(1))
+        .ok_or_else(|| outside(section, KEY, l, "1 or more"))?;
     if let Some(sites) = scope.sites
-        && l > sites
+        && exact > Ratio::whole(sites)
     {
         let message = format!(
             "`require.site_diversity` is {l}, but there are only {sites} sites\nhint: the largest value that can be met is {sites}"
         );
-        return Err(section.wrong("site_diversity", message));
+        return Err(section.wrong(KEY, message));
     }
-    Ok(Model::SiteDiversity {
-        l,
-        support,
-        attributes,
+    let whole = || {
+        let is_whole = l.fract() == 0.0;
+        is_whole
+            .then_some(l as u64)
+            .ok_or_else(|| outside(section, KEY, l, "a whole number for this kind"))
+    };
+    Ok(match kind {
+        SiteKind::Counted(support) => Model::SiteDiversity {
+            l: whole()?,
+            support,
+            attributes,
+        },
+        SiteKind::Entropy => Model::SiteSpread {
+            spread: Spread::Entropy { l: exact },
+            attributes,
+        },
+        SiteKind::Recursive => Model::SiteSpread {
+            spread: Spread::Recursive {
+                c: c.unwrap_or(Ratio::ZERO),
+                l: whole()?,
+            },
+            attributes,
+        },
     })
 }
 

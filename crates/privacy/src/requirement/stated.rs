@@ -2,11 +2,11 @@
 //! was made to satisfy so that programs read it without parsing words.
 
 use hedgerow_data::document::quoted;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Requirement, Sensitive};
 use crate::closeness::Distance;
-use crate::model::{Model, SiteSupport};
+use crate::model::{Model, SiteSupport, Spread};
 use crate::ratio::Ratio;
 
 /// What a requirement demands, key by key, each in its long form.
@@ -99,18 +99,57 @@ pub struct StatedLikeness {
     pub kind: LikenessKind,
 }
 
+/// The kind of site diversity that is demanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SitesKind {
+    /// Sites with records in the class (JX09 equation 1).
+    Class,
+    /// Sites that support every generalized value of the class (TG12 6.2).
+    Taxonomy,
+    /// Entropy of sites in the class (JX09 section 3).
+    Entropy,
+    /// Recursive (c,l)-diversity of sites in the class (JX09 section 3).
+    Recursive,
+}
+
+impl SitesKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Class => "class",
+            Self::Taxonomy => "taxonomy",
+            Self::Entropy => "entropy",
+            Self::Recursive => "recursive",
+        }
+    }
+}
+
 /// Sites behind every class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedSites {
     /// l
-    pub at_least: u64,
-    /// How sites are counted.
-    pub kind: SiteSupport,
+    #[serde(serialize_with = "whole_where_it_is")]
+    pub at_least: f64,
+    /// The kind of site diversity.
+    pub kind: SitesKind,
+    /// c, of the recursive kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c: Option<f64>,
     /// The attributes that may betray a site; all quasi-identifiers where the requirement names no
     /// attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<String>>,
+}
+
+/// A number of sites is written as a whole number; the entropy kind may have a fraction.
+fn whole_where_it_is<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    // The numbers of requirements are far below 2^53.
+    if number.fract() == 0.0 {
+        serializer.serialize_u64(*number as u64)
+    } else {
+        serializer.serialize_f64(*number)
+    }
 }
 
 impl From<&Requirement> for Stated {
@@ -171,8 +210,24 @@ impl From<&Requirement> for Stated {
                     attributes,
                 } => {
                     stated.site_diversity = Some(StatedSites {
-                        at_least: *l,
-                        kind: *support,
+                        at_least: Ratio::whole(*l).to_f64(),
+                        kind: match support {
+                            SiteSupport::Class => SitesKind::Class,
+                            SiteSupport::Taxonomy => SitesKind::Taxonomy,
+                        },
+                        c: None,
+                        attributes: attributes.clone(),
+                    });
+                }
+                Model::SiteSpread { spread, attributes } => {
+                    let (kind, c) = match spread {
+                        Spread::Entropy { .. } => (SitesKind::Entropy, None),
+                        Spread::Recursive { c, .. } => (SitesKind::Recursive, Some(*c)),
+                    };
+                    stated.site_diversity = Some(StatedSites {
+                        at_least: spread.l().to_f64(),
+                        kind,
+                        c: c.map(Ratio::to_f64),
                         attributes: attributes.clone(),
                     });
                 }
@@ -232,17 +287,16 @@ impl Stated {
         put("beta", beta);
         put("delta", self.delta.map(number));
         let sites = self.site_diversity.as_ref().map(|sites| {
-            let kind = match sites.kind {
-                SiteSupport::Class => "class",
-                SiteSupport::Taxonomy => "taxonomy",
-            };
+            let c = sites.c;
+            let c = c.map_or(String::new(), |c| format!(", c = {}", number(c)));
             let names = sites.attributes.as_ref().map(|names| {
                 let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
                 format!(", attributes = [{}]", names.join(", "))
             });
             format!(
-                "{{ at_least = {}, kind = \"{kind}\"{} }}",
+                "{{ at_least = {}, kind = \"{}\"{c}{} }}",
                 sites.at_least,
+                sites.kind.name(),
                 names.unwrap_or_default()
             )
         });
@@ -296,7 +350,7 @@ mod tests {
             t in prop::option::of((0u32..1000, 0..4usize)),
             beta in prop::option::of((1u32..5000, any::<bool>())),
             delta in prop::option::of(1u32..1000),
-            sites in prop::option::of((1u64..6, any::<bool>(), any::<bool>())),
+            sites in prop::option::of((10u32..51, 0..4usize, any::<bool>())),
             m in prop::option::of(0u64..5),
             is_product in any::<bool>(),
         ) {
@@ -322,10 +376,12 @@ mod tests {
             if let Some(delta) = delta {
                 put(format!("delta = {}", thousandths(delta)));
             }
-            if let Some((l, is_taxonomy, is_named)) = sites {
-                let kind = if is_taxonomy { "taxonomy" } else { "class" };
+            if let Some((tenths, kind, is_named)) = sites {
+                let kind = ["class", "taxonomy", "entropy", "recursive"][kind];
+                let l = if kind == "entropy" { f64::from(tenths) / 10.0 } else { f64::from(tenths / 10) };
+                let c = if kind == "recursive" { ", c = 1.5" } else { "" };
                 let names = if is_named { ", attributes = [\"say \\\"zip\\\"\\n\"]" } else { "" };
-                put(format!("site_diversity = {{ at_least = {l}, kind = \"{kind}\"{names} }}"));
+                put(format!("site_diversity = {{ at_least = {l}, kind = \"{kind}\"{c}{names} }}"));
             }
             if let Some(m) = m {
                 put(format!("m = {m}"));

@@ -1,5 +1,6 @@
 //! What the verifier says about sites, where the site of each record is known: l-site-diversity as JX09
-//! section 3 and TG12 section 6.2 define it, and m-privacy (MPRIV).
+//! section 3 defines it (the number of sites, entropy and recursive (c,l)), as TG12 section 6.2 does, and
+//! m-privacy (MPRIV).
 
 use hedgerow_data::Cell;
 use rayon::prelude::*;
@@ -7,7 +8,8 @@ use rayon::prelude::*;
 use crate::classes::{Classes, Histograms};
 use crate::collusion::{Members, affordable};
 use crate::m_privacy::{self, Strategy, Verified};
-use crate::model::{Model, SiteSupport};
+use crate::measure;
+use crate::model::{Model, SiteSupport, Spread, TableView};
 use crate::ratio::Ratio;
 use crate::requirement::Requirement;
 
@@ -15,43 +17,102 @@ use super::scan::{Failing, Worse, worst};
 use super::verdict::{Measure, ModelVerdict, Models, WorstClass};
 use super::{Look, QuasiColumn};
 
+/// What the requirement demands of sites.
+struct Demand<'a> {
+    /// The model, where one is demanded.
+    model: Option<&'a Model>,
+    support: SiteSupport,
+    /// The attributes that may betray a site; all where none are named.
+    attributes: Option<&'a [String]>,
+}
+
+impl<'a> Demand<'a> {
+    fn of(models: &'a [Model]) -> Self {
+        let model = models.iter().find(|model| model.speaks_of_sites());
+        let (support, attributes) = match model {
+            Some(Model::SiteDiversity {
+                support,
+                attributes,
+                ..
+            }) => (*support, attributes.as_deref()),
+            Some(Model::SiteSpread { attributes, .. }) => {
+                (SiteSupport::Class, attributes.as_deref())
+            }
+            _ => (SiteSupport::Class, None),
+        };
+        Self {
+            model,
+            support,
+            attributes,
+        }
+    }
+
+    /// The number of sites that is demanded.
+    fn number(&self) -> Option<u64> {
+        match self.model {
+            Some(Model::SiteDiversity { l, .. }) => Some(*l),
+            _ => None,
+        }
+    }
+
+    /// How evenly records must be spread over sites.
+    fn spread(&self) -> Option<Spread> {
+        match self.model {
+            Some(Model::SiteSpread { spread, .. }) => Some(*spread),
+            _ => None,
+        }
+    }
+
+    /// Whether the demand is about other groups of records than the classes.
+    fn is_of_groups(&self) -> bool {
+        let is_other = self.support == SiteSupport::Taxonomy || self.attributes.is_some();
+        is_other && self.model.is_some_and(Model::demands_sites)
+    }
+}
+
 /// Adds the verdicts that need the provider column; without the column, demands that need it are not
 /// shown to hold.
 pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: &mut Models) {
-    let demand = look.demands.iter().find_map(|model| match model {
-        Model::SiteDiversity {
-            l,
-            support,
-            attributes,
-        } => Some((*l, *support, attributes)),
-        _ => None,
-    });
+    let demand = Demand::of(look.demands);
     let m = requirement.and_then(|requirement| requirement.m);
     let Some(provider) = look.evidence.provider else {
         // Without the sites nobody can tell whether the demand holds or fails.
-        models.site_diversity = demand.map(|(l, ..)| unseen(l));
-        models.m = m.filter(|m| *m > 0).map(unseen);
+        models.site_diversity = demand.number().map(|l| unseen(Measure::Whole(l)));
+        match demand.spread() {
+            Some(Spread::Entropy { l }) => {
+                models.site_entropy = Some(unseen(Measure::Fraction(l)));
+            }
+            Some(Spread::Recursive { c, l }) => {
+                models.site_recursive = Some(ModelVerdict {
+                    l: Some(l),
+                    ..unseen(Measure::Fraction(c))
+                });
+            }
+            None => {}
+        }
+        models.m = m.filter(|m| *m > 0).map(|m| unseen(Measure::Whole(m)));
         return;
     };
 
-    let (l, support, attributes) = match demand {
-        Some((l, support, attributes)) => (Some(l), support, attributes.as_deref()),
-        None => (None, SiteSupport::Class, None),
-    };
+    let attributes = demand.attributes;
     let is_seen = |name: &str| attributes.is_none_or(|names| names.iter().any(|seen| seen == name));
     let groups = look.evidence.classes_by(is_seen);
-    let sites: Vec<u64> = match support {
-        SiteSupport::Class => by_class(&groups, &provider.codes),
+    let histograms = Histograms::new(&groups, &provider.codes);
+    let sites: Vec<u64> = match demand.support {
+        SiteSupport::Class => (0..groups.count())
+            .map(|group| measure::distinct(histograms.class(group)))
+            .collect(),
         SiteSupport::Taxonomy => by_taxonomy(look, &groups, &provider.codes, &is_seen),
     };
     let Some((achieved, group)) = worst(&groups, Worse::Less, |group| sites[group]) else {
         return;
     };
     let describe = |group| look.evidence.describe(&groups, group, is_seen);
+    let l = demand.number();
     let failing = l.map(|l| Failing::count(&groups, |group| sites[group] >= l));
     // A site may have a value under a cell though its own record is written more coarsely: a release
     // shows that so many sites support a value, and not that no more do.
-    let is_bound = support == SiteSupport::Taxonomy;
+    let is_bound = demand.support == SiteSupport::Taxonomy;
     let is_short = failing.is_some_and(|failing| failing.classes > 0);
     let failing = failing.filter(|_| !(is_bound && is_short));
     models.site_diversity = Some(ModelVerdict {
@@ -65,36 +126,122 @@ pub(super) fn judge(look: &Look<'_>, requirement: Option<&Requirement>, models: 
         worst_class: Some(describe(group)),
         ..ModelVerdict::default()
     });
+    spread(&groups, &histograms, demand.spread(), &describe, models);
     if let Some(requirement) = requirement {
         // Site diversity of other groups than the classes is lost to the coalition that takes all
         // sites of the thinnest group but l - 1.
-        let of_groups =
-            l.filter(|l| *l > 1 && (support == SiteSupport::Taxonomy || attributes.is_some()));
-        let breaking = of_groups.map(|l| ((achieved + 1).saturating_sub(l), describe(group)));
-        let of_groups = breaking.map(|(least, class)| OfGroups {
-            least,
-            class,
-            is_bound,
-        });
-        models.m = Some(collusion(look, requirement, &provider.codes, of_groups));
+        let is_of_groups = demand.is_of_groups();
+        let of_groups = match (is_of_groups, demand.spread()) {
+            (false, _) => None,
+            (true, None) => Some(OfGroups {
+                least: (achieved + 1).saturating_sub(l.unwrap_or(1)),
+                class: describe(group),
+                is_bound,
+            }),
+            (true, Some(spread)) => least_of_groups(&groups, &histograms, (spread, m), &describe),
+        };
+        let asked: Vec<Model> = requirement
+            .models
+            .iter()
+            .filter(|model| !(is_of_groups && model.speaks_of_sites()))
+            .cloned()
+            .collect();
+        models.m = Some(collusion(look, (&asked, m), &provider.codes, of_groups));
     }
 }
 
-fn unseen(required: u64) -> ModelVerdict {
+/// How evenly the records of groups are spread over sites (JX09 section 3), by both stronger kinds. Where
+/// no l is demanded of the recursive kind, c is given for the l that every group has.
+fn spread(
+    groups: &Classes,
+    histograms: &Histograms,
+    demand: Option<Spread>,
+    describe: &(dyn Fn(usize) -> WorstClass + Sync),
+    models: &mut Models,
+) {
+    let verdict = |required: Option<Measure>, achieved: Measure, group: usize| {
+        let failing = required
+            .and(demand)
+            .map(|spread| Failing::count(groups, |group| spread.holds(histograms.class(group))));
+        ModelVerdict {
+            required,
+            achieved,
+            holds: failing.map(|failing| failing.classes == 0),
+            failing_classes: failing.map(|failing| failing.classes),
+            failing_records: failing.map(|failing| failing.records),
+            worst_class: Some(describe(group)),
+            ..ModelVerdict::default()
+        }
+    };
+    let (entropy_l, recursive) = match demand {
+        Some(Spread::Entropy { l }) => (Some(Measure::Fraction(l)), None),
+        Some(Spread::Recursive { c, l }) => (None, Some((Measure::Fraction(c), l))),
+        None => (None, None),
+    };
+    let entropy = |group| measure::entropy_diversity(histograms.class(group));
+    models.site_entropy =
+        worst(groups, Worse::Less, entropy).map(|(achieved, group)| ModelVerdict {
+            floor: Some(achieved.floor() as u64),
+            ..verdict(entropy_l, Measure::Real(achieved), group)
+        });
+    let common = worst(groups, Worse::Less, |group| {
+        measure::distinct(histograms.class(group))
+    });
+    let l = recursive.map_or(common.map_or(1, |(sites, _)| sites), |(_, l)| l);
+    let bound = |group| measure::recursive_bound(histograms.class(group), l);
+    models.site_recursive = worst(groups, Worse::Greater, bound).map(|(achieved, group)| {
+        let required = recursive.map(|(c, _)| c);
+        ModelVerdict {
+            l: Some(l),
+            ..verdict(required, Measure::Fraction(achieved), group)
+        }
+    });
+}
+
+/// The least coalition, of at most m sites, without which the records of some group are not spread as
+/// demanded. Every coalition is looked at: records that are spread evenly without some sites may not be
+/// without fewer of them.
+fn least_of_groups(
+    groups: &Classes,
+    histograms: &Histograms,
+    (spread, m): (Spread, Option<u64>),
+    describe: &(dyn Fn(usize) -> WorstClass + Sync),
+) -> Option<OfGroups> {
+    let models = [Model::SiteSpread {
+        spread,
+        attributes: None,
+    }];
+    let table = TableView {
+        references: &[],
+        movers: Vec::new(),
+    };
+    let least = |group: usize| {
+        let sites: Vec<u32> = histograms
+            .class(group)
+            .iter()
+            .flat_map(|(site, count)| std::iter::repeat_n(site, count as usize))
+            .collect();
+        let members = Members::new(&sites, std::iter::empty());
+        let limit = m.unwrap_or_else(|| affordable(members.sites()));
+        let breaking = members.least_breaking(&models, &table, limit);
+        breaking.unwrap_or(u64::MAX)
+    };
+    let (least, group) = worst(groups, Worse::Less, least)?;
+    (least < u64::MAX).then(|| OfGroups {
+        least,
+        class: describe(group),
+        is_bound: false,
+    })
+}
+
+fn unseen(required: Measure) -> ModelVerdict {
     ModelVerdict {
-        required: Some(Measure::Whole(required)),
+        required: Some(required),
         achieved: Measure::Unknown,
         holds: Some(false),
         not_shown: true,
         ..ModelVerdict::default()
     }
-}
-
-/// JX09: the sites with records in each group.
-fn by_class(groups: &Classes, providers: &[u32]) -> Vec<u64> {
-    let histograms = Histograms::new(groups, providers);
-    let distinct = |group| crate::measure::distinct(histograms.class(group));
-    (0..groups.count()).map(distinct).collect()
 }
 
 /// TG12 6.2: a generalized value is supported by the sites that have records under it; a group, by
@@ -179,25 +326,16 @@ struct Found {
 
 fn collusion(
     look: &Look<'_>,
-    requirement: &Requirement,
+    (models, required): (&[Model], Option<u64>),
     providers: &[u32],
     of_groups: Option<OfGroups>,
 ) -> ModelVerdict {
-    let is_of_groups =
-        |model: &Model| matches!(model, Model::SiteDiversity { .. }) && of_groups.is_some();
-    let models: Vec<Model> = requirement
-        .models
-        .iter()
-        .filter(|model| !is_of_groups(model))
-        .cloned()
-        .collect();
     let all = look
         .evidence
         .provider
         .map_or(0, |column| column.dictionary.len() as u64);
     // No more than all sites but one can collude against somebody.
     let most = all.saturating_sub(1);
-    let required = requirement.m;
     let found: Vec<Found> = (0..look.classes.count())
         .into_par_iter()
         .map(|class| {
@@ -217,10 +355,10 @@ fn collusion(
             let sites = members.sites() as u64;
             let limit = required.unwrap_or_else(|| affordable(members.sites()));
             let by_strategy = look.verification.zip(required).and_then(|(strategy, m)| {
-                m_privacy::verify(strategy, &members, &models, look.table, m).ok()
+                m_privacy::verify(strategy, &members, models, look.table, m).ok()
             });
             let breach = by_strategy.and_then(|verified| verified.breach);
-            let least_breaking = members.least_breaking(&models, look.table, limit);
+            let least_breaking = members.least_breaking(models, look.table, limit);
             Found {
                 // Both find the same; where one of them did not, the class is not called private.
                 least_breaking: least_breaking.or(breach.map(|breach| breach.size() as u64)),

@@ -130,6 +130,12 @@ pub struct Models {
     /// l-site-diversity (JX09, or by taxonomy as in TG12 where that is demanded).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site_diversity: Option<ModelVerdict>,
+    /// Entropy l-diversity of sites (JX09 section 3): least 2^H.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_entropy: Option<ModelVerdict>,
+    /// Recursive (c,l)-diversity of sites (JX09 section 3): holds for every c above the achieved one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_recursive: Option<ModelVerdict>,
     /// m-privacy (MPRIV): the largest number of colluding sites against which all else holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub m: Option<ModelVerdict>,
@@ -231,6 +237,8 @@ impl Models {
             ("delta", &self.delta),
             ("delta_present", &self.delta_present),
             ("site_diversity", &self.site_diversity),
+            ("site_entropy", &self.site_entropy),
+            ("site_recursive", &self.site_recursive),
             ("m", &self.m),
         ];
         let present = all
@@ -263,6 +271,10 @@ impl Models {
             (
                 &mut self.delta,
                 "no delta would do: a class lacks a value of the table",
+            ),
+            (
+                &mut self.site_recursive,
+                "no c would do: a class has records of fewer than l sites",
             ),
             (
                 &mut self.m,

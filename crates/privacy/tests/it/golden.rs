@@ -178,6 +178,47 @@ Northeast,40-43,Flu,1",
     assert_eq!(verify(&blind, Some(&demand)).holds, Some(false));
 }
 
+/// JX09 Table 1 as the paper mends it, with the location generalized, and the stronger kinds of site
+/// diversity that section 3 names: half of the records are each node's.
+#[test]
+fn jx09_table_1_mended_is_as_diverse_as_two_equal_sites() {
+    let mended = "city,age,disease,node
+Northeast,30-43,Heart attack,0
+Northeast,30-43,AIDS,0
+Northeast,30-43,AIDS,1
+Northeast,30-43,Flu,1";
+    let look = |text: &str, demand: &str| {
+        let text = table(text);
+        let (quasi, sensitive) = (strings(&["city", "age"]), strings(&["disease"]));
+        let evidence = Evidence::of_table(&text, &quasi, &sensitive, Some("node")).unwrap();
+        let demand = Requirement::of_line(demand, &evidence.scope()).unwrap();
+        verify(&evidence, Some(&demand))
+    };
+    let entropy = "site_diversity = { at_least = 2, kind = \"entropy\" }";
+    let verdict = look(mended, entropy);
+    assert_eq!(verdict.holds, Some(true));
+    let spread = verdict.models.site_entropy.unwrap();
+    assert_eq!(spread.achieved, Measure::Real(2.0));
+    assert_eq!((spread.floor, spread.failing_classes), (Some(2), Some(0)));
+    // r_1 < c r_2 is strict.
+    let recursive =
+        |c: &str| format!("site_diversity = {{ at_least = 2, kind = \"recursive\", c = {c} }}");
+    assert_eq!(look(mended, &recursive("1")).holds, Some(false));
+    let verdict = look(mended, &recursive("1.1"));
+    assert_eq!(verdict.holds, Some(true));
+    let spread = verdict.models.site_recursive.unwrap();
+    assert_eq!(
+        (spread.achieved, spread.l),
+        (Measure::Fraction(Ratio::whole(1)), Some(2))
+    );
+    // Three of four records of one node: still two sites, and no longer two that are alike.
+    let skewed = mended.replace("AIDS,1", "AIDS,0");
+    assert_eq!(look(&skewed, "site_diversity = 2").holds, Some(true));
+    assert_eq!(look(&skewed, entropy).holds, Some(false));
+    assert_eq!(look(&skewed, &recursive("3")).holds, Some(false));
+    assert_eq!(look(&skewed, &recursive("3.5")).holds, Some(true));
+}
+
 /// TG12 Table 1: every location and every income level is supported by two hospitals or more, but
 /// Palo Alto with 300K-400K only by H7.
 #[test]

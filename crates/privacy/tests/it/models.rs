@@ -118,6 +118,27 @@ fn satisfies(pick: usize, q: &[i64; 4], p: &[i64; 4]) -> bool {
     }
 }
 
+/// How many records each of four sites has, the most first.
+fn of_sites(members: &[Row]) -> Vec<f64> {
+    let count = |site: u8| members.iter().filter(|row| row.3 == site).count() as f64;
+    let mut counts: Vec<f64> = (0..4).map(count).collect();
+    counts.sort_by(|a, b| b.total_cmp(a));
+    counts
+}
+
+fn site_entropy(members: &[Row]) -> f64 {
+    let shares = of_sites(members).into_iter();
+    let shares = shares.map(|count| count / members.len() as f64);
+    let terms = shares.filter(|share| *share > 0.0);
+    terms.map(|share| -share * share.log2()).sum::<f64>().exp2()
+}
+
+/// r_1 / (r_l + r_{l+1} + …) of sites.
+fn site_bound(members: &[Row], l: usize) -> f64 {
+    let counts = of_sites(members);
+    counts[0] / counts[l - 1..].iter().sum::<f64>()
+}
+
 proptest! {
     #[test]
     fn achieved_values_are_those_of_the_worst_class(rows in rows()) {
@@ -142,6 +163,59 @@ proptest! {
         prop_assert!(close(models.t.as_ref().unwrap().achieved, greatest(each(&emd))));
         let sites = |m: &[Row]| m.iter().map(|row| row.3).collect::<BTreeSet<_>>().len() as f64;
         prop_assert!(close(models.site_diversity.as_ref().unwrap().achieved, least(each(&sites))));
+        prop_assert!(close(models.site_entropy.as_ref().unwrap().achieved, least(each(&|m| site_entropy(m)))));
+        let l = least(each(&sites)) as usize;
+        let recursive = models.site_recursive.as_ref().unwrap();
+        prop_assert_eq!(recursive.l, Some(l as u64));
+        prop_assert!(close(recursive.achieved, greatest(each(&|m| site_bound(m, l)))));
+    }
+
+    /// The stronger kinds of site diversity, over all quasi-identifiers and over one alone, and without the
+    /// sites of a coalition: from the rows, by the definitions.
+    #[test]
+    fn records_are_spread_over_sites_as_demanded(
+        rows in rows(),
+        is_recursive in any::<bool>(),
+        tenths in 10..30u32,
+        is_of_one in any::<bool>(),
+        m in 0..3u64,
+    ) {
+        let table = text(&rows);
+        let sites: BTreeSet<u8> = rows.iter().map(|row| row.3).collect();
+        let l = if is_recursive { f64::from(2 + tenths % 2) } else { f64::from(tenths) / 10.0 };
+        let c = f64::from(tenths) / 10.0;
+        prop_assume!((m as usize) < sites.len() && l <= sites.len() as f64);
+        let (kind, and_c) = match is_recursive {
+            true => ("recursive", format!(", c = {c}")),
+            false => ("entropy", String::new()),
+        };
+        let of = if is_of_one { ", attributes = [\"q1\"]" } else { "" };
+        let line = format!("site_diversity = {{ at_least = {l}, kind = \"{kind}\"{and_c}{of} }}, m = {m}");
+        let verdict = look(&table, Some(&line));
+        let mut groups: BTreeMap<(u8, u8), Vec<Row>> = BTreeMap::new();
+        for row in &rows {
+            groups.entry((row.0, if is_of_one { 0 } else { row.1 })).or_default().push(*row);
+        }
+        let is_spread = |members: &[Row]| match is_recursive {
+            // Both sides are tenths.
+            true => site_bound(members, l as usize) < c - 1e-9,
+            false => site_entropy(members) >= l - 1e-8,
+        };
+        let fails = |coalition: u8| {
+            let left = groups.values().map(|members| -> Vec<Row> {
+                members.iter().filter(|row| coalition >> row.3 & 1 == 0).copied().collect()
+            });
+            left.filter(|left| !left.is_empty() && !is_spread(left)).count() as u64
+        };
+        let found = match is_recursive {
+            true => verdict.models.site_recursive.as_ref(),
+            false => verdict.models.site_entropy.as_ref(),
+        };
+        prop_assert_eq!(found.unwrap().failing_classes, Some(fails(0)), "{}", &line);
+        prop_assert_eq!(found.unwrap().holds, Some(fails(0) == 0));
+        let coalitions = (0u8..16).filter(|coalition| u64::from(coalition.count_ones()) <= m);
+        let holds = coalitions.map(fails).sum::<u64>() == 0;
+        prop_assert_eq!(verdict.holds, Some(holds), "{}", &line);
     }
 
     /// The verdict is the conjunction of the models on every class, for coalitions of every size.

@@ -46,8 +46,11 @@ impl<'a> Held<'a> {
         if let Some(m) = requirement.m {
             return not_vertical(format!("m = {m}"));
         }
-        let about_sites = |model: &&Model| matches!(model, Model::SiteDiversity { .. });
-        if let Some(model) = requirement.models.iter().find(about_sites) {
+        if let Some(model) = requirement
+            .models
+            .iter()
+            .find(|model| model.speaks_of_sites())
+        {
             return not_vertical(model.to_string());
         }
         if requirement.sensitive == Sensitive::Product

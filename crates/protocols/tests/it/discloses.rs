@@ -301,7 +301,8 @@ fn never_seen(studies: impl Iterator<Item = (String, Made)>) -> BTreeSet<&'stati
 #[test]
 fn ledgers_of_different_people_stay_within_the_list_and_use_all_of_it() {
     let taxonomy = "k = 4\nsite_diversity = { at_least = 2, kind = \"taxonomy\" }";
-    let requirements = REQUIREMENTS.into_iter().chain([taxonomy]).enumerate();
+    let even = "k = 4\nsite_diversity = { at_least = 1.5, kind = \"entropy\" }";
+    let requirements = REQUIREMENTS.into_iter().chain([taxonomy, even]).enumerate();
     // Every other algorithm with a requirement, so that each has two.
     let kinds = requirements.flat_map(|(turn, require)| {
         let algorithms = HORIZONTAL.into_iter().skip(turn % 2).step_by(2);

@@ -22,6 +22,7 @@ mod proposition;
 mod runs;
 mod shapes;
 mod shares;
+mod site_spread;
 mod tables;
 mod theorem;
 mod vertical;

@@ -12,7 +12,7 @@ use hedgerow_data::{
     TextTable,
 };
 use hedgerow_privacy::verify::{Evidence, verify};
-use hedgerow_privacy::{Model, Requirement, Scope};
+use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::assemble;
@@ -215,8 +215,7 @@ impl Run<'_> {
 fn without_sites(requirement: &Requirement) -> Requirement {
     let mut visible = requirement.clone();
     visible.m = None;
-    let speaks_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
-    visible.models.retain(|model| !speaks_of_sites(model));
+    visible.models.retain(|model| !model.speaks_of_sites());
     visible
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn plan<'a>(
         keeps_twice_k: false,
         medians: Medians::Strict,
         widths: Widths::Box,
+        betraying: None,
     }
 }
 

@@ -123,3 +123,21 @@ fn the_figures_of_the_readme_are_those_of_the_benchmarks() {
     }
     assert_eq!(rows, 5);
 }
+
+/// The README says of every primitive and protocol that the published level does not run as printed what it
+/// does instead, and why.
+#[test]
+fn the_readme_lists_what_is_not_as_printed() {
+    let readme = Page::read("README.md").text;
+    let (_, section) = readme.split_once("## As published").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let rows: Vec<&str> = rows.skip(1).collect();
+    let primitives = hedgerow_smc::settings::DIFFERENCES.iter();
+    let differences = primitives.chain(&hedgerow_protocols::DIFFERENCES);
+    let listed = differences.map(|difference| {
+        let (of, here, reason) = (difference.of, difference.here, difference.reason);
+        format!("| {of} | {here} | {reason} |")
+    });
+    assert_eq!(rows, listed.collect::<Vec<_>>());
+}

@@ -7,7 +7,7 @@ use hedgerow_data::Role;
 use hedgerow_data::study::{DescribedRange, Kind};
 use hedgerow_privacy::utility::AttributeUtility;
 use hedgerow_privacy::{
-    DiversityKind, Sensitive, SiteSupport, StatedCloseness, StatedDiversity, StatedSites,
+    DiversityKind, Sensitive, SitesKind, StatedCloseness, StatedDiversity, StatedSites,
 };
 use hedgerow_smc::exposure::{Extremes, Unions};
 use proptest::prelude::*;
@@ -77,8 +77,9 @@ fn sample() -> Manifest {
                 beta: None,
                 delta: None,
                 site_diversity: Some(StatedSites {
-                    at_least: 2,
-                    kind: SiteSupport::Taxonomy,
+                    at_least: 2.0,
+                    kind: SitesKind::Taxonomy,
+                    c: None,
                     attributes: Some(vec![String::from("zip")]),
                 }),
                 m: Some(1),
@@ -124,6 +125,8 @@ fn sample() -> Manifest {
             l_entropy: Some(2.5),
             t: Some([(String::from("disease"), 0.125)].into_iter().collect()),
             site_diversity: None,
+            site_entropy: None,
+            site_recursive: None,
             m: None,
         },
         utility: Utility {

@@ -180,7 +180,7 @@ pub async fn cluster(
     plan: &Plan<'_>,
     mut each_step: impl FnMut(Progress),
 ) -> Result<Clustering, Error> {
-    plan.demands.refuse_too_many(rows.sites)?;
+    plan.demands.refuse(rows.sites)?;
     if plan.counts == CountsChoice::Hidden {
         hidden::refuse(plan.demands.requirement, rows.sites)?;
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::*;
 
 fn schema() -> Arc<Schema> {
-    let text = "[study]\nname = \"x\"\n\
+    let text = "[study]\nname = \"x\"\npartition = \"horizontal\"\n\
                 [[attribute]]\nname = \"many\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 59]\nwidths = [5, 20]\n\
                 [[attribute]]\nname = \"few\"\nrole = \"quasi\"\nvalues = [\"a\", \"b\", \"c\"]\n";
     let document = Document::parse(text.to_owned(), Path::new("study.toml")).unwrap();

@@ -12,6 +12,12 @@
 //! attributes weighed by width and by how evenly sites are spread; all attributes and the site
 //! itself, weighed by fitness.
 //!
+//! A study may name the attributes that betray a site (JX09 section 3: the quasi-identifiers with respect
+//! to providers). Site diversity is then asked of the records that are written alike in those. Where
+//! classes are written as the cuts leave them (`covers = "box"`), a class that can be cut no more
+//! without taking sites apart is cut on by the other attributes alone, and nobody is asked about sites:
+//! its parts stay one group to who looks at what betrays a site.
+//!
 //! Models that are not monotone (entropy l, t) may fail in a part though a part of that part would
 //! hold; the class stays whole then, as in Mondrian.
 //!
@@ -44,7 +50,7 @@ use crate::horizontal::rows::{Arranged, Cut, OwnRows};
 use open::{Open, Tries, Try};
 
 pub use crate::horizontal::requirement::{
-    COALITIONS, CONTRIBUTORS, ENTROPIES, EVENER, SENSITIVE, SITES, WITHSTOOD,
+    COALITIONS, CONTRIBUTORS, ENTROPIES, EVENER, SENSITIVE, SITES, SPREAD, WITHSTOOD,
 };
 pub use plan::{Choice, Cutting, Plan, Quasi};
 pub use settings::{Choose, Cuts, Medians, TopDown, Widths};
@@ -102,7 +108,7 @@ pub async fn partition(
     mut each_wave: impl FnMut(u32, usize),
 ) -> Result<Partition, Error> {
     let provider = plan.cuts_sites;
-    plan.demands.refuse_too_many(rows.sites)?;
+    plan.demands.refuse(rows.sites)?;
     let mut arranged = Arranged::new(rows, provider);
     let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
     let table = Table::ask(party, rows, &plan.demands, records).await?;
@@ -127,10 +133,16 @@ pub async fn partition(
     let mut open = vec![root];
     let mut closed: Vec<Open> = Vec::new();
     loop {
-        let (going, done): (Vec<Open>, _) = open
-            .into_iter()
-            .partition(|class| class.size >= smallest && class.has_candidate(plan));
-        closed.extend::<Vec<Open>>(done);
+        let mut going = Vec::with_capacity(open.len());
+        for mut class in open {
+            if !class.has_candidate(plan) {
+                class.fix(plan);
+            }
+            match class.size >= smallest && class.has_candidate(plan) {
+                true => going.push(class),
+                false => closed.push(class),
+            }
+        }
         open = going;
         if open.is_empty() {
             break;

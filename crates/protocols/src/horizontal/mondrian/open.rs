@@ -19,6 +19,9 @@ pub(super) struct Open {
     pub(super) born: u64,
     /// Cuts tried and refused since the class was made.
     tried: Vec<Tried>,
+    /// The attributes that may betray a site are cut no more, so that the class and those it was cut from
+    /// stay one group in them.
+    is_fixed: bool,
 }
 
 /// A refused cut.
@@ -103,7 +106,21 @@ impl Open {
             bounds,
             born,
             tried: Vec::new(),
+            is_fixed: false,
         }
+    }
+
+    /// Goes on with a class that has no cut left to try, by the attributes that betray no site alone.
+    pub(super) fn fix(&mut self, plan: &Plan<'_>) {
+        if plan.betraying.is_some() && !self.is_fixed {
+            self.is_fixed = true;
+            self.tried.clear();
+        }
+    }
+
+    /// Whether a cut of the class may not take sites apart.
+    pub(super) fn minds_sites(&self) -> bool {
+        !self.is_fixed
     }
 
     /// How many values the cuts leave of an attribute.
@@ -119,10 +136,16 @@ impl Open {
 
     /// Whether the class has a cut left to try.
     pub(super) fn has_candidate(&self, plan: &Plan<'_>) -> bool {
-        match plan.choice {
-            Choice::Width => self.second_side().is_some() || self.untried().next().is_some(),
-            _ => self.untried().next().is_some() || self.second_sides().next().is_some(),
+        match self.goes_by_width(plan) {
+            true => self.second_side().is_some() || self.untried(plan).next().is_some(),
+            false => self.untried(plan).next().is_some() || self.second_sides().next().is_some(),
         }
+    }
+
+    /// Whether one cut is tried after the other. How sites are spread over the parts does not matter once
+    /// only attributes are cut that betray none.
+    fn goes_by_width(&self, plan: &Plan<'_>) -> bool {
+        plan.choice == Choice::Width || self.is_fixed
     }
 
     /// The cuts to ask about next. Where widths choose: the widest attribute, then its second side,
@@ -133,14 +156,14 @@ impl Open {
         widths: &WholeWidths,
         add: &mut impl FnMut(Candidate),
     ) {
-        if plan.choice == Choice::Width {
+        if self.goes_by_width(plan) {
             let widest = || {
                 let is_quasi = |attribute: &usize| *attribute < plan.quasi.len();
-                let quasi = self.untried().filter(is_quasi);
+                let quasi = self.untried(plan).filter(is_quasi);
                 // The sites come last, as one attribute.
                 let attribute = widths
                     .widest(self, quasi)
-                    .or_else(|| self.untried().next())?;
+                    .or_else(|| self.untried(plan).next())?;
                 Some(Candidate::Fresh { attribute })
             };
             if let Some(candidate) = self.second_side().or_else(widest) {
@@ -148,7 +171,7 @@ impl Open {
             }
             return;
         }
-        let mut fresh = self.untried().peekable();
+        let mut fresh = self.untried(plan).peekable();
         if fresh.peek().is_some() {
             fresh.for_each(|attribute| add(Candidate::Fresh { attribute }));
         } else {
@@ -156,10 +179,14 @@ impl Open {
         }
     }
 
-    fn untried(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.bounds.len()).filter(|attribute| {
+    fn untried<'o>(&'o self, plan: &'o Plan<'_>) -> impl Iterator<Item = usize> + 'o {
+        let betraying = plan.betraying.as_ref().filter(|_| self.is_fixed);
+        (0..self.bounds.len()).filter(move |attribute| {
             let is_tried = |tried: &Tried| tried.attribute == *attribute;
-            self.width(*attribute) > 1 && !self.tried.iter().any(is_tried)
+            let betrays = |betraying: &Vec<bool>| betraying.get(*attribute) != Some(&false);
+            self.width(*attribute) > 1
+                && !self.tried.iter().any(is_tried)
+                && !betraying.is_some_and(betrays)
         })
     }
 
@@ -247,13 +274,11 @@ impl Open {
                 let sensitive = counted.of_part(part).to_vec();
                 *born += 1;
                 let stretch = Stretch { start, end };
-                parts.push(Self::new(
-                    stretch,
-                    counted.sizes[part],
-                    sensitive,
-                    bounds,
-                    *born,
-                ));
+                let size = counted.sizes[part];
+                parts.push(Self {
+                    is_fixed: self.is_fixed,
+                    ..Self::new(stretch, size, sensitive, bounds, *born)
+                });
             }
             start = end;
             // Records at a relaxed median lie on both sides.

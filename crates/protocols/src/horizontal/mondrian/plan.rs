@@ -1,11 +1,11 @@
 //! What the sites agree on before top-down cuts, as a study sets it, and what such a run discloses.
 
 use hedgerow_data::study::Algorithm;
-use hedgerow_data::{Recode, Study, Taxonomy};
-use hedgerow_privacy::{Model, Requirement};
+use hedgerow_data::{Recode, Role, Study, Taxonomy};
+use hedgerow_privacy::{Model, Requirement, SiteSupport};
 use hedgerow_smc::{Security, What, order};
 
-use super::settings::{Choose, Cuts, Medians, TopDown, Widths};
+use super::settings::{Choose, Covers, Cuts, Medians, TopDown, Widths};
 use super::{
     ALL_MEDIANS, AT_MEDIANS, BETWEEN_SITES, CANDIDATES, DATA_RANGES, ENTROPIES, EVENER, MEDIANS,
     MEDIANS_IN_NODES, PARTS, RANGES, RANGES_IN_NODES, RECORDS, REFUSED,
@@ -83,6 +83,9 @@ pub struct Plan<'a> {
     /// Whether a class of exactly 2k records stays whole (JX08 Algorithm 1, lines 8 and 14: above 2k);
     /// otherwise every cut is tried whose parts may hold (JX09: 2k and more).
     pub keeps_twice_k: bool,
+    /// For each quasi-identifier, whether it may betray a site, where site diversity is demanded of the
+    /// records that are written alike in such attributes and the cuts decide how classes are written.
+    pub betraying: Option<Vec<bool>>,
 }
 
 impl Plan<'_> {
@@ -123,6 +126,7 @@ impl<'a> Plan<'a> {
             // The ranges of the data are JX08's, and at the published level so is its stop rule.
             keeps_twice_k: settings.security == Security::Published
                 && top_down.widths == Widths::Data,
+            betraying: betraying(study, requirement, top_down),
         }
     }
 
@@ -168,11 +172,38 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// For each quasi-identifier, whether it may betray a site. `None` where site diversity is asked of every
+/// class: the study names no attributes, or demands support by taxonomy; the values that occur are
+/// written, so that classes which the cuts leave alike may not be; or colluders recognize their own
+/// records by all attributes.
+fn betraying(study: &Study, requirement: &Requirement, top_down: &TopDown) -> Option<Vec<bool>> {
+    let is_by_cuts = top_down.covers == Covers::Box && top_down.widths == Widths::Box;
+    if !is_by_cuts || requirement.m.is_some_and(|m| m > 0) {
+        return None;
+    }
+    let demanding = requirement
+        .models
+        .iter()
+        .filter(|model| model.demands_sites());
+    let mut named = demanding.filter_map(|model| match model {
+        Model::SiteDiversity {
+            support: SiteSupport::Class,
+            attributes,
+            ..
+        }
+        | Model::SiteSpread { attributes, .. } => attributes.as_ref(),
+        _ => None,
+    });
+    let named = named.next()?;
+    let quasi = study.schema.with_role(Role::Quasi).into_iter();
+    let names = quasi.map(|position| &study.schema.attributes()[position].name);
+    Some(names.map(|name| named.contains(name)).collect())
+}
+
 impl Choice {
     /// JX08, JX09 or MPRIV: which of a class's cuts is made, where the study does not say so. Between
     /// sites, width loses less than the fitness of the paper, which is kept in its published form.
     fn of(cuts_sites: bool, requirement: &Requirement, settings: &RunSettings) -> Self {
-        let is_diverse = |model: &Model| matches!(model, Model::SiteDiversity { l, .. } if *l > 1);
         let TopDown {
             alpha,
             choose,
@@ -187,7 +218,7 @@ impl Choice {
         }
         if cuts_sites && settings.security == Security::Published {
             fitness
-        } else if alpha < 1.0 && requirement.models.iter().any(is_diverse) {
+        } else if alpha < 1.0 && requirement.models.iter().any(Model::demands_sites) {
             Self::Diversity { alpha }
         } else {
             Self::Width

@@ -5,7 +5,7 @@
 //! and the choice ask.
 
 use hedgerow_data::Taxonomy;
-use hedgerow_smc::{Party, Rank, What};
+use hedgerow_smc::{Party, Rank, Security, What};
 use rayon::prelude::*;
 
 use super::choose::{self, WholeWidths};
@@ -79,7 +79,10 @@ pub(super) async fn wave(
         counted: &counted,
     };
     note_between_sites(party, plan, asked)?;
-    let (allowed, checks) = table.allowed(party, &asked, tries.len()).await?;
+    let minds_sites = |place: usize| open[tries[place].class].minds_sites();
+    let (allowed, checks) = table
+        .allowed(party, &asked, tries.len(), minds_sites)
+        .await?;
     let chosen = chosen(party, plan, table, widths, asked, &allowed).await?;
     note_refused(party, asked, &allowed)?;
 
@@ -305,19 +308,28 @@ async fn chosen(
         counted,
         ..
     } = asked;
-    let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); open.len()];
-    for place in (0..tries.len()).filter(|place| allowed[*place]) {
-        of_class[tries[place].class].push(place);
-    }
+    let of_class = |is_in: &dyn Fn(usize) -> bool| {
+        let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); open.len()];
+        for place in (0..tries.len()).filter(|place| is_in(*place)) {
+            of_class[tries[place].class].push(place);
+        }
+        of_class
+    };
     let width = |class: usize, place: usize| widths.share(&open[class], tries[place].cut.attribute);
     if let Choice::Diversity { alpha } = plan.choice {
-        let contest = |(class, places): (usize, &Vec<usize>)| {
+        // As printed, equation 3 is relative to the best of all attributes, also of those whose cuts are
+        // not allowed; at the hardened level nothing is asked about those.
+        let is_printed = party.settings().security == Security::Published;
+        let contest = |(class, places): (usize, Vec<usize>)| {
             let widths = places.iter().map(|place| width(class, *place)).collect();
-            Contest::new(places.clone(), widths)
+            let may_win = places.iter().map(|place| allowed[*place]).collect();
+            Contest::new(places, may_win, widths)
         };
-        let contests: Vec<Contest> = of_class.iter().enumerate().map(contest).collect();
+        let of_class = of_class(&|place| allowed[place] || is_printed);
+        let contests: Vec<Contest> = of_class.into_iter().enumerate().map(contest).collect();
         return evenness::best(party, table, &asked, alpha, contests).await;
     }
+    let of_class = of_class(&|place| allowed[place]);
     let Choice::Fitness { weight } = plan.choice else {
         // Each class tries one cut, which is made if allowed.
         return Ok(of_class

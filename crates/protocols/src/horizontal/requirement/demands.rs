@@ -7,7 +7,7 @@ use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::{Model, Requirement};
 use hedgerow_smc::{Security, What};
 
-use super::{COALITIONS, CONTRIBUTORS, Colluders, SENSITIVE, SITES, WITHSTOOD, coalitions};
+use super::{COALITIONS, CONTRIBUTORS, Colluders, SENSITIVE, SITES, SPREAD, WITHSTOOD, coalitions};
 use crate::error::Error;
 
 /// One sensitive attribute of a run.
@@ -33,8 +33,16 @@ pub struct Demands<'a> {
 }
 
 impl<'a> Demands<'a> {
-    /// Refuses demands that cannot be asked about among so many sites.
-    pub(crate) fn refuse_too_many(&self, sites: usize) -> Result<(), Error> {
+    /// Refuses demands that cannot be asked about among so many sites, or not without showing counts.
+    pub(crate) fn refuse(&self, sites: usize) -> Result<(), Error> {
+        let is_of_spread = |model: &&Model| matches!(model, Model::SiteSpread { .. });
+        let colludes = self.requirement.m.is_some_and(|m| m > 0);
+        if let Some(model) = self.requirement.models.iter().find(is_of_spread)
+            && colludes
+        {
+            let model = model.to_string();
+            return Err(Error::SpreadWithColluders { model });
+        }
         coalitions::refuse_too_many(self, sites)
     }
 
@@ -75,12 +83,8 @@ impl<'a> Demands<'a> {
 
     /// What the demands disclose of the whole table.
     pub(crate) fn discloses_of_all(&self) -> Option<What> {
-        let is_of_values = |model: &Model| {
-            !matches!(
-                model,
-                Model::KAnonymity { .. } | Model::SiteDiversity { .. }
-            )
-        };
+        let is_of_values =
+            |model: &Model| !matches!(model, Model::KAnonymity { .. }) && !model.speaks_of_sites();
         let models = &self.requirement.models;
         models.iter().any(is_of_values).then_some(SENSITIVE)
     }
@@ -89,11 +93,14 @@ impl<'a> Demands<'a> {
     pub(crate) fn discloses_of_sites(&self) -> Vec<What> {
         let is_of_sites = |model: &Model| matches!(model, Model::SiteDiversity { .. });
         let sites = self.requirement.models.iter().any(is_of_sites);
+        let is_of_spread = |model: &Model| matches!(model, Model::SiteSpread { .. });
+        let spread = self.requirement.models.iter().any(is_of_spread);
         let coalitions = self.requirement.m.is_some_and(|m| m > 0);
         let is_monotone = self.requirement.models.iter().all(Model::is_monotone);
         let by_sums = coalitions && is_monotone && self.strategy == Strategy::Exact;
         let sites = sites.then_some(SITES).into_iter();
         sites
+            .chain(spread.then_some(SPREAD))
             .chain(by_sums.then_some(WITHSTOOD))
             .chain(coalitions.then_some(COALITIONS))
             .chain((coalitions && self.contributors).then_some(CONTRIBUTORS))

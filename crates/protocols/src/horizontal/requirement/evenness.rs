@@ -7,7 +7,9 @@
 //! hardened level no entropy is opened: cuts meet in pairs, the better goes on, and a pair opens one
 //! bit. First they meet for the greatest entropy, whose sum stays hidden; then for the best score, which
 //! is linear in what each site adds once it is known whose entropy is the greatest. At the published
-//! level the sums are opened, and all sites go through the same pairs alone.
+//! level the sums are opened, and all sites go through the same pairs alone: as printed, over all
+//! candidate cuts of a class, since the maxima of equation 3 are over all quasi-identifiers, also over
+//! those whose cuts are not allowed and cannot win.
 //!
 //! A cut that wins by a hair tells about single records: in small classes of unequal sites even the cut
 //! that is made would tell. So, unlike the paper, at the hardened level a cut beats a wider one only if
@@ -20,7 +22,7 @@
 //! # Discloses
 //! To all sites, hardened: of n cuts of a class 2 (n - 1) bits at most, who wins which pair
 //! ([`EVENER`]); of which the last says which cut is made. Published: the entropy of sites over the
-//! parts of each allowed cut ([`ENTROPIES`], Theorem 2, 2).
+//! parts of each candidate cut of a class that has a choice ([`ENTROPIES`], Theorem 2, 2).
 
 use hedgerow_smc::{Party, Security};
 
@@ -37,25 +39,43 @@ const CLEAR: f64 = 4.0;
 /// The greatest bound of a comparison.
 const MOST: i128 = 1 << 62;
 
-/// The allowed cuts of a class.
+/// The cuts of a class.
 pub(in crate::horizontal) struct Contest {
     /// Tries by width, the widest first; of equals the first.
     places: Vec<usize>,
+    /// Whether a try may win: others are there to be compared with.
+    may_win: Vec<bool>,
     /// Widths relative to the widest.
     widths: Vec<i128>,
 }
 
 impl Contest {
-    /// Tries, and how wide the attribute of each is in the class, relative to the whole table.
-    pub(in crate::horizontal) fn new(places: Vec<usize>, widths: Vec<f64>) -> Self {
+    /// Tries, whether each may win, and how wide its attribute is in the class, relative to the whole
+    /// table.
+    pub(in crate::horizontal) fn new(
+        places: Vec<usize>,
+        may_win: Vec<bool>,
+        widths: Vec<f64>,
+    ) -> Self {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| widths[*b].total_cmp(&widths[*a]));
         let widest = order.first().map_or(1.0, |first| widths[*first]);
         let relative = |at: &usize| (widths[*at] / widest * ONE as f64).round() as i128;
         Self {
             widths: order.iter().map(relative).collect(),
+            may_win: order.iter().map(|at| may_win[*at]).collect(),
             places: order.into_iter().map(|at| places[at]).collect(),
         }
+    }
+
+    /// The tries that may win, the widest first.
+    fn candidates(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.places.len()).filter(|at| self.may_win[*at])
+    }
+
+    /// Whether there is a choice.
+    fn is_open(&self) -> bool {
+        self.candidates().nth(1).is_some()
     }
 }
 
@@ -75,8 +95,8 @@ pub(in crate::horizontal) async fn best(
     contests: Vec<Contest>,
 ) -> Result<Vec<Option<usize>>, Error> {
     let alpha = (alpha.clamp(0.0, 1.0) * ONE as f64).round() as i128;
-    let first = |contest: &Contest| contest.places.first().copied();
-    if alpha == ONE || contests.iter().all(|contest| contest.places.len() < 2) {
+    let first = |contest: &Contest| contest.candidates().next().map(|at| contest.places[at]);
+    if alpha == ONE || !contests.iter().any(Contest::is_open) {
         // The widest, which all sites know; and a class with one way to be cut needs no choice.
         return Ok(contests.iter().map(first).collect());
     }
@@ -87,28 +107,33 @@ pub(in crate::horizontal) async fn best(
             clear: 1,
         }
     };
-    let evenest = judge.winners(party, table, &contests, evener).await?;
     let winners = if alpha == 0 {
-        evenest
+        // Relative to the same greatest entropy, the evenest cut has the best score.
+        judge
+            .winners(party, table, &contests, false, evener)
+            .await?
     } else {
+        let evenest = judge.winners(party, table, &contests, true, evener).await?;
         let better = |class: usize, one: usize, other: usize, contest: &Contest| -> Weighted {
             let wider = alpha * (contest.widths[other] - contest.widths[one]);
             let weight = (ONE - alpha) * ONE;
-            let greatest = contest.places[evenest[class]];
+            let greatest = evenest[class].map(|at| (contest.places[at], wider));
+            let terms = [
+                (contest.places[other], weight),
+                (contest.places[one], -weight),
+            ];
             Weighted {
-                terms: vec![
-                    (greatest, wider),
-                    (contest.places[other], weight),
-                    (contest.places[one], -weight),
-                ],
+                terms: greatest.into_iter().chain(terms).collect(),
                 clear: weight,
             }
         };
-        judge.winners(party, table, &contests, better).await?
+        judge
+            .winners(party, table, &contests, false, better)
+            .await?
     };
     let pairs = contests.iter().zip(winners);
     Ok(pairs
-        .map(|(contest, winner)| contest.places.get(winner).copied())
+        .map(|(contest, winner)| contest.places.get(winner?).copied())
         .collect())
 }
 
@@ -130,7 +155,7 @@ impl Judge {
         tries: &impl Trials,
         contests: &[Contest],
     ) -> Result<Self, Error> {
-        let weighed = contests.iter().filter(|contest| contest.places.len() > 1);
+        let weighed = contests.iter().filter(|contest| contest.is_open());
         let mut places: Vec<usize> = weighed
             .flat_map(|contest| contest.places.iter().copied())
             .collect();
@@ -178,17 +203,24 @@ impl Judge {
         })
     }
 
-    /// The place of the winner of each contest. Two meet, the second wins if the weighted sum is
-    /// enough, and winners meet again; all contests in step.
+    /// The place of the winner of each contest, among all or among those that may win; `None` where there
+    /// is nobody. Two meet, the second wins if the weighted sum is enough, and winners meet again; all
+    /// contests in step. A contest without a choice has no meetings.
     async fn winners(
         &mut self,
         party: &mut Party,
         table: &Table<'_>,
         contests: &[Contest],
+        is_among_all: bool,
         weighted: impl Fn(usize, usize, usize, &Contest) -> Weighted,
-    ) -> Result<Vec<usize>, Error> {
-        let all = contests.iter().map(|contest| contest.places.len());
-        let mut left: Vec<Vec<usize>> = all.map(|count| (0..count).collect()).collect();
+    ) -> Result<Vec<Option<usize>>, Error> {
+        let starting = |contest: &Contest| -> Vec<usize> {
+            match is_among_all && contest.is_open() {
+                true => (0..contest.places.len()).collect(),
+                false => contest.candidates().collect(),
+            }
+        };
+        let mut left: Vec<Vec<usize>> = contests.iter().map(starting).collect();
         while left.iter().any(|left| left.len() > 1) {
             let mut sums = Vec::new();
             for (class, left) in left.iter().enumerate() {
@@ -206,7 +238,7 @@ impl Judge {
                 *left = left.chunks(2).map(winner).collect();
             }
         }
-        let winner = |left: Vec<usize>| left.first().copied().unwrap_or(0);
+        let winner = |left: Vec<usize>| left.first().copied();
         Ok(left.into_iter().map(winner).collect())
     }
 

@@ -6,7 +6,7 @@
 //! part, or which sites have records there.
 //!
 //! # Discloses
-//! Once, the sensitive counts of the whole table; then as `sites`, `sums` and `coalitions` say.
+//! Once, the sensitive counts of the whole table; then as `sites`, `spread`, `sums` and `coalitions` say.
 
 mod coalitions;
 mod counted;
@@ -14,6 +14,7 @@ mod demands;
 pub(super) mod evenness;
 mod settings;
 mod sites;
+mod spread;
 mod sums;
 mod thresholds;
 mod unmeetable;
@@ -36,6 +37,11 @@ pub use settings::Colluders;
 pub const SENSITIVE: What = What::new("sensitive counts of the whole table", "the release");
 /// Whether parts have records of enough sites.
 pub const SITES: What = What::new("parts with records of enough sites", "JX09 Theorem 2, 3");
+/// Whether the records of parts are spread over sites as a stronger kind of site diversity demands.
+pub const SPREAD: What = What::new(
+    "parts whose records are spread over sites as demanded",
+    "the study: entropy or recursive site diversity, JX09 section 3",
+);
 /// How evenly the records of parts are spread over sites: at the published level.
 pub const ENTROPIES: What = What::new("entropies of sites in parts", "JX09 Theorem 2, 2");
 /// How evenly sites are spread, at the hardened level by comparison alone.
@@ -110,7 +116,7 @@ impl<'a> Table<'a> {
     ) -> Result<Self, Error> {
         let models = demands.requirement.models.iter();
         let by_counts: Vec<Model> = models
-            .filter(|model| !matches!(model, Model::SiteDiversity { .. }))
+            .filter(|model| !model.speaks_of_sites())
             .cloned()
             .collect();
         let is_beyond_size = |model: &&Model| !matches!(model, Model::KAnonymity { .. });
@@ -239,7 +245,9 @@ impl<'a> Table<'a> {
 
     /// Whether the requirement speaks of sites, so that sizes and counts alone do not settle it.
     pub(super) fn speaks_of_sites(&self) -> bool {
-        sites::demanded(self).is_some() || self.demands.requirement.m.unwrap_or(0) > 0
+        sites::demanded(self).is_some()
+            || spread::demanded(self).is_some()
+            || self.demands.requirement.m.unwrap_or(0) > 0
     }
 
     /// Of the tries that are allowed so far, forbids the tries that do not satisfy a demand about sites.
@@ -251,20 +259,23 @@ impl<'a> Table<'a> {
         allowed: &mut [bool],
     ) -> Result<u64, Error> {
         sites::check(party, self, tries, allowed).await?;
+        spread::check(party, self, tries, allowed).await?;
         let m = self.demands.requirement.m.unwrap_or(0);
         coalitions::check(party, self, m, tries, allowed).await
     }
 
     /// For each of some tries, whether the try makes more than one part and all non-empty parts satisfy
-    /// the requirement; and how many coalitions were checked.
+    /// the requirement; and how many coalitions were checked. Of tries that need not mind sites, nothing
+    /// is asked about these.
     pub(super) async fn allowed(
         &self,
         party: &mut Party,
         tries: &impl Trials,
         count: usize,
+        minds_sites: impl Fn(usize) -> bool,
     ) -> Result<(Vec<bool>, u64), Error> {
         let view = self.view();
-        let mut allowed: Vec<bool> = (0..count)
+        let by_counts: Vec<bool> = (0..count)
             .map(|place| {
                 let counted = tries.counted(place);
                 // A cut that leaves everything in one part is no cut.
@@ -276,7 +287,12 @@ impl<'a> Table<'a> {
             })
             .collect();
         // Only tries that are allowed so far are worth a question.
+        let asked = |place: usize| by_counts[place] && minds_sites(place);
+        let mut allowed: Vec<bool> = (0..count).map(asked).collect();
         let checks = self.check_sites(party, tries, &mut allowed).await?;
+        for place in (0..count).filter(|place| !minds_sites(*place)) {
+            allowed[place] = by_counts[place];
+        }
         Ok((allowed, checks))
     }
 

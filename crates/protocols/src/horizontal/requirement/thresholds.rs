@@ -225,7 +225,8 @@ pub(super) fn demands(
                 }],
                 rule: Rule::All,
             }),
-            Model::SiteDiversity { .. } => {}
+            // Refused with colluders before a run begins.
+            Model::SiteDiversity { .. } | Model::SiteSpread { .. } => {}
             _ => {
                 for (index, reference) in table.references.iter().enumerate() {
                     let counts = &sensitive[from..from + reference.counts().len()];

@@ -1,12 +1,12 @@
 //! Requirements that not even the whole table satisfies, and what the whole table would satisfy.
 //!
 //! # Discloses
-//! As `sites` and `coalitions` say, of the whole table.
+//! As `sites`, `spread` and `coalitions` say, of the whole table.
 
 use hedgerow_privacy::{Counts, Model, measure};
 use hedgerow_smc::Party;
 
-use super::{Table, Trials, coalitions, sites};
+use super::{Table, Trials, coalitions, sites, spread};
 use crate::error::Error;
 
 impl Table<'_> {
@@ -34,6 +34,12 @@ impl Table<'_> {
             let best = format!(
                 "fewer than {l} sites have records; the largest value that could be met is at most {most}"
             );
+            return Err(self.unmeetable(model.to_string(), best));
+        }
+        spread::check(party, self, whole, &mut allowed).await?;
+        if let (Some((_, model)), [false], 1..) = (spread::demanded(self), allowed, size) {
+            let best =
+                String::from("the records of the whole table are spread over sites too unevenly");
             return Err(self.unmeetable(model.to_string(), best));
         }
         let m = self.demands.requirement.m.unwrap_or(0);
