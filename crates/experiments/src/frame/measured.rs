@@ -84,6 +84,10 @@ impl Axis {
     }
 
     /// The axis from zero.
+    #[allow(
+        clippy::wrong_self_convention,
+        reason = "it says where the axis begins, and converts nothing"
+    )]
     pub(crate) fn from_zero(mut self) -> Self {
         self.from_zero = true;
         self

@@ -6,7 +6,7 @@
 //! 1 Gbit/s on a local network, 30 ms and 100 Mbit/s between institutions. Computing is not counted.
 
 use hedgerow::words::thousands;
-use hedgerow::{Options, Sites, Summary, simulate};
+use hedgerow::{Options, Sites, Summary, anonymize, simulate};
 
 use crate::data::{CENSUS7, Dataset, QI8};
 use crate::frame::prelude::*;
@@ -76,13 +76,13 @@ impl Ran {
         }
     }
 
-    /// TG12's estimate: 2m messages for each call, one after the other.
-    fn printed(name: &'static str, summary: &Summary) -> Self {
+    /// TG12's estimate from the calls of a run as printed: 2m messages for each, one after the other.
+    fn printed(name: &'static str, summary: &Summary, sites: usize) -> Self {
         let calls = summary
             .convergence
             .as_ref()
             .map_or(0, |found| found.published_calls);
-        let messages = (calls * 2 * summary.sites as u64) as f64;
+        let messages = (calls * 2 * sites as u64) as f64;
         Self {
             name,
             seconds: LINES.map(|line| messages * line.printed),
@@ -99,7 +99,7 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
         .first(bench.pick(600, 40_000))
         .with_identifiers();
     let (k, of_adult) = (bench.pick(10, 50), bench.pick(10, 100));
-    bench.steps(7);
+    bench.steps(8);
 
     let horizontal = |name: &str, keys: &str, level: &str, more: &str| {
         bench.step(format!("{name}, {level}"));
@@ -123,11 +123,27 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
     )?;
     let clustering = horizontal(OURS, "name = \"clustering\"", "hardened", "")?;
 
+    // One party that knows whose each record is takes the turns of all sites, and counts their calls.
+    bench.step(PRINTED);
+    let study = census
+        .study("latency")
+        .head("security = \"published\"")
+        .quasi(&CENSUS7)
+        .require(format!("k = {k}"))
+        .algorithm("name = \"clustering\"")
+        .build()?;
+    let owners = (0..census.rows()).map(|row| (row % HORIZONTAL).to_string());
+    let owned = census.clone().with_column("site", owners);
+    let options = Options::new().seed(bench.seed).provider_column("site");
+    let table = owned.table_with(&study, &["site"])?;
+    let printed = anonymize(&study, &table, &options)?.summary;
+
     let (first, second) = QI8.split_at(QI8.len() / 2);
-    let vertical = |name: &str, keys: &str, more: &str| {
-        bench.step(name);
+    let vertical = |name: &str, keys: &str, level: &str, more: &str| {
+        bench.step(format!("{name}, {level}"));
         let study = adult
             .study("latency")
+            .head(format!("security = \"{level}\""))
             .vertical()
             .attribute("id", "identifier")
             .quasi(&QI8)
@@ -143,18 +159,18 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
         };
         summary(simulate(&study, &sites, &Options::new().seed(bench.seed)))
     };
-    let d2pt = vertical("D2PT", "name = \"d2pt\"", "\nt = 1")?;
-    let columns = vertical(VERTICAL_OURS, "name = \"clustering\"", "")?;
+    let d2pt = vertical("D2PT", "name = \"d2pt\"", "hardened", "\nt = 1")?;
+    let columns = vertical(VERTICAL_OURS, "name = \"clustering\"", "hardened", "")?;
 
     let all = [
         Ran::new("Mondrian", &mondrian),
         Ran::new("Mondrian, published", &published),
         Ran::new("provider-aware", &aware),
         Ran::new(OURS, &clustering),
-        Ran::printed(PRINTED, &clustering),
+        Ran::printed(PRINTED, &printed, HORIZONTAL),
         Ran::new("D2PT", &d2pt),
         Ran::new(VERTICAL_OURS, &columns),
-        Ran::printed(VERTICAL_PRINTED, &columns),
+        Ran::printed(VERTICAL_PRINTED, &columns, VERTICAL),
     ];
     let measured = Measured::new(sentence(&all, &census, (k, of_adult), &adult), panels(&all));
     Ok(vec![measured.on(&census).on(&adult)])
