@@ -400,7 +400,7 @@ fn of_adaptive(measured: &Measured) -> Vec<Check> {
             format!("with more than 300 records adaptive needs no more checks than either ({best} of {} points)", many.len()),
             !many.is_empty() && best == many.len(),
         )
-        .or("counts of sites are hidden from a run, so the border of 0.85 is applied to an average that has no part of diversity, and some groups go to the dearer strategy"),
+        .or("binary, with the negation that line 6 of Algorithm 1 has lost in print, settles a safe group as quickly as top-down does, so that a group which the border of 0.85 sends to top-down costs as much or more"),
     ]
 }
 
