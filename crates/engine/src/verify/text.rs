@@ -7,7 +7,7 @@ use hedgerow_privacy::verify::{Measure, ModelVerdict, WorstClass};
 use super::check::{Check, Tampered};
 use super::{AskedBy, Verdict};
 use crate::release::manifest::FILE;
-use crate::words::{aligned, cells as words, count, one_line, percent, singled_out};
+use crate::words::{aligned, cells as words, count, one_line, percent, singled_out, thousands};
 
 pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let verdict = &report.found;
@@ -142,7 +142,12 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         text.push_str(&format!("\nsmallest class: {}\n", class(smallest)));
     }
     text.push('\n');
-    let measured = [risk(report), singled_out(&verdict.other), utility(report)];
+    let measured = [
+        risk(report),
+        reconstruction(report),
+        singled_out(&verdict.other),
+        utility(report),
+    ];
     text.push_str(&aligned(&measured.concat()));
     if let Some(check) = &report.manifest
         && findings.is_none()
@@ -353,6 +358,29 @@ fn risk(report: &Verdict) -> Vec<Vec<String>> {
         rows.push(words(["  unique before", "", &percent(before), ""]));
     }
     rows.push(words(["  unique", "", &percent(risk.uniqueness.after), ""]));
+    rows
+}
+
+/// What fragments tell together, two sensitive attributes at a time.
+fn reconstruction(report: &Verdict) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for pair in &report.reconstruction {
+        let [one, other] = &pair.attributes;
+        rows.push(words([
+            &format!("{one} and {other} put together"),
+            "",
+            "",
+            "",
+        ]));
+        let mut row = |name: &str, value: String| rows.push(words([name, "", &value, ""]));
+        row("  pairs by group", thousands(pair.joined));
+        row("  of nobody", thousands(pair.phantoms));
+        row("  certain", count(pair.certain, "person", "people"));
+        if let Some(found) = &pair.against_original {
+            row("  right, most likely pairs", percent(found.likely));
+            row("  right, by chance", percent(found.by_chance));
+        }
+    }
     rows
 }
 
