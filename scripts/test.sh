@@ -59,6 +59,10 @@ cargo test --workspace
 echo "== the verifier against pyCANON"
 cargo build --quiet --bin hedgerow
 "$(scripts/python-env.sh)" scripts/compare_pycanon.py target/debug/hedgerow
+echo "== the figures of the papers, small, on the synthetic census: the rules that must hold do"
+figures=$(mktemp -d)
+env -u HEDGEROW_DATA target/debug/hedgerow experiment all --quick --out "$figures"
+rm -r "$figures"
 
 echo "== done"
 sort -u "$HEDGEROW_SKIPPED" | sed 's/^\(.*\)\t\(.*\)$/   skipped, no \1: \2/'

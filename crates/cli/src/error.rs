@@ -39,8 +39,16 @@ pub(crate) enum Usage {
     NoSite,
     #[error("`list` and `all` stand alone\nhint: name figures, or say `all`")]
     NamesAndAll,
-    #[error("--by is for --split column only\nhint: add --split column, or leave --by out")]
+    #[error(
+        "--by is for --split column and --split bands only\nhint: add --split column, or leave --by out"
+    )]
     ByWithoutColumn,
+    #[error(
+        "--split bands needs two columns\nhint: name the column whose values share the sites, and the column of the bands, e.g. --by region,age --at 25,56"
+    )]
+    BandsOfTwo,
+    #[error("--at is for --split bands only\nhint: add --split bands, or leave --at out")]
+    AtWithoutBands,
     #[error(
         "nothing says how many sites there are\nhint: give --sites, or --provider-column with the column that names each record's site"
     )]

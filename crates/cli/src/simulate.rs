@@ -24,6 +24,7 @@ enum Partition {
   hedgerow simulate --study study.toml --sites 5 --out release patients.csv
   hedgerow simulate --study study.toml --sites 5 --split column --by zip --independent patients.csv
   hedgerow simulate --study study.toml --sites 3 --local own patients.csv
+  hedgerow simulate --study study.toml --sites 100 --split bands --by zip,age --at 25,56 patients.csv
   hedgerow simulate --study study.toml --provider-column site --out release pooled.csv
   hedgerow simulate --study study.toml --partition vertical --columns 'age,sex|zip,disease' people.csv")]
 pub(crate) struct Arguments {
@@ -50,7 +51,8 @@ pub(crate) struct Arguments {
         conflicts_with = "provider_column"
     )]
     split: Split,
-    /// The columns of --split column.
+    /// The columns of --split column; of --split bands the column whose values share the sites, and the
+    /// column of the bands.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -58,6 +60,15 @@ pub(crate) struct Arguments {
         conflicts_with = "provider_column"
     )]
     by: Vec<String>,
+    /// Where the second band of --split bands and those that follow begin: 25,56.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        conflicts_with = "provider_column"
+    )]
+    at: Vec<i64>,
     /// Also run each site alone, and one party with all rows, and print what each loses.
     #[arg(long)]
     independent: bool,
@@ -87,6 +98,11 @@ enum Split {
     Column,
     /// By the quasi-identifiers, so that sites hold different people.
     Sorted,
+    /// At random, from the seed, with sizes of an exponential distribution.
+    Exponential,
+    /// For each value of the first column of --by an equal share of the sites, and in it for each band
+    /// of the second, such as city and age.
+    Bands,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
@@ -136,11 +152,21 @@ impl Arguments {
         }
         let sites = self.sites.ok_or(Usage::NoSites)?;
         let deal = match self.split {
+            Split::Bands => match &self.by[..] {
+                [column, within] => Deal::Bands {
+                    column: column.clone(),
+                    within: within.clone(),
+                    at: self.at.clone(),
+                },
+                _ => return Err(Usage::BandsOfTwo.into()),
+            },
+            _ if !self.at.is_empty() => return Err(Usage::AtWithoutBands.into()),
             Split::Column => Deal::Columns(self.by.clone()),
             _ if !self.by.is_empty() => return Err(Usage::ByWithoutColumn.into()),
             Split::RoundRobin => Deal::RoundRobin,
             Split::Random => Deal::Random,
             Split::Sorted => Deal::Sorted,
+            Split::Exponential => Deal::Exponential,
         };
         Ok(Sites::Dealt { table, sites, deal })
     }

@@ -73,6 +73,10 @@ pub(crate) struct Arguments {
     /// A table of the population that the release is a sample of, for journalist risk.
     #[arg(long, value_name = "TABLE", requires = "study")]
     population: Option<PathBuf>,
+    /// Another release of the same records: what this and all such views say together (hyperedges, perfect
+    /// matchings, possible worlds). May be given several times.
+    #[arg(long, value_name = "RELEASE", requires = "study")]
+    view: Vec<PathBuf>,
 }
 
 /// How random queries are drawn.
@@ -112,6 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             QueryKind::Mpriv => hedgerow::QueryKind::Mpriv,
         },
         population: arguments.population.clone(),
+        views: arguments.view.clone(),
         verification: arguments.verification,
         observer: Arc::new(Terminal::default()),
     };

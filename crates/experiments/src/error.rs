@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hedgerow_data::files::FileError;
+use hedgerow_data::study::SplitError;
 use hedgerow_data::synthetic::SyntheticError;
 
 /// Why figures were not measured, or not written.
@@ -72,9 +73,15 @@ pub enum Error {
     /// The synthetic census cannot be made.
     #[error(transparent)]
     Synthetic(#[from] SyntheticError),
+    /// Columns cannot be split between sites.
+    #[error(transparent)]
+    Split(#[from] SplitError),
     /// A primitive fails.
     #[error(transparent)]
     Primitive(#[from] hedgerow_smc::Error),
+    /// Colluders cannot be verified against.
+    #[error(transparent)]
+    Colluders(#[from] hedgerow_privacy::m_privacy::Error),
     /// A protocol fails.
     #[error(transparent)]
     Protocol(#[from] hedgerow_protocols::Error),

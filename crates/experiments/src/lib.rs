@@ -26,6 +26,9 @@ mod plot;
 mod record;
 mod run;
 mod table;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 
 mod d2pt;
 mod jx08;

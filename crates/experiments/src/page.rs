@@ -49,7 +49,7 @@ fn section(page: &mut String, record: &Record) {
     let name = escaped(&record.figure);
     let _ = writeln!(
         page,
-        "<section id=\"{name}\">\n<h2>{name}: {}</h2>\n<p>{} {} {}</p>",
+        "<section id=\"{name}\">\n<h2>{name}: {}</h2>\n<p>{} {}{}</p>",
         escaped(&record.title),
         badge(record),
         escaped(record.paper.name()),
@@ -120,19 +120,20 @@ pub(crate) fn markdown(records: &[Record]) -> String {
             page,
             "\n## {0}\n\n{1} ({2}): **{3}**\n\n![{1}](experiments/{0}.svg)\n\n*Claim.* {4}\n\n*Measured.* {5}\n\n",
             record.figure,
-            record.title,
+            prose(&record.title),
             record.paper.name(),
             record.verdict(),
-            record.claim,
-            record.measured
+            prose(&record.claim),
+            prose(&record.measured)
         );
         for check in &record.checks {
             let verdict = if check.holds { "holds" } else { "differs" };
-            let _ = writeln!(page, "- {verdict}: {}", check.words);
+            let _ = writeln!(page, "- {verdict}: {}", prose(&check.words));
         }
         for reason in record.reasons() {
-            let _ = write!(page, "\nMost likely because {reason}.\n");
+            let _ = write!(page, "\nMost likely because {}.\n", prose(reason));
         }
+        let _ = write!(page, "\nData: {}.\n", prose(&record.data.join("; ")));
     }
     page
 }
@@ -166,7 +167,22 @@ fn summary(records: &[Record]) -> String {
 
 /// Text for a cell of a Markdown table.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+    prose(text).replace('|', "\\|")
+}
+
+/// Text of Markdown, in which nothing is markup.
+fn prose(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '*' | '_' | '`' | '[' | ']' | '\\' => out.extend(['\\', letter]),
+            '\n' => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
 }
 
 fn escaped(text: &str) -> String {

@@ -191,9 +191,9 @@ pub(crate) fn measure_all(
             publish(&record, measured, options)?;
             figures.push(record);
         }
-        pages(options)?;
+        pages(options, wanted)?;
     }
-    pages(options)?;
+    pages(options, wanted)?;
     let hold = figures.iter().filter(|record| record.holds).count();
     let broken = figures.iter().filter(|record| record.is_broken());
     Ok(Report {
@@ -221,9 +221,16 @@ fn publish(record: &Record, measured: &Measured, options: &Options) -> Result<()
     record.write(&options.out)
 }
 
-/// Writes the pages of all finished figures of the folder.
-fn pages(options: &Options) -> Result<(), Error> {
-    let records = Record::all(&options.out, list().into_iter().map(|figure| figure.name))?;
+/// Writes the pages of all finished figures of the folder, whichever call measured them.
+fn pages(options: &Options, wanted: &[&Family]) -> Result<(), Error> {
+    let mut names: Vec<&str> = list().into_iter().map(|figure| figure.name).collect();
+    let measured = wanted.iter().flat_map(|family| family.figures);
+    for figure in measured {
+        if !names.contains(&figure.name) {
+            names.push(figure.name);
+        }
+    }
+    let records = Record::all(&options.out, names.into_iter())?;
     write(&options.out.join(PAGE), &page::html(&records))?;
     write(&options.out.join(MARKDOWN), &page::markdown(&records))
 }

@@ -29,6 +29,7 @@ pub mod risk;
 mod singled_out;
 pub mod utility;
 pub mod verify;
+pub mod views;
 mod words;
 
 pub use counts::{Counts, Reference};

@@ -30,6 +30,7 @@ use hedgerow_data::{Cell, Codes, Recode, Role, Study, Table};
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::Present;
 use hedgerow_privacy::{Requirement, Scope};
+use hedgerow_protocols::clustering::{CountsChoice, Stop};
 use hedgerow_protocols::horizontal::clustering::{
     Clustering, Loss, Phase, Plan, Progress, cluster,
 };
@@ -39,7 +40,7 @@ use hedgerow_protocols::horizontal::mondrian::{self, Partition};
 use hedgerow_protocols::horizontal::requirement::Demands;
 use hedgerow_protocols::horizontal::{OwnRows, Owner};
 use hedgerow_smc::memory::{LinkModel, Simulation};
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 
 /// Which table, how it is written, and how it is clustered.
 #[derive(Clone, Copy)]
@@ -330,6 +331,7 @@ fn mondrian(case: &Case, study: &Study, table: &Table) -> f64 {
         demands: demands(&requirement),
         choice: mondrian::Choice::Width,
         cuts_sites: false,
+        keeps_twice_k: false,
         medians: mondrian::Medians::Strict,
         widths: mondrian::Widths::Box,
         betraying: None,
@@ -468,9 +470,10 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         start: 0.5,
         split: 1.5,
         starts: 1,
-        iterations: 20,
+        stop: Stop::at(Security::Hardened),
         is_refined: case.is_refined,
-        flattens_splits: false,
+        is_printed: false,
+        counts: CountsChoice::Opened,
         is_blurred: false,
         seeds: &seeds,
     };

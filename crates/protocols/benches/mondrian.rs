@@ -135,6 +135,7 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
         },
         choice: Choice::Width,
         cuts_sites: false,
+        keeps_twice_k: false,
         medians: Medians::Strict,
         widths: Widths::Box,
         betraying: None,

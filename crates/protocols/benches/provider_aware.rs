@@ -218,6 +218,7 @@ impl Persons {
             cuts_sites,
             medians: Medians::Strict,
             widths: Widths::Box,
+            keeps_twice_k: false,
             betraying: None,
         };
         let rows = OwnRows {

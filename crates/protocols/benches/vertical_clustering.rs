@@ -28,11 +28,12 @@ use hedgerow_data::study::Split;
 use hedgerow_data::{Recode, Role, Schema, Study, Table};
 use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::Stop;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::vertical::clustering::{Loss, Phase, Plan, Progress, assemble, cluster};
 use hedgerow_protocols::vertical::d2pt::columns_of;
 use hedgerow_smc::memory::{LinkModel, Simulation};
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 use hedgerow_testing::{StudyText, integer, real_tables, taxonomy};
 
 /// Attributes with a taxonomy.
@@ -103,7 +104,11 @@ fn main() -> ExitCode {
         start: 0.5,
         split_above: 1.5,
         starts: number("--starts", 1) as u32,
-        iterations: number("--iterations", 50) as u32,
+        stop: Stop {
+            iterations: Some(number("--iterations", 50) as u32),
+            ..Stop::at(Security::Hardened)
+        },
+        is_printed: false,
         is_refined: true,
         noise: 0.0,
         asks_all: false,

@@ -90,6 +90,14 @@ pub enum Error {
         /// Why they must be asked about.
         why: String,
     },
+    /// Demands that cannot be held where sensitive counts stay hidden.
+    #[error(
+        "counts = \"hidden\" cannot be held {why}\nhint: take counts = \"opened\", or change what is named"
+    )]
+    HiddenCounts {
+        /// What cannot be decided without counts, and what can.
+        why: String,
+    },
     /// A threshold too large for the comparison, which cannot happen since thresholds are rounded to
     /// fit.
     #[error("this is a mistake in hedgerow, not in your input: a threshold is out of range")]

@@ -8,7 +8,7 @@ use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Recode, Study};
 use hedgerow_smc::{RoleChoice, Security, Settings};
 
-use crate::clustering::settings::ClusteringSettings;
+use crate::clustering::settings::{ClusteringSettings, CountsChoice};
 use crate::horizontal::mondrian::settings::TopDown;
 use crate::horizontal::requirement::Colluders;
 use crate::published::PublishedSettings;
@@ -81,9 +81,8 @@ impl RunSettings {
                 let message = "`algorithm.noise` is for vertical studies: only there are changes of the loss summed\nhint: leave it out; blur = true hides how many records a site has";
                 return Err(section.wrong("noise", message));
             }
-        } else if section.has("blur") {
-            let message = "`algorithm.blur` is for horizontal studies: how many people a site has is known where all have the same\nhint: leave it out";
-            return Err(section.wrong("blur", message));
+        } else {
+            refuse_horizontal(section)?;
         }
         section.finish()
     }
@@ -102,7 +101,8 @@ impl RunSettings {
 
     /// Whether clusters are refined beyond the published end.
     pub fn is_refined(&self) -> bool {
-        self.security == Security::Hardened && self.clustering.finish
+        let opens_counts = self.clustering.counts == CountsChoice::Opened;
+        self.security == Security::Hardened && self.clustering.finish && opens_counts
     }
 }
 
@@ -122,6 +122,28 @@ fn roles(head: &Section<'_>, study: &Study) -> Result<RoleChoice, DocumentError>
         return Err(head.wrong("roles", message));
     }
     Ok(roles)
+}
+
+/// Keys of clustering that mean nothing where all sites hold the same people.
+fn refuse_horizontal(section: &Section<'_>) -> Result<(), DocumentError> {
+    let keys = [
+        (
+            "blur",
+            "how many people a site has is known where all have the same",
+        ),
+        (
+            "counts",
+            "sensitive counts stay at the site that has the attribute where all have the same people",
+        ),
+    ];
+    for (key, why) in keys {
+        if section.has(key) {
+            let message =
+                format!("`algorithm.{key}` is for horizontal studies: {why}\nhint: leave it out");
+            return Err(section.wrong(key, message));
+        }
+    }
+    Ok(())
 }
 
 /// The keys of D2Pt mean nothing to others.

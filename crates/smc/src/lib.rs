@@ -99,5 +99,5 @@ pub use network::{Network, Site};
 pub use order::Rank;
 pub use party::{Party, Seat};
 pub use random::{Generator, Seed};
-pub use settings::{RoleChoice, Security, Settings};
+pub use settings::{Difference, RoleChoice, Security, Settings};
 pub use union::Items;

@@ -7,11 +7,72 @@ use std::fmt;
 
 use serde::Serialize;
 
+/// A place in which the published level is not as its paper prints it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Difference {
+    /// What is not as printed, and where it is printed.
+    pub of: &'static str,
+    /// What a run does instead.
+    pub here: &'static str,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Every primitive that the published level does not run as printed.
+pub const DIFFERENCES: [Difference; 9] = [
+    Difference {
+        of: "every primitive",
+        here: "many questions go in one message, over encrypted lines that are pinned to keys",
+        reason: "the answers and what is shown of each question are the same; a message for each would make the number of questions the number of rounds",
+    },
+    Difference {
+        of: "ring sums: TG12 Algorithm 1, JX08 section 4.2",
+        here: "modulo 2^64 instead of a bound of the sum",
+        reason: "one size of number for all sums, which no sum reaches",
+    },
+    Difference {
+        of: "conjunction and threshold: TG12 Algorithm 2, section 3.2",
+        here: "a keyed BLAKE3 hash of place and number instead of h(r + u)",
+        reason: "with h(r + u), equal sums at different places of a message look equal",
+    },
+    Difference {
+        of: "conjunction and threshold between two sites",
+        here: "oblivious transfer and a garbled comparator, as at the hardened level",
+        reason: "TG12 section 3.2 needs a third site",
+    },
+    Difference {
+        of: "minimum and maximum: JX08 Algorithm 3",
+        here: "in the last lap every site puts in its own value",
+        reason: "the paper leaves a probability of a wrong answer, which a release cannot carry",
+    },
+    Difference {
+        of: "kth element: JX08 Algorithm 4",
+        here: "the smallest value with at least k records at or below it, searched over the public domain",
+        reason: "where values are equal the printed search may not end",
+    },
+    Difference {
+        of: "union: JX08 Algorithm 5",
+        here: "every run has the study's number of random items, which all sites know",
+        reason: "what a run does must follow from the study; the bound that holds is equation 4, of a known leader, and the summary says so",
+    },
+    Difference {
+        of: "alignment by commutative encryption, which D2PT takes for granted",
+        here: "exponentiation modulo the 2048-bit prime of RFC 3526, of identifiers hashed to squares",
+        reason: "the paper names no cipher",
+    },
+    Difference {
+        of: "whether one of several thresholds is reached (verification = \"exact\")",
+        here: "the hardened form",
+        reason: "no paper prints one; a study as printed does not ask it",
+    },
+];
+
 /// The security level: which form of each primitive a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Security {
-    /// Each primitive as its paper prints it, with its known attacks; for reproduction.
+    /// Each primitive as its paper prints it but for [`DIFFERENCES`], with its known attacks; for
+    /// reproduction.
     Published,
     /// Pairwise-masked sums, comparisons that open one bit, union by mixing.
     #[default]

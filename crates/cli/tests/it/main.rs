@@ -8,6 +8,7 @@ mod daemon;
 mod demo;
 mod described;
 mod documents;
+mod experiment;
 mod forged;
 mod generate;
 mod joint;

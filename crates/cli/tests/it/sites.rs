@@ -263,6 +263,22 @@ fn a_split_by_column_is_by_its_values() {
     assert_ne!(both["baselines"], turned["baselines"]);
 }
 
+/// Sites as the papers had them: a hundred by region and age, ten of an exponential distribution.
+#[test]
+fn uneven_sites_publish_what_one_party_does() {
+    let folder = census();
+    let folder = folder.path();
+    require(folder, "k = 10");
+    let study = "simulate --study c/changed.toml alone.csv --independent";
+    for split in [
+        "--sites 100 --split bands --by native-country,age --at 25,56",
+        "--sites 10 --split exponential",
+    ] {
+        let done = ok(folder, &format!("{study} {split}"));
+        assert_eq!(done["baselines"]["joint_equals_central"], true, "{split}");
+    }
+}
+
 #[test]
 fn one_table_with_a_provider_column_is_what_its_sites_publish() {
     let folder = census();
@@ -303,12 +319,37 @@ fn sites_that_make_no_sense_are_refused() {
         &format!("{simulate} --split column"),
         "--split column does not say by which\nhint: name columns of the study, e.g. --by zip or --by zip,age",
     );
-    for split in ["", " --split random", " --split sorted"] {
+    for split in [
+        "",
+        " --split random",
+        " --split sorted",
+        " --split exponential",
+    ] {
         refused(
             folder,
             &format!("{simulate}{split} --by age"),
-            "--by is for --split column only\nhint: add --split column, or leave --by out",
+            "--by is for --split column and --split bands only\nhint: add --split column, or leave --by out",
         );
+    }
+    for (line, said) in [
+        (
+            "--split bands --by age --at 25",
+            "--split bands needs two columns\nhint: name the column whose values share the sites, and the column of the bands, e.g. --by region,age --at 25,56",
+        ),
+        (
+            "--split bands --by sex,age",
+            "--split bands does not say where bands begin\nhint: name ascending whole numbers, e.g. --by region,age --at 25,56",
+        ),
+        (
+            "--split bands --by age,sex --at 25",
+            "--by: column `sex` has the value `female`, and bands are of whole numbers\nhint: name a column of integers second, e.g. --by region,age",
+        ),
+        (
+            "--at 25",
+            "--at is for --split bands only\nhint: add --split bands, or leave --at out",
+        ),
+    ] {
+        refused(folder, &format!("{simulate} {line}"), said);
     }
     refused(
         folder,

@@ -199,11 +199,13 @@ impl Steps {
 pub enum Ended {
     /// No record moved.
     NothingMoved,
-    /// The loss fell by no more than 1/200 of itself.
+    /// The loss fell by no more than the least gain, a share of itself.
     SmallGain,
-    /// An iteration brought no more than 1/200 of what all iterations had brought, where nobody knows
-    /// the loss.
+    /// An iteration brought no more than the least gain, as a share of what all iterations had brought, where
+    /// nobody knows the loss.
     SmallShare,
+    /// Records still moved, but the loss had not fallen for ten iterations.
+    Circling,
     /// As many were made as may be.
     Bound,
 }
@@ -214,6 +216,7 @@ impl Ended {
             clustering::Ended::NothingMoved => Self::NothingMoved,
             clustering::Ended::SmallGain if is_loss_known => Self::SmallGain,
             clustering::Ended::SmallGain => Self::SmallShare,
+            clustering::Ended::Circling => Self::Circling,
             clustering::Ended::Bound => Self::Bound,
         }
     }
@@ -223,10 +226,13 @@ impl Ended {
         match self {
             Self::NothingMoved => "until no record moved",
             Self::SmallGain => {
-                "until the loss fell by no more than 1/200 of itself; more might have gained a little"
+                "until the loss fell by no more than the least gain; more might have gained a little"
             }
             Self::SmallShare => {
-                "until one brought no more than 1/200 of what all had; more might have gained a little"
+                "until one brought no more than the least gain; more might have gained a little"
+            }
+            Self::Circling => {
+                "until the loss had not fallen for 10 iterations, although records still moved"
             }
             Self::Bound => "STOPPED AT THE BOUND ON ITERATIONS; more might have gained",
         }
@@ -246,7 +252,7 @@ pub struct Convergence {
     /// Why the iterations after clusters were united ended, where there were such iterations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refinement_ended: Option<Ended>,
-    /// SMC calls that the published form would have made until its end, at all starts.
+    /// SMC calls until the published end, at all starts, as TG12 counts them (section 9.2.2).
     pub published_calls: u64,
     /// The mean loss of a cell at the start and after each step.
     pub steps: Vec<Step>,
@@ -334,7 +340,7 @@ impl Convergence {
         };
         let calls = count(self.published_calls, "SMC call", "SMC calls");
         format!(
-            "convergence ({what}: {measure}), {iterations}, {end}\n{}  the published form would have made {calls}\n",
+            "convergence ({what}: {measure}), {iterations}, {end}\n{}  {calls} until the published end, as TG12 counts them\n",
             aligned(&rows)
         )
     }

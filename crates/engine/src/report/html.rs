@@ -516,7 +516,7 @@ fn convergence(html: &mut Html, facts: &Facts) {
         html.put(
             "p",
             &format!(
-                "The start that was kept took {}, {}. The published form of the algorithm would have made {calls} at all starts.",
+                "The start that was kept took {}, {}. Until the published end, all starts made {calls}, as TG12 counts them.",
                 fall.iterations, fall.ended
             ),
         );

@@ -8,6 +8,7 @@ mod local;
 pub(crate) mod refused;
 mod run;
 pub(crate) mod split;
+mod uneven;
 
 pub use anonymize::anonymize;
 pub use run::{Simulation, Sites, simulate};

@@ -69,6 +69,21 @@ pub enum SplitRefused {
         /// The column.
         column: String,
     },
+    /// Bands that begin nowhere.
+    #[error(
+        "--split bands does not say where bands begin\nhint: name ascending whole numbers, e.g. --by region,age --at 25,56"
+    )]
+    AtNothing,
+    /// Bands of a column whose values are no whole numbers.
+    #[error(
+        "--by: column `{column}` has the value `{value}`, and bands are of whole numbers\nhint: name a column of integers second, e.g. --by region,age"
+    )]
+    NoNumber {
+        /// The column.
+        column: String,
+        /// The value that is no number.
+        value: String,
+    },
     /// The columns of the sites do not go together.
     #[error("--columns: {0}")]
     Columns(SplitError),

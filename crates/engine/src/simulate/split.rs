@@ -5,6 +5,7 @@ use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 
 use super::refused::SplitRefused;
+use super::uneven;
 use crate::words::count;
 
 /// How rows are dealt to sites.
@@ -20,6 +21,35 @@ pub enum Deal {
     Columns(Vec<String>),
     /// Rows are dealt in the order of the quasi-identifiers, so that sites hold different people.
     Sorted,
+    /// Rows go to the sites at random, by the seed, and the sites are unlike in size: the sizes are those
+    /// of an exponential distribution (MPRIV section V.A).
+    Exponential,
+    /// Every value of a column that occurs has an equal share of the sites, and within it every band of
+    /// another column, whose values are whole numbers; rows of one band go to its sites in turn (JX09
+    /// section 5.2, with city and age).
+    Bands {
+        /// The column whose values share the sites.
+        column: String,
+        /// The column of the bands.
+        within: String,
+        /// The numbers at which the second band and those that follow begin, ascending.
+        at: Vec<i64>,
+    },
+}
+
+impl Deal {
+    /// The site of each row of a table that is dealt to so many sites, as
+    /// [`simulate`](crate::simulate()) deals it.
+    ///
+    /// # Errors
+    /// The rule speaks of columns that the table does not have, or cannot be dealt by.
+    pub fn owners(&self, table: &Table, sites: usize, seed: u64) -> Result<Vec<u32>, SplitRefused> {
+        if sites == 0 {
+            return Err(SplitRefused::NoSites);
+        }
+        let dealer = Dealer::new(self, sites, seed, table.schema())?;
+        Ok(dealer.owners(table).owners)
+    }
 }
 
 /// Who owns the rows of a table.
@@ -117,8 +147,10 @@ fn numbered(sites: usize) -> Vec<String> {
 /// A rule that deals the rows of a table to so many sites.
 pub(crate) struct Dealer<'a> {
     deal: &'a Deal,
-    /// The columns of [`Deal::Columns`], by position.
+    /// The columns of [`Deal::Columns`] and [`Deal::Bands`], by position.
     by: Vec<usize>,
+    /// The band of each code, for [`Deal::Bands`].
+    bands: Vec<usize>,
     sites: usize,
     seed: u64,
     schema: &'a Schema,
@@ -138,11 +170,28 @@ impl<'a> Dealer<'a> {
                 .iter()
                 .map(|name| ordered(schema, name))
                 .collect::<Result<_, _>>()?,
-            Deal::RoundRobin | Deal::Random | Deal::Sorted => Vec::new(),
+            Deal::Bands { column, within, .. } => {
+                vec![ordered(schema, column)?, ordered(schema, within)?]
+            }
+            Deal::RoundRobin | Deal::Random | Deal::Sorted | Deal::Exponential => Vec::new(),
+        };
+        let bands = match (deal, &by[..]) {
+            (Deal::Bands { within, at, .. }, [_, position]) => {
+                if at.is_empty() || !at.is_sorted() {
+                    return Err(SplitRefused::AtNothing);
+                }
+                let domain = &schema.attributes()[*position].domain;
+                uneven::bands(domain, at).map_err(|value| SplitRefused::NoNumber {
+                    column: within.clone(),
+                    value,
+                })?
+            }
+            _ => Vec::new(),
         };
         Ok(Self {
             deal,
             by,
+            bands,
             sites,
             seed,
             schema,
@@ -154,13 +203,18 @@ impl<'a> Dealer<'a> {
         let rows = table.rows();
         let owners = match self.deal {
             Deal::RoundRobin => (0..rows).map(|row| (row % self.sites) as u32).collect(),
-            Deal::Random => {
-                let mut order: Vec<usize> = (0..rows).collect();
-                order.shuffle(&mut rand_chacha::ChaCha12Rng::seed_from_u64(self.seed));
-                self.even(&order)
-            }
+            Deal::Random => self.even(&self.shuffled(rows)),
             Deal::Sorted => self.even(&sorted(table, &self.schema.with_role(Role::Quasi))),
             Deal::Columns(_) => self.regions(table),
+            Deal::Exponential => self.exponential(rows),
+            Deal::Bands { at, .. } => match coded(table, &self.by)[..] {
+                [first, second] => {
+                    let band = |code: u32| self.bands[code as usize];
+                    uneven::nested((first, second), self.sites, at.len() + 1, band)
+                }
+                // Both columns have codes: that was seen to.
+                _ => Vec::new(),
+            },
         };
         Owners {
             owners,
@@ -181,9 +235,31 @@ impl<'a> Dealer<'a> {
                     count(held, "kind of them", "kinds of them")
                 )
             }
+            Deal::Bands { column, within, .. } => {
+                format!("no row is in the bands of `{column}` and `{within}` that they stand for")
+            }
             _ => format!("the table has {}", count(held, "record", "records")),
         };
         (empty > 0).then(|| format!("{empty} of {} sites hold no records: {why}", self.sites))
+    }
+
+    /// The rows in an order that the seed gives.
+    fn shuffled(&self, rows: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..rows).collect();
+        order.shuffle(&mut rand_chacha::ChaCha12Rng::seed_from_u64(self.seed));
+        order
+    }
+
+    /// Rows at random, as many for each site as an exponential distribution has.
+    fn exponential(&self, rows: usize) -> Vec<u32> {
+        let mut owners = vec![0; rows];
+        let mut order = self.shuffled(rows).into_iter();
+        for (site, size) in (0..).zip(uneven::exponential(rows, self.sites)) {
+            for row in order.by_ref().take(size) {
+                owners[row] = site;
+            }
+        }
+        owners
     }
 
     /// Equal stretches of an order, one for each site.

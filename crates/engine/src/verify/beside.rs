@@ -1,13 +1,16 @@
-//! The tables that a release is compared with: its original, and the population that it is a sample of.
+//! The tables that a release is compared with: its original, the population that it is a sample of, and
+//! other views of the same table.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::{Cell, Release, Role, Schema, Study, Table};
+use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Schema, Study, Table};
+use hedgerow_privacy::views::{Views, ViewsError, ViewsMeasured};
 
-use super::read::histogram;
+use super::read::{Read, histogram};
 use super::refused::VerifyRefused;
+use super::release_file;
 use crate::error::Error;
 use crate::observe::{Observer, Work};
 
@@ -60,4 +63,43 @@ pub(super) fn population(
     let table = read_table(path, &people, &Others::PassOverAll, &*watch)?;
     let columns = (0..quasi.len()).filter_map(|attribute| table.codes(attribute));
     Ok(columns.map(|codes| codes.iter().collect()).collect())
+}
+
+/// What a release and other releases of the same table say together.
+pub(super) fn views(
+    paths: &[PathBuf],
+    study: &Study,
+    release: &Release,
+    observer: &dyn Observer,
+) -> Result<ViewsMeasured, Error> {
+    let mut others = Vec::with_capacity(paths.len());
+    for path in paths {
+        let file = release_file(path, Some(study), None)?;
+        others.push(Read::open(&file, study, observer)?);
+    }
+    let quasi = study.schema.with_role(Role::Quasi);
+    let columns = |release: &'_ Release| -> Vec<GeneralizedColumn> {
+        let columns = quasi.iter().filter_map(|place| release.generalized(*place));
+        columns.cloned().collect()
+    };
+    let all: Vec<Vec<GeneralizedColumn>> = std::iter::once(release)
+        .chain(others.iter().map(|read| &read.release))
+        .map(columns)
+        .collect();
+    let all: Vec<Vec<&GeneralizedColumn>> = all.iter().map(|view| view.iter().collect()).collect();
+    let measured = Views::new(&all).map(|views| views.measured());
+    measured.map_err(|problem| {
+        let number = match problem {
+            ViewsError::Records { view, .. }
+            | ViewsError::Attributes { view, .. }
+            | ViewsError::Apart { view, .. } => view,
+            _ => paths.len() + 1,
+        };
+        // The first view is the release itself.
+        let file = number.checked_sub(2).and_then(|place| paths.get(place));
+        Error::Verify(VerifyRefused::OtherView {
+            file: file.or(paths.first()).cloned().unwrap_or_default(),
+            problem,
+        })
+    })
 }

@@ -23,6 +23,7 @@ use hedgerow_privacy::reconstruction::{Fragment, Pairs, Reconstruction, reconstr
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify_by as judge};
+use hedgerow_privacy::views::ViewsMeasured;
 use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ use crate::release::Release;
 use crate::release::manifest::{FILE, Manifest};
 use crate::release::refused::FolderRefused;
 use crate::study::opened::Opened;
-use beside::{original, population};
+use beside::{original, population, views};
 use questions::stated;
 use read::{Read, in_view, visible};
 use refused::VerifyRefused;
@@ -56,6 +57,9 @@ pub struct Verdict {
     /// What every two sensitive attributes of a fragmented release tell together (D2PT section 3.7).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reconstruction: Vec<Reconstruction>,
+    /// What this and other views of the same table say together, where others were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<ViewsMeasured>,
     /// What the check of the folder's manifest found, where the folder has a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Check>,
@@ -420,12 +424,22 @@ fn with_study(
         true => put_together(study, release, &classes, original.as_ref()),
         false => Vec::new(),
     };
+    let views = match questions.views.is_empty() {
+        true => None,
+        false => Some(views(
+            &questions.views,
+            study,
+            release,
+            &*questions.observer,
+        )?),
+    };
     Ok(Verdict {
         found,
         requirement: asked,
         utility: Some(utility),
         risk,
         reconstruction,
+        views,
         manifest: None,
         sizes: classes.sizes().collect(),
         file: file.to_owned(),
@@ -531,6 +545,7 @@ fn without_study(
         utility: None,
         risk: risk::risk(&classes),
         reconstruction: Vec::new(),
+        views: None,
         manifest: None,
         sizes: classes.sizes().collect(),
         file,

@@ -35,6 +35,9 @@ pub struct Questions {
     pub query_kind: QueryKind,
     /// A table of the population that the release is a sample of.
     pub population: Option<PathBuf>,
+    /// Other anonymized views of the same table: releases of the same study. What all of them say together
+    /// is measured (TG12 section 8.2.1).
+    pub views: Vec<PathBuf>,
     /// By which of MPRIV's strategies m-privacy is verified too, so that its checks are counted.
     pub verification: Option<Strategy>,
     /// Who watches.
@@ -53,6 +56,7 @@ impl Default for Questions {
             queries: 0,
             query_kind: QueryKind::Jx09,
             population: None,
+            views: Vec::new(),
             verification: None,
             observer: std::sync::Arc::new(()),
         }
@@ -92,7 +96,7 @@ impl Questions {
         if study.is_fragmented() && self.provider_column.is_some() {
             return Err(VerifyRefused::NoProvider);
         }
-        let asks_records = self.queries > 0 || self.population.is_some();
+        let asks_records = self.queries > 0 || self.population.is_some() || !self.views.is_empty();
         if study.is_fragmented() && opened.run.d2pt.restore && asks_records {
             return Err(VerifyRefused::Restored);
         }

@@ -46,6 +46,16 @@ pub enum VerifyRefused {
         /// The columns that the file has.
         columns: String,
     },
+    /// A view that is not of the same table, or views that cannot be looked at together.
+    #[error(
+        "--view {}: {problem}\nhint: a view is another release of the same records, by the same study", file.display()
+    )]
+    OtherView {
+        /// The view.
+        file: PathBuf,
+        /// What is wrong with the views.
+        problem: hedgerow_privacy::views::ViewsError,
+    },
     /// Records of sites that hold the same people are of no one site.
     #[error(
         "--provider-column: the sites of a vertical study hold the same people, so no record is of one site\nhint: leave it out"

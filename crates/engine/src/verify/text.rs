@@ -145,6 +145,7 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
     let measured = [
         risk(report),
         reconstruction(report),
+        views(report),
         singled_out(&verdict.other),
         utility(report),
     ];
@@ -382,6 +383,50 @@ fn reconstruction(report: &Verdict) -> Vec<Vec<String>> {
         }
     }
     rows
+}
+
+fn views(report: &Verdict) -> Vec<Vec<String>> {
+    let Some(views) = &report.views else {
+        return Vec::new();
+    };
+    let title = format!("{} views of the same table together", views.views);
+    let mut rows = vec![
+        words([&title, "", "", ""]),
+        words(["  hyperedges", "", &large(views.hyperedges), ""]),
+        words([
+            "  possible records of a hyperedge, fewest",
+            "",
+            &large(views.fewest_choices),
+            "",
+        ]),
+    ];
+    match (views.matchings, views.worlds, views.certain) {
+        (Some(matchings), Some(worlds), Some(certain)) => rows.extend([
+            words(["  perfect matchings", "", &large(matchings), ""]),
+            words(["  possible worlds", "", &thousands(worlds), ""]),
+            words([
+                "  records in every possible world",
+                "",
+                &thousands(certain as u64),
+                "",
+            ]),
+        ]),
+        _ => rows.push(words([
+            "  perfect matchings",
+            "",
+            "too many to be counted",
+            "",
+        ])),
+    }
+    rows
+}
+
+/// A count that may be larger than any integer.
+fn large(number: f64) -> String {
+    match number < 1e15 {
+        true => thousands(number as u64),
+        false => format!("{number:.3e}"),
+    }
 }
 
 fn columns_have(names: &[String]) -> String {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use hedgerow::Study;
 use hedgerow::words::{count, thousands};
-use hedgerow_data::files::{Others, read_batches};
+use hedgerow_data::files::{Others, read_batches, write_table};
 use hedgerow_data::{TextColumn, TextTable};
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
-use tempfile::TempDir;
+use tempfile::{TempDir, TempPath};
 
 use super::forms::Forms;
 use super::study::StudyOf;
@@ -157,6 +157,20 @@ impl Dataset {
         let batch = self.batch(study, &[])?;
         let schema = &study.declared().schema;
         Ok(read_batches(self.name, &[batch], schema, &Others::Refuse)?)
+    }
+
+    /// The columns that a study declares as a CSV file, which goes when the path is dropped.
+    pub(crate) fn file(&self, study: &Study) -> Result<TempPath, Error> {
+        let file = tempfile::Builder::new()
+            .suffix(".csv")
+            .tempfile_in(self.shelf.path())
+            .map_err(|error| Error::Unusable {
+                folder: self.shelf.path().to_owned(),
+                reason: error.to_string(),
+            })?;
+        let path = file.into_temp_path();
+        write_table(&path, &self.coded(study)?, &())?;
+        Ok(path)
     }
 
     fn batch(&self, study: &Study, more: &[&str]) -> Result<RecordBatch, Error> {

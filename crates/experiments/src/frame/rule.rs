@@ -23,6 +23,8 @@ pub(crate) struct Check {
     pub(crate) words: String,
     pub(crate) holds: bool,
     pub(crate) must: Must,
+    /// Whether the check makes sense at full size alone, such as a number of the paper's own table.
+    pub(crate) is_of_full: bool,
     /// The most likely reason where the check fails.
     pub(crate) reason: &'static str,
 }
@@ -74,6 +76,7 @@ impl Check {
             words: words.into(),
             holds,
             must: Must::Never,
+            is_of_full: false,
             reason: "",
         }
     }
@@ -131,6 +134,12 @@ impl Check {
     /// The check must hold at full size.
     pub(crate) fn must_at_full(mut self) -> Self {
         self.must = Must::AtFull;
+        self
+    }
+
+    /// The check is left out of the small version.
+    pub(crate) fn only_at_full(mut self) -> Self {
+        self.is_of_full = true;
         self
     }
 

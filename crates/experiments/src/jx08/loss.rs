@@ -11,7 +11,7 @@ use hedgerow::words::thousands;
 use hedgerow::{Options, Sites, simulate};
 
 use super::query::Answers;
-use super::{RECORDS, mean, study};
+use super::{PRINTED, RECORDS, mean, study};
 use crate::data::Dataset;
 use crate::frame::prelude::*;
 
@@ -123,7 +123,7 @@ fn found(
     country: &str,
 ) -> Result<Found, Error> {
     let (runs, unions) = bench.pick((1, 30), (3, 200));
-    let study = study(data, "jx08-fig7", k)?;
+    let study = study(data, "jx08-fig7", k, PRINTED)?;
     let table = data.table(&study)?;
     let queries: [&[(&str, &str)]; 2] = [
         &[("age", "55")],

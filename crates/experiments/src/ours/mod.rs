@@ -1,6 +1,8 @@
 //! Figures of our own.
 
+mod latency;
+
 use crate::frame::prelude::*;
 
 /// The figures.
-pub(crate) const FAMILIES: &[Family] = &[];
+pub(crate) const FAMILIES: &[Family] = &[latency::FAMILY];

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::error::Error;
-use crate::frame::measured::Measured;
+use crate::frame::measured::{Kind, Measured, Panel};
 use crate::record::Record;
 
 pub(crate) const INK: RGBColor = RGBColor(27, 36, 32);
@@ -24,7 +24,14 @@ const LINE: i32 = 20;
 
 /// Draws a figure.
 pub(crate) fn svg(record: &Record, measured: &Measured) -> Result<String, Error> {
-    let columns = if measured.panels.len() > 1 { 2 } else { 1 };
+    // Names of many bars need the whole width.
+    let is_wide = |panel: &Panel| matches!(&panel.kind, Kind::Bars(names) if names.len() > 6);
+    let is_wide = measured.panels.iter().any(is_wide);
+    let columns = if measured.panels.len() > 1 && !is_wide {
+        2
+    } else {
+        1
+    };
     let rows = measured.panels.len().div_ceil(columns).max(1);
     let (width, height) = if columns == 1 { (820, 460) } else { (580, 420) };
     let whole = width * columns as i32;
@@ -74,21 +81,8 @@ pub(crate) fn svg(record: &Record, measured: &Measured) -> Result<String, Error>
 
 /// The data that are shown, in lines as wide as the figure.
 fn notes(record: &Record, width: i32) -> Vec<String> {
-    let letters = (width - 32) as usize / 7;
     let text = format!("Data: {}.", record.data.join("; "));
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && lines[last].len() + word.len() >= letters {
-            lines.push(word.to_owned());
-        } else {
-            if !lines[last].is_empty() {
-                lines[last].push(' ');
-            }
-            lines[last].push_str(word);
-        }
-    }
-    lines
+    panel::wrapped(&text, (width - 32) as usize / 7)
 }
 
 /// The drawing with words for those who do not see it.

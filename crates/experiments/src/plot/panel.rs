@@ -146,11 +146,11 @@ fn sample(
 ) -> Result<(), Failure> {
     let source = panel.series[place].source;
     match (&panel.kind, source) {
-        (_, Source::Paper) => mark(area, (x + 12, y), Shape::Cross, colour),
+        (_, Source::Paper) => mark(area, (x + 12, y), Shape::Cross, colour, 0),
         (_, Source::Computed) => path(area, &[(x, y), (x + 24, y)], colour, true),
         (Kind::Lines, Source::Measured) => {
             path(area, &[(x, y), (x + 24, y)], colour, false)?;
-            mark(area, (x + 12, y), Shape::of(place), colour)
+            mark(area, (x + 12, y), Shape::of(place), colour, 0)
         }
         (_, Source::Measured) => {
             let corners = [(x + 5, y - 6), (x + 19, y + 6)];
@@ -196,7 +196,7 @@ impl Frame<'_> {
         words(
             area,
             &self.panel.x.words(),
-            (middle, self.bottom + 42),
+            (middle, self.bottom + 44),
             14.0,
             INK,
             HPos::Center,
@@ -222,17 +222,16 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// The names below bars, cut where they would run into each other.
+    /// The names below bars, in lines as wide as a bar's room.
     fn names(&self, area: &Area<'_>, names: &[String]) -> Result<(), Failure> {
         let room = (self.right - self.left) / names.len().max(1) as i32;
         let most = (room / 7).max(3) as usize;
         for (place, name) in names.iter().enumerate() {
             let x = self.left + room * place as i32 + room / 2;
-            let name = match name.chars().count() > most {
-                true => name.chars().take(most - 1).chain(['…']).collect(),
-                false => name.clone(),
-            };
-            words(area, &name, (x, self.bottom + 18), 13.0, INK, HPos::Center)?;
+            for (line, words_of_line) in wrapped(name, most).iter().take(2).enumerate() {
+                let y = self.bottom + 14 + 15 * line as i32;
+                words(area, words_of_line, (x, y), 13.0, INK, HPos::Center)?;
+            }
         }
         Ok(())
     }
@@ -242,8 +241,19 @@ impl Frame<'_> {
             let colour = colour(self.panel, place);
             let points = || series.points.iter();
             let shown: Vec<(i32, i32)> = points().filter_map(|p| self.at(p.x, p.y)).collect();
-            if series.source != Source::Paper {
-                path(area, &shown, colour, series.source == Source::Computed)?;
+            // A curve that a later one lies upon is drawn wide, so that it can be seen.
+            let is_covered = self.panel.series[place + 1..]
+                .iter()
+                .any(|later| later.source == Source::Measured && later.points == series.points);
+            let grow = if is_covered { 4 } else { 0 };
+            match series.source {
+                Source::Measured if is_covered && shown.len() > 1 => {
+                    let style = colour.stroke_width(7);
+                    area.draw(&PathElement::new(shown.clone(), style))?;
+                }
+                Source::Measured => path(area, &shown, colour, false)?,
+                Source::Computed => path(area, &shown, colour, true)?,
+                Source::Paper => {}
             }
             for point in points() {
                 let Some((x, _)) = self.at(point.x, point.y) else {
@@ -266,7 +276,7 @@ impl Frame<'_> {
             };
             if let Some(shape) = shape {
                 for at in shown {
-                    mark(area, at, shape, colour)?;
+                    mark(area, at, shape, colour, grow)?;
                 }
             }
         }
@@ -302,7 +312,7 @@ impl Frame<'_> {
                 } else if series.source == Source::Computed {
                     path(area, &[(left, top), (right, top)], INK, true)?;
                 } else {
-                    mark(area, ((left + right) / 2, top), Shape::Cross, INK)?;
+                    mark(area, ((left + right) / 2, top), Shape::Cross, colour, 0)?;
                 }
             }
             bar += f64::from(u8::from(is_bar(&series)));
@@ -331,6 +341,31 @@ impl Frame<'_> {
     }
 }
 
+/// A text in lines of at most so many letters, cut at spaces, and at hyphens in a longer word; what is
+/// longer still is shortened.
+pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let cut = |word: &str| match word.chars().count() > most {
+        true => word.replace('-', "- "),
+        false => word.to_owned(),
+    };
+    let text: Vec<String> = text.split(' ').map(cut).collect();
+    for word in text.join(" ").split(' ') {
+        let word: String = match word.chars().count() > most {
+            true => word.chars().take(most - 1).chain(['…']).collect(),
+            false => word.to_owned(),
+        };
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
 /// How a point looks.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
@@ -348,27 +383,42 @@ impl Shape {
     }
 }
 
+/// Draws a point, larger by `grow` pixels to each side.
 fn mark(
     area: &Area<'_>,
     (x, y): (i32, i32),
     shape: Shape,
     colour: RGBColor,
+    grow: i32,
 ) -> Result<(), Failure> {
+    let r = 4 + grow;
     let corners = match shape {
-        Shape::Circle => return Ok(area.draw(&Circle::new((x, y), 4, colour.filled()))?),
+        Shape::Circle => return Ok(area.draw(&Circle::new((x, y), r, colour.filled()))?),
         Shape::Cross => {
-            let line = |ends: [(i32, i32); 2]| PathElement::new(ends, colour.stroke_width(3));
-            area.draw(&line([(x - 6, y - 6), (x + 6, y + 6)]))?;
-            return Ok(area.draw(&line([(x - 6, y + 6), (x + 6, y - 6)]))?);
+            // A white edge keeps the cross apart from a bar of its colour.
+            for (colour, wide) in [(WHITE, 7), (colour, 3)] {
+                for ends in [
+                    [(x - 6, y - 6), (x + 6, y + 6)],
+                    [(x - 6, y + 6), (x + 6, y - 6)],
+                ] {
+                    area.draw(&PathElement::new(ends, colour.stroke_width(wide)))?;
+                }
+            }
+            return Ok(());
         }
         Shape::Square => vec![
-            (x - 4, y - 4),
-            (x + 4, y - 4),
-            (x + 4, y + 4),
-            (x - 4, y + 4),
+            (x - r, y - r),
+            (x + r, y - r),
+            (x + r, y + r),
+            (x - r, y + r),
         ],
-        Shape::Triangle => vec![(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)],
-        Shape::Diamond => vec![(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)],
+        Shape::Triangle => vec![(x, y - r - 1), (x + r + 1, y + r), (x - r - 1, y + r)],
+        Shape::Diamond => vec![
+            (x, y - r - 2),
+            (x + r + 2, y),
+            (x, y + r + 2),
+            (x - r - 2, y),
+        ],
     };
     Ok(area.draw(&Polygon::new(corners, colour.filled()))?)
 }
@@ -426,4 +476,33 @@ fn dashes(points: &[(i32, i32)]) -> Vec<[(i32, i32); 2]> {
         }
     }
     dashes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_where_they_can_be() {
+        assert_eq!(wrapped("vertical, printed", 12), ["vertical,", "printed"]);
+        assert_eq!(wrapped("provider-aware", 12), ["provider-", "aware"]);
+        assert_eq!(wrapped("provider-aware", 14), ["provider-aware"]);
+        assert_eq!(wrapped("a b c", 3), ["a b", "c"]);
+        assert_eq!(wrapped("clustering", 5), ["clus…"]);
+        assert_eq!(wrapped("", 5), [""]);
+    }
+
+    #[test]
+    fn dashes_cover_the_path_but_for_its_gaps() {
+        assert_eq!(
+            dashes(&[(0, 0), (20, 0)]),
+            [[(0, 0), (6, 0)], [(10, 0), (16, 0)]]
+        );
+        // A dash goes on around a corner.
+        assert_eq!(
+            dashes(&[(0, 0), (3, 0), (3, 9)]),
+            [[(0, 0), (3, 0)], [(3, 0), (3, 3)], [(3, 7), (3, 9)]]
+        );
+        assert!(dashes(&[(5, 5), (5, 5)]).is_empty());
+    }
 }

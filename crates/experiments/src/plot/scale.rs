@@ -9,6 +9,8 @@ pub(super) struct Scale {
     low: f64,
     high: f64,
     is_log: bool,
+    /// Whether all numbers are whole, so that ticks must be.
+    is_whole: bool,
 }
 
 impl Scale {
@@ -16,6 +18,8 @@ impl Scale {
     pub(super) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Self {
         let is_log = axis.is_log;
         let shown = numbers.filter(|number| number.is_finite() && (!is_log || *number > 0.0));
+        let mut is_whole = true;
+        let shown = shown.inspect(|number| is_whole &= number.fract() == 0.0);
         let (mut low, mut high) = shown
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
                 (low.min(number), high.max(number))
@@ -30,6 +34,7 @@ impl Scale {
                 low: low - space,
                 high: high + space,
                 is_log,
+                is_whole,
             };
         }
         if axis.from_zero {
@@ -48,6 +53,7 @@ impl Scale {
             low: if low == 0.0 { 0.0 } else { low - space },
             high: high + space,
             is_log,
+            is_whole,
         }
     }
 
@@ -67,14 +73,21 @@ impl Scale {
         if self.is_log {
             return self.log_ticks(most);
         }
-        let span = self.high - self.low;
-        let rough = span / most as f64;
+        self.even_ticks(self.low, self.high, most)
+    }
+
+    /// Ticks at equal distances.
+    fn even_ticks(&self, low: f64, high: f64, most: usize) -> Vec<(f64, String)> {
+        let mut rough = (high - low) / most as f64;
+        if self.is_whole {
+            rough = rough.max(1.0);
+        }
         let power = 10f64.powf(rough.log10().floor());
         let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * power);
-        let step = steps.into_iter().find(|step| *step >= rough * 0.999);
-        let step = step.unwrap_or(10.0 * power);
-        let first = (self.low / step).ceil() as i64;
-        let last = (self.high / step).floor() as i64;
+        let fits = |step: &f64| *step >= rough * 0.999 && (!self.is_whole || step.fract() == 0.0);
+        let step = steps.into_iter().find(fits).unwrap_or(10.0 * power);
+        let first = (low / step).ceil() as i64;
+        let last = (high / step).floor() as i64;
         (first..=last)
             .map(|place| {
                 let number = place as f64 * step;
@@ -95,6 +108,11 @@ impl Scale {
             let inside = numbers.filter(|number| (self.low..=self.high).contains(&number.log10()));
             inside.map(|number| (number, short(number))).collect()
         };
+        // On less than a power of ten, round numbers stand at equal distances.
+        if ticks(choices[0], 1).len() < 3 {
+            let [low, high] = [self.low, self.high].map(|power| 10f64.powf(power));
+            return self.even_ticks(low, high, most);
+        }
         let mut found = choices.into_iter().map(|digits| ticks(digits, 1));
         found
             .find(|found| found.len() <= most.max(2))
@@ -127,6 +145,11 @@ mod tests {
             labels(&axis, &[0.1, 0.3], 5),
             ["0.1", "0.15", "0.2", "0.25", "0.3"]
         );
+        let axis = Axis::new("m", "");
+        assert_eq!(labels(&axis, &[0.0, 18.0], 8), ["0", "5", "10", "15"]);
+        assert_eq!(labels(&axis, &[1.0, 3.0], 8), ["1", "2", "3"]);
+        let axis = Axis::new("seconds", "s").log();
+        assert_eq!(labels(&axis, &[0.31, 0.42], 4), ["0.3", "0.35", "0.4"]);
         let axis = Axis::new("checks", "").log();
         assert_eq!(
             labels(&axis, &[1.0, 10_000.0], 6),

@@ -11,12 +11,11 @@ pub(crate) mod searched;
 pub(crate) mod settings;
 pub(crate) mod shape;
 pub(crate) mod shapes;
+pub(crate) mod stop;
 mod tree;
 
-pub use settings::{ClusteringSettings, Loss};
-
-/// The most iterations of a clustering.
-pub(crate) const MOST_ITERATIONS: u32 = 20;
+pub use settings::{ClusteringSettings, CountsChoice, Loss};
+pub use stop::{CIRCLES, Stop};
 
 /// Why iterations over the records ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +24,8 @@ pub enum Ended {
     NothingMoved,
     /// The last iteration moved records, but the loss fell by too little for another.
     SmallGain,
-    /// As many iterations were made as the plan allows.
+    /// Records still moved, but the loss had not fallen for [`CIRCLES`] iterations.
+    Circling,
+    /// As many iterations were made as the plan allows, and the last of them moved records.
     Bound,
 }

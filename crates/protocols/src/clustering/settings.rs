@@ -1,9 +1,15 @@
 //! How clusters are found (TG12), as `[algorithm]` of a study says.
 
 use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_privacy::Ratio;
+use hedgerow_smc::Security;
+
+use super::Stop;
 
 /// The most random starts.
 const MOST_STARTS: i64 = 100;
+/// The greatest bound on iterations that a study may say.
+const MOST_ITERATIONS: i64 = 1_000_000;
 
 /// How clusters are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +22,13 @@ pub struct ClusteringSettings {
     pub starts: u32,
     /// The loss that clustering keeps small.
     pub loss: Loss,
+    /// The most iterations over all records; `None` where the security level decides.
+    pub iterations: Option<u32>,
+    /// Iterations end when one lowers the loss by no more than this share of it; `None` where the security
+    /// level decides.
+    pub least_gain: Option<Ratio>,
+    /// Whether the sensitive counts of clusters are opened on the way.
+    pub counts: CountsChoice,
     /// Whether a site looks at a random share of its records in each turn, which blurs how many records
     /// the site has.
     pub blur: bool,
@@ -33,6 +46,9 @@ impl Default for ClusteringSettings {
             split: 1.5,
             starts: 1,
             loss: Loss::Ncp,
+            iterations: None,
+            least_gain: None,
+            counts: CountsChoice::Opened,
             blur: false,
             finish: true,
             noise: 0.0,
@@ -74,17 +90,75 @@ impl ClusteringSettings {
             return Err(section.wrong("noise", message));
         }
         let loss = section.word("loss", &Loss::NAMES)?;
+        let counts = section.word("counts", &CountsChoice::NAMES)?;
         Ok(Self {
             start,
             split,
             // At most 100.
             starts: starts as u32,
             loss: loss.unwrap_or(defaults.loss),
+            iterations: iterations(section)?,
+            least_gain: least_gain(section)?,
+            counts: counts.unwrap_or(defaults.counts),
             blur: section.boolean("blur")?.unwrap_or(defaults.blur),
             finish: section.boolean("finish")?.unwrap_or(defaults.finish),
             noise,
         })
     }
+
+    /// When iterations end at a level.
+    pub fn stop(&self, security: Security) -> Stop {
+        let by_level = Stop::at(security);
+        Stop {
+            iterations: self.iterations.or(by_level.iterations),
+            least_gain: self.least_gain.unwrap_or(by_level.least_gain),
+        }
+    }
+}
+
+fn iterations(section: &Section<'_>) -> Result<Option<u32>, DocumentError> {
+    let Some(iterations) = section.integer("iterations")? else {
+        return Ok(None);
+    };
+    if !(1..=MOST_ITERATIONS).contains(&iterations) {
+        let message = format!(
+            "`algorithm.iterations` is {iterations}, expected a number from 1 to {MOST_ITERATIONS}\nhint: without it, iterations end after 20 at the hardened level, and when no record moves at the published level"
+        );
+        return Err(section.wrong("iterations", message));
+    }
+    // At most a million.
+    Ok(Some(iterations as u32))
+}
+
+fn least_gain(section: &Section<'_>) -> Result<Option<Ratio>, DocumentError> {
+    let Some(share) = section.number("least_gain")? else {
+        return Ok(None);
+    };
+    let is_share = (0.0..=1.0).contains(&share);
+    match Ratio::from_decimal(share).filter(|_| is_share) {
+        Some(share) => Ok(Some(share)),
+        None => {
+            let message = format!(
+                "`algorithm.least_gain` is {share}, expected a share of the loss from 0 to 1\nhint: with 0, iterations go on until no record moves"
+            );
+            Err(section.wrong("least_gain", message))
+        }
+    }
+}
+
+/// What sites see of the sensitive counts of clusters on the way to a release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountsChoice {
+    /// The counts (TG12 section 6.1).
+    Opened,
+    /// Whether clusters satisfy the demands on them, and nothing else (TG12 section 8.2.2).
+    Hidden,
+}
+
+impl CountsChoice {
+    /// Both choices, by their names in studies.
+    pub const NAMES: [(&'static str, Self); 2] =
+        [("opened", Self::Opened), ("hidden", Self::Hidden)];
 }
 
 /// A loss that is a sum over cells.

@@ -5,10 +5,11 @@ use std::path::Path;
 use hedgerow_data::document::Document;
 
 use super::*;
-use crate::clustering::Loss;
+use crate::clustering::{CountsChoice, Loss, Stop};
 use crate::horizontal::cover::Covers;
 use crate::horizontal::mondrian::{Choose, Cuts, Medians, Widths};
 use crate::vertical::d2pt::{AnonymizerChoice, Suppression, Synchronizer};
+use hedgerow_privacy::Ratio;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_smc::settings::{Probabilistic, Ring, Uniting};
 
@@ -38,13 +39,18 @@ fn how_clusters_are_found() {
         read(&format!("{age}[algorithm]\nname = \"clustering\"\n{lines}"))
     };
     assert_eq!(study("").unwrap().clustering, ClusteringSettings::default());
-    let said =
-        study("start = 1\nsplit = 2.5\nstarts = 100\nloss = \"em\"\nblur = true\nfinish = false\n");
+    let said = study(
+        "start = 1\nsplit = 2.5\nstarts = 100\nloss = \"em\"\nblur = true\nfinish = false\n\
+         iterations = 7\nleast_gain = 0.01\ncounts = \"hidden\"\n",
+    );
     let expected = ClusteringSettings {
         start: 1.0,
         split: 2.5,
         starts: 100,
         loss: Loss::Em,
+        iterations: Some(7),
+        least_gain: Some(Ratio::new(1, 100)),
+        counts: CountsChoice::Hidden,
         blur: true,
         finish: false,
         noise: 0.0,
@@ -70,6 +76,20 @@ fn how_clusters_are_found() {
         let message = format!("`algorithm.starts` is {starts}, expected a number from 1 to 100");
         refused(&format!("starts = {starts}"), &message);
     }
+    for iterations in [0, -3, 1_000_001] {
+        let message =
+            format!("`algorithm.iterations` is {iterations}, expected a number from 1 to 1000000");
+        refused(&format!("iterations = {iterations}"), &message);
+    }
+    let share = "expected a share of the loss from 0 to 1";
+    for least in ["-0.5", "1.5", "NaN"] {
+        let line = format!("least_gain = {}", least.to_lowercase());
+        refused(
+            &line,
+            &format!("`algorithm.least_gain` is {least}, {share}"),
+        );
+    }
+    assert!(study("counts = \"shut\"").unwrap_err().contains("`hidden`"));
     let error = study("loss = \"ncq\"").unwrap_err();
     assert!(error.starts_with("study.toml:10: "), "{error}");
     assert!(error.contains("`ncq`") && error.contains("`em`"), "{error}");
@@ -82,6 +102,42 @@ fn how_clusters_are_found() {
         study("starts = 1.5")
             .unwrap_err()
             .starts_with("study.toml:10: ")
+    );
+}
+
+/// As printed, iterations end when no record moves; a study may end them earlier.
+#[test]
+fn when_iterations_end() {
+    let stop = |security: &str, lines: &str| {
+        let text = format!(
+            "{HORIZONTAL}security = \"{security}\"\n{AGE}[algorithm]\nname = \"clustering\"\n{lines}"
+        );
+        let settings = settings(text).unwrap();
+        settings.clustering.stop(settings.security)
+    };
+    let printed = Stop {
+        iterations: None,
+        least_gain: Ratio::ZERO,
+    };
+    assert_eq!(stop("published", ""), printed);
+    let hardened = Stop {
+        iterations: Some(20),
+        least_gain: Ratio::new(1, 200),
+    };
+    assert_eq!(stop("hardened", ""), hardened);
+    assert_eq!(
+        stop("hardened", "least_gain = 0"),
+        Stop {
+            least_gain: Ratio::ZERO,
+            ..hardened
+        }
+    );
+    assert_eq!(
+        stop("published", "iterations = 6"),
+        Stop {
+            iterations: Some(6),
+            ..printed
+        }
     );
 }
 
@@ -115,6 +171,9 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
             .starts_with("study.toml:13: `algorithm.restore` is for name = \"d2pt\" only")
     );
     assert!(refused("name = \"clustering\"\nblur = true").contains("for horizontal studies"));
+    assert!(
+        refused("name = \"clustering\"\ncounts = \"hidden\"").contains("for horizontal studies")
+    );
     for share in ["-0.1", "1.5", "nan"] {
         let line = format!("name = \"clustering\"\nnoise = {share}");
         assert!(refused(&line).contains("expected a share of the loss of a cell from 0 to 1"));

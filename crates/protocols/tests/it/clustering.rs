@@ -9,6 +9,7 @@ use hedgerow_data::document::Document;
 use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
 use hedgerow_privacy::{Model, Requirement, Scope};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::{CountsChoice, Stop};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{
     ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, Clustering, Ended,
@@ -19,11 +20,18 @@ use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Partition, RECORDS};
 use hedgerow_protocols::horizontal::requirement::{COALITIONS, Demands, SENSITIVE, SITES};
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 use proptest::prelude::*;
 
 use crate::mondrian::{joined, verdict};
 use crate::tables::{self, DEMANDS, adult, own_rows, share, small};
+
+fn bound(iterations: u32) -> Stop {
+    Stop {
+        iterations: Some(iterations),
+        ..Stop::at(Security::Hardened)
+    }
+}
 
 fn seeds(site: u32, start: u32) -> Seed {
     Seed::for_site(u64::from(start), site as usize)
@@ -49,9 +57,10 @@ pub(crate) fn plan<'a>(
         start: 0.5,
         split: 1.5,
         starts: 1,
-        iterations: 20,
+        stop: Stop::at(Security::Hardened),
         is_refined: true,
-        flattens_splits: false,
+        is_printed: false,
+        counts: CountsChoice::Opened,
         is_blurred: false,
         seeds: &seeds,
     }
@@ -86,7 +95,7 @@ proptest! {
         rows in proptest::collection::vec(any::<(u32, u32, u32, u32)>(), 1..60),
         sites in 2..6usize, demand in 0..DEMANDS.len(), m in 0..4u64,
         recode in 0..3usize, loss in 0..3usize, starts in 1..3u32,
-        is_refined in any::<bool>(), is_blurred in any::<bool>(),
+        is_refined in any::<bool>(), is_blurred in any::<bool>(), is_printed in any::<bool>(),
     ) {
         let (schema, table) = small(&rows);
         let line = match m {
@@ -97,8 +106,10 @@ proptest! {
         let plan = Plan {
             loss: [Loss::Ncp, Loss::Lm, Loss::Em][loss],
             starts,
-            is_refined,
+            is_refined: is_refined && !is_printed,
             is_blurred,
+            is_printed,
+            stop: Stop::at(if is_printed { Security::Published } else { Security::Hardened }),
             ..plan(&schema, &requirement, [Recode::Node, Recode::Range, Recode::Set][recode])
         };
         let owners: Vec<u32> = (0..rows.len()).map(|row| (row % sites) as u32).collect();
@@ -327,7 +338,7 @@ fn corners() {
     let requirement = Requirement::of_line("k = 10", &Scope::of_schema(&schema)).unwrap();
     let bounded = |iterations| {
         let plan = Plan {
-            iterations,
+            stop: bound(iterations),
             ..plan(&schema, &requirement, Recode::Node)
         };
         central(&schema, &table, &plan, &vec![0; many.len()], 1).unwrap()
@@ -526,7 +537,7 @@ proptest! {
     ) {
         let (schema, table) = small(&rows);
         let requirement = Requirement::of_line("k = 5", &Scope::of_schema(&schema)).unwrap();
-        let plan = Plan { iterations: most, starts, ..plan(&schema, &requirement, Recode::Node) };
+        let plan = Plan { stop: bound(most), starts, ..plan(&schema, &requirement, Recode::Node) };
         let owners: Vec<u32> = (0..rows.len()).map(|row| (row % sites) as u32).collect();
         let found = central(&schema, &table, &plan, &owners, sites).unwrap();
         let iterations = found.trace.iter().filter(|step| step.phase == Phase::Iteration);
@@ -538,6 +549,7 @@ proptest! {
         match found.ended {
             Ended::NothingMoved => prop_assert!(gains[last].abs() < 1e-12, "{losses:?}"),
             Ended::SmallGain => prop_assert!(is_small(last), "{losses:?}"),
+            Ended::Circling => prop_assert!(false, "a least gain ends circles"),
             Ended::Bound => {
                 prop_assert_eq!(gains.len(), most as usize);
                 prop_assert!(!is_small(last), "{losses:?}");

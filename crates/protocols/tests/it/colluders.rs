@@ -13,6 +13,7 @@ use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::m_privacy::{Strategy, WEIGHT_OF_DIVERSITY};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::{CountsChoice, Stop};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::clustering::{self, Loss, cluster};
 use hedgerow_protocols::horizontal::cover::Covers;
@@ -20,7 +21,7 @@ use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Plan, partition};
 use hedgerow_protocols::horizontal::requirement::Demands;
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 use proptest::prelude::*;
 
 use crate::runs::{Run, mixed, requirement};
@@ -544,9 +545,10 @@ proptest! {
             start: 0.5,
             split: 1.5,
             starts: 1,
-            iterations: 10,
+            stop: Stop { iterations: Some(10), ..Stop::at(Security::Hardened) },
             is_refined,
-            flattens_splits: false,
+            is_printed: false,
+            counts: CountsChoice::Opened,
             is_blurred: false,
             seeds: &seeds,
         };

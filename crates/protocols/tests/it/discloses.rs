@@ -315,6 +315,17 @@ fn ledgers_of_different_people_stay_within_the_list_and_use_all_of_it() {
         let kind = format!("{security}, {require}, {algorithm}");
         (kind, horizontal(security, require, algorithm))
     });
+    // Keys that mean something with some requirements only.
+    let more = [
+        ("published", "k = 4\nl = 2", "counts = \"hidden\""),
+        ("hardened", "k = 4\nalpha = 0.9", "counts = \"hidden\""),
+        ("published", "k = 4", "blur = true"),
+    ];
+    let more = more.map(|(security, require, key)| {
+        let made = horizontal(security, require, &format!("name = \"clustering\"\n{key}"));
+        (format!("{security}, {require}, {key}"), made)
+    });
+    let studies = studies.chain(more);
     let mixed = made(COST, "published", "k = 20", HORIZONTAL[0]);
     let unseen = never_seen(studies.chain([(String::from("mixed"), mixed)]));
     assert!(unseen.is_empty(), "{unseen:?}");

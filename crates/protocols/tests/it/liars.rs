@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hedgerow_data::{Codes, Recode, Role};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::{CountsChoice, Stop};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::assembly::assemble;
 use hedgerow_protocols::horizontal::clustering::{self, Loss, Support, cluster};
@@ -14,7 +15,7 @@ use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan, RECORDS, Widths};
 use hedgerow_smc::memory::{Fault, Faults, Outcome, Rule, Simulation};
-use hedgerow_smc::{Seed, Settings, Site};
+use hedgerow_smc::{Security, Seed, Settings, Site};
 
 use crate::runs::{Part, Run, mixed, printed, requirement};
 use crate::tables::{own_rows, plan, share, small};
@@ -247,9 +248,13 @@ fn clustering_in_all_its_settings() {
             start: 0.5,
             split: 1.5,
             starts: 1,
-            iterations: 3,
+            stop: Stop {
+                iterations: Some(3),
+                ..Stop::at(Security::Hardened)
+            },
             is_refined: settings == hardened,
-            flattens_splits: false,
+            is_printed: false,
+            counts: CountsChoice::Opened,
             is_blurred: false,
             seeds: &seeds,
         };

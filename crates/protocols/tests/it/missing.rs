@@ -203,12 +203,12 @@ proptest! {
     fn no_range_of_clusters_has_one_inside(
         rows in rows(), recode in prop::sample::select(RECODES.to_vec()),
         loss in prop::sample::select(vec![Loss::Lm, Loss::Ncp, Loss::Em]),
-        is_refined: bool, is_blurred: bool, flattens_splits: bool,
+        is_refined: bool, is_blurred: bool, is_printed: bool,
     ) {
         let schema = schema();
         let table = table(&schema, &rows);
         let demand = requirement("k = 3, l = 2", &schema);
-        let plan = clusters::Plan { loss, is_refined, is_blurred, flattens_splits, ..clustering::plan(&schema, &demand, recode) };
+        let plan = clusters::Plan { loss, is_refined, is_blurred, is_printed, ..clustering::plan(&schema, &demand, recode) };
         let owners: Vec<u32> = (0..rows.len() as u32).map(|row| row % 3).collect();
         let Ok(alone) = clustering::central(&schema, &table, &plan, &owners, 3) else {
             // Too few different diseases.

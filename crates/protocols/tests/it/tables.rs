@@ -72,6 +72,7 @@ pub(crate) fn plan<'a>(
         },
         choice: Choice::Width,
         cuts_sites: false,
+        keeps_twice_k: false,
         medians: Medians::Strict,
         widths: Widths::Box,
         betraying: None,

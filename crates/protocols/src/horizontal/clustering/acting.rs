@@ -4,10 +4,14 @@
 //! # Discloses
 //! Nothing by itself; `turn` asks and announces.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 
 use super::values::{OwnValues, bit};
+use super::visits;
 use super::work::Work;
+use crate::clustering::Loss;
 use crate::clustering::measure::Growth;
 use crate::clustering::numbers::{Cluster, Row};
 
@@ -17,9 +21,9 @@ const AT_A_TIME: usize = 512;
 const EXCHANGES: usize = 6;
 
 /// A record that may leave its cluster.
-struct Leaving {
-    row: Row,
-    from: Cluster,
+pub(super) struct Leaving {
+    pub(super) row: Row,
+    pub(super) from: Cluster,
     /// The closure that the record leaves behind, where it changes.
     without: Option<Vec<u64>>,
 }
@@ -32,7 +36,9 @@ type Exchange = (u64, Cluster, Row);
 pub(super) struct Acting {
     site: u32,
     /// The site's records that are still to be looked at, in its order.
-    waiting: Vec<Row>,
+    pub(super) waiting: Vec<Row>,
+    /// As printed, the records that the site's cycle comes to a second time in this turn.
+    pub(super) again: Vec<Row>,
     /// For each cluster asked about, the record that would leave it.
     pub(super) candidates: Vec<Option<Row>>,
     /// The site's own values in each cluster, from the first question about them on.
@@ -40,22 +46,18 @@ pub(super) struct Acting {
     /// Rows that moved in this turn.
     pub(super) has_come: Vec<bool>,
     pub(super) changed: Vec<bool>,
+    /// Clusters that records may not join in this turn, where counts are hidden.
+    pub(super) refused: HashSet<(Row, Cluster)>,
 }
 
 impl Acting {
     pub(super) fn new(work: &mut Work<'_>, speaker: usize, site: u32) -> Self {
         let count = work.clusters.len();
-        let is_blurred = work.plan.is_blurred;
         let least = work.least;
+        let is_printed = work.plan.is_printed;
+        let looked_at = visits::of_turn(work, speaker);
         let speaker = &mut work.speakers[speaker];
         let rows = speaker.order.len();
-        let looked_at = if is_blurred && rows > 0 {
-            // Between a half and one and a half of the records, so that nobody can tell how many there
-            // are.
-            rows / 2 + speaker.generator.below(rows as u64 + 1) as usize
-        } else {
-            rows
-        };
         let from = speaker.next;
         speaker.next = if rows == 0 {
             0
@@ -63,9 +65,11 @@ impl Acting {
             (from + looked_at) % rows
         };
         let order = &speaker.order;
-        let waiting: Vec<Row> = (0..looked_at)
+        let mut waiting: Vec<Row> = (0..looked_at)
             .map(|place| order[(from + place) % rows])
             .collect();
+        let once = if is_printed { rows } else { looked_at };
+        let again = waiting.split_off(once.min(looked_at));
         // Where no cluster may be smaller, records can still change places.
         let may_change = least > 0 && least == work.plan.demands.requirement.k();
         let may_leave = |row: &Row| {
@@ -75,10 +79,12 @@ impl Acting {
         Self {
             site,
             waiting: waiting.into_iter().filter(may_leave).collect(),
+            again,
             candidates: vec![None; count],
             own: vec![None; count],
             has_come: vec![false; work.rows.count],
             changed: vec![false; count],
+            refused: HashSet::new(),
         }
     }
 
@@ -89,7 +95,12 @@ impl Acting {
 
     /// The attributes in which this site's own closure of a row's cluster would change without it.
     fn narrowed(&self, work: &Work<'_>, row: Row) -> u64 {
-        let own = self.own[work.cluster_of(row).index()].as_ref();
+        let cluster = work.cluster_of(row);
+        // Without a record that is alone, nobody has anything there.
+        if work.plan.is_printed && work.clusters.size(cluster) == 1 {
+            return 0;
+        }
+        let own = self.own[cluster.index()].as_ref();
         let all = || (0..work.shapes.attributes()).fold(0, |bits, attribute| bits | bit(attribute));
         own.map_or_else(all, |own| own.narrowed(work.shapes, work.record(row)))
     }
@@ -117,7 +128,8 @@ impl Acting {
     /// Looks at the records that can leave without a question.
     pub(super) fn take_quiet(&mut self, work: &mut Work<'_>) {
         let waiting = std::mem::take(&mut self.waiting);
-        for rows in waiting.chunks(AT_A_TIME) {
+        let at_a_time = if work.plan.is_printed { 1 } else { AT_A_TIME };
+        for rows in waiting.chunks(at_a_time) {
             self.prepare(work, rows.iter().map(|row| work.cluster_of(*row)));
             let quiet: Vec<bool> = rows
                 .par_iter()
@@ -135,16 +147,39 @@ impl Acting {
                     self.waiting.push(*row);
                 }
             }
-            self.weigh(work, leaving);
+            if work.plan.is_printed {
+                self.visit_all(work, leaving);
+            } else {
+                self.weigh(work, leaving);
+            }
         }
     }
 
-    /// Chooses a record of each cluster, and marks the attributes that must be asked about.
-    pub(super) fn ask(&mut self, work: &Work<'_>, masks: &mut [u64]) {
+    /// Chooses a record of each cluster, and marks the attributes that must be asked about. As printed,
+    /// marks none only if no record is left to look at.
+    pub(super) fn ask(&mut self, work: &mut Work<'_>, masks: &mut [u64]) {
+        loop {
+            self.choose(work, masks);
+            if !work.plan.is_printed || masks.iter().any(|mask| *mask != 0) {
+                return;
+            }
+            if self.candidates.iter().any(Option::is_some) {
+                // These came to leave without a question since the site first looked at them.
+                self.take_asked(work, vec![None; masks.len()]);
+            } else if self.again.is_empty() {
+                return;
+            } else {
+                self.waiting = std::mem::take(&mut self.again);
+                self.take_quiet(work);
+            }
+        }
+    }
+
+    pub(super) fn choose(&mut self, work: &Work<'_>, masks: &mut [u64]) {
         self.candidates.fill(None);
         let waiting = std::mem::take(&mut self.waiting);
         for row in waiting {
-            if self.has_come[row.index()] {
+            if self.has_come[row.index()] && !work.plan.is_printed {
                 continue;
             }
             let cluster = work.cluster_of(row);
@@ -167,7 +202,8 @@ impl Acting {
         masks.copy_from_slice(&found);
     }
 
-    pub(super) fn take_asked(&mut self, work: &mut Work<'_>, closures: Vec<Option<Vec<u64>>>) {
+    /// The records that were asked about, by row, with the closures that they leave behind.
+    pub(super) fn leaving(&self, closures: Vec<Option<Vec<u64>>>) -> Vec<Leaving> {
         let candidates = self.candidates.iter().zip(closures).enumerate();
         let mut leaving: Vec<Leaving> = candidates
             .filter_map(|(place, (row, without))| {
@@ -176,6 +212,15 @@ impl Acting {
             })
             .collect();
         leaving.sort_unstable_by_key(|leaving| leaving.row);
+        leaving
+    }
+
+    pub(super) fn take_asked(&mut self, work: &mut Work<'_>, closures: Vec<Option<Vec<u64>>>) {
+        let leaving = self.leaving(closures);
+        if work.plan.is_printed {
+            self.candidates.fill(None);
+            return self.visit_all(work, leaving);
+        }
         let mut late = Vec::new();
         let mut rest = leaving;
         let touched: Vec<bool> = vec![false; work.clusters.len()];
@@ -200,19 +245,105 @@ impl Acting {
         self.candidates.fill(None);
     }
 
+    /// Looks at records of different clusters, one after the other: what comes to a cluster joins what the
+    /// others answered about the record that may leave it.
+    fn visit_all(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
+        let order: Vec<Cluster> = leaving.iter().map(|leaving| leaving.from).collect();
+        let mut left: Vec<Option<Leaving>> = Vec::new();
+        left.resize_with(work.clusters.len(), || None);
+        for leaving in leaving {
+            let from = leaving.from.index();
+            left[from] = Some(leaving);
+        }
+        for cluster in order {
+            let Some(leaving) = left[cluster.index()].take() else {
+                continue;
+            };
+            let row = leaving.row;
+            let to = self.visit(work, leaving);
+            let Some((to, there)) = to.and_then(|to| Some((to, left[to.index()].as_mut()?))) else {
+                continue;
+            };
+            match &mut there.without {
+                Some(closure) => work.shapes.join_record(closure, work.record(row)),
+                // The record there was alone.
+                None if work.clusters.size(to) == 2 => there.without = work.closure_of([row]),
+                None => {}
+            }
+        }
+    }
+
+    /// Moves a record to the cluster where it costs least at present, if that lowers the loss (TG12
+    /// Algorithm 3, steps 7 to 16). Returns where the record went.
+    fn visit(&mut self, work: &mut Work<'_>, leaving: Leaving) -> Option<Cluster> {
+        let target = self.best(work, &leaving)?;
+        self.shift(work, leaving, target);
+        Some(target)
+    }
+
+    /// The cluster where a record costs least at present, if the loss falls by its move.
+    pub(super) fn best(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
+        match work.plan.loss {
+            Loss::Em => self.target_of_all(work, leaving),
+            Loss::Lm | Loss::Ncp => self.target(work, leaving),
+        }
+    }
+
+    fn is_refused(&self, row: Row, cluster: Cluster) -> bool {
+        !self.refused.is_empty() && self.refused.contains(&(row, cluster))
+    }
+
+    /// The cluster where a record would cost least, if that is less than its leaving saves.
+    fn target(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
+        let gain = self.gain(work, leaving)?;
+        let (row, from) = (leaving.row, leaving.from);
+        let may_join = |cluster: Cluster| {
+            cluster != from && may_join(work, cluster, row) && !self.is_refused(row, cluster)
+        };
+        let growth = Growth::new(work.shapes, work.record(row));
+        let best = work.clusters.nearest(&growth, (1, gain), may_join);
+        best.first().map(|(_, cluster)| *cluster)
+    }
+
+    /// As [`Self::target`], where a loss may fall as closures widen, as entropy may: all clusters are looked
+    /// at.
+    fn target_of_all(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
+        let (row, from) = (leaving.row, leaving.from);
+        if !may_leave(work, leaving) {
+            return None;
+        }
+        let record = work.record(row);
+        let size = |cluster: Cluster| i128::from(work.clusters.size(cluster));
+        let loss = |cluster: Cluster| i128::from(work.clusters.loss_of(cluster));
+        let cost = match &leaving.without {
+            Some(closure) => work.shapes.cost(closure),
+            None => work.clusters.cost(from),
+        };
+        let saved = loss(from) - (size(from) - 1) * i128::from(cost);
+        let others: Vec<Cluster> = work.clusters.living().collect();
+        let grown = others
+            .par_iter()
+            .filter(|cluster| **cluster != from)
+            .map(|cluster| {
+                let joined = work
+                    .shapes
+                    .joined_cost(work.clusters.closure(*cluster), record);
+                let grown = (size(*cluster) + 1) * i128::from(joined) - loss(*cluster);
+                (grown, *cluster)
+            });
+        let best = grown
+            .filter(|(_, cluster)| may_join(work, *cluster, row) && !self.is_refused(row, *cluster))
+            .min();
+        let is_better = |(grown, _): &(i128, Cluster)| size(from) == 1 || *grown < saved;
+        best.filter(is_better).map(|(_, cluster)| cluster)
+    }
+
     /// Looks for the best cluster of each record among the present clusters, then moves record after
     /// record, if the move still lowers the loss.
     fn weigh(&mut self, work: &mut Work<'_>, leaving: Vec<Leaving>) {
         let targets: Vec<Option<Cluster>> = leaving
             .par_iter()
-            .map(|leaving| {
-                let gain = self.gain(work, leaving)?;
-                let (row, from) = (leaving.row, leaving.from);
-                let may_join = |cluster: Cluster| cluster != from && may_join(work, cluster, row);
-                let growth = Growth::new(work.shapes, work.record(row));
-                let best = work.clusters.nearest(&growth, (1, gain), may_join);
-                best.first().map(|(_, cluster)| *cluster)
-            })
+            .map(|leaving| self.target(work, leaving))
             .collect();
         for (leaving, target) in leaving.into_iter().zip(targets) {
             let Some(target) = target else { continue };
@@ -310,7 +441,7 @@ impl Acting {
     }
 
     /// Moves a record, and updates what is known of its clusters.
-    fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: Cluster) {
+    pub(super) fn shift(&mut self, work: &mut Work<'_>, leaving: Leaving, to: Cluster) {
         let Leaving { row, from, without } = leaving;
         if let Some(own) = &mut self.own[from.index()] {
             own.take(work.record(row));
@@ -342,23 +473,13 @@ impl Acting {
     /// By how much the loss falls when a record leaves its cluster; `None` if the record must stay. A
     /// record that is alone must leave.
     fn gain(&self, work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
-        let from = leaving.from;
-        let size = work.clusters.size(from);
-        if size <= work.least || size == 0 {
+        if !may_leave(work, leaving) {
             return None;
         }
+        let from = leaving.from;
+        let size = work.clusters.size(from);
         if size == 1 {
             return Some(u64::MAX);
-        }
-        if !work.values(leaving.row).is_empty() {
-            let counts = work.clusters.counts(from);
-            let mut without = counts.to_vec();
-            for value in work.values(leaving.row) {
-                without[*value as usize] -= 1;
-            }
-            if work.is_diverse(size, counts) && !work.is_diverse(size - 1, &without) {
-                return None;
-            }
         }
         let cost = match &leaving.without {
             Some(closure) => work.shapes.cost(closure),
@@ -371,6 +492,24 @@ impl Acting {
                 .saturating_sub((size - 1) * cost),
         )
     }
+}
+
+/// Whether a cluster is large enough, and diverse enough, for a record to leave it.
+fn may_leave(work: &Work<'_>, leaving: &Leaving) -> bool {
+    let from = leaving.from;
+    let size = work.clusters.size(from);
+    if size <= work.least || size == 0 {
+        return false;
+    }
+    if size == 1 || work.values(leaving.row).is_empty() {
+        return true;
+    }
+    let counts = work.clusters.counts(from);
+    let mut without = counts.to_vec();
+    for value in work.values(leaving.row) {
+        without[*value as usize] -= 1;
+    }
+    !work.is_diverse(size, counts) || work.is_diverse(size - 1, &without)
 }
 
 /// Whether a cluster keeps its diversity when a row joins it.

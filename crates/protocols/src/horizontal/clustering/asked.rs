@@ -93,7 +93,6 @@ impl Work<'_> {
             sums.extend_from_slice(own.of_part(place));
         }
         party.sum(what, &mut sums).await?;
-        self.published += clusters.len() as u64;
         let of_clusters = || sums.chunks(counters + 1);
         let told = Counted {
             sizes: of_clusters().map(|sums| sums[0]).collect(),
@@ -130,10 +129,12 @@ impl Work<'_> {
         let mut closures = Vec::with_capacity(clusters.len());
         for ((_, within), cells) in clusters.iter().zip(of_clusters) {
             let mut closure = within.clone();
+            let mut looks = 0;
             for (attribute, cell) in cells.iter().enumerate() {
                 self.shapes.put(attribute, cell, &mut closure);
-                self.published += self.shapes.looks(attribute, within, cell);
+                looks = looks.max(self.shapes.looks(attribute, within, cell));
             }
+            self.calls += looks;
             closures.push(closure);
         }
         Ok(closures)

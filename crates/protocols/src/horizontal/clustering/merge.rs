@@ -15,6 +15,7 @@ use crate::error::Error;
 /// Unites clusters until all satisfy the whole requirement.
 pub(super) async fn merge(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
     work.least = work.k();
+    work.unite_lacking(party).await?;
     unite_small(work);
     unite_unsafe(party, work).await
 }

@@ -21,7 +21,8 @@
 //! occur, which values occur; with entropy, how often. With site diversity by support, which values and
 //! combinations at least l sites have (`support`). In the finishing phase, whether enough records would
 //! cost less in a narrower cluster, and how much less, and sizes, closures and sensitive counts of
-//! clusters that were tried.
+//! clusters that were tried. With hidden counts, no sensitive counts, but which clusters satisfy the demands
+//! on them (`hidden`).
 
 mod acting;
 mod asked;
@@ -29,15 +30,18 @@ mod boxes;
 mod checks;
 mod finish;
 mod flatten;
+mod hidden;
 mod members;
 mod merge;
 mod plan;
+mod proposing;
 mod rebuild;
 mod start;
 mod support;
 mod trial;
 mod turn;
 mod values;
+mod visits;
 mod work;
 
 use hedgerow_data::Cell;
@@ -50,12 +54,13 @@ use super::rows::OwnRows;
 use crate::clustering::cost::UNIT;
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
-pub use crate::clustering::{Ended, Loss};
+pub use crate::clustering::{CountsChoice, Ended, Loss};
 use crate::error::Error;
 use crate::fit::{self, adds_up, holds_own};
 use support::Lifted;
 use work::Work;
 
+pub use hidden::{DIVERSE_CLUSTERS, SIZES_ALONE, TOUCHED_CLUSTERS};
 pub use plan::{Plan, Support};
 
 /// The values of the quasi-identifiers that occur.
@@ -79,6 +84,11 @@ pub const CLUSTER_CLOSURES: What = What::new("closures of clusters", "TG12 Propo
 pub const ASKED_CLUSTERS: What = What::new(
     "clusters that a site asks about in its turn",
     "TG12 section 8.2.3",
+);
+/// How many records all sites together looked at.
+pub const LOOKED_AT: What = What::new(
+    "records that all sites together looked at in an iteration",
+    "TG12 section 8.2.3: when iterations end",
 );
 /// The closures of clusters as they would be without a record.
 pub const CLOSURES_WITHOUT_RECORD: What =
@@ -157,8 +167,9 @@ pub struct Clustering {
     pub trace: Vec<Progress>,
     /// Why the iterations of the start that was kept ended.
     pub ended: Ended,
-    /// SMC calls that the published form would have made for the same questions until its end: a sum for
-    /// each size, a conjunction for each node that a search looks at (TG12 section 9.2.2).
+    /// SMC calls until the published end, as the paper counts them (TG12 sections 7.1 and 9.2.2): a sum for
+    /// each size and for the sensitive values of each class, and for each closure as many conjunctions as
+    /// its longest search of a taxonomy looks at nodes.
     pub published_calls: u64,
 }
 
@@ -170,6 +181,9 @@ pub async fn cluster(
     mut each_step: impl FnMut(Progress),
 ) -> Result<Clustering, Error> {
     plan.demands.refuse(rows.sites)?;
+    if plan.counts == CountsChoice::Hidden {
+        hidden::refuse(plan.demands.requirement, rows.sites)?;
+    }
     let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
     let held = without_support(plan.demands.requirement);
     let demands = Demands {
@@ -179,18 +193,28 @@ pub async fn cluster(
             .map_or(plan.demands.requirement, |_| &held),
         ..plan.demands.clone()
     };
-    let table = Table::ask(party, rows, &demands, records).await?;
+    let table = match plan.counts {
+        CountsChoice::Opened => Table::ask(party, rows, &demands, records).await?,
+        CountsChoice::Hidden => Table::without_counts(rows, &demands, records),
+    };
     let lifted = match &plan.support {
         Some(support) => support::lift(party, rows, plan, support, records).await?,
         None => Lifted::none(rows),
     };
     let shapes = shapes(party, rows, plan, records, lifted.spans).await?;
     let mut best: Option<(Work<'_>, Vec<Progress>, Ended)> = None;
-    let (mut checks, mut published_calls) = (0, 0);
+    // The number of records, and what the loss is relative to.
+    let mut published_calls = match plan.loss {
+        Loss::Lm => 1,
+        Loss::Ncp => 2,
+        Loss::Em => 1 + shapes.attributes() as u64,
+    };
+    let mut checks = 0;
     for start in 0..plan.starts.max(1) {
         let mut work = Work::new(rows, &lifted.records, (&shapes, &table), plan, start);
         if start == 0 {
             checks += work.refuse_unmeetable(party).await?;
+            work.refuse_hidden(party).await?;
         }
         let mut trace = Vec::new();
         let mut step = |phase: Phase, work: &Work<'_>| {
@@ -205,8 +229,8 @@ pub async fn cluster(
         };
         start::start(party, &mut work).await?;
         let ended = turn::iterate(party, &mut work, &mut step).await?;
-        published_calls += work.published;
-        if plan.is_refined {
+        published_calls += work.calls;
+        if plan.is_refined && plan.counts == CountsChoice::Opened {
             finish::finish(party, &mut work, &mut step).await?;
         } else {
             merge::merge(party, &mut work).await?;
@@ -232,10 +256,10 @@ pub async fn cluster(
         .count();
     Ok(Clustering {
         partition: Partition::of_classes(classes, iterations as u32, checks, &table),
+        published_calls: published_calls + cells.len() as u64,
         cells,
         trace,
         ended,
-        published_calls,
     })
 }
 

@@ -6,10 +6,11 @@ use hedgerow_privacy::{Model, Requirement, SiteSupport};
 use hedgerow_smc::{Security, Seed, What};
 
 use super::{
-    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, OCCURRING_VALUES,
-    SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, TRIED_CLUSTERS, VALUE_COUNTS, without_support,
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, DIVERSE_CLUSTERS,
+    LOOKED_AT, OCCURRING_VALUES, SAVINGS_IN_NARROWER_CLUSTERS, SIZES_ALONE, SUPPORTED_VALUES,
+    TOUCHED_CLUSTERS, TRIED_CLUSTERS, VALUE_COUNTS, without_support,
 };
-use crate::clustering::{Loss, MOST_ITERATIONS};
+use crate::clustering::{CountsChoice, Loss, Stop};
 use crate::horizontal::mondrian::RECORDS;
 use crate::horizontal::requirement::Demands;
 use crate::horizontal::writing::{Writing, writings};
@@ -32,13 +33,16 @@ pub struct Plan<'a> {
     pub split: f64,
     /// Random starts, of which the best is kept.
     pub starts: u32,
-    /// The most iterations over all records.
-    pub iterations: u32,
+    /// When iterations over all records end.
+    pub stop: Stop,
     /// Whether clusters are refined beyond the published end.
     pub is_refined: bool,
-    /// Whether the sites spread sensitive values evenly over the halves of a split too, as the paper does
-    /// (TG12 section 6.1.2): as many rounds as there are sites.
-    pub flattens_splits: bool,
+    /// Whether clusters are found as the paper prints it, however many rounds that takes: a site looks at
+    /// every record of its turn, one after the other, each weighed against the clusters as they then are;
+    /// sensitive values are spread evenly over the halves of a split too (TG12 section 6.1.2).
+    pub is_printed: bool,
+    /// Whether the sensitive counts of clusters are opened on the way; hidden counts go with the published end.
+    pub counts: CountsChoice,
     /// Whether a site looks at a random share of its records in each turn (TG12 section 8.2.3).
     pub is_blurred: bool,
     /// The seed of each site that this party speaks for, at each start, for its labels and orders.
@@ -62,9 +66,10 @@ impl<'a> Plan<'a> {
             start: clustering.start,
             split: clustering.split,
             starts: clustering.starts,
-            iterations: MOST_ITERATIONS,
+            stop: clustering.stop(settings.security),
             is_refined: settings.is_refined(),
-            flattens_splits: settings.security == Security::Published,
+            is_printed: settings.security == Security::Published,
+            counts: clustering.counts,
             is_blurred: clustering.blur,
             seeds,
         }
@@ -75,18 +80,27 @@ impl<'a> Plan<'a> {
     /// are the last closures.
     pub fn discloses(&self) -> Vec<What> {
         let mut all = vec![RECORDS];
-        all.extend(self.demands.discloses_of_all());
+        let of_values = self.demands.discloses_of_all();
+        let hides = self.counts == CountsChoice::Hidden;
+        match (hides, of_values) {
+            (false, of_values) => all.extend(of_values),
+            (true, Some(_)) => all.extend([DIVERSE_CLUSTERS, TOUCHED_CLUSTERS]),
+            (true, None) => {}
+        }
         match self.loss {
             Loss::Ncp => all.push(OCCURRING_VALUES),
             Loss::Lm => {}
             Loss::Em => all.push(VALUE_COUNTS),
         }
         all.extend([
-            CLUSTER_SIZES,
+            if hides { SIZES_ALONE } else { CLUSTER_SIZES },
             CLUSTER_CLOSURES,
             ASKED_CLUSTERS,
             CLOSURES_WITHOUT_RECORD,
         ]);
+        if self.is_printed && self.is_blurred {
+            all.push(LOOKED_AT);
+        }
         if self.is_refined {
             all.extend([SAVINGS_IN_NARROWER_CLUSTERS, TRIED_CLUSTERS]);
         }

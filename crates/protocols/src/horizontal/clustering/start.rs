@@ -6,9 +6,9 @@
 
 use hedgerow_smc::Party;
 
+use super::CLUSTER_CLOSURES;
 use super::flatten::flatten;
 use super::work::Work;
-use super::{CLUSTER_CLOSURES, CLUSTER_SIZES};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
 
@@ -21,7 +21,7 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
     for speaker in 0..work.speakers.len() {
         let mut rows = work.speakers[speaker].order.clone();
         // Values are dealt one after the other, each evenly.
-        rows.sort_by(|a, b| work.values(*a).cmp(work.values(*b)));
+        rows.sort_by(|a, b| work.dealt_by(*a).cmp(work.dealt_by(*b)));
         let mut labels = all.clone();
         work.speakers[speaker].generator.shuffle(&mut labels);
         for (place, row) in rows.into_iter().enumerate() {
@@ -29,24 +29,34 @@ pub(super) async fn start(party: &mut Party, work: &mut Work<'_>) -> Result<(), 
         }
     }
     let whole = work.whole();
-    let mut told = work.ask_sizes(party, CLUSTER_SIZES, &all, &whole).await?;
+    let mut told = work.ask_sizes(party, work.sizes(), &all, &whole).await?;
+    // A sum for each size, and one for all sensitive counts.
+    work.calls += all.len() as u64 + u64::from(work.clusters.counters() > 0);
     if work.clusters.counters() > 0 {
         let group: Vec<usize> = (0..all.len()).collect();
         told = flatten(party, work, (&all, &[group]), told, &whole).await?;
     }
     let everything = work.everything();
-    let within: Vec<(Cluster, Vec<u64>)> = all
-        .iter()
-        .map(|cluster| (*cluster, everything.clone()))
+    let has_records = |place: &usize| told.sizes[*place] > 0;
+    let within: Vec<(Cluster, Vec<u64>)> = (0..clusters)
+        .filter(has_records)
+        .map(|place| (all[place], everything.clone()))
         .collect();
-    let closures = work.ask_closures(party, CLUSTER_CLOSURES, &within).await?;
+    let mut closures = work
+        .ask_closures(party, CLUSTER_CLOSURES, &within)
+        .await?
+        .into_iter();
     work.clusters.change(|change| {
-        for (place, (cluster, closure)) in all.iter().zip(&closures).enumerate() {
+        for (place, cluster) in all.iter().enumerate() {
             change.set_counts(*cluster, told.sizes[place], told.of_part(place));
-            change.set_closure(*cluster, closure);
+            let closure = Some(place)
+                .filter(has_records)
+                .and_then(|_| closures.next());
+            change.set_closure(*cluster, closure.as_deref().unwrap_or(&everything));
         }
     });
-    Ok(())
+    let living: Vec<Cluster> = work.clusters.living().collect();
+    work.ask_hidden(party, &living).await
 }
 
 /// Splits clusters that have grown too large in two at random, each site its own records; a split
@@ -75,7 +85,7 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
             let generator = &mut work.speakers[speaker].generator;
             generator.shuffle(&mut rows);
             let turn = generator.below(2) as usize;
-            rows.sort_by(|a, b| work.values(*a).cmp(work.values(*b)));
+            rows.sort_by(|a, b| work.dealt_by(*a).cmp(work.dealt_by(*b)));
             for row in rows.into_iter().skip(turn).step_by(2) {
                 work.relabel(row, half);
             }
@@ -83,13 +93,16 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
     }
     let both: Vec<Cluster> = large.iter().chain(&halves).copied().collect();
     let whole = work.known_counts(&large);
-    let mut told = work.ask_sizes(party, CLUSTER_SIZES, &both, &whole).await?;
-    if work.plan.flattens_splits && work.clusters.counters() > 0 {
+    let mut told = work.ask_sizes(party, work.sizes(), &both, &whole).await?;
+    // For each split a sum for each of the two sizes, and one for their sensitive counts.
+    work.calls += large.len() as u64 * (2 + u64::from(work.clusters.counters() > 0));
+    if work.plan.is_printed && work.clusters.counters() > 0 {
         let pairs: Vec<Vec<usize>> = (0..large.len())
             .map(|place| vec![place, large.len() + place])
             .collect();
         told = flatten(party, work, (&both, &pairs), told, &whole).await?;
     }
+    let holds = hold_apart(party, work, (&both, &told.sizes)).await?;
     let part = |place: usize| (told.sizes[place], told.of_part(place));
     let mut kept: Vec<usize> = Vec::new();
     let mut within: Vec<(Cluster, Vec<u64>)> = Vec::new();
@@ -97,11 +110,15 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
         let other = large.len() + place;
         let is_part_diverse = |place: usize| {
             let (size, counts) = part(place);
-            size > 0 && work.is_diverse(size, counts)
+            size > 0 && holds[place] && work.is_diverse(size, counts)
         };
         let (size, counts) = (work.clusters.size(*cluster), work.clusters.counts(*cluster));
-        let keeps_diversity =
-            !work.is_diverse(size, counts) || (is_part_diverse(place) && is_part_diverse(other));
+        let is_held = work
+            .hidden
+            .as_ref()
+            .is_none_or(|hidden| hidden.holds(*cluster));
+        let is_diverse = is_held && work.is_diverse(size, counts);
+        let keeps_diversity = !is_diverse || (is_part_diverse(place) && is_part_diverse(other));
         if keeps_diversity && told.sizes[place] > 0 && told.sizes[other] > 0 {
             let closure = work.clusters.closure(*cluster);
             within.extend([*cluster, *half].map(|part| (part, closure.to_vec())));
@@ -121,5 +138,22 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
             change.place(*cluster);
         }
     });
+    if let Some(hidden) = &mut work.hidden {
+        for ((cluster, _), place) in within.iter().zip(&kept) {
+            hidden.set(*cluster, holds[*place]);
+        }
+    }
     Ok(kept.len() / 2)
+}
+
+/// Where counts are hidden, which parts of these sizes satisfy the demands on them.
+async fn hold_apart(
+    party: &mut Party,
+    work: &mut Work<'_>,
+    (parts, sizes): (&[Cluster], &[u64]),
+) -> Result<Vec<bool>, Error> {
+    let trials = parts.iter().zip(sizes);
+    let trials = trials.map(|(part, size)| (*size, work.members(*part).to_vec()));
+    let trials: Vec<(u64, Vec<Row>)> = trials.collect();
+    work.ask_trials(party, &trials).await
 }

@@ -3,12 +3,14 @@
 
 use hedgerow_data::Cell;
 use hedgerow_privacy::TableView;
-use hedgerow_smc::Generator;
+use hedgerow_smc::{Generator, What};
 
 use super::super::requirement::Table;
 use super::super::rows::{OwnRows, Owner};
-use super::Plan;
+use super::hidden::{Hidden, SIZES_ALONE};
 use super::members::Members;
+use super::visits::Shares;
+use super::{CLUSTER_SIZES, CountsChoice, Plan};
 use crate::clustering::clusters::Clusters;
 use crate::clustering::numbers::{Cluster, Row};
 use crate::clustering::searched::Searched;
@@ -22,6 +24,11 @@ pub(super) struct Speaker {
     pub(super) order: Vec<Row>,
     /// The place where the site goes on, if it looks at a share of its rows at a time.
     pub(super) next: usize,
+    /// The least and the greatest share of its rows that the site looks at in a turn: the site's own
+    /// choice, where sites choose (TG12 section 8.2.3).
+    pub(super) shares: Option<Shares>,
+    /// How many rows the site looked at in its last turn.
+    pub(super) looked_at: u64,
 }
 
 pub(super) struct Work<'a> {
@@ -35,13 +42,17 @@ pub(super) struct Work<'a> {
     pub(super) clusters: Searched<'a>,
     pub(super) speakers: Vec<Speaker>,
     pub(super) checks: u64,
-    /// SMC calls that the published form would have made for what was asked.
-    pub(super) published: u64,
+    /// SMC calls as the paper counts them (TG12 sections 7.1 and 9.2.2): a sum for each size of a cluster,
+    /// and for each closure as many conjunctions as its longest search of a taxonomy has nodes, since one
+    /// conjunction asks about all attributes.
+    pub(super) calls: u64,
     /// Codes of the quasi-identifiers, row by row.
     records: &'a [u32],
     /// For each row, the places of its sensitive values among the counts.
     values: Vec<u32>,
     members: Members,
+    /// Where sensitive counts stay hidden.
+    pub(super) hidden: Option<Hidden>,
 }
 
 impl<'a> Work<'a> {
@@ -75,6 +86,8 @@ impl<'a> Work<'a> {
                 generator,
                 order,
                 next: 0,
+                shares: None,
+                looked_at: 0,
             }
         };
         Self {
@@ -87,10 +100,11 @@ impl<'a> Work<'a> {
             clusters: Searched::new(shapes, counters),
             speakers: sites.into_iter().map(speaker).collect(),
             checks: 0,
-            published: 0,
+            calls: 0,
             records,
             values,
             members: Members::new(rows.count),
+            hidden: Hidden::of(rows, &plan.demands.requirement.models, plan.counts),
         }
     }
 
@@ -107,6 +121,20 @@ impl<'a> Work<'a> {
     pub(super) fn values(&self, row: Row) -> &[u32] {
         let width = self.values.len() / self.rows.count.max(1);
         &self.values[row.index() * width..(row.index() + 1) * width]
+    }
+
+    /// A row's sensitive values, by which a site deals its rows evenly.
+    pub(super) fn dealt_by(&self, row: Row) -> &[u32] {
+        let hidden = self.hidden.as_ref();
+        hidden.map_or_else(|| self.values(row), |hidden| hidden.values(row))
+    }
+
+    /// What the sizes of clusters are called in the ledger.
+    pub(super) fn sizes(&self) -> What {
+        match self.plan.counts {
+            CountsChoice::Opened => CLUSTER_SIZES,
+            CountsChoice::Hidden => SIZES_ALONE,
+        }
     }
 
     /// The site that a row belongs to.
@@ -126,6 +154,9 @@ impl<'a> Work<'a> {
     /// A cluster without records, with a closure for what comes.
     pub(super) fn open(&mut self) -> Cluster {
         self.members.open();
+        if let Some(hidden) = &mut self.hidden {
+            hidden.open();
+        }
         self.clusters.push()
     }
 
@@ -165,7 +196,12 @@ impl<'a> Work<'a> {
     /// Whether a cluster is large and diverse enough for now.
     pub(super) fn is_enough(&self, cluster: Cluster) -> bool {
         let size = self.clusters.size(cluster);
-        size == 0 || (size >= self.least && self.is_diverse(size, self.clusters.counts(cluster)))
+        let holds = self
+            .hidden
+            .as_ref()
+            .is_none_or(|hidden| hidden.holds(cluster));
+        let is_diverse = || self.is_diverse(size, self.clusters.counts(cluster));
+        size == 0 || (size >= self.least && holds && is_diverse())
     }
 
     /// The closure that covers everything.

@@ -6,7 +6,7 @@
 //! requirement speaks of them, the sensitive counts) of all parts, and demands about sites are asked as
 //! thresholds. A class is cut if every part satisfies the whole requirement. All sites compute the same
 //! decisions from the same disclosed numbers; no leader is needed. Ranges follow from the cuts and cost
-//! nothing. A class below 2k closes without a question.
+//! nothing. A class below 2k closes without a question; as JX08 prints it, a class of 2k too.
 //!
 //! JX08, JX09 and MPRIV are three settings of this one code: the widest attribute first; all
 //! attributes weighed by width and by how evenly sites are spread; all attributes and the site
@@ -128,7 +128,7 @@ pub async fn partition(
     };
 
     let widths = choose::WholeWidths::of(&root);
-    let smallest = 2 * plan.demands.requirement.k();
+    let smallest = 2 * plan.demands.requirement.k() + u64::from(plan.keeps_twice_k);
     let mut born = 0;
     let mut open = vec![root];
     let mut closed: Vec<Open> = Vec::new();

@@ -80,6 +80,9 @@ pub struct Plan<'a> {
     pub medians: Medians,
     /// The ranges from which widths are computed.
     pub widths: Widths,
+    /// Whether a class of exactly 2k records stays whole (JX08 Algorithm 1, lines 8 and 14: above 2k);
+    /// otherwise every cut is tried whose parts may hold (JX09: 2k and more).
+    pub keeps_twice_k: bool,
     /// For each quasi-identifier, whether it may betray a site, where site diversity is demanded of the
     /// records that are written alike in such attributes and the cuts decide how classes are written.
     pub betraying: Option<Vec<bool>>,
@@ -120,6 +123,9 @@ impl<'a> Plan<'a> {
             cuts_sites,
             medians: top_down.medians,
             widths: top_down.widths,
+            // The ranges of the data are JX08's, and at the published level so is its stop rule.
+            keeps_twice_k: settings.security == Security::Published
+                && top_down.widths == Widths::Data,
             betraying: betraying(study, requirement, top_down),
         }
     }

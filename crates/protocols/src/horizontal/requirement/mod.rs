@@ -160,6 +160,32 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// What is known of the whole table where sensitive counts stay hidden: demands on them are asked about
+    /// otherwise.
+    pub(super) fn without_counts(
+        rows: &OwnRows<'_>,
+        demands: &'a Demands<'a>,
+        records: u64,
+    ) -> Self {
+        let models = demands.requirement.models.iter();
+        Self {
+            records,
+            sites: rows.sites,
+            by_counts: models
+                .filter(|model| matches!(model, Model::KAnonymity { .. }))
+                .cloned()
+                .collect(),
+            beyond_size: Vec::new(),
+            sensitive: Vec::new(),
+            references: Vec::new(),
+            me: match rows.owner {
+                Owner::Site(site) => Some(site),
+                Owner::Column(_) => None,
+            },
+            demands,
+        }
+    }
+
     /// How often each sensitive value occurs, where the requirement needs to know.
     pub(super) fn totals(&self) -> Vec<Vec<u64>> {
         let counts = self.references.iter();

@@ -234,15 +234,23 @@ async fn run(
     let plan = work.plan;
     let mut ended = Ended::Bound;
     let mut published_calls = 0;
-    for _ in 0..plan.iterations {
+    for iteration in 0.. {
+        if plan.stop.is_bound(iteration) {
+            break;
+        }
         let moved = pass::pass(party, work, 0).await?;
         let splits = start::split(party, work).await?;
         published_calls += work.rows() as u64;
         let is_last = steps.step(party, work, Phase::Iteration, moved).await?;
         steps.tell(each_step);
-        let changes = moved + splits;
+        // As printed, only moves of records count.
+        let changes = if plan.is_printed {
+            moved
+        } else {
+            moved + splits
+        };
         if is_last || changes == 0 {
-            ended = why(changes);
+            ended = why(plan, changes);
             break;
         }
     }
@@ -253,12 +261,15 @@ async fn run(
     let mut refinement_ended = None;
     if plan.is_refined {
         let mut ended = Ended::Bound;
-        for _ in 0..plan.iterations {
+        for iteration in 0.. {
+            if plan.stop.is_bound(iteration) {
+                break;
+            }
             let moved = pass::pass(party, work, plan.requirement.k()).await?;
             let is_last = steps.step(party, work, Phase::Refined, moved).await?;
             steps.tell(each_step);
             if is_last || moved == 0 {
-                ended = why(moved);
+                ended = why(plan, moved);
                 break;
             }
         }
@@ -272,9 +283,10 @@ async fn run(
 }
 
 /// Why an iteration with so many changes is the last worthwhile one.
-fn why(changes: u64) -> Ended {
+fn why(plan: &Plan<'_>, changes: u64) -> Ended {
     match changes {
         0 => Ended::NothingMoved,
-        _ => Ended::SmallGain,
+        _ if plan.stop.has_least_gain() => Ended::SmallGain,
+        _ => Ended::Circling,
     }
 }

@@ -26,7 +26,7 @@ use crate::error::Error;
 pub(super) const MOST_CHANGES: usize = 1 << 22;
 /// Records of a block that should want to move, for each cluster.
 const WISHES: f64 = 2.0;
-/// How often a record's moves may be refused in an iteration.
+/// How often a record's moves may be refused in an iteration, where it is not as printed.
 const MOST_REFUSALS: usize = 3;
 /// The pivot's word for a record that waits.
 const WAITS: u64 = u64::MAX;
@@ -66,7 +66,8 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
         let wishes = settled.moved as usize + settled.waiting.len();
         share = (wishes as f64 / asked as f64).max(0.01);
         // Waiting for a few clusters that many want: the next iteration is soon enough.
-        if fresh == 0 && settled.moved as usize * 8 < asked.min(living.len()) {
+        let is_slow = settled.moved as usize * 8 < asked.min(living.len());
+        if fresh == 0 && is_slow && !work.plan.is_printed {
             return Ok(moved);
         }
         // These records go behind all others, so that records that want the same do not fill a block.
@@ -184,7 +185,7 @@ impl Block {
                 continue;
             }
             refused.0.entry(row).or_default().push(to);
-            if refused.times(row) < MOST_REFUSALS {
+            if refused.times(row) < MOST_REFUSALS || work.plan.is_printed {
                 waiting.push(row);
             }
         }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::clustering::shape::Shape;
 use crate::clustering::shapes::Shapes;
-use crate::clustering::{Loss, MOST_ITERATIONS};
+use crate::clustering::{Loss, Stop};
 use crate::horizontal::writing::{Writing, writings};
 use crate::settings::RunSettings;
 use crate::vertical::own::{self, Held, OwnColumn};
@@ -37,10 +37,13 @@ pub struct Plan<'a> {
     pub split_above: f64,
     /// Random starts, of which the best is kept.
     pub starts: u32,
-    /// The most iterations over all records, before clusters are united and again afterwards.
-    pub iterations: u32,
+    /// When iterations over all records end, before clusters are united and again afterwards.
+    pub stop: Stop,
     /// Whether records move on beyond the published end.
     pub is_refined: bool,
+    /// Whether an iteration goes on until no record waits, and iterations until no record moves, as the
+    /// paper prints it.
+    pub is_printed: bool,
     /// The most that a site adds to or takes off each of its changes, as a share of the loss of a cell;
     /// 0 for no noise (TG12 section 8.3).
     pub noise: f64,
@@ -103,8 +106,13 @@ impl<'p> Plan<'p> {
             start: clustering.start,
             split_above: clustering.split,
             starts: clustering.starts,
-            iterations: MOST_ITERATIONS,
+            stop: clustering.stop(match clustering.noise > 0.0 {
+                // With noise on what moves save, records may move for ever.
+                true => Security::Hardened,
+                false => settings.security,
+            }),
             is_refined: settings.is_refined(),
+            is_printed: settings.security == Security::Published,
             noise: clustering.noise,
             asks_all: settings.security == Security::Published,
             seeds,

@@ -11,10 +11,8 @@ use hedgerow_smc::Party;
 use super::work::{PIVOT, Work};
 use super::{BEST_START, LAST_ITERATION, Phase, Progress};
 use crate::clustering::cost::UNIT;
+use crate::clustering::stop::Circles;
 use crate::error::Error;
-
-/// Iterations end when one brings less than this share of what all before it brought.
-const LITTLE: i64 = 200;
 
 /// A number in place of a bit that is neither 0 nor 1.
 const NO_BIT: &str = "neither yes nor no";
@@ -30,6 +28,8 @@ pub(super) struct Steps {
     began: i64,
     last: i64,
     best: i64,
+    /// Of this start, since clusters were last united.
+    circles: Circles,
     /// The steps since the start.
     pub(super) trace: Vec<Progress>,
 }
@@ -43,6 +43,7 @@ impl Steps {
             began: 0,
             last: 0,
             best: i64::MAX,
+            circles: Circles::default(),
             trace: Vec::new(),
         }
     }
@@ -55,6 +56,7 @@ impl Steps {
         start: u32,
     ) -> Result<(), Error> {
         self.trace.clear();
+        self.circles = Circles::default();
         if start == 0 {
             self.first = work.clusters.loss();
             return Ok(());
@@ -103,7 +105,12 @@ impl Steps {
         if let Some(change) = change {
             let gained = self.last.saturating_sub(change);
             let so_far = change.saturating_sub(self.began).saturating_abs();
-            is_last[0] = u64::from(gained <= so_far / LITTLE);
+            // Of what all iterations together gained: nobody knows the loss itself.
+            let is_small = work.plan.stop.is_small(gained, so_far.unsigned_abs());
+            if phase == Phase::United {
+                self.circles = Circles::default();
+            }
+            is_last[0] = u64::from(is_small || self.circles.are_closed(change));
             self.last = change;
         }
         party.tell(LAST_ITERATION, PIVOT, &mut is_last).await?;

@@ -8,6 +8,7 @@ use hedgerow_privacy::Requirement;
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::Stop;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::vertical::clustering::{
     Clustering, Loss, Plan, Progress, assemble, cluster,
@@ -130,7 +131,11 @@ impl Shared {
             start: how.start,
             split_above: 1.5,
             starts: how.starts,
-            iterations: how.iterations,
+            stop: Stop {
+                iterations: Some(how.iterations),
+                ..Stop::at(Security::Hardened)
+            },
+            is_printed: false,
             is_refined: how.is_refined,
             noise: how.noise,
             asks_all: party.settings().security == Security::Published,

@@ -3,10 +3,11 @@
 use hedgerow_data::Codes;
 use hedgerow_data::study::{Identity, Split};
 use hedgerow_protocols::Error;
+use hedgerow_protocols::clustering::Stop;
 use hedgerow_protocols::vertical::clustering;
 use hedgerow_protocols::vertical::d2pt::{self, Datafly, Suppression, Synchronizer};
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Seed, Settings};
+use hedgerow_smc::{Security, Seed, Settings};
 
 use super::laws::people;
 use super::people::{How, People, study};
@@ -188,8 +189,9 @@ fn free_text_is_refused_by_name() {
                 start: 0.5,
                 split_above: 1.5,
                 starts: 1,
-                iterations: 1,
+                stop: Stop::at(Security::Hardened),
                 is_refined: false,
+                is_printed: false,
                 noise: 0.0,
                 asks_all: false,
                 seeds: &|_| Seed::for_site(1, 0),
