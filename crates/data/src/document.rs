@@ -144,6 +144,11 @@ impl<'a> Section<'a> {
         self.item(key).is_some()
     }
 
+    /// Whether the key is there and its value is text.
+    pub fn is_string(&self, key: &'static str) -> bool {
+        self.item(key).is_some_and(Item::is_str)
+    }
+
     /// A value as text, if the key is there.
     pub fn string(&self, key: &'static str) -> Result<Option<String>, DocumentError> {
         self.get(key, "a string", |item| item.as_str().map(str::to_owned))

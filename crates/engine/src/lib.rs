@@ -86,7 +86,7 @@ pub use site::{
 };
 pub use study::refused::{StudyRefused, TableRefused};
 pub use study::{Checked, Draft, Fitting, Study};
-pub use summary::Summary;
+pub use summary::{Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;
 pub use verify::{

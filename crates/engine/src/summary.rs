@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use hedgerow_data::Recode;
 use hedgerow_privacy::utility::Utility;
 use hedgerow_protocols::horizontal::mondrian::Partition;
+use hedgerow_protocols::vertical::d2pt::{Attempt, Compared};
 use hedgerow_smc::exposure::LossOfPrivacy;
 use serde::Serialize;
 
@@ -43,6 +44,9 @@ pub struct Summary {
     /// How often sites that hold the same people synchronized.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synchronizations: Option<u32>,
+    /// What came of each synchronization, in turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub synchronizing: Vec<Synchronization>,
     /// Coalitions that were checked, where colluders are withstood; a part that sums decide counts as one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checks: Option<u64>,
@@ -99,6 +103,7 @@ impl Summary {
             classes: verdict.classes,
             suppressed: 0,
             synchronizations: None,
+            synchronizing: Vec::new(),
             checks: None,
             achieved: Achieved::of(verdict, of_sites),
             utility: published.utility.clone(),
@@ -144,6 +149,7 @@ impl Summary {
         if let Some(groups) = groups {
             self.suppressed = groups.suppressed as u64;
             self.synchronizations = Some(groups.synchronizations);
+            self.synchronizing = groups.attempts.iter().map(Synchronization::of).collect();
         }
         self
     }
@@ -185,6 +191,10 @@ impl Summary {
         ]);
         if let Some(times) = self.synchronizations {
             rows.push(vec![String::from("  synchronizations"), times.to_string()]);
+        }
+        if self.synchronizing.len() > 1 {
+            let times = self.synchronizing.iter().zip(1..);
+            rows.extend(times.map(|(one, time)| vec![format!("    {time}"), one.words()]));
         }
         if let Some(checks) = self.checks {
             rows.push(vec![String::from("  coalition checks"), thousands(checks)]);
@@ -241,6 +251,42 @@ impl Summary {
             );
         }
         text
+    }
+}
+
+/// A time when sites that hold the same people compared their classes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Synchronization {
+    /// The classes of the site whose summary this is.
+    pub classes: u64,
+    /// The groups that were set aside by then.
+    pub aside: u64,
+    /// `not yet` where the classes made no groups, `refused` where their groups did not satisfy the
+    /// requirement at every site, `groups` where they did.
+    pub outcome: &'static str,
+}
+
+impl Synchronization {
+    fn of(attempt: &Attempt) -> Self {
+        Self {
+            classes: attempt.classes as u64,
+            aside: attempt.aside as u64,
+            outcome: match attempt.outcome {
+                Compared::NotYet => "not yet",
+                Compared::Refused => "refused",
+                Compared::Groups => "groups",
+            },
+        }
+    }
+
+    fn words(&self) -> String {
+        let aside = match self.aside {
+            0 => String::new(),
+            aside => format!(", {} set aside", count(aside, "group", "groups")),
+        };
+        let classes = count(self.classes, "class", "classes");
+        format!("{classes} here{aside}: {}", self.outcome)
     }
 }
 

@@ -23,6 +23,7 @@ pub mod measure;
 mod model;
 pub mod query_error;
 mod ratio;
+pub mod reconstruction;
 mod requirement;
 pub mod risk;
 mod singled_out;

@@ -24,7 +24,7 @@ use hedgerow_privacy::{Requirement, Scope};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::align::align;
 use hedgerow_protocols::vertical::d2pt::{
-    Datafly, Fragments, Joint, Plan, Synchronizer, anonymize, columns_of,
+    Datafly, Fragments, Joint, Plan, Suppression, Synchronizer, anonymize, columns_of,
 };
 use hedgerow_smc::memory::{LinkModel, Simulation};
 use hedgerow_smc::{Generator, Seed, Settings};
@@ -100,7 +100,7 @@ fn people() {
             requirement: &demand,
             anonymizer: &Datafly,
             synchronizer: Synchronizer::Merge,
-            suppression: 0.0,
+            suppression: Suppression::NONE,
             restore: false,
         };
         let start = Instant::now();
@@ -261,7 +261,7 @@ fn ideal(
         requirement: demand,
         anonymizer: &Datafly,
         synchronizer,
-        suppression: 0.0,
+        suppression: Suppression::NONE,
         restore: false,
     };
     let rows: Vec<u32> = (0..TRAINING as u32).collect();

@@ -12,6 +12,7 @@ pub(crate) use one_party::one_party;
 use hedgerow_data::Release;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_protocols::horizontal::mondrian::Partition;
+use hedgerow_protocols::vertical::d2pt::Attempt;
 use hedgerow_smc::Party;
 
 use crate::release::recount;
@@ -32,10 +33,12 @@ pub(crate) struct Joint {
 }
 
 /// How groups of the same people were found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Groups {
     /// How often the sites synchronized.
     pub(crate) synchronizations: u32,
+    /// What came of it each time.
+    pub(crate) attempts: Vec<Attempt>,
     /// Whether their first classes were the same.
     pub(crate) same_at_first: bool,
     /// Records that this site wrote as `*` altogether.

@@ -2,7 +2,7 @@
 
 use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_smc::{Party, Seed, Settings};
+use hedgerow_smc::{Party, Security, Seed, Settings};
 
 use super::{Joint, Step};
 use crate::study::plan::Draws;
@@ -17,9 +17,15 @@ pub(crate) fn one_party(
     seed: u64,
     each_step: impl FnMut(Step),
 ) -> Result<(Joint, u64), Error> {
+    // What is compared and what is opened decides which cut is made, so a party of one decides at the
+    // level of the sites.
+    let settings = match ready.run.security {
+        Security::Hardened => Settings::hardened(),
+        Security::Published => ready.run.of_parties(),
+    };
     // Numbers of groups and an order of people are drawn here too, though a party of one sends them to
     // nobody.
-    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(seed, 0));
+    let mut party = Party::alone(settings, &Seed::for_site(seed, 0));
     let draws = Draws::Simulated(seed);
     let run = ready.take_part(&mut party, contribution, owners, &draws, each_step);
     let joint = pollster::block_on(run)?;

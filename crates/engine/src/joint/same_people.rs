@@ -94,7 +94,7 @@ impl Ready {
 
     /// Which site held which columns, and how groups were found among so many sites, for a release's
     /// manifest.
-    pub(crate) fn shared(&self, groups: Option<Groups>, sites: usize) -> Option<Shared> {
+    pub(crate) fn shared(&self, groups: Option<&Groups>, sites: usize) -> Option<Shared> {
         if !self.is_vertical() {
             return None;
         }
@@ -132,6 +132,7 @@ impl Groups {
     fn of(joint: &d2pt::Joint) -> Self {
         Self {
             synchronizations: joint.synchronizations,
+            attempts: joint.attempts.clone(),
             same_at_first: joint.same_at_first,
             suppressed: joint.suppressed,
         }

@@ -43,6 +43,7 @@ pub(super) fn page(facts: &Facts) -> Result<String, Error> {
                 holders(html, facts);
                 class_sizes(html, facts, &sizes);
                 risk(html, facts);
+                fragments(html, facts);
                 utility(html, facts, losses.as_deref());
                 ledger(html, facts);
                 cost(html, facts);
@@ -314,6 +315,42 @@ fn risk(html: &mut Html, facts: &Facts) {
         ));
         html.table("Risk over all records", &["risk", "what it means", "value"], rows);
         beside::singled_out(html, facts);
+    });
+}
+
+fn fragments(html: &mut Html, facts: &Facts) {
+    let pairs = &facts.report.reconstruction;
+    if pairs.is_empty() {
+        return;
+    }
+    html.section("fragments", "What fragments tell together", |html| {
+        html.put("p", "Whoever joins two fragments by the number of a group gets every combination of its values; all but one for each person belong to nobody. A combination is certain where two values are so frequent in a group that they must meet. No requirement protects from combinations that are likely (D2PT section 3.7).");
+        let is_beside = pairs.iter().any(|pair| pair.against_original.is_some());
+        let rows = pairs.iter().map(|pair| {
+            let mut row = vec![
+                text(pair.attributes.join(" and ")),
+                number(thousands(pair.joined)),
+                number(thousands(pair.phantoms)),
+                number(thousands(pair.certain)),
+            ];
+            if let Some(found) = &pair.against_original {
+                row.extend([number(percent(found.likely)), number(percent(found.by_chance))]);
+            }
+            row
+        });
+        let heads = [
+            "attributes",
+            "combinations",
+            "of nobody",
+            "people with a certain one",
+            "right, most likely ones",
+            "right, by chance",
+        ];
+        let heads = if is_beside { &heads[..] } else { &heads[..4] };
+        html.table("Two sensitive attributes at a time", heads, rows.collect());
+        if !is_beside {
+            html.put("p", "How many of the most likely combinations are right takes the original table: hedgerow report --original TABLE.");
+        }
     });
 }
 

@@ -127,7 +127,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         cost: &cost,
         convergence: joint.convergence.as_ref(),
         loss_of_privacy: None,
-        shared: ready.shared(joint.groups, 1),
+        shared: ready.shared(joint.groups.as_ref(), 1),
     };
     write_unsigned(&ready, &account)?;
     // Cuts draw nothing.

@@ -455,9 +455,9 @@ impl Publishing<'_> {
         let learned = ran.ledgers.first().cloned().unwrap_or_default();
         let (published, _) = ready.publish(&joint.release, destination.folder())?;
         cost.seconds = self.started.elapsed().as_secs_f64();
-        let suppressed = ran.joints.iter().flat_map(|joint| joint.groups);
+        let suppressed = ran.joints.iter().flat_map(|joint| &joint.groups);
         let suppressed = suppressed.map(|groups| groups.suppressed).sum();
-        let groups = joint.groups.map(|groups| Groups {
+        let groups = joint.groups.clone().map(|groups| Groups {
             suppressed,
             ..groups
         });
@@ -469,7 +469,7 @@ impl Publishing<'_> {
             cost: &cost,
             convergence: joint.convergence.as_ref(),
             loss_of_privacy: ran.loss_of_privacy.as_ref(),
-            shared: ready.shared(groups, count),
+            shared: ready.shared(groups.as_ref(), count),
         };
         write_unsigned(ready, &account)?;
         if let Some(folder) = &self.options.local {

@@ -310,7 +310,7 @@ impl Part {
             cost: &cost,
             convergence: convergence.as_ref(),
             loss_of_privacy: None,
-            shared: self.ready.shared(groups, sites),
+            shared: self.ready.shared(groups.as_ref(), sites),
         };
         let manifest = account.signed(signed, names, &self.keys, &seals);
         let writer = (self.site.name.as_str(), &*self.secret);

@@ -16,9 +16,10 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_data::files::{read_release_of, read_text};
 use hedgerow_data::study::QUASI_FILE;
-use hedgerow_data::{Cell, Release as Cells, Role, Study, TextTable};
+use hedgerow_data::{Cell, Release as Cells, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::query_error;
+use hedgerow_privacy::reconstruction::{Fragment, Pairs, Reconstruction, reconstructions};
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify_by as judge};
@@ -53,6 +54,9 @@ pub struct Verdict {
     pub utility: Option<Utility>,
     /// The risk that people are identified.
     pub risk: Risk,
+    /// What every two sensitive attributes of a fragmented release tell together (D2PT section 3.7).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reconstruction: Vec<Reconstruction>,
     /// What this and other views of the same table say together, where others were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub views: Option<ViewsMeasured>,
@@ -416,6 +420,10 @@ fn with_study(
         risk.marketer = journalist.mean.unwrap_or(risk.marketer);
         risk.journalist = Some(journalist);
     }
+    let reconstruction = match study.is_fragmented() {
+        true => put_together(study, release, &classes, original.as_ref()),
+        false => Vec::new(),
+    };
     let views = match questions.views.is_empty() {
         true => None,
         false => Some(views(
@@ -430,11 +438,41 @@ fn with_study(
         requirement: asked,
         utility: Some(utility),
         risk,
+        reconstruction,
         views,
         manifest: None,
         sizes: classes.sizes().collect(),
         file: file.to_owned(),
         roles: roles(study),
+    })
+}
+
+/// What every two sensitive fragments of a release tell together.
+fn put_together(
+    study: &Study,
+    release: &Cells,
+    groups: &Classes,
+    original: Option<&Table>,
+) -> Vec<Reconstruction> {
+    let positions = study.schema.with_role(Role::Sensitive).into_iter();
+    let columns: Vec<(usize, Vec<u32>)> = positions
+        .filter_map(|position| Some((position, release.verbatim(position)?.iter().collect())))
+        .collect();
+    let fragments: Vec<Fragment<'_>> = columns
+        .iter()
+        .map(|(position, codes)| Fragment {
+            name: &study.schema.attributes()[*position].name,
+            codes,
+        })
+        .collect();
+    reconstructions(groups, &fragments, |one, other| {
+        let original = original?;
+        let [one, other] = [one, other].map(|place| original.codes(columns[place].0));
+        let mut pairs = Pairs::new();
+        for pair in one?.iter().zip(other?.iter()) {
+            *pairs.entry(pair).or_insert(0) += 1;
+        }
+        Some(pairs)
     })
 }
 
@@ -506,6 +544,7 @@ fn without_study(
         requirement: asked,
         utility: None,
         risk: risk::risk(&classes),
+        reconstruction: Vec::new(),
         views: None,
         manifest: None,
         sizes: classes.sizes().collect(),

@@ -144,6 +144,7 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
     text.push('\n');
     let measured = [
         risk(report),
+        reconstruction(report),
         views(report),
         singled_out(&verdict.other),
         utility(report),
@@ -358,6 +359,29 @@ fn risk(report: &Verdict) -> Vec<Vec<String>> {
         rows.push(words(["  unique before", "", &percent(before), ""]));
     }
     rows.push(words(["  unique", "", &percent(risk.uniqueness.after), ""]));
+    rows
+}
+
+/// What fragments tell together, two sensitive attributes at a time.
+fn reconstruction(report: &Verdict) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for pair in &report.reconstruction {
+        let [one, other] = &pair.attributes;
+        rows.push(words([
+            &format!("{one} and {other} put together"),
+            "",
+            "",
+            "",
+        ]));
+        let mut row = |name: &str, value: String| rows.push(words([name, "", &value, ""]));
+        row("  pairs by group", thousands(pair.joined));
+        row("  of nobody", thousands(pair.phantoms));
+        row("  certain", count(pair.certain, "person", "people"));
+        if let Some(found) = &pair.against_original {
+            row("  right, most likely pairs", percent(found.likely));
+            row("  right, by chance", percent(found.by_chance));
+        }
+    }
     rows
 }
 

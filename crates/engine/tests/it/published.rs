@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hedgerow::smc::exposure::LossOfPrivacy;
-use hedgerow::{Options, Simulation, Sites, Study, Table, simulate};
+use hedgerow::{Options, Simulation, Sites, Study, Table, anonymize, simulate};
 use proptest::prelude::*;
 
 /// Age, sex, disease, and the site that has the record.
@@ -236,4 +236,40 @@ fn local_data_sets_never_lie_in_the_release() {
     std::fs::write(other.join("notes.txt"), "").unwrap();
     let error = refused(&other);
     assert!(error.contains("holds `notes.txt`"), "{error}");
+}
+
+/// One party that knows whose each record is weighs cuts as the sites do, also where opened entropies of
+/// sites decide: JX09 figure 3, where the hardened level has two classes.
+#[test]
+fn one_party_weighs_cuts_as_sites_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("points.csv");
+    let points = "x,y,disease,site\n0,3,a,0\n1,0,b,0\n1,3,a,1\n2,1,b,0\n3,2,a,0\n4,2,b,0\n5,0,a,1\n5,3,b,1\n6,2,a,1\n";
+    std::fs::write(&table, points).unwrap();
+    for (security, classes) in [("published", 3), ("hardened", 2)] {
+        let text = format!(
+            "[study]\nname = \"points\"\npartition = \"horizontal\"\nsecurity = \"{security}\"\n\
+             [[attribute]]\nname = \"x\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 6]\n\
+             [[attribute]]\nname = \"y\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 3]\n\
+             [[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"a\", \"b\"]\n\
+             [require]\nk = 2\nsite_diversity = 2\n[algorithm]\nrecode = \"range\"\n"
+        );
+        let study = Study::parse(text, ".").unwrap();
+        let named = || Table::file(&table);
+        let options = Options::new().provider_column("site");
+        let alone = anonymize(&study, &named(), &options).unwrap().summary;
+        let column = String::from("site");
+        let sites = Sites::Named {
+            table: named(),
+            column,
+        };
+        let together = simulate(&study, &sites, &Options::new()).unwrap();
+        let together = together.outcome.summary;
+        assert_eq!(
+            (alone.classes, together.classes),
+            (classes, classes),
+            "{security}"
+        );
+        assert!(alone.holds && together.holds);
+    }
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::clustering::{CountsChoice, Loss, Stop};
 use crate::horizontal::cover::Covers;
 use crate::horizontal::mondrian::{Choose, Cuts, Medians, Widths};
-use crate::vertical::d2pt::{AnonymizerChoice, Synchronizer};
+use crate::vertical::d2pt::{AnonymizerChoice, Suppression, Synchronizer};
 use hedgerow_privacy::Ratio;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_smc::settings::{Probabilistic, Ring, Uniting};
@@ -151,7 +151,7 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
     let expected = D2ptSettings {
         anonymizer: AnonymizerChoice::Optimal,
         synchronizer: Synchronizer::Fork,
-        suppression: 0.05,
+        suppression: Suppression::Share(0.05),
         restore: true,
     };
     assert_eq!(said.unwrap().d2pt, expected);
@@ -161,6 +161,9 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
     for share in ["-0.1", "1.5", "nan"] {
         assert!(refused(&format!("suppression = {share}")).contains("from 0 to 1"));
     }
+    let outliers = algorithm("suppression = \"outliers\"").unwrap();
+    assert_eq!(outliers.d2pt.suppression, Suppression::Outliers);
+    assert!(refused("suppression = \"outlier\"").contains("did you mean `outliers`?"));
     assert!(refused("recode = \"set\"").contains("has no meaning for `d2pt`"));
     assert!(refused("cuts = \"median\"").contains("unknown key `cuts`"));
     assert!(

@@ -64,6 +64,7 @@ mod tests {
     use hedgerow_privacy::{Requirement, Scope};
 
     use super::super::super::own::{Demand, OwnColumn};
+    use super::super::settings::Suppression;
     use super::*;
 
     /// D2PT example 1: first age, then zip twice. Person 5 is alone with (123**, [50-59]) all the
@@ -103,8 +104,16 @@ mod tests {
             .collect();
         let requirement = Requirement::of_line("k = 2", &Scope::default()).unwrap();
         let demand = Demand::new(&requirement, &[], &[]);
-        let lattice = Lattice::new(&demand, &quasi, rows.len(), 0);
+        let lattice = Lattice::new(&demand, &quasi, rows.len(), Suppression::NONE);
         let path = Datafly::path(&lattice, None);
         assert_eq!(path, [[0, 0], [0, 1], [1, 1], [2, 1], [2, 2]]);
+        // With one record suppressed, and one more so that the suppressed are two, the paper's own levels
+        // are enough: person 5, and of the classes of two that with the least node.
+        let lattice = Lattice::new(&demand, &quasi, rows.len(), Suppression::Outliers);
+        let path = Datafly::path(&lattice, None);
+        assert_eq!(path, [[0, 0], [0, 1], [1, 1]]);
+        let local = lattice.partition(&[1, 1]).unwrap();
+        let hidden = local.suppressed.iter().filter(|hides| **hides).count();
+        assert_eq!(hidden, 3);
     }
 }

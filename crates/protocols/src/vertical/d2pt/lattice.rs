@@ -12,6 +12,7 @@ use hedgerow_data::{Cell, Domain};
 use hedgerow_privacy::classes::Classes;
 
 use super::super::own::{Demand, OwnColumn};
+use super::settings::Suppression;
 
 /// A level for each quasi-identifier of a site.
 pub type Levels = Vec<u16>;
@@ -72,8 +73,10 @@ pub struct Lattice<'a> {
     records: Vec<u32>,
     /// For each record, whether it is suppressed already.
     suppressed: Vec<bool>,
-    /// How many records may be suppressed.
-    most_suppressed: usize,
+    /// Which records may be suppressed.
+    suppression: Suppression,
+    /// How many, of all records, where that is a share.
+    most_suppressed: u64,
     /// For each quasi-identifier and level, the loss (LM) over all records that are left.
     losses: Vec<Vec<f64>>,
 }
@@ -83,8 +86,13 @@ impl<'a> Lattice<'a> {
         demand: &'a Demand<'a>,
         quasi: &'a [OwnColumn<'a>],
         records: usize,
-        most_suppressed: usize,
+        suppression: Suppression,
     ) -> Self {
+        let most_suppressed = match suppression {
+            // At most all records, whatever share was asked for.
+            Suppression::Share(share) => ((records as f64 * share) as u64).min(records as u64),
+            Suppression::Outliers => 0,
+        };
         let mut lattice = Self {
             demand,
             quasi,
@@ -94,6 +102,7 @@ impl<'a> Lattice<'a> {
                 .collect(),
             records: (0..records as u32).collect(),
             suppressed: vec![false; records],
+            suppression,
             most_suppressed,
             losses: Vec::new(),
         };
@@ -267,16 +276,41 @@ impl<'a> Lattice<'a> {
     /// Classes that satisfy the requirement, and the class of the suppressed among them. Classes that do
     /// not satisfy it are suppressed, as one class, if so many records may be; that class must satisfy
     /// the requirement too, and takes in the smallest other classes until it does.
+    ///
+    /// By Datafly's own rule only classes with fewer than k records are suppressed, once they have k
+    /// records together at most; if any are suppressed, then as many more that the class has k of them
+    /// (Sweeney's "enforce k requirement on suppressed tuples"). What is asked beyond k, every class must
+    /// satisfy at these levels.
     fn parted(&self, levels: &[u16]) -> Option<(Classes, Option<usize>)> {
         let (classes, hidden) = self.grouped(levels);
-        let limit = self.most_suppressed as u64;
         let k = self.demand.k();
-        if limit == 0 && classes.sizes().any(|size| size < k) {
-            return None;
-        }
+        let is_small = |class: usize| Some(class) != hidden && classes.size(class) < k;
+        let limit = match self.suppression {
+            Suppression::Share(_) => {
+                let limit = self.most_suppressed;
+                if limit == 0 && classes.sizes().any(|size| size < k) {
+                    return None;
+                }
+                limit
+            }
+            Suppression::Outliers => {
+                let small = (0..classes.count()).filter(|class| is_small(*class));
+                if small.map(|class| classes.size(class)).sum::<u64>() > k {
+                    return None;
+                }
+                self.records.len() as u64
+            }
+        };
         let mut holds = self.demand.holds(&classes, &self.records);
         if holds.iter().all(|holds| *holds) {
             return Some((classes, hidden));
+        }
+        if self.suppression == Suppression::Outliers {
+            holds = (0..classes.count()).map(|class| !is_small(class)).collect();
+            if holds.iter().all(|holds| *holds) {
+                // Something else than k fails.
+                return None;
+            }
         }
         if let Some(hidden) = hidden {
             holds[hidden] = false;
@@ -304,8 +338,16 @@ impl<'a> Lattice<'a> {
             }
             let of_row = (0..self.records.len()).map(|row| number[classes.of_row(row)]);
             let joined = Classes::from_assignment(of_row.collect(), next as usize);
-            if self.demand.holds(&joined, &self.records)[0] {
-                return Some((joined, Some(0)));
+            let holds = self.demand.holds(&joined, &self.records);
+            match self.suppression {
+                Suppression::Share(_) if holds[0] => return Some((joined, Some(0))),
+                Suppression::Outliers if joined.size(0) >= k => {
+                    return holds
+                        .iter()
+                        .all(|holds| *holds)
+                        .then_some((joined, Some(0)));
+                }
+                _ => {}
             }
         }
         None

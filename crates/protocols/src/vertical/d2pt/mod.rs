@@ -53,7 +53,7 @@ pub use fragments::{CELLS, Fragments, RESTORED, VALUES};
 pub use lattice::{Lattice, Levels};
 pub use optimal::{Loss, Optimal};
 pub use plan::Plan;
-pub use settings::{AnonymizerChoice, D2ptSettings};
+pub use settings::{AnonymizerChoice, D2ptSettings, Suppression};
 pub use synchronizer::Synchronizer;
 
 /// Whether all records together satisfy the requirement.
@@ -97,6 +97,28 @@ pub const REFUSED_GROUPS: What = What::new(
     "the study: groups are checked once they are found",
 );
 
+/// One synchronization: when the sites compared their classes, and what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    /// How many classes this site had.
+    pub classes: usize,
+    /// How many groups were set aside by then, this time included.
+    pub aside: usize,
+    /// What came of it.
+    pub outcome: Compared,
+}
+
+/// The outcome of a synchronization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compared {
+    /// The classes make no groups yet, and the sites generalized further.
+    NotYet,
+    /// They make groups, which do not satisfy the requirement at every site.
+    Refused,
+    /// They make the groups of the release.
+    Groups,
+}
+
 /// The result of a run of D2Pt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
@@ -104,6 +126,8 @@ pub struct Joint {
     pub fragments: Fragments,
     /// How often the sites synchronized.
     pub synchronizations: u32,
+    /// Each time they did, in turn.
+    pub attempts: Vec<Attempt>,
     /// Whether the sites' first classes were the same.
     pub same_at_first: bool,
     /// For each record in common order, the number of its group in the release.
@@ -135,9 +159,7 @@ pub async fn anonymize(
         .refuse_unmeetable(party, MET_REQUIREMENT, rows.len())
         .await?;
 
-    // At most all records, whatever share was asked for.
-    let most_suppressed = ((rows.len() as f64 * plan.suppression) as usize).min(rows.len());
-    let lattice = Lattice::new(&demand, &quasi, rows.len(), most_suppressed);
+    let lattice = Lattice::new(&demand, &quasi, rows.len(), plan.suppression);
     let mut classes = OwnClasses::new(lattice, plan.anonymizer);
     let overlaps = party
         .overlaps(CLASSES, rows.len(), classes.class_of())
@@ -156,13 +178,22 @@ pub async fn anonymize(
     classes.list(&overlaps.own);
     let mut common = Common::new(overlaps);
     let mut synchronizations = 0;
+    let mut attempts = Vec::new();
     let same_at_first = matches!(
         Synchronizer::Identity.decide(&common.open_cells(), 1),
         Decision::Groups(_)
     );
     let group_of = loop {
         synchronizations += 1;
-        each_time(synchronizations, classes.count());
+        let count = classes.count();
+        each_time(synchronizations, count);
+        let mut attempt = |common: &Common, outcome| {
+            attempts.push(Attempt {
+                classes: count,
+                aside: common.sizes.len(),
+                outcome,
+            });
+        };
         match plan
             .synchronizer
             .decide(&common.open_cells(), plan.requirement.k())
@@ -178,12 +209,17 @@ pub async fn anonymize(
                 let mut holds = [holds.iter().all(|holds| *holds)];
                 party.all(HOLDING_GROUPS, &mut holds).await?;
                 if holds[0] {
+                    attempt(&common, Compared::Groups);
                     common = tried;
                     break group_of;
                 }
+                attempt(&common, Compared::Refused);
                 party.note(REFUSED_GROUPS, &tried.sizes)?;
             }
-            Decision::NotYet(aside) => common.set_aside(&aside),
+            Decision::NotYet(aside) => {
+                common.set_aside(&aside);
+                attempt(&common, Compared::NotYet);
+            }
         }
         let went_on = classes.generalize(plan.anonymizer, &common, party.me());
         if !common.join(party, classes.joined(), went_on).await? {
@@ -211,6 +247,7 @@ pub async fn anonymize(
     Ok(Joint {
         fragments,
         synchronizations,
+        attempts,
         same_at_first,
         group_of: group_of
             .iter()

@@ -6,6 +6,7 @@ use hedgerow_privacy::Requirement;
 use hedgerow_smc::What;
 
 use super::anonymizer::Anonymizer;
+use super::settings::Suppression;
 use super::synchronizer::Synchronizer;
 use super::{
     CELLS, CLASS_CUTS, CLASSES, GROUPS, HOLDING_GROUPS, JOINED_CLASSES, MET_REQUIREMENT,
@@ -27,8 +28,8 @@ pub struct Plan<'a> {
     pub anonymizer: &'a dyn Anonymizer,
     /// How the sites find groups.
     pub synchronizer: Synchronizer,
-    /// The share of its records that a site may write as `*` in every cell, in a class of their own.
-    pub suppression: f64,
+    /// Which of its records a site may write as `*` in every cell, in a class of their own.
+    pub suppression: Suppression,
     /// Whether the release has original quasi-identifiers inside groups.
     pub restore: bool,
 }

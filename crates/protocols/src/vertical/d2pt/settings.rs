@@ -41,6 +41,40 @@ impl AnonymizerChoice {
     }
 }
 
+/// Which of its records a site may write as `*` in every cell, in a class of their own that satisfies the
+/// requirement too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Suppression {
+    /// Classes that do not satisfy the requirement, up to this share of the records.
+    Share(f64),
+    /// As Datafly was published (Sweeney 1997): once classes with fewer than k records have k records
+    /// together at most, these are suppressed. D2PT section 2.1 has the basic version, without suppression.
+    Outliers,
+}
+
+impl Suppression {
+    /// No record: the basic version of Datafly that D2PT section 2.1 describes.
+    pub const NONE: Self = Self::Share(0.0);
+
+    /// The name of Datafly's own rule in a study, beside a share.
+    const NAMES: [(&'static str, Self); 1] = [("outliers", Self::Outliers)];
+
+    fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
+        const KEY: &str = "suppression";
+        if section.is_string(KEY) {
+            return Ok(section.word(KEY, &Self::NAMES)?.unwrap_or(Self::NONE));
+        }
+        let share = section.number(KEY)?.unwrap_or(0.0);
+        if !(0.0..=1.0).contains(&share) {
+            let message = format!(
+                "`algorithm.suppression` is {share}, expected a share of the records from 0 to 1, or \"outliers\""
+            );
+            return Err(section.wrong(KEY, message));
+        }
+        Ok(Self::Share(share))
+    }
+}
+
 /// How groups of the same people at several sites are found and written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct D2ptSettings {
@@ -48,8 +82,8 @@ pub struct D2ptSettings {
     pub anonymizer: AnonymizerChoice,
     /// How sites find groups.
     pub synchronizer: Synchronizer,
-    /// The share of its records that a site may write as `*` in every cell.
-    pub suppression: f64,
+    /// Which of its records a site may write as `*` in every cell.
+    pub suppression: Suppression,
     /// Whether the release has original quasi-identifiers inside groups.
     pub restore: bool,
 }
@@ -59,7 +93,7 @@ impl Default for D2ptSettings {
         Self {
             anonymizer: AnonymizerChoice::Datafly,
             synchronizer: Synchronizer::Merge,
-            suppression: 0.0,
+            suppression: Suppression::NONE,
             restore: false,
         }
     }
@@ -76,20 +110,12 @@ impl D2ptSettings {
             let message = "`algorithm.recode` has no meaning for `d2pt`, which writes nodes of taxonomies\nhint: leave it out; restore = true writes original values inside groups";
             return Err(section.wrong("recode", message));
         }
-        let suppression = section.number("suppression")?;
-        let suppression = suppression.unwrap_or(defaults.suppression);
-        if !(0.0..=1.0).contains(&suppression) {
-            let message = format!(
-                "`algorithm.suppression` is {suppression}, expected a share of the records from 0 to 1"
-            );
-            return Err(section.wrong("suppression", message));
-        }
         let anonymizer = section.word("anonymizer", &AnonymizerChoice::NAMES)?;
         let synchronizer = section.word("synchronizer", &Synchronizer::NAMES)?;
         Ok(Self {
             anonymizer: anonymizer.unwrap_or(defaults.anonymizer),
             synchronizer: synchronizer.unwrap_or(defaults.synchronizer),
-            suppression,
+            suppression: Suppression::read(section)?,
             restore: section.boolean("restore")?.unwrap_or(defaults.restore),
         })
     }

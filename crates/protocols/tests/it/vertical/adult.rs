@@ -6,7 +6,7 @@ use hedgerow_data::study::Split;
 use hedgerow_data::{Role, Schema, Table};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::d2pt::{
-    Anonymizer, Datafly, Joint, Optimal, Plan, Synchronizer, anonymize, columns_of,
+    Anonymizer, Datafly, Joint, Optimal, Plan, Suppression, Synchronizer, anonymize, columns_of,
 };
 use hedgerow_smc::memory::Simulation;
 
@@ -51,7 +51,7 @@ fn run(
         requirement: &demand,
         anonymizer,
         synchronizer,
-        suppression: 0.0,
+        suppression: Suppression::NONE,
         restore: false,
     };
     let rows: Vec<u32> = (0..records).collect();

@@ -1,7 +1,7 @@
 //! The running example of D2PT, table by table.
 
 use hedgerow_data::Study;
-use hedgerow_protocols::vertical::d2pt::{Datafly, Synchronizer};
+use hedgerow_protocols::vertical::d2pt::{Compared, Datafly, Suppression, Synchronizer};
 use hedgerow_smc::Settings;
 
 use super::people::{How, Part, People, alone, printed, study};
@@ -74,7 +74,7 @@ fn run(people: &People, synchronizer: Synchronizer) -> Vec<Part> {
         requirement: &demand,
         anonymizer: &Datafly,
         synchronizer,
-        suppression: 0.0,
+        suppression: Suppression::NONE,
         restore: false,
     };
     let parts = if people.tables.len() == 1 {
@@ -120,6 +120,15 @@ fn fork_sets_two_people_aside() {
     let people = two_sites();
     let parts = run(&people, Synchronizer::Fork);
     assert_eq!(parts[0].joint.synchronizations, 3);
+    // {1, 2} is set aside at once; after two steps more the other five are one class at both sites.
+    let attempts = parts[0].joint.attempts.iter();
+    let attempts: Vec<_> = attempts.map(|one| (one.aside, one.outcome)).collect();
+    let expected = [
+        (1, Compared::NotYet),
+        (1, Compared::NotYet),
+        (1, Compared::Groups),
+    ];
+    assert_eq!(attempts, expected);
     assert_eq!(groups(&people, &parts), ["12", "34567"]);
     let printed = printed(&people.schema, &parts[0].joint.fragments);
     let cells: Vec<&[String]> = printed.iter().map(|(cells, _)| cells.as_slice()).collect();

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hedgerow_privacy::Model;
 use hedgerow_protocols::vertical::align::COMMON;
 use hedgerow_protocols::vertical::d2pt::{
-    Anonymizer, CELLS, CLASS_CUTS, CLASSES, Datafly, GROUPS, HOLDING_GROUPS, JOINED_CLASSES, Loss,
-    MET_REQUIREMENT, OWN_GROUPS, Optimal, REFUSED_GROUPS, RESTORED, Synchronizer, VALUES,
+    Anonymizer, CELLS, CLASS_CUTS, CLASSES, Compared, Datafly, GROUPS, HOLDING_GROUPS,
+    JOINED_CLASSES, Loss, MET_REQUIREMENT, OWN_GROUPS, Optimal, REFUSED_GROUPS, RESTORED,
+    Suppression, Synchronizer, VALUES,
 };
 use hedgerow_smc::{Settings, What, align};
 use proptest::prelude::*;
@@ -151,7 +152,12 @@ proptest! {
         synchronizer in prop::sample::select(SYNCHRONIZERS.to_vec()),
         without_quasi in prop::option::weighted(0.25, 0..5usize),
         demand in demands(),
-        suppression in prop::sample::select(vec![0.0, 0.0, 0.1, 0.3]),
+        suppression in prop::sample::select(vec![
+            Suppression::NONE,
+            Suppression::Outliers,
+            Suppression::Share(0.1),
+            Suppression::Share(0.3),
+        ]),
         restore: bool,
         optimal: bool,
         strangers: bool,
@@ -186,8 +192,16 @@ proptest! {
             prop_assert_eq!(real[0].joint.synchronizations, 1);
         }
         for part in &real {
-            let most = (rows.len() as f64 * suppression) as usize;
-            prop_assert!(part.joint.suppressed <= most);
+            if let Suppression::Share(share) = suppression {
+                prop_assert!(part.joint.suppressed <= (rows.len() as f64 * share) as usize);
+            }
+            let attempts = &part.joint.attempts;
+            prop_assert_eq!(attempts.len() as u32, part.joint.synchronizations);
+            let last = attempts.iter().position(|attempt| attempt.outcome == Compared::Groups);
+            prop_assert_eq!(last, Some(attempts.len() - 1), "the last makes the groups, and no other");
+            // Classes are joined and never parted, and groups that are set aside stay so.
+            prop_assert!(attempts.windows(2).all(|pair| pair[1].classes <= pair[0].classes));
+            prop_assert!(attempts.windows(2).all(|pair| pair[1].aside >= pair[0].aside));
         }
     }
 
@@ -199,7 +213,7 @@ proptest! {
     ) {
         let people = people(1, &rows, None, false);
         let demand = requirement(&demand, &people.schema);
-        let how = How { requirement: &demand, anonymizer: &Datafly, synchronizer, suppression: 0.0, restore: false };
+        let how = How { requirement: &demand, anonymizer: &Datafly, synchronizer, suppression: Suppression::NONE, restore: false };
         match alone(&people, how) {
             Err(error) => prop_assert!(error.to_string().contains("cannot be met"), "{}", error),
             Ok(part) => {
@@ -220,7 +234,7 @@ proptest! {
         let people = people(1, &rows, None, false);
         let demand = requirement(&format!("k = {k}, t = {{ at_most = {t}, distance = \"equal\" }}"), &people.schema);
         let run = |anonymizer: &dyn Anonymizer| {
-            let how = How { requirement: &demand, anonymizer, synchronizer: Synchronizer::Merge, suppression: 0.0, restore: false };
+            let how = How { requirement: &demand, anonymizer, synchronizer: Synchronizer::Merge, suppression: Suppression::NONE, restore: false };
             let part = alone(&people, how).unwrap();
             let sizes = people.groups(&part).into_iter().map(|group| group.len() as u64);
             let columns = part.joint.fragments.quasi.iter().zip([4.0, 3.0]);
@@ -288,7 +302,7 @@ fn a_class_that_shrinks_by_the_cut_is_caught() {
         requirement: &demand,
         anonymizer: &Datafly,
         synchronizer,
-        suppression: 0.0,
+        suppression: Suppression::NONE,
         restore: false,
     };
     let cut = how(Synchronizer::Dpp2ga);
@@ -324,7 +338,7 @@ fn each_synchronizer_discloses_its_list() {
                 requirement: &demand,
                 anonymizer: &Datafly,
                 synchronizer,
-                suppression: 0.0,
+                suppression: Suppression::NONE,
                 restore,
             };
             for part in people.together(how, Settings::hardened()).unwrap() {
@@ -353,7 +367,7 @@ fn published_is_hardened() {
             requirement: &demand,
             anonymizer: &Datafly,
             synchronizer,
-            suppression: 0.0,
+            suppression: Suppression::NONE,
             restore: true,
         };
         let hardened = people.together(how, Settings::hardened()).unwrap();

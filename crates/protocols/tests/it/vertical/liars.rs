@@ -2,7 +2,7 @@
 
 use hedgerow_data::Recode;
 use hedgerow_protocols::vertical::clustering::Loss;
-use hedgerow_protocols::vertical::d2pt::{Datafly, Synchronizer};
+use hedgerow_protocols::vertical::d2pt::{Datafly, Suppression, Synchronizer};
 use hedgerow_smc::Settings;
 use hedgerow_smc::memory::Simulation;
 
@@ -33,7 +33,7 @@ fn d2pt_with_every_synchronizer() {
             requirement: &demand,
             anonymizer: &Datafly,
             synchronizer,
-            suppression: 0.0,
+            suppression: Suppression::NONE,
             restore,
         };
         let is_right = |part: &super::people::Part| {

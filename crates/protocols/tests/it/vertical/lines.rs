@@ -1,7 +1,7 @@
 //! What goes over the lines: ciphertexts that differ from run to run, in a number of rounds that does
 //! not grow with the records.
 
-use hedgerow_protocols::vertical::d2pt::{Datafly, Synchronizer};
+use hedgerow_protocols::vertical::d2pt::{Datafly, Suppression, Synchronizer};
 use hedgerow_smc::memory::Simulation;
 use sha2::{Digest, Sha256, Sha512};
 
@@ -21,7 +21,7 @@ fn how(demand: &hedgerow_privacy::Requirement, restore: bool) -> How<'_> {
         requirement: demand,
         anonymizer: &Datafly,
         synchronizer: Synchronizer::Merge,
-        suppression: 0.0,
+        suppression: Suppression::NONE,
         restore,
     }
 }

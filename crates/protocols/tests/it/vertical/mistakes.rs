@@ -5,7 +5,7 @@ use hedgerow_data::study::{Identity, Split};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::clustering::Stop;
 use hedgerow_protocols::vertical::clustering;
-use hedgerow_protocols::vertical::d2pt::{self, Datafly, Synchronizer};
+use hedgerow_protocols::vertical::d2pt::{self, Datafly, Suppression, Synchronizer};
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::{Security, Seed, Settings};
 
@@ -19,7 +19,7 @@ fn refusal(people: &People, line: &str) -> String {
         requirement: &demand,
         anonymizer: &Datafly,
         synchronizer: Synchronizer::Merge,
-        suppression: 0.0,
+        suppression: Suppression::NONE,
         restore: false,
     };
     let Err(error) = people.together(how, Settings::hardened()) else {
@@ -120,7 +120,7 @@ fn a_site_without_quasi_identifiers_takes_part() {
             requirement: &demand,
             anonymizer: &Datafly,
             synchronizer,
-            suppression: 0.0,
+            suppression: Suppression::NONE,
             restore: false,
         };
         let parts = people.together(how, Settings::hardened()).unwrap();
@@ -175,7 +175,7 @@ fn free_text_is_refused_by_name() {
                 requirement: demand,
                 anonymizer: &Datafly,
                 synchronizer: Synchronizer::Merge,
-                suppression: 0.0,
+                suppression: Suppression::NONE,
                 restore: false,
             };
             let own: &[(usize, &Codes)] = &[(position, codes)];

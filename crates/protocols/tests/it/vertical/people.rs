@@ -11,7 +11,7 @@ use hedgerow_privacy::Requirement;
 use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::align::align;
 use hedgerow_protocols::vertical::d2pt::{
-    Anonymizer, Fragments, Joint, Plan, Synchronizer, anonymize, columns_of,
+    Anonymizer, Fragments, Joint, Plan, Suppression, Synchronizer, anonymize, columns_of,
 };
 use hedgerow_smc::ledger::Entry;
 use hedgerow_smc::memory::{Outcome, Simulation};
@@ -37,7 +37,7 @@ pub(crate) struct How<'a> {
     pub(crate) requirement: &'a Requirement,
     pub(crate) anonymizer: &'a dyn Anonymizer,
     pub(crate) synchronizer: Synchronizer,
-    pub(crate) suppression: f64,
+    pub(crate) suppression: Suppression,
     pub(crate) restore: bool,
 }
 
