@@ -1,7 +1,5 @@
 //! What the list of a union gives away of the leader's items, beside JX08's bounds.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Lists, Witness};
@@ -97,13 +95,13 @@ impl Sums {
         self.set += exposed / f64::from(sites);
         self.leader_item += item_exposure(leader, second);
 
-        let (united, of_leader) = (counted(&leader.united), counted(&leader.held));
-        let others = minus(&united, &of_leader).len();
+        let united = distinct(&leader.united);
+        let others = distinct(&minus(&leader.united, &leader.held));
         let setting = Setting {
             sites,
             domain: leader.domain,
-            united: united.len() as f64,
-            leader: (united.len() - others) as f64,
+            united: united as f64,
+            leader: (united - others) as f64,
         };
         let even = Setting::even(sites, leader.domain, leader.united.len() as f64);
         self.leader_set_bound += setting.set_exposure_known_leader(leader.random);
@@ -116,55 +114,113 @@ impl Sums {
     }
 }
 
-/// How often each item is there.
-type Counts = BTreeMap<u64, u64>;
-
-fn counted(items: &[u64]) -> Counts {
-    let mut counts = Counts::new();
-    for item in items {
-        *counts.entry(*item).or_default() += 1;
-    }
-    counts
+/// The items that are left of a sorted list when those of another are taken out, each as often as it
+/// stands there.
+fn minus(left: &[u64], right: &[u64]) -> Vec<u64> {
+    let mut taken = right.iter().peekable();
+    let is_left = |item: &&u64| {
+        while taken.next_if(|next| next < item).is_some() {}
+        taken.next_if_eq(item).is_none()
+    };
+    left.iter().filter(is_left).copied().collect()
 }
 
-fn minus(left: &Counts, right: &Counts) -> Counts {
-    let rest = |(item, count): (&u64, &u64)| {
-        let left = count.saturating_sub(right.get(item).copied().unwrap_or(0));
-        (left > 0).then_some((*item, left))
+/// The items of both sorted lists, each as often as it stands in both.
+fn both(left: &[u64], right: &[u64]) -> Vec<u64> {
+    let mut found = right.iter().peekable();
+    let is_there = |item: &&u64| {
+        while found.next_if(|next| next < item).is_some() {}
+        found.next_if_eq(item).is_some()
     };
-    left.iter().filter_map(rest).collect()
+    left.iter().filter(is_there).copied().collect()
 }
 
-fn both(left: &Counts, right: &Counts) -> Counts {
-    let both = |(item, count): (&u64, &u64)| {
-        let both = right.get(item).copied().unwrap_or(0).min(*count);
-        (both > 0).then_some((*item, both))
-    };
-    left.iter().filter_map(both).collect()
+/// How many different items a sorted list has.
+fn distinct(items: &[u64]) -> usize {
+    items.chunk_by(PartialEq::eq).count()
 }
 
 /// Whether what passed and is in the result is the site's set, minus the chance that one of all sets of
 /// others' items is (equation 2).
 fn set_exposure(site: &Lists, successor: &Lists) -> f64 {
-    let (united, held) = (counted(&successor.united), counted(&site.held));
-    let claimed = both(&counted(&successor.seen), &united);
-    let others = minus(&united, &counted(&successor.held));
+    if both(&successor.seen, &successor.united) != site.held {
+        return 0.0;
+    }
+    let others = minus(&successor.united, &successor.held);
     let guessed: f64 = others
-        .values()
-        .map(|count| 1.0 / (*count as f64 + 1.0))
+        .chunk_by(PartialEq::eq)
+        .map(|alike| 1.0 / (alike.len() as f64 + 1.0))
         .product();
-    (f64::from(u8::from(claimed == held)) - guessed).max(0.0)
+    1.0 - guessed
 }
 
 /// The share of items that passed, are in the result and are not the successor's own, that are the site's;
 /// minus the share of others' items in the result that are.
 fn item_exposure(site: &Lists, successor: &Lists) -> f64 {
-    let (united, held) = (counted(&successor.united), counted(&site.held));
-    let others = minus(&united, &counted(&successor.held));
-    let share = |items: &Counts| {
-        let all: u64 = items.values().sum();
-        let own = items.iter().filter(|(item, _)| held.contains_key(item));
-        own.map(|(_, count)| *count).sum::<u64>() as f64 / all.max(1) as f64
+    let others = minus(&successor.united, &successor.held);
+    let share = |items: &[u64]| {
+        let own = items
+            .iter()
+            .filter(|item| site.held.binary_search(item).is_ok());
+        own.count() as f64 / items.len().max(1) as f64
     };
-    (share(&both(&counted(&successor.seen), &others)) - share(&others)).max(0.0)
+    (share(&both(&successor.seen, &others)) - share(&others)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn counts(items: &[u64]) -> BTreeMap<u64, usize> {
+        let mut counts = BTreeMap::new();
+        items
+            .iter()
+            .for_each(|item| *counts.entry(*item).or_default() += 1);
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn lists_are_multisets(
+            mut left in prop::collection::vec(0u64..8, 0..20),
+            mut right in prop::collection::vec(0u64..8, 0..20),
+        ) {
+            left.sort_unstable();
+            right.sort_unstable();
+            let (less, common) = (counts(&minus(&left, &right)), counts(&both(&left, &right)));
+            let (left, right) = (counts(&left), counts(&right));
+            for item in 0..8 {
+                let of = |counts: &BTreeMap<u64, usize>| counts.get(&item).copied().unwrap_or(0);
+                prop_assert_eq!(of(&less), of(&left).saturating_sub(of(&right)));
+                prop_assert_eq!(of(&common), of(&left).min(of(&right)));
+            }
+        }
+    }
+
+    /// Three sites: the first leads with 1, 2 and the random 3 and 9; the others hold 3 and 4, and 5.
+    #[test]
+    fn claims_are_counted_by_hand() {
+        let united = vec![1, 2, 3, 4, 5];
+        let list = |held: &[u64], seen: &[u64], leads: bool| Lists {
+            held: held.to_vec(),
+            seen: seen.to_vec(),
+            united: united.clone(),
+            leads,
+            random: 2,
+            domain: 10.0,
+        };
+        let leader = list(&[1, 2], &[1, 2, 3, 3, 4, 5, 9], true);
+        let second = list(&[3, 4], &[1, 2, 3, 9], false);
+        // The random 3 is real: the claim of 1, 2 and 3 is wrong.
+        assert_eq!(set_exposure(&leader, &second), 0.0);
+        // But the second site holds 3 itself: 1 and 2 are left to claim, both right, of 1, 2 and 5.
+        assert!((item_exposure(&leader, &second) - (1.0 - 2.0 / 3.0)).abs() < 1e-12);
+        // Without it the claim is right; a guess had one chance in eight.
+        let second = list(&[3, 4], &[1, 2, 9], false);
+        assert!((set_exposure(&leader, &second) - 7.0 / 8.0).abs() < 1e-12);
+    }
 }

@@ -121,9 +121,16 @@ impl Joined {
     }
 }
 
-/// Items as a witness writes them down: in words that differ where items do, in their order.
+/// Items as a witness writes them down: as words that differ where items do, sorted.
 fn words(items: &[Vec<u8>]) -> Vec<u64> {
-    let mut words: Vec<u64> = items.iter().map(Word::word).collect();
+    let word = |item: &Vec<u8>| match item.len() {
+        // All items have one width, so these bytes tell them apart.
+        ..=8 => item
+            .iter()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        _ => item.word(),
+    };
+    let mut words: Vec<u64> = items.iter().map(word).collect();
     words.sort_unstable();
     words
 }

@@ -7,7 +7,7 @@
 use hedgerow_smc::Party;
 
 use super::CLUSTER_CLOSURES;
-use super::flatten::flatten;
+use super::flatten::{flatten, level};
 use super::work::Work;
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
@@ -101,6 +101,10 @@ pub(super) async fn split(party: &mut Party, work: &mut Work<'_>) -> Result<usiz
             .map(|place| vec![place, large.len() + place])
             .collect();
         told = flatten(party, work, (&both, &pairs), told, &whole).await?;
+        let pairs: Vec<[usize; 2]> = (0..large.len())
+            .map(|place| [place, large.len() + place])
+            .collect();
+        told = level(party, work, (&both, &pairs), told, &whole).await?;
     }
     let holds = hold_apart(party, work, (&both, &told.sizes)).await?;
     let part = |place: usize| (told.sizes[place], told.of_part(place));

@@ -15,6 +15,9 @@ pub(crate) struct Known {
     pub(crate) size: u64,
 }
 
+/// An attribute, and the node of a cluster without a record there.
+pub(crate) type Without = (usize, Option<u32>);
+
 /// What the players learn, step by step.
 #[derive(Debug)]
 pub(crate) enum Learned {
@@ -22,7 +25,7 @@ pub(crate) enum Learned {
     Start(Vec<Known>),
     /// In a turn, for clusters that the site asks about, the closure without one of its records in the
     /// attributes where it may change (step 6); `None` if nobody has another record there.
-    Asked(Vec<(usize, Vec<(usize, Option<u32>)>)>),
+    Asked(Vec<(usize, Vec<Without>)>),
     /// The end of a turn: the clusters that changed (step 19).
     Turn(Vec<(usize, Known)>),
     /// Large clusters and their new halves (step 23); nothing became of a split with an empty half.
