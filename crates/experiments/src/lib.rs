@@ -17,7 +17,6 @@
 //! - `run.rs`: which figures are measured, and which are kept from an earlier call; `record.rs`: what is
 //!   remembered of a finished figure; `plot/`, `table.rs` and `page.rs`: what is written.
 
-#[allow(dead_code, reason = "figures to come")]
 mod data;
 mod error;
 mod frame;

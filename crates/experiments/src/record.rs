@@ -122,9 +122,12 @@ impl Record {
     /// Why the figure differs, as far as that is known.
     pub fn reasons(&self) -> Vec<&str> {
         let failed = self.checks.iter().filter(|check| !check.holds);
-        let reasons = failed.map(|check| check.reason.as_str());
-        let mut reasons: Vec<&str> = reasons.filter(|reason| !reason.is_empty()).collect();
-        reasons.dedup();
+        let mut reasons: Vec<&str> = Vec::new();
+        for check in failed {
+            if !check.reason.is_empty() && !reasons.contains(&&*check.reason) {
+                reasons.push(&check.reason);
+            }
+        }
         reasons
     }
 

@@ -371,6 +371,38 @@ fn every_name_is_there_once_and_a_bad_name_has_a_near_one() {
     assert!(!out.exists(), "nothing is written for a bad name");
 }
 
+/// The 34 figures and tables of the papers' evaluations, and our own.
+#[test]
+fn the_list_has_every_figure_of_the_papers() {
+    let numbered = |paper: &str, from: u32, to: u32| -> Vec<String> {
+        (from..=to)
+            .map(|number| format!("{paper}-fig{number}"))
+            .collect()
+    };
+    let of_d2pt = ["a", "b", "c"].map(|letter| format!("d2pt-fig4{letter}"));
+    let mut expected = [
+        numbered("jx08", 5, 16),
+        numbered("jx09", 4, 9),
+        numbered("tg12", 3, 8),
+        of_d2pt.to_vec(),
+        numbered("mpriv", 6, 12),
+    ]
+    .concat();
+    assert_eq!(expected.len(), 34);
+    expected.push(String::from("latency"));
+    let names: Vec<&str> = list().iter().map(|figure| figure.name).collect();
+    assert_eq!(names, expected);
+    for figure in list() {
+        let paper = figure.name.split('-').next().unwrap_or_default();
+        let is_of_paper = figure.paper.name().to_lowercase() == paper;
+        assert!(
+            is_of_paper || figure.paper == Paper::Ours,
+            "{}",
+            figure.name
+        );
+    }
+}
+
 #[test]
 fn tables_that_should_be_there_are_named() {
     let folder = tempfile::tempdir().unwrap();

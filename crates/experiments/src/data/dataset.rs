@@ -126,12 +126,6 @@ impl Dataset {
         self
     }
 
-    /// With another taxonomy of an attribute in studies: `leaf;level 1;…;*`, a line for each leaf.
-    pub(crate) fn with_taxonomy(mut self, attribute: &str, lines: &str) -> Result<Self, Error> {
-        self.forms.write(self.shelf.path(), attribute, lines)?;
-        Ok(self)
-    }
-
     /// A study of this table, to be said more about.
     pub(crate) fn study(&self, name: &str) -> StudyOf<'_> {
         StudyOf::new(&self.forms, self.shelf.path(), name)

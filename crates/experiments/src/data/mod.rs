@@ -113,11 +113,6 @@ impl DataFolder {
         &self.identity
     }
 
-    /// Whether the tables are real.
-    pub(crate) fn is_real(&self) -> bool {
-        self.folder.is_some()
-    }
-
     /// Adult's nine columns, 30,162 records: [`QI8`] and [`OCC`] are settings of it.
     pub(crate) fn adult(&self) -> Result<&Dataset, Error> {
         kept(&self.adult, || match &self.folder {

@@ -10,10 +10,8 @@
 
 pub(crate) mod bench;
 pub(crate) mod figure;
-#[allow(dead_code, reason = "figures to come")]
 pub(crate) mod measured;
 pub(crate) mod progress;
-#[allow(dead_code, reason = "figures to come")]
 pub(crate) mod rule;
 
 /// What a module of figures uses.
