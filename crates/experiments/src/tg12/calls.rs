@@ -77,7 +77,11 @@ fn measure(bench: &Bench<'_>, mut source: Source, sizes: &[usize]) -> Result<Vec
     let mut sent: [Panel; 2] =
         [(SITES, "horizontal"), (TWO_SITES, "vertical")].map(|(sites, form)| {
             let title = format!("hardened run, {form}, {sites} sites, k = {k}");
-            Panel::lines(title, axis(), Axis::new("sent", "").log())
+            Panel::lines(
+                title,
+                axis(),
+                Axis::new("rounds, messages, bytes", "").log(),
+            )
         });
     let mut costs: [Vec<(f64, hedgerow::Cost)>; 2] = Default::default();
     for records in sizes {
@@ -109,7 +113,7 @@ fn measure(bench: &Bench<'_>, mut source: Source, sizes: &[usize]) -> Result<Vec
     );
     let [one, other] = sent;
     let panels = vec![horizontal, vertical, one, other];
-    Ok(vec![Measured::new(sentence, panels).on(&all)])
+    Ok(vec![Measured::new(sentence, panels).on(&source.data)])
 }
 
 /// What a hardened run over rows at five sites sends.

@@ -199,6 +199,16 @@ pub(super) fn iterations(found: &Clustering) -> usize {
     steps.count().saturating_sub(1)
 }
 
+/// After how many iterations the loss was within a share of its value after the last.
+pub(super) fn iterations_to(found: &Clustering, share: f64) -> usize {
+    let steps = found.trace.iter();
+    let steps = steps.filter(|step| step.phase == clustering::Phase::Iteration);
+    let losses: Vec<f64> = steps.map(|step| step.loss).collect();
+    let last = losses.last().copied().unwrap_or(0.0);
+    let near = losses.iter().position(|loss| *loss <= last * (1.0 + share));
+    near.unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::entropy;
