@@ -404,9 +404,10 @@ impl Table {
             sites * share
         );
         println!(
-            "{:>8} {:>13} {:>11} {:>13} {:>11} {:>14} {:>11}",
+            "{:>8} {:>13} {:>11} {:>11} {:>13} {:>11} {:>14} {:>11}",
             "decoys",
             "set, leader",
+            "library",
             "equation 4",
             "set, any",
             "equation 5",
@@ -416,8 +417,9 @@ impl Table {
         for decoys in [0, 50, 100, 200, 1_000, 10_000] {
             let measured = exposure::measure(decoys, 200);
             println!(
-                "{decoys:>8} {:>13.4} {:>11.4} {:>13.4} {:>11.4} {:>14.4} {:>11.4}",
+                "{decoys:>8} {:>13.4} {:>11.4} {:>11.4} {:>13.4} {:>11.4} {:>14.4} {:>11.4}",
                 measured.whole_sets,
+                measured.library.map_or(f64::NAN, |unions| unions.leader_set),
                 setting.set_exposure_known_leader(decoys),
                 measured.whole_sets * by_chance,
                 setting.set_exposure(decoys),
