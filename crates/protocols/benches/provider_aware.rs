@@ -216,6 +216,7 @@ impl Persons {
             },
             choice,
             cuts_sites,
+            keeps_twice_k: false,
             medians: Medians::Strict,
             widths: Widths::Box,
             keeps_twice_k: false,

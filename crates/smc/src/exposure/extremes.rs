@@ -14,8 +14,9 @@ pub struct Extremes {
     pub claims: u64,
     /// How many of the claims were right.
     pub right: u64,
-    /// LoP of each lap: right claims beyond what guesses would get right, for each value. At least 0: who
-    /// would do worse than a guess makes no claim.
+    /// LoP of each lap: right claims beyond what guesses would get right, for each value. A site knows the
+    /// lap and how many values the result leaves, and makes no claim where guesses do better: claims are
+    /// taken together by that number up to a factor of two, and those that lose to guesses count 0.
     pub by_lap: Vec<f64>,
     /// LoP of the lap that gives away the most, which is a protocol's LoP.
     pub worst: f64,
@@ -23,9 +24,13 @@ pub struct Extremes {
     pub mean: f64,
 }
 
-/// The claims of one lap.
+/// The claims of one lap, by the bits of the number of values that the result leaves.
+#[derive(Clone)]
+struct Lap([Claims; u64::BITS as usize + 1]);
+
+/// Claims, and guesses in their place.
 #[derive(Default, Clone, Copy)]
-struct Lap {
+struct Claims {
     claims: u64,
     right: u64,
     /// How many right claims guesses would make.
@@ -41,7 +46,8 @@ impl Extremes {
             for (own, seen) in site.extremes.iter().zip(&successor.extremes) {
                 values += own.held.iter().filter(|held| **held > 0).count() as u64;
                 let passed = seen.seen.chunks_exact(own.held.len().max(1));
-                laps.resize(laps.len().max(passed.len()), Lap::default());
+                let none = Lap([Claims::default(); u64::BITS as usize + 1]);
+                laps.resize(laps.len().max(passed.len()), none);
                 for (lap, passed) in laps.iter_mut().zip(passed) {
                     let answers = own.held.iter().zip(&seen.found);
                     for (passed, (held, found)) in passed.iter().zip(answers) {
@@ -55,12 +61,13 @@ impl Extremes {
         }
         let by_lap: Vec<f64> = laps
             .iter()
-            .map(|lap| ((lap.right as f64 - lap.guessed) / values as f64).max(0.0))
+            .map(|lap| lap.0.iter().map(Claims::beyond_guesses).sum::<f64>() / values as f64)
             .collect();
+        let sum = |of: fn(&Claims) -> u64| laps.iter().flat_map(|lap| &lap.0).map(of).sum();
         Some(Self {
             values,
-            claims: laps.iter().map(|lap| lap.claims).sum(),
-            right: laps.iter().map(|lap| lap.right).sum(),
+            claims: sum(|claims| claims.claims),
+            right: sum(|claims| claims.right),
             worst: by_lap.iter().copied().fold(0.0, f64::max),
             mean: by_lap.iter().sum::<f64>() / by_lap.len().max(1) as f64,
             by_lap,
@@ -73,10 +80,17 @@ impl Lap {
         if passed == 0 || passed == found {
             return;
         }
-        self.claims += 1;
-        self.right += u64::from(passed == held);
-        // No value lies beyond the result, which has as many values before it as its number.
-        self.guessed += 1.0 / found.max(1) as f64;
+        // No value lies beyond the result, which leaves as many values as its number.
+        let claims = &mut self.0[(u64::BITS - found.leading_zeros()) as usize];
+        claims.claims += 1;
+        claims.right += u64::from(passed == held);
+        claims.guessed += 1.0 / found.max(1) as f64;
+    }
+}
+
+impl Claims {
+    fn beyond_guesses(&self) -> f64 {
+        (self.right as f64 - self.guessed).max(0.0)
     }
 }
 
