@@ -50,10 +50,10 @@ pub(super) async fn changes(
     let mut bits = Bits::new(block);
     if is_pivot {
         own = joins(work, &block.rows, |place| block.of(place), living);
-        for place in 0..block.rows.len() {
+        for (place, saved) in saved.iter().enumerate() {
             for at in block.range(place) {
                 let others = work.least_of_others(block.targets[at]);
-                let bound = saved[place].wrapping_add(own[at]).wrapping_add(others);
+                let bound = saved.wrapping_add(own[at]).wrapping_add(others);
                 bits.set(at, (bound as i64) < 0);
             }
         }
