@@ -76,7 +76,7 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
     let all_k: &[u64] = bench.pick(&[5, 20, 60], &[5, 10, 20, 50, 100, 200]);
     // The paper names neither the k of the one nor the sites of the other.
     let (sites, k) = bench.pick((6, 20), (10, 50));
-    let country = country(&data)?;
+    let country = country(bench.data.adult()?)?;
     bench.steps(all_sites.len() + all_k.len());
     let mut by_sites = Vec::new();
     for sites in all_sites {
