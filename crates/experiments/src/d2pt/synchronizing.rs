@@ -283,7 +283,7 @@ fn of_discernibility(measured: &Measured) -> Vec<Check> {
     let at_one = |name: &str| curve(name).at(1.0).unwrap_or(f64::NAN);
     let mut checks = vec![
         Check::not_above(&curve("FORK"), &curve("IDENTITY")).must(),
-        Check::not_above(&curve("MERGE"), &curve("FORK")).or(CONNECTED),
+        Check::below(&curve("MERGE"), &curve("FORK")).or(CONNECTED),
         Check::that(
             format!(
                 "DPP2GA is the best at t = 1 (found {}, and MERGE {})",

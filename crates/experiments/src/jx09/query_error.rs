@@ -73,8 +73,8 @@ const WAYS: [(&str, f64); 3] = [
     (BOTH, 0.3),
 ];
 
-/// What the error of equation 3 turns on here.
-const REASON: &str = "Adult has no city, and what stands for it here decides which cuts take nodes apart: as most records are of one city, nearly all cuts keep enough nodes on both sides, so that evenness costs width and buys few cuts more; the paper prints neither its cities nor k of figure 6";
+/// What equation 3 turns on here.
+const REASON: &str = "Adult has no city: with workclass in its place most records are of one city, and the entropies of candidate cuts differ by more than their widths, so that equation 3 mostly follows information gain and both together come near information gain alone; the paper prints neither its cities nor k of figure 6";
 
 /// One run: k, the sites, l and alpha.
 #[derive(Debug, Clone, Copy)]
@@ -193,15 +193,18 @@ fn of_alpha(measured: &Measured) -> Vec<Check> {
     let mut checks = Vec::new();
     for series in curves {
         let curve = measured.curve(ERROR, &series.name);
-        let lowest = curve.lowest_at();
+        let (least, _) = curve.bounds();
+        let found = curve.at(0.3).unwrap_or(f64::NAN);
         checks.push(
             Check::that(
                 format!(
-                    "{}: the error is least at alpha = 0.3 (found at {})",
+                    "{}: no alpha has a smaller error than 0.3 (found {}, and {} at alpha = {})",
                     curve.name,
-                    lowest.map_or(String::from("no point"), short)
+                    short(found),
+                    short(least),
+                    curve.lowest_at().map_or(String::from("no point"), short)
                 ),
-                lowest == Some(0.3),
+                found <= least,
             )
             .or(REASON),
         );
