@@ -219,7 +219,6 @@ impl Persons {
             keeps_twice_k: false,
             medians: Medians::Strict,
             widths: Widths::Box,
-            keeps_twice_k: false,
             betraying: None,
         };
         let rows = OwnRows {

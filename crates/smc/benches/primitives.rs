@@ -419,7 +419,9 @@ impl Table {
             println!(
                 "{decoys:>8} {:>13.4} {:>11.4} {:>11.4} {:>13.4} {:>11.4} {:>14.4} {:>11.4}",
                 measured.whole_sets,
-                measured.library.map_or(f64::NAN, |unions| unions.leader_set),
+                measured
+                    .library
+                    .map_or(f64::NAN, |unions| unions.leader_set),
                 setting.set_exposure_known_leader(decoys),
                 measured.whole_sets * by_chance,
                 setting.set_exposure(decoys),
