@@ -217,7 +217,7 @@ proptest! {
         // As published all changes are told, and nobody hears which clusters can win.
         let told = |part: &Part, what: What| -> usize {
             let entries = part.entries.iter().filter(|entry| entry.disclosure.what == what);
-            entries.map(|entry| entry.values as usize).sum()
+            entries.map(|entry| entry.values).sum()
         };
         let (hardened, published) = (&hardened[0], &published[0]);
         prop_assert_eq!(told(published, CANDIDATES) + told(published, CLUSTER_COSTS), 0);
