@@ -15,15 +15,15 @@ if ! grep -qxF -- "$mark" "$page"; then
     echo "$page: has no line that says \"$mark\"" >&2
     exit 2
 fi
-mkdir -p docs/src/experiments
-rm -f docs/src/experiments/*.svg
-cp "$folder"/*.svg docs/src/experiments/
 written=$(mktemp)
 trap 'rm -f "$written"' EXIT
 {
-    sed "/^$mark\$/q" "$page"
+    awk -v mark="$mark" '{ print } $0 == mark { exit }' "$page"
     echo
     cat "$folder/index.md"
 } >"$written"
+mkdir -p docs/src/experiments
+rm -f docs/src/experiments/*.svg
+cp "$folder"/*.svg docs/src/experiments/
 cp "$written" "$page"
-echo "$page: $(ls docs/src/experiments/*.svg | wc -l) figures"
+echo "$page: $(find docs/src/experiments -name '*.svg' | wc -l) figures"
