@@ -14,6 +14,7 @@ use hedgerow_protocols::horizontal::clustering::{self, Loss, Support, cluster};
 use hedgerow_protocols::horizontal::cover::Covers;
 use hedgerow_protocols::horizontal::cover::Writing;
 use hedgerow_protocols::horizontal::mondrian::{Choice, Medians, Plan, RECORDS, Widths};
+use hedgerow_protocols::horizontal::requirement::{CONTRIBUTORS, Demands};
 use hedgerow_smc::memory::{Fault, Faults, Outcome, Rule, Simulation};
 use hedgerow_smc::{Security, Seed, Settings, Site};
 
@@ -220,16 +221,26 @@ fn clustering_in_all_its_settings() {
     let (schema, table) = small(&rows());
     let (hardened, published) = (Settings::hardened(), Settings::published());
     let seeds = |site: u32, start: u32| Seed::for_site(u64::from(start), site as usize);
-    for (line, loss, recode, settings) in [
-        ("k = 3, l = 2", Loss::Ncp, Recode::Node, hardened),
-        ("k = 3, l = 2, m = 1", Loss::Em, Recode::Range, hardened),
-        ("k = 3", Loss::Lm, Recode::Set, hardened),
-        ("k = 3, l = 2", Loss::Em, Recode::Set, published),
+    let (opened, hidden) = (CountsChoice::Opened, CountsChoice::Hidden);
+    for (line, loss, recode, settings, counts) in [
+        ("k = 3, l = 2", Loss::Ncp, Recode::Node, hardened, opened),
+        (
+            "k = 3, l = 2, m = 1",
+            Loss::Em,
+            Recode::Range,
+            hardened,
+            opened,
+        ),
+        ("k = 3", Loss::Lm, Recode::Set, hardened, opened),
+        ("k = 3, l = 2", Loss::Em, Recode::Set, published, opened),
+        ("k = 3, l = 2", Loss::Lm, Recode::Node, hardened, hidden),
+        ("k = 3, l = 2", Loss::Lm, Recode::Node, published, hidden),
         (
             "k = 3, site_diversity = { at_least = 2, kind = \"taxonomy\" }",
             Loss::Lm,
             Recode::Node,
             hardened,
+            opened,
         ),
     ] {
         let requirement = requirement(line, &schema);
@@ -253,13 +264,13 @@ fn clustering_in_all_its_settings() {
                 ..Stop::at(Security::Hardened)
             },
             is_refined: settings == hardened,
-            is_printed: false,
-            counts: CountsChoice::Opened,
-            is_blurred: false,
+            is_printed: settings == published,
+            counts,
+            is_blurred: settings == published,
             seeds: &seeds,
         };
         walk(
-            &format!("{line} {loss:?} {}", settings.security),
+            &format!("{line} {loss:?} {} {counts:?}", settings.security),
             &Simulation::new(3, 7).settings(settings),
             &|simulation| {
                 simulation.run(|mut party| {
@@ -284,6 +295,63 @@ fn clustering_in_all_its_settings() {
             &|release| is_release(&printed(release), 3, 3),
         );
     }
+}
+
+/// A peer that changes which sites have records in a part leaves out coalitions: the site whose records are
+/// said not to be there, or to be there, says so.
+#[test]
+fn which_sites_have_records_is_held_against_own_rows() {
+    let (schema, table) = small(&rows());
+    let owners: Vec<u32> = (0..24).map(|row| row % 3).collect();
+    let requirement = requirement("k = 2, m = 2", &schema);
+    let plan = plan(&schema, &requirement, false);
+    let run = Run {
+        schema: &schema,
+        table: &table,
+        owners: &owners,
+        sites: 3,
+        plan: Plan {
+            demands: Demands {
+                contributors: true,
+                ..plan.demands
+            },
+            ..plan
+        },
+        recode: Recode::Set,
+        covers: Covers::Tight,
+    };
+    let rows_of: Vec<Vec<usize>> = (0..3).map(|site| (site..24).step_by(3).collect()).collect();
+    let with = |faults: Faults| {
+        Simulation::new(3, 7).faults(faults).run(|mut party| {
+            let (run, rows_of) = (&run, &rows_of);
+            async move {
+                let site = party.me().index();
+                let owner = Owner::Site(site as u32);
+                run.take_part(&mut party, &rows_of[site], owner).await
+            }
+        })
+    };
+    let honest = with(Faults::default());
+    let mut found_out = 0;
+    for liar in Site::all(3) {
+        let sent = (0..3).map(|to| honest.traffic.link(liar, Site::new(to)).messages);
+        for frame in 0..sent.max().unwrap_or(0) as u32 {
+            let rule = Rule {
+                from: Some(liar),
+                to: None,
+                frame: Some(frame),
+                fault: Fault::Lie(vec![0xff]),
+            };
+            let results = with(Faults::default().with(rule)).results;
+            let told = results.iter().filter_map(|result| result.as_ref().err());
+            let told = told.map(Error::to_string);
+            let of_sites = |told: &String| {
+                told.contains(CONTRIBUTORS.name()) && told.contains("or the reverse")
+            };
+            found_out += told.filter(of_sites).count();
+        }
+    }
+    assert!(found_out > 0);
 }
 
 /// The number that killed a site: a count of all records that no sites can have.

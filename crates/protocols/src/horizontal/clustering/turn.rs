@@ -96,7 +96,7 @@ pub(super) async fn all_turns(party: &mut Party, work: &mut Work<'_>) -> Result<
 
 async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool, Error> {
     let batches = match work.least {
-        _ if work.plan.is_printed => usize::MAX,
+        _ if work.plan.is_printed => most_batches(work),
         0 => MOST_BATCHES,
         _ => MOST_BATCHES_REFINED,
     };
@@ -146,6 +146,19 @@ async fn turn(party: &mut Party, work: &mut Work<'_>, site: u32) -> Result<bool,
         }
     }
     announce(party, work, &public, acting.map(|acting| acting.changed)).await
+}
+
+/// As printed, the most batches that a site can need: a batch looks at a record, or, where counts are hidden,
+/// finds a cluster that a record may not join. Nobody asks for ever.
+fn most_batches(work: &Work<'_>) -> usize {
+    let looked_at = work.table.records().saturating_mul(visits::MOST);
+    let of_record = match work.hidden {
+        Some(_) => 1 + work.clusters.len() as u64,
+        None => 1,
+    };
+    // One more, in which the site says that it asks no more.
+    usize::try_from(looked_at.saturating_mul(of_record))
+        .map_or(usize::MAX, |most| most.saturating_add(1))
 }
 
 /// Asks about the closures of clusters without a record each. Gives them to the site whose turn it is, where

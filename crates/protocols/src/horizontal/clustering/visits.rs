@@ -22,7 +22,7 @@ use crate::error::Error;
 /// Shares are numbers of this many parts.
 const PARTS: u64 = 1 << 16;
 /// No site looks at more than so many times its records in a turn.
-const MOST: u64 = 2;
+pub(super) const MOST: u64 = 2;
 
 /// The shares of its records between which a site draws how many it looks at, in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

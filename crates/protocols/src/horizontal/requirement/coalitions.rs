@@ -30,6 +30,9 @@ use crate::horizontal::rows::Share;
 
 /// A part that has records, and no site that has any.
 const OF_NOBODY: &str = "a part with records of which no site has any";
+/// Each site alone says of which parts it has records.
+const NOT_SAID: &str =
+    "a part of which this site is said to have records and has none, or the reverse";
 
 /// The most thresholds that are asked about at a time.
 const MOST_AT_A_TIME: usize = 1 << 18;
@@ -240,7 +243,12 @@ async fn contributors(
             bits[share.site as usize] = true;
         }
     }
+    let own = bits.clone();
     party.any(CONTRIBUTORS, &mut bits).await?;
+    // Whoever leaves a site out leaves out the coalitions that the site is in.
+    let is_said =
+        (0..bits.len()).all(|place| !table.speaks_of(place % sites) || own[place] == bits[place]);
+    party.fit(CONTRIBUTORS, is_said, NOT_SAID)?;
     let parts = bits.chunks(sites);
     let found: Vec<Vec<usize>> = parts
         .map(|bits| (0..sites).filter(|site| bits[*site]).collect())

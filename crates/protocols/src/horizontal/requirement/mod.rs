@@ -209,6 +209,11 @@ impl<'a> Table<'a> {
         self.me.map_or(self.sites, |_| 1)
     }
 
+    /// Whether this party speaks for a site.
+    pub(super) fn speaks_of(&self, site: usize) -> bool {
+        self.me.is_none_or(|me| me as usize == site)
+    }
+
     /// How many of the sites outside a coalition this party speaks for.
     pub(super) fn speaks_for(&self, gone: Coalition) -> usize {
         match self.me {
