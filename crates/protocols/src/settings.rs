@@ -107,6 +107,7 @@ impl RunSettings {
         if study.partition == Partition::Horizontal {
             self.top_down = TopDown::read(section)?;
             self.colluders = Colluders::read(section, self.security)?;
+            self.refuse_hidden(section, study.algorithm)?;
             if section.has("noise") {
                 let message = "`algorithm.noise` is for vertical studies: only there are changes of the loss summed\nhint: leave it out; blur = true hides how many records a site has";
                 return Err(section.wrong("noise", message));
@@ -115,6 +116,19 @@ impl RunSettings {
             refuse_horizontal(section)?;
         }
         section.finish()
+    }
+
+    /// Who asks that sensitive counts stay hidden does not get cuts that open them.
+    fn refuse_hidden(
+        &self,
+        section: &Section<'_>,
+        algorithm: Algorithm,
+    ) -> Result<(), DocumentError> {
+        if self.clustering.counts == CountsChoice::Hidden && algorithm != Algorithm::Clustering {
+            let message = "`algorithm.counts` is \"hidden\", which is for name = \"clustering\" only: cuts show the sensitive counts of their parts\nhint: leave it out, or write name = \"clustering\"";
+            return Err(section.wrong("counts", message));
+        }
+        Ok(())
     }
 
     /// The settings that the parties of a run agree on.

@@ -90,6 +90,19 @@ fn how_clusters_are_found() {
         );
     }
     assert!(study("counts = \"shut\"").unwrap_err().contains("`hidden`"));
+    // Cuts would open the counts.
+    for name in ["mondrian", "provider-aware"] {
+        let cuts = |counts: &str| {
+            let study = format!("{AGE}[algorithm]\nname = \"{name}\"\ncounts = \"{counts}\"\n");
+            read(&study)
+        };
+        assert!(cuts("opened").is_ok());
+        let refused = cuts("hidden").unwrap_err();
+        assert!(
+            refused.contains("study.toml:11") && refused.contains("clustering"),
+            "{refused}"
+        );
+    }
     let error = study("loss = \"ncq\"").unwrap_err();
     assert!(error.starts_with("study.toml:10: "), "{error}");
     assert!(error.contains("`ncq`") && error.contains("`em`"), "{error}");

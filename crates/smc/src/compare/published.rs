@@ -2,7 +2,8 @@
 //!
 //! A ring sum up to one step before its end; then site m - 1 sends the hashes of all masked sums
 //! that reach the threshold, permuted, to site 0, and site m - 2 the hash of the masked sum. The
-//! set is as long as the bound minus the threshold: the paper means it for sums of m bits.
+//! set is as long as the bound minus the threshold: the paper means it for sums of m bits. Comparisons
+//! whose sets are too long together go one lot after the other.
 //!
 //! # Discloses
 //! One bit per comparison; to two colluding neighbours on the ring the summands of the site
@@ -21,7 +22,7 @@ use crate::wire;
 
 /// Bytes of a hash on the wire.
 const HASH: usize = 16;
-/// Longest sets in all, in hashes.
+/// The most hashes of the sets that are sent together.
 const LONGEST: u64 = 1 << 22;
 
 pub(super) async fn compare(
@@ -30,12 +31,50 @@ pub(super) async fn compare(
     question: &Question<'_>,
     answers: &mut [bool],
 ) -> Result<(), Error> {
+    let mut from = 0;
+    for lot in lots(question)? {
+        let places = from..from + lot;
+        from += lot;
+        let some = Question {
+            bound: question.bound,
+            counts: &question.counts[places.clone()],
+            thresholds: &question.thresholds[places.clone()],
+        };
+        compare_some(joined, generator, &some, &mut answers[places]).await?;
+    }
+    Ok(())
+}
+
+/// How many comparisons each lot has: as many as their sets allow.
+fn lots(question: &Question<'_>) -> Result<Vec<usize>, Error> {
+    let mut lots = Vec::new();
+    let (mut lot, mut together) = (0, 0);
+    for index in 0..question.counts.len() {
+        let hashes = question.bound + 1 - question.threshold(index);
+        if hashes > LONGEST {
+            return Err(Error::OwnConfig(OwnConfig::HashSets { hashes }));
+        }
+        if together + hashes > LONGEST {
+            lots.push(std::mem::take(&mut lot));
+            together = 0;
+        }
+        lot += 1;
+        together += hashes;
+    }
+    // All sites take part in a question, also in one without comparisons.
+    lots.push(lot);
+    Ok(lots)
+}
+
+async fn compare_some(
+    joined: &mut Joined,
+    generator: &mut Generator,
+    question: &Question<'_>,
+    answers: &mut [bool],
+) -> Result<(), Error> {
     let modulus = question.bound + 1;
     let size = |index: usize| modulus - question.threshold(index);
-    let hashes = (0..answers.len()).map(size).fold(0, u64::saturating_add);
-    if hashes > LONGEST {
-        return Err(Error::OwnConfig(OwnConfig::HashSets { hashes }));
-    }
+    let hashes: u64 = (0..answers.len()).map(size).sum();
     let mut values = question.counts.to_vec();
     apart(joined, generator, modulus, &mut values).await?;
 
@@ -82,5 +121,44 @@ pub(super) async fn compare(
             .broadcast(&wire::pack_bits(answers.iter().copied()))
     } else {
         joined.receive_answers(judge, answers).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lots_are_as_large_as_their_sets_allow() {
+        let counts = [0; 7];
+        let half = LONGEST / 2;
+        // Sets of half the most, of all of it, of one, and of none.
+        let thresholds = [
+            half + 1,
+            half + 1,
+            half + 1,
+            1,
+            LONGEST,
+            LONGEST + 1,
+            9 * LONGEST,
+        ];
+        let question = Question {
+            bound: LONGEST,
+            counts: &counts,
+            thresholds: &thresholds,
+        };
+        assert_eq!(lots(&question).unwrap(), [2, 1, 1, 3]);
+        let nothing = Question {
+            bound: 1,
+            counts: &[],
+            thresholds: &[],
+        };
+        assert_eq!(lots(&nothing).unwrap(), [0]);
+        let too_long = Question {
+            bound: LONGEST,
+            counts: &[0],
+            thresholds: &[0],
+        };
+        assert!(lots(&too_long).is_err());
     }
 }

@@ -254,6 +254,25 @@ fn the_published_threshold_refuses_long_hash_sets() {
     ));
 }
 
+/// Sets that are too long together go one lot after the other.
+#[test]
+fn the_published_threshold_takes_any_number_of_comparisons() {
+    let outcome =
+        Simulation::new(3, 1)
+            .settings(Settings::published())
+            .run(|mut party| async move {
+                let mut answers = [false; 5];
+                let thresholds = [1, 3, 4, 6, 7];
+                party
+                    .at_least(TEST, 1 << 20, &[2, 1, 1, 2, 2], &thresholds, &mut answers)
+                    .await?;
+                Ok::<_, Error>(answers)
+            });
+    for answers in outcome.into_values().unwrap() {
+        assert_eq!(answers, [true, true, false, true, false]);
+    }
+}
+
 /// A node drives parties on a runtime with threads.
 #[test]
 fn futures_can_move_between_threads() {
