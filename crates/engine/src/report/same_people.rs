@@ -5,7 +5,7 @@ use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::{What, align};
 
 /// What the disclosures among sites that hold the same people are about.
-pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
+pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 27] = [
     (align::SIZES, "How many people each site's table has."),
     (
         align::OVERLAPS,
@@ -74,6 +74,14 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 25] = [
     (
         shared::LOSS_CHANGES,
         "To the first site, by how much the loss of all sites together would change if somebody moved.",
+    ),
+    (
+        shared::CLUSTER_COSTS,
+        "To one site, what a person adds to the loss of each cluster at least, at all sites together.",
+    ),
+    (
+        shared::CANDIDATES,
+        "Which clusters a person may still move to, as far as that one site can tell.",
     ),
     (shared::RECORD_MOVES, "Who moves to which cluster."),
     (shared::UNITED_CLUSTERS, "Which clusters became one."),

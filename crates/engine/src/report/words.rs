@@ -3,8 +3,9 @@
 
 use hedgerow_protocols::horizontal::assembly::{ALIKE, VALUES};
 use hedgerow_protocols::horizontal::clustering::{
-    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, OCCURRING_VALUES,
-    SAVINGS_IN_NARROWER_CLUSTERS, SUPPORTED_VALUES, TRIED_CLUSTERS, VALUE_COUNTS,
+    ASKED_CLUSTERS, CLOSURES_WITHOUT_RECORD, CLUSTER_CLOSURES, CLUSTER_SIZES, DIVERSE_CLUSTERS,
+    LOOKED_AT, OCCURRING_VALUES, SAVINGS_IN_NARROWER_CLUSTERS, SIZES_ALONE, SUPPORTED_VALUES,
+    TOUCHED_CLUSTERS, TRIED_CLUSTERS, VALUE_COUNTS,
 };
 use hedgerow_protocols::horizontal::cover::COVERS;
 use hedgerow_protocols::horizontal::mondrian::{
@@ -13,7 +14,7 @@ use hedgerow_protocols::horizontal::mondrian::{
     SENSITIVE, SITES, SPREAD, WITHSTOOD,
 };
 use hedgerow_protocols::horizontal::share::SHARES;
-use hedgerow_protocols::vertical::d2pt;
+use hedgerow_protocols::vertical::{clustering as shared, d2pt};
 use hedgerow_smc::What;
 
 use super::same_people::OF_THE_SAME_PEOPLE;
@@ -31,7 +32,7 @@ pub(super) struct Entry {
 }
 
 /// What each disclosure is about. Those of the primitives go by their names.
-const MEANINGS: [(What, &str); 33] = [
+const MEANINGS: [(What, &str); 37] = [
     (RECORDS, "How many records all sites hold together."),
     (
         RANGES,
@@ -147,6 +148,22 @@ const MEANINGS: [(What, &str); 33] = [
         "What the generalized record of a cluster would be without one of that site's records.",
     ),
     (
+        LOOKED_AT,
+        "How many records all sites together looked at before they agreed that nothing moves any more.",
+    ),
+    (
+        SIZES_ALONE,
+        "How many records are in each cluster on the way to the release.",
+    ),
+    (
+        DIVERSE_CLUSTERS,
+        "Whether a cluster satisfies the demands on sensitive values, as it is or would be; not how often a value occurs.",
+    ),
+    (
+        TOUCHED_CLUSTERS,
+        "Which clusters would lose or gain a record of the site whose turn it is; not which record.",
+    ),
+    (
         SUPPORTED_VALUES,
         "Which values of the attributes that may betray a site, and which combinations of them, at least so many sites have; not which sites.",
     ),
@@ -233,7 +250,11 @@ const REASONS: [(&str, &str); 13] = [
 ];
 
 /// Disclosures that a theorem is named for but does not cover in full.
-const BEYOND: [(What, &str); 5] = [
+const BEYOND: [(What, &str); 6] = [
+    (
+        shared::CANDIDATES,
+        "The published method asks about all clusters; which clusters are left goes beyond it and beyond the release.",
+    ),
     (
         d2pt::CLASS_CUTS,
         "Groups are published, but not who is in them: a site learns the group of each of its own people, and of tries that were refused a finer one than the release has.",
