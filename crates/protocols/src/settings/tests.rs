@@ -251,8 +251,8 @@ fn how_tables_are_cut_and_written() {
     assert_eq!(said.recode, Recode::Set);
     let expected = TopDown {
         cuts: Cuts::Children,
-        medians: Medians::Relaxed,
-        widths: Widths::Data,
+        medians: Some(Medians::Relaxed),
+        widths: Some(Widths::Data),
         covers: Covers::Box,
         alpha: 1.0,
         ..TopDown::default()

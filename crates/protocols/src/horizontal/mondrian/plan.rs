@@ -116,17 +116,30 @@ impl<'a> Plan<'a> {
             }
         });
         let cuts_sites = study.algorithm == Algorithm::ProviderAware;
+        let is_printed = settings.security == Security::Published;
+        // JX08 and JX09 distribute records at the median; JX08 asks for the ranges of the data in every
+        // step, JX09 keeps those that the cuts leave. MPRIV says neither.
+        let demands_sites = requirement.models.iter().any(Model::demands_sites);
+        let medians = match is_printed && !cuts_sites {
+            true => Medians::Relaxed,
+            false => Medians::Strict,
+        };
+        let widths = match is_printed && !cuts_sites && !demands_sites {
+            true => Widths::Data,
+            false => Widths::Box,
+        };
+        let medians = top_down.medians.unwrap_or(medians);
+        let widths = top_down.widths.unwrap_or(widths);
         Self {
             quasi: quasi.collect(),
             demands: Demands::of(study, requirement, settings.security, settings.colluders),
             choice: Choice::of(cuts_sites, requirement, settings),
             cuts_sites,
-            medians: top_down.medians,
-            widths: top_down.widths,
+            medians,
+            widths,
             // The ranges of the data are JX08's, and at the published level so is its stop rule.
-            keeps_twice_k: settings.security == Security::Published
-                && top_down.widths == Widths::Data,
-            betraying: betraying(study, requirement, top_down),
+            keeps_twice_k: is_printed && widths == Widths::Data,
+            betraying: betraying(study, requirement, top_down.covers, widths),
         }
     }
 
@@ -176,8 +189,13 @@ impl<'a> Plan<'a> {
 /// class: the study names no attributes, or demands support by taxonomy; the values that occur are
 /// written, so that classes which the cuts leave alike may not be; or colluders recognize their own
 /// records by all attributes.
-fn betraying(study: &Study, requirement: &Requirement, top_down: &TopDown) -> Option<Vec<bool>> {
-    let is_by_cuts = top_down.covers == Covers::Box && top_down.widths == Widths::Box;
+fn betraying(
+    study: &Study,
+    requirement: &Requirement,
+    covers: Covers,
+    widths: Widths,
+) -> Option<Vec<bool>> {
+    let is_by_cuts = covers == Covers::Box && widths == Widths::Box;
     if !is_by_cuts || requirement.m.is_some_and(|m| m > 0) {
         return None;
     }

@@ -108,10 +108,12 @@ impl Choose {
 pub struct TopDown {
     /// Where attributes with a taxonomy are cut.
     pub cuts: Cuts,
-    /// Where records at the median go.
-    pub medians: Medians,
-    /// The ranges from which widths are computed.
-    pub widths: Widths,
+    /// Where records at the median go; where the study does not say so, strictly to one side, and as JX08
+    /// and JX09 print it at the published level.
+    pub medians: Option<Medians>,
+    /// The ranges from which widths are computed; where the study does not say so, those that the cuts
+    /// leave, and as JX08 prints it at the published level.
+    pub widths: Option<Widths>,
     /// The range that a class is written as covering.
     pub covers: Covers,
     /// With site diversity, the weight of width against the evenness of sites (JX09 equation 3).
@@ -127,8 +129,8 @@ impl Default for TopDown {
     fn default() -> Self {
         Self {
             cuts: Cuts::Median,
-            medians: Medians::Strict,
-            widths: Widths::Box,
+            medians: None,
+            widths: None,
             covers: Covers::Tight,
             alpha: 0.3,
             choose: None,
@@ -153,13 +155,11 @@ impl TopDown {
         let alpha = share("alpha", defaults.alpha)?;
         let weight = share("weight", defaults.weight)?;
         let cuts = section.word("cuts", &Cuts::NAMES)?;
-        let medians = section.word("medians", &Medians::NAMES)?;
-        let widths = section.word("widths", &Widths::NAMES)?;
         let covers = section.word("covers", &Covers::NAMES)?;
         Ok(Self {
             cuts: cuts.unwrap_or(defaults.cuts),
-            medians: medians.unwrap_or(defaults.medians),
-            widths: widths.unwrap_or(defaults.widths),
+            medians: section.word("medians", &Medians::NAMES)?,
+            widths: section.word("widths", &Widths::NAMES)?,
             covers: covers.unwrap_or(defaults.covers),
             alpha,
             choose: section.word("choose", &Choose::NAMES)?,
