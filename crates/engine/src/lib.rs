@@ -72,7 +72,7 @@ pub use release::manifest::{
 };
 pub use release::ordered::Ordered;
 pub use release::refused::{FolderRefused, ManifestError};
-pub use report::{Report, report};
+pub use report::{Report, STYLE as REPORT_STYLE, report};
 pub use simulate::baselines::{
     Alone, Baselines, CannotPublish, DEFAULT_SEED, EachAlone, Losses, alone,
 };

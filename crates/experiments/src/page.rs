@@ -7,14 +7,16 @@ use hedgerow::words::count;
 
 use crate::record::Record;
 
-const STYLE: &str = include_str!("page.css");
+/// Figures are images, on white in any colours of the page.
+const IMAGES: &str = "img { display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); }\n";
 
 /// The page to look at.
 pub(crate) fn html(records: &[Record]) -> String {
     let mut page = String::from(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Figures of the papers, measured again</title>\n<style>\n",
     );
-    page.push_str(STYLE);
+    page.push_str(hedgerow::REPORT_STYLE);
+    page.push_str(IMAGES);
     page.push_str(
         "</style>\n</head>\n<body>\n<main>\n<h1>Figures of the papers, measured again</h1>\n",
     );

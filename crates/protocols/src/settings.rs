@@ -21,28 +21,28 @@ pub const FAN_OUT: usize = 128;
 /// ([`hedgerow_smc::settings::DIFFERENCES`]).
 pub const DIFFERENCES: [Difference; 5] = [
     Difference {
-        of: "Mondrian: JX08 Algorithm 1, JX09 Algorithm 1",
-        here: "all classes of a depth are cut in the same rounds",
-        reason: "the classes are the same in any order",
+        of: "Mondrian (JX08, JX09)",
+        here: "all classes of a depth at once",
+        reason: "the classes are the same",
     },
     Difference {
-        of: "m-privacy: MPRIV sections III and IV",
-        here: "thresholds on sums that stay hidden, where the paper has a trusted party that sees the counts",
-        reason: "there is no such party",
+        of: "m-privacy (MPRIV)",
+        here: "thresholds on hidden sums",
+        reason: "no party is trusted with counts",
     },
     Difference {
-        of: "entropy and recursive site diversity: JX09 section 3",
-        here: "compared in the hardened form",
-        reason: "TG12's comparison sends as many hashes as there are numbers below the bound, which for entropies are too many",
+        of: "entropy, recursive site diversity (JX09 3)",
+        here: "the hardened comparison",
+        reason: "the printed one sends a hash for every number below the bound",
     },
     Difference {
-        of: "end of sequential clustering: TG12 Algorithms 3 and 4",
+        of: "end of clustering (TG12 Algorithms 3, 4)",
         here: "also after ten iterations without a lower loss",
-        reason: "the printed rule, that no record moves, may never be met",
+        reason: "the printed rule may never be met",
     },
     Difference {
-        of: "DPP2GA, which D2PT compares itself with",
-        here: "its groups are held to the whole requirement",
+        of: "DPP2GA (D2PT)",
+        here: "held to the whole requirement",
         reason: "the algorithm knows k alone",
     },
 ];

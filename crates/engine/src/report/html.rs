@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::exposure;
 use crate::words::{count, percent, thousands};
 
-const STYLE: &str = include_str!("style.css");
+/// How the report looks, for pages that are to look like it.
+pub const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
 pub(super) fn page(facts: &Facts) -> Result<String, Error> {

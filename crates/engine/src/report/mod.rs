@@ -13,6 +13,8 @@ mod same_people;
 mod text;
 mod words;
 
+pub use html::STYLE;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
