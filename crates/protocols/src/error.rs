@@ -78,7 +78,7 @@ pub enum Error {
     NoQuasi,
     /// More coalitions than can be asked about.
     #[error(
-        "m = {m} among {sites} sites makes more coalitions than can be asked about, and {why}\nhint: the largest m that can be asked about is {largest}; k, distinct l and site diversity need no coalitions, at the hardened level or with verification = \"exact\""
+        "m = {m} among {sites} sites makes more coalitions than can be asked about, and {why}\nhint: the largest m that can be asked about is {largest}; k, distinct l and site diversity need no coalitions with verification = \"exact\""
     )]
     TooManyCoalitions {
         /// Sites of the run.

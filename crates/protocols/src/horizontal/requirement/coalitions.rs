@@ -50,7 +50,7 @@ pub(super) fn refuse_too_many(demands: &Demands<'_>, sites: usize) -> Result<(),
     let why = match models.iter().find(|model| !model.is_monotone()) {
         None if by_sums(demands, sites) => return Ok(()),
         None => format!(
-            "verification = \"{}\" asks about coalitions",
+            "verification is \"{}\" in this study, which asks about coalitions",
             demands.strategy.name()
         ),
         Some(model) => {
