@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use hedgerow::data::study;
-use hedgerow::{DEFAULT_SEED, Deal, Options, Sites, SplitRefused, Study, Table};
+use hedgerow::query::Asked;
+use hedgerow::{DEFAULT_SEED, Deal, Options, Sites, SplitRefused, Study, Summary, Table};
 
 use crate::error::{CliError, Usage};
 use crate::output::Answer;
@@ -24,6 +25,7 @@ enum Partition {
   hedgerow simulate --study study.toml --sites 5 --out release patients.csv
   hedgerow simulate --study study.toml --sites 5 --split column --by zip --independent patients.csv
   hedgerow simulate --study study.toml --sites 3 --local own patients.csv
+  hedgerow simulate --study study.toml --sites 3 --ask 'SELECT count(*) FROM patients WHERE age < 30' patients.csv
   hedgerow simulate --study study.toml --sites 100 --split bands --by zip,age --at 25,56 patients.csv
   hedgerow simulate --study study.toml --provider-column site --out release pooled.csv
   hedgerow simulate --study study.toml --partition vertical --columns 'age,sex|zip,disease' people.csv")]
@@ -85,6 +87,9 @@ pub(crate) struct Arguments {
     /// outside the release.
     #[arg(long, value_name = "DIR")]
     local: Option<PathBuf>,
+    /// Also ask the table that the sites hold together; may be given several times.
+    #[arg(long, value_name = "SQL")]
+    ask: Vec<String>,
 }
 
 /// How rows are dealt to sites.
@@ -128,13 +133,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     if let Some(folder) = &arguments.local {
         options = options.local(folder);
     }
+    // A question that cannot be asked is refused before anything runs.
+    let asked = arguments.ask.iter().map(|sql| study.statement(sql));
+    let asked = asked.collect::<Result<Vec<_>, _>>()?;
     let sites = match wanted {
         Partition::Horizontal => arguments.of_different_people()?,
         Partition::Vertical => arguments.of_the_same_people(&study)?,
     };
     let simulation = hedgerow::simulate(&study, &sites, &options)?;
     let summary = &simulation.outcome.summary;
-    Ok(Answer::of(summary, summary.holds))
+    if asked.is_empty() {
+        return Ok(Answer::of(summary, summary.holds));
+    }
+    let (mut text, mut answers) = (summary.to_string(), Vec::with_capacity(asked.len()));
+    for (sql, statement) in arguments.ask.iter().zip(&asked) {
+        let answer = simulation.ask(&study, statement, &options)?;
+        text.push_str(&format!("\n{sql}\n{answer}"));
+        answers.push(answer);
+    }
+    let both = Summarized {
+        summary,
+        asked: &answers,
+    };
+    Ok(Answer::new(text, &both, summary.holds))
+}
+
+/// A summary, with the answers to questions.
+#[derive(serde::Serialize)]
+struct Summarized<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    asked: &'a [Asked],
 }
 
 impl Arguments {

@@ -19,6 +19,7 @@ use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
+use crate::query::AskError;
 use crate::release::refused::{FolderRefused, ManifestError};
 use crate::simulate::refused::SplitRefused;
 use crate::site::refused::SiteRefused;
@@ -57,6 +58,9 @@ pub enum Error {
     /// A synthetic table.
     #[error(transparent)]
     Synthetic(#[from] SyntheticError),
+    /// A question in SQL.
+    #[error(transparent)]
+    Ask(#[from] AskError),
     /// A run's protocol.
     #[error(transparent)]
     Protocol(#[from] hedgerow_protocols::Error),

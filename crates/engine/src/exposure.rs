@@ -46,14 +46,19 @@ fn of_extremes(extremes: &Extremes) -> Vec<[String; 2]> {
 
 fn of_unions(unions: &Unions) -> Vec<[String; 2]> {
     let row = |what: &str, measured: f64, bound: f64, equation: u8| {
-        let value = format!("{measured:.4}, bound {bound:.4} (equation {equation})");
+        let value = format!(
+            "{measured:.4}, over draws of random items expected at most {bound:.4} (equation {equation})"
+        );
         [what.to_owned(), value]
     };
+    let for_set = match unions.items_for_set {
+        Some(items) => thousands(items),
+        None => String::from("no number is enough"),
+    };
     let enough = format!(
-        "{} in {}; for a LoP of {LEVEL}, {} by equation 9 and {} by equation 10",
+        "{} in {}; for a LoP of {LEVEL}, {for_set} by equation 9 and {} by equation 10",
         thousands(unions.random_items),
         count(unions.unions, "union", "unions"),
-        thousands(unions.items_for_set),
         thousands(unions.items_for_item),
     );
     vec![

@@ -43,6 +43,7 @@ mod exposure;
 mod joint;
 mod observe;
 mod options;
+pub mod query;
 mod release;
 mod report;
 mod simulate;

@@ -39,7 +39,7 @@ pub struct Summary {
     pub seed: Option<u64>,
     /// Classes or groups of the release.
     pub classes: u64,
-    /// Records that were written as `*` altogether.
+    /// People whom a site wrote as `*` in all its columns: of a simulation any site, else this one.
     pub suppressed: u64,
     /// How often sites that hold the same people synchronized.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct Summary {
     /// The loss of privacy that the transcript of a simulated run at the published level shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_of_privacy: Option<LossOfPrivacy>,
-    /// What each site learned.
+    /// What each site learned at most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<Disclosed>,
     /// What the same rows lose in other hands, where the caller asked for baselines.
@@ -147,7 +147,8 @@ impl Summary {
     /// With how groups of the same people were found.
     pub(crate) fn grouped(mut self, groups: Option<Groups>) -> Self {
         if let Some(groups) = groups {
-            self.suppressed = groups.suppressed as u64;
+            let hidden = groups.suppressed.iter().filter(|hides| **hides);
+            self.suppressed = hidden.count() as u64;
             self.synchronizations = Some(groups.synchronizations);
             self.synchronizing = groups.attempts.iter().map(Synchronization::of).collect();
         }
@@ -222,7 +223,7 @@ impl Summary {
             text.push_str(&convergence.text());
         }
         if !self.ledger.is_empty() {
-            text.push_str("each site learned\n");
+            text.push_str("each site learned at most\n");
             let lines = self.ledger.iter().map(|line| {
                 vec![
                     format!("  {}", line.what),

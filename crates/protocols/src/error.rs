@@ -120,6 +120,9 @@ pub enum Error {
         "what share of all records a site holds cannot be asked of three sites or more at the published level\nhint: take security = \"hardened\", or leave accept.maximum_share out"
     )]
     ShareUnasked,
+    /// A question that cannot be asked.
+    #[error(transparent)]
+    Question(#[from] crate::query::QuestionError),
     /// A search among coalitions that cannot be made.
     #[error(transparent)]
     Coalitions(#[from] hedgerow_privacy::m_privacy::Error),

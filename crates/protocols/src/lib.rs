@@ -6,6 +6,7 @@ mod error;
 mod fit;
 pub mod horizontal;
 mod published;
+pub mod query;
 mod settings;
 pub mod vertical;
 

@@ -41,8 +41,9 @@ pub(crate) struct Groups {
     pub(crate) attempts: Vec<Attempt>,
     /// Whether their first classes were the same.
     pub(crate) same_at_first: bool,
-    /// Records that this site wrote as `*` altogether.
-    pub(crate) suppressed: usize,
+    /// For each record in common order, whether this site wrote it as `*` altogether; empty at a site
+    /// without quasi-identifiers.
+    pub(crate) suppressed: Vec<bool>,
 }
 
 impl Ready {

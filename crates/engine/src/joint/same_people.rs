@@ -129,12 +129,21 @@ impl Ready {
 }
 
 impl Groups {
+    /// The people whom this site wrote as `*`, with those whom another did.
+    pub(crate) fn with_suppressed_at(mut self, other: &Self) -> Self {
+        let people = self.suppressed.len().max(other.suppressed.len());
+        self.suppressed.resize(people, false);
+        let both = self.suppressed.iter_mut().zip(&other.suppressed);
+        both.for_each(|(own, other)| *own |= other);
+        self
+    }
+
     fn of(joint: &d2pt::Joint) -> Self {
         Self {
             synchronizations: joint.synchronizations,
             attempts: joint.attempts.clone(),
             same_at_first: joint.same_at_first,
-            suppressed: joint.suppressed,
+            suppressed: joint.suppressed.clone(),
         }
     }
 }

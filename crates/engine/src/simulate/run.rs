@@ -212,6 +212,22 @@ fn run(
     })
 }
 
+/// The most that any site learned: every line of the sites' ledgers, with the greatest number of values. At
+/// the published level what passes a site follows from its place on the ring.
+fn most_learned(ledgers: &[Vec<Disclosed>]) -> Vec<Disclosed> {
+    let mut most: Vec<Disclosed> = Vec::new();
+    for line in ledgers.iter().flatten() {
+        let same = |known: &&mut Disclosed| {
+            (&known.what, &known.to, &known.caveat) == (&line.what, &line.to, &line.caveat)
+        };
+        match most.iter_mut().find(same) {
+            Some(known) => known.values = known.values.max(line.values),
+            None => most.push(line.clone()),
+        }
+    }
+    most
+}
+
 fn refuse_number(sites: usize) -> Result<(), SplitRefused> {
     match sites {
         0 => Err(SplitRefused::NoSites),
@@ -452,15 +468,13 @@ impl Publishing<'_> {
         let (count, mut cost) = (ran.joints.len(), ran.cost);
         // A run has a site: the number was seen to.
         let joint = &ran.joints[0];
-        let learned = ran.ledgers.first().cloned().unwrap_or_default();
+        let learned = most_learned(&ran.ledgers);
         let (published, _) = ready.publish(&joint.release, destination.folder())?;
         cost.seconds = self.started.elapsed().as_secs_f64();
-        let suppressed = ran.joints.iter().flat_map(|joint| &joint.groups);
-        let suppressed = suppressed.map(|groups| groups.suppressed).sum();
-        let groups = joint.groups.clone().map(|groups| Groups {
-            suppressed,
-            ..groups
-        });
+        // Somebody whom several sites suppress is one person.
+        let of_sites_groups = ran.joints.iter().flat_map(|joint| &joint.groups);
+        let groups = joint.groups.clone();
+        let groups = groups.map(|groups| of_sites_groups.fold(groups, Groups::with_suppressed_at));
         let account = Account {
             published: &published,
             sites: count,

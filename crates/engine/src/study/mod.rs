@@ -24,6 +24,7 @@ use hedgerow_protocols::RunSettings;
 use hedgerow_smc::What;
 
 use crate::error::Error;
+use crate::query::Statement;
 use opened::Opened;
 use ready::Ready;
 use refused::StudyRefused;
@@ -92,6 +93,12 @@ impl Study {
     /// What every class of a release must satisfy.
     pub fn requirement(&self) -> Result<Requirement, Error> {
         Ok(Requirement::of_study(&self.opened.study)?)
+    }
+
+    /// A statement of SQL about the table of the study, which is named like the study.
+    pub fn statement(&self, sql: &str) -> Result<Statement, Error> {
+        let study = &self.opened.study;
+        Ok(Statement::read(sql, &study.schema, &study.name)?)
     }
 
     /// The study as sites sign it: its hash, its keys, its signatures.

@@ -68,6 +68,7 @@ impl Ready {
         };
         let requirement = Requirement::of_document(study.document(), &scope)?;
         requirement.see_that_m_is_said(&study)?;
+        opened.run.see_fit(&study, &requirement, scope.sites)?;
         let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
         let combinations = combinations.fold(1, u64::saturating_mul);
         if requirement.sensitive == Sensitive::Product && combinations > MOST_COMBINATIONS {

@@ -3,6 +3,7 @@
 
 mod observed;
 mod published;
+mod query;
 mod tables;
 
 #[path = "../../examples/embed.rs"]

@@ -19,6 +19,7 @@ mod missing;
 mod mondrian;
 mod order;
 mod proposition;
+mod query;
 mod runs;
 mod shapes;
 mod shares;

@@ -1,0 +1,89 @@
+//! The extremes of an average: what it could be, whichever possible rows are counted.
+
+use hedgerow_data::{Cell, Domain};
+use hedgerow_protocols::query::Group;
+
+/// The least and greatest average of a column over the rows of a group: `counted` has the certain and
+/// possible rows of each of the column's cells, which stands at `place` of the keys. `None` where there may be
+/// no row.
+///
+/// The least average takes all certain rows at their least, and of the other rows those that lie below the
+/// average so far, least first.
+pub(super) fn extremes(
+    counted: &[Group],
+    key: &[Cell],
+    place: usize,
+    domain: &Domain,
+) -> Option<(f64, f64)> {
+    let Domain::Integer(numbers) = domain else {
+        return None;
+    };
+    let own = counted.iter().filter(|group| group.key.starts_with(key));
+    let own = own.filter_map(|group| {
+        let cell = group.key.get(place)?;
+        let certain = group.totals.first()?.low;
+        let (least, greatest) = present(cell, domain)?;
+        // A row whose value may be missing need not be counted.
+        let certain = if mixes(cell, domain) { 0 } else { certain };
+        let possible = group.totals.first()?.high - certain;
+        Some((
+            (numbers.value(least) as f64, numbers.value(greatest) as f64),
+            certain,
+            possible,
+        ))
+    });
+    let own: Vec<((f64, f64), i64, i64)> = own.collect();
+    let side = |pick: fn((f64, f64)) -> f64| {
+        let rows = own.iter();
+        rows.map(|(ends, certain, possible)| (pick(*ends), *certain, *possible))
+            .collect::<Vec<_>>()
+    };
+    let low = least(side(|(least, _)| least))?;
+    let high = -least(side(|(_, greatest)| -greatest))?;
+    Some((low, high))
+}
+
+/// The least average of rows with these values: so many certain, so many that may be left out.
+fn least(mut rows: Vec<(f64, i64, i64)>) -> Option<f64> {
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut count: i64 = rows.iter().map(|(_, certain, _)| certain).sum();
+    let mut sum: f64 = rows
+        .iter()
+        .map(|(value, certain, _)| value * *certain as f64)
+        .sum();
+    for (value, _, possible) in rows.iter().filter(|(_, _, possible)| *possible > 0) {
+        if count == 0 {
+            // A single row is enough, and no average is less than the least value.
+            return Some(*value);
+        }
+        if *value >= sum / count as f64 {
+            break;
+        }
+        count += possible;
+        sum += value * *possible as f64;
+    }
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// The least and greatest code of a cell that is not missing.
+fn present(cell: &Cell, domain: &Domain) -> Option<(u32, u32)> {
+    let missing = domain.missing_code();
+    let (least, greatest) = cell.bounds();
+    if missing != Some(greatest) {
+        return Some((least, greatest));
+    }
+    // The missing value of numbers has the last code.
+    let below = match cell {
+        Cell::Interval(..) => greatest.checked_sub(1),
+        Cell::Set(codes) => codes.iter().rev().nth(1).copied(),
+    };
+    below
+        .filter(|below| *below >= least)
+        .map(|below| (least, below))
+}
+
+/// Whether a cell covers the missing value beside others.
+fn mixes(cell: &Cell, domain: &Domain) -> bool {
+    let missing = domain.missing_code();
+    cell.count() > 1 && missing.is_some_and(|code| cell.contains(code))
+}

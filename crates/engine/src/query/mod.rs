@@ -1,0 +1,17 @@
+//! Questions in SQL about a release, and about the table that sites hold together.
+//!
+//! [`Statement`] reads counts, sums, averages, `WHERE` and `GROUP BY` into the questions of the protocols.
+
+mod compare;
+mod condition;
+mod error;
+mod mean;
+mod simulated;
+mod statement;
+mod table;
+
+pub use condition::Names;
+pub use error::AskError;
+pub use simulated::Asked;
+pub use statement::Statement;
+pub use table::Answers;

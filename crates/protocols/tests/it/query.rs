@@ -1,0 +1,410 @@
+//! Questions: what rows say about conditions against every value that they may stand for, totals and rows
+//! of several sites against one table with all rows, and what a question discloses.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_data::document::Document;
+use hedgerow_data::{
+    Cell, Codes, Column, GeneralizedColumn, Release, ReleaseColumn, Role, Schema, Study,
+};
+use hedgerow_protocols::Error;
+use hedgerow_protocols::query::{
+    Answer, Answered, CodeSet, Condition, Group, Held, Question, Total, ask, discloses,
+};
+use hedgerow_smc::memory::Simulation;
+use hedgerow_smc::order::RUNNING;
+use hedgerow_smc::{Party, Security, Seed, Settings, Site};
+use proptest::prelude::*;
+
+/// Columns with every kind of domain; the sizes of their domains are beside them.
+const STUDY: &str = r#"
+[study]
+name = "asked"
+partition = "horizontal"
+[[attribute]]
+name = "age"
+role = "quasi"
+type = "integer"
+range = [-3, 6]
+missing = "NA"
+[[attribute]]
+name = "sex"
+role = "quasi"
+values = ["f", "m"]
+[[attribute]]
+name = "seen"
+role = "quasi"
+type = "date"
+range = [2020-01-01, 2020-01-06]
+[[attribute]]
+name = "cost"
+role = "sensitive"
+type = "integer"
+range = [-20, 30]
+step = 5
+missing = "unknown"
+[[attribute]]
+name = "disease"
+role = "sensitive"
+values = ["u", "v", "w"]
+[require]
+k = 1
+"#;
+const SIZES: [u32; 5] = [11, 2, 6, 12, 3];
+const QUASI: usize = 3;
+/// The numbers that a code stands for; nothing for the missing value.
+fn number(column: usize, code: u32) -> Option<i64> {
+    match column {
+        0 => (code < 10).then(|| i64::from(code) - 3),
+        3 => (code < 11).then(|| i64::from(code) * 5 - 20),
+        _ => Some(0),
+    }
+}
+
+fn schema() -> Arc<Schema> {
+    let document = Document::parse(STUDY.into(), Path::new("study.toml")).unwrap();
+    let schema = Study::read(document, Path::new(".")).unwrap().schema;
+    let sizes: Vec<u32> = schema
+        .attributes()
+        .iter()
+        .map(|attribute| attribute.domain.size())
+        .collect();
+    assert_eq!(sizes, SIZES);
+    assert_eq!(schema.with_role(Role::Quasi).len(), QUASI);
+    schema
+}
+
+/// A person: the values, and the cells that stand for them.
+#[derive(Debug, Clone)]
+struct Person {
+    values: Vec<u32>,
+    cells: Vec<Cell>,
+}
+
+fn people(most: usize) -> impl Strategy<Value = Vec<Person>> {
+    let person = (
+        proptest::collection::vec(any::<u32>(), 5),
+        proptest::collection::vec((any::<u32>(), 0u32..4, any::<bool>()), QUASI),
+    );
+    let person = person.prop_map(|(values, blur)| {
+        let values: Vec<u32> = values
+            .iter()
+            .zip(SIZES)
+            .map(|(value, size)| value % size)
+            .collect();
+        let cells = values.iter().enumerate().map(|(column, value)| {
+            let Some((seed, width, is_set)) = blur.get(column) else {
+                return Cell::Interval(*value, *value);
+            };
+            let size = SIZES[column];
+            if *is_set {
+                let others = (0..*width).map(|turn| (seed >> (8 * turn)) % size);
+                return Cell::set(others.chain([*value]).collect()).unwrap();
+            }
+            let least = value.saturating_sub(seed % (width + 1));
+            Cell::Interval(least, (least + width).max(*value).min(size - 1))
+        });
+        Person {
+            cells: cells.collect(),
+            values,
+        }
+    });
+    proptest::collection::vec(person, 0..most)
+}
+
+fn release(schema: &Arc<Schema>, people: &[Person]) -> Release {
+    let columns = (0..SIZES.len()).map(|column| {
+        if column < QUASI {
+            let cells = people.iter().map(|person| person.cells[column].clone());
+            return ReleaseColumn::Generalized(GeneralizedColumn {
+                cells: cells.collect(),
+                codes: (0..people.len() as u32).collect(),
+            });
+        }
+        let mut codes = Codes::for_size(SIZES[column]);
+        people
+            .iter()
+            .for_each(|person| codes.push(person.values[column]));
+        ReleaseColumn::Verbatim(Column::Coded(codes))
+    });
+    Release::new(Arc::clone(schema), columns.collect(), people.len())
+}
+
+/// What a site holds of the table of all people.
+fn local(schema: &Arc<Schema>, all: &[Person], own: &[Person]) -> Held {
+    let classes: Vec<Vec<Cell>> = all
+        .iter()
+        .map(|person| person.cells[..QUASI].to_vec())
+        .collect();
+    Held::local(&release(schema, own), &classes, all.len() as u64).unwrap()
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    let within = (
+        0usize..5,
+        proptest::collection::vec((0u32..12, 0u32..12), 0..3),
+    );
+    let within = within.prop_map(|(column, ranges)| {
+        let size = SIZES[column];
+        let ranges = ranges
+            .iter()
+            .map(|(least, greatest)| (least % size, greatest % size));
+        let codes = CodeSet::new(ranges);
+        Condition::Within { column, codes }
+    });
+    let missing = (0usize..5).prop_map(|column| Condition::Missing { column });
+    let leaf = prop_oneof![5 => within, 1 => missing];
+    leaf.prop_recursive(4, 12, 3, |inner| {
+        let parts = || proptest::collection::vec(inner.clone(), 0..4);
+        prop_oneof![
+            parts().prop_map(Condition::All),
+            parts().prop_map(Condition::Any),
+            inner
+                .clone()
+                .prop_map(|part| Condition::Not(Box::new(part))),
+        ]
+    })
+}
+
+/// Whether values satisfy a condition, in SQL's logic of three values: `None` is unknown.
+fn holds(condition: &Condition, values: &[u32]) -> Option<bool> {
+    match condition {
+        Condition::All(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| holds(part, values)).collect();
+            match () {
+                () if parts.contains(&Some(false)) => Some(false),
+                () if parts.contains(&None) => None,
+                () => Some(true),
+            }
+        }
+        Condition::Any(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| holds(part, values)).collect();
+            match () {
+                () if parts.contains(&Some(true)) => Some(true),
+                () if parts.contains(&None) => None,
+                () => Some(false),
+            }
+        }
+        Condition::Not(part) => holds(part, values).map(|holds| !holds),
+        Condition::Within { column, codes } => {
+            let value = values[*column];
+            number(*column, value)?;
+            let mut ranges = codes.ranges().iter();
+            Some(ranges.any(|(least, greatest)| *least <= value && value <= *greatest))
+        }
+        Condition::Missing { column } => Some(number(*column, values[*column]).is_none()),
+    }
+}
+
+/// Every combination of values that a person's cells stand for.
+fn worlds(person: &Person) -> Vec<Vec<u32>> {
+    let mut worlds = vec![Vec::new()];
+    for (cell, size) in person.cells.iter().zip(SIZES) {
+        let values = (0..size).filter(|code| cell.contains(*code));
+        let values: Vec<u32> = values.collect();
+        worlds = worlds
+            .iter()
+            .flat_map(|world: &Vec<u32>| {
+                values.iter().map(|value| {
+                    let mut world = world.clone();
+                    world.push(*value);
+                    world
+                })
+            })
+            .collect();
+    }
+    worlds
+}
+
+/// What one combination of values adds to a total.
+fn adds(total: Total, condition: &Condition, values: &[u32]) -> i64 {
+    if holds(condition, values) != Some(true) {
+        return 0;
+    }
+    match total {
+        Total::Records => 1,
+        Total::Present(column) => i64::from(number(column, values[column]).is_some()),
+        Total::Sum(column) => number(column, values[column]).unwrap_or(0),
+    }
+}
+
+fn totals_of(answered: Answered) -> Vec<Group> {
+    match answered {
+        Answered::Totals(groups) => groups,
+        Answered::Rows(_) => panic!("rows where totals were asked for"),
+    }
+}
+
+fn alone(held: &Held, question: &Question) -> Answered {
+    let mut party = Party::alone(Settings::default(), &Seed::new([7; 32]));
+    pollster::block_on(ask(&mut party, held, question, Site::new(0))).unwrap()
+}
+
+const ALL_TOTALS: [Total; 5] = [
+    Total::Records,
+    Total::Sum(0),
+    Total::Sum(3),
+    Total::Present(0),
+    Total::Present(3),
+];
+
+fn question(condition: Condition, group_by: &[usize], of: &[Total]) -> Question {
+    let (group_by, of) = (group_by.to_vec(), of.to_vec());
+    Question {
+        condition,
+        answer: Answer::Totals { group_by, of },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Law 3, over all combinations of values that cells stand for.
+    #[test]
+    fn totals_are_those_of_every_value_that_cells_stand_for(
+        people in people(6),
+        condition in condition(),
+    ) {
+        let schema = schema();
+        let held = Held::release(&release(&schema, &people));
+        let groups = totals_of(alone(&held, &question(condition.clone(), &[], &ALL_TOTALS)));
+        if people.is_empty() {
+            prop_assert!(groups.iter().all(|group| group.totals.iter().all(|total| total.high == 0)));
+            return Ok(());
+        }
+        prop_assert_eq!(groups.len(), 1);
+        for (measured, total) in groups[0].totals.iter().zip(ALL_TOTALS) {
+            let (mut low, mut high, mut mean, mut variance, mut truth) = (0, 0, 0.0, 0.0, 0);
+            for person in &people {
+                let added: Vec<i64> = worlds(person)
+                    .iter()
+                    .map(|world| adds(total, &condition, world))
+                    .collect();
+                let count = added.len() as f64;
+                low += added.iter().min().unwrap();
+                high += added.iter().max().unwrap();
+                let average = added.iter().sum::<i64>() as f64 / count;
+                let square = added.iter().map(|added| (added * added) as f64).sum::<f64>() / count;
+                mean += average;
+                variance += square - average * average;
+                truth += adds(total, &condition, &person.values);
+            }
+            prop_assert_eq!((measured.low, measured.high), (low, high), "{:?}", total);
+            prop_assert!((measured.estimate - mean).abs() < 1e-6, "{} {}", measured.estimate, mean);
+            prop_assert!((measured.error.powi(2) - variance).abs() < 1e-5);
+            prop_assert!(low <= truth && truth <= high);
+        }
+    }
+
+    /// Groups are what is left when every group is asked for alone.
+    #[test]
+    fn groups_are_the_rows_that_are_written_so(
+        people in people(8),
+        condition in condition(),
+        group_by in proptest::sample::subsequence(vec![0usize, 1, 3, 4], 0..3),
+    ) {
+        let schema = schema();
+        let held = Held::release(&release(&schema, &people));
+        let groups = totals_of(alone(&held, &question(condition.clone(), &group_by, &[Total::Records])));
+        let key = |person: &Person| -> Vec<Cell> {
+            group_by.iter().map(|column| person.cells[*column].clone()).collect()
+        };
+        let mut found = 0;
+        for group in &groups {
+            let own: Vec<Person> = people
+                .iter()
+                .filter(|person| key(person) == group.key)
+                .cloned()
+                .collect();
+            found += own.len();
+            let alone = totals_of(alone(&Held::release(&release(&schema, &own)), &question(condition.clone(), &[], &[Total::Records])));
+            let expected = alone.first().map_or((0, 0), |group| (group.totals[0].low, group.totals[0].high));
+            prop_assert_eq!((group.totals[0].low, group.totals[0].high), expected);
+        }
+        prop_assert_eq!(found, people.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Law 2: sites that hold a table together answer as the table does, to the last bit.
+    #[test]
+    fn sites_answer_as_one_table_does(
+        people in people(24),
+        condition in condition(),
+        group_by in proptest::sample::subsequence(vec![0usize, 1, 3, 4], 0..3),
+        sites in prop_oneof![Just(2usize), Just(3), Just(10)],
+        skew in any::<bool>(),
+        published in any::<bool>(),
+        asker in 0u16..2,
+        seed in any::<u64>(),
+    ) {
+        let schema = schema();
+        let whole = Held::release(&release(&schema, &people));
+        let parts = parts(&people, sites, skew);
+        let held: Vec<Held> = parts.iter().map(|own| local(&schema, &people, own)).collect();
+        let security = if published { Security::Published } else { Security::Hardened };
+        let totals = question(condition.clone(), &group_by, &ALL_TOTALS);
+        let rows = Question { condition, answer: Answer::Rows { columns: vec![4, 0] } };
+        for question in [totals, rows] {
+            let expected = alone(&whole, &question);
+            let simulation = Simulation::new(sites, seed).settings(settings(security));
+            let asker = Site::new(asker);
+            let run = |mut party: Party| {
+                let (held, question) = (&held, &question);
+                async move {
+                    let own = &held[party.me().index()];
+                    let answer = ask(&mut party, own, question, asker).await?;
+                    Ok::<_, Error>((answer, party.ledger().clone()))
+                }
+            };
+            let outcome = simulation.run(run);
+            let is_of_totals = matches!(question.answer, Answer::Totals { .. });
+            // The sites are already joined where they keep their lines.
+            let joining = simulation.run(|_| async { Ok::<_, Error>(()) }).traffic;
+            let rounds = outcome.traffic.rounds - joining.rounds;
+            prop_assert!(rounds <= 3 || !is_of_totals || published, "{} rounds", rounds);
+            let values = outcome.into_values().unwrap();
+            let ideal: Result<Vec<_>, Error> = simulation.run_ideal(run).into_iter().collect();
+            let ideal = ideal.unwrap();
+            for (site, (answer, ledger)) in values.iter().enumerate() {
+                prop_assert_eq!(answer, &ideal[site].0);
+                let is_told = site == asker.index() || !is_of_totals;
+                match is_told {
+                    true => prop_assert_eq!(answer, &expected),
+                    false => prop_assert_eq!(answer, &Answered::Totals(Vec::new())),
+                }
+                for entry in ledger.entries() {
+                    let name = entry.disclosure.what.name();
+                    let listed = discloses().iter().any(|what| what.name() == name);
+                    let on_the_way = [RUNNING, hedgerow_smc::union::ON_THE_WAY];
+                    let on_the_way = published && on_the_way.iter().any(|what| what.name() == name);
+                    prop_assert!(listed || on_the_way, "{} is not listed", name);
+                }
+            }
+        }
+    }
+}
+
+/// People dealt to sites: evenly, or most of them to the first and none to the last.
+fn parts(people: &[Person], sites: usize, skew: bool) -> Vec<Vec<Person>> {
+    let mut parts = vec![Vec::new(); sites];
+    for (place, person) in people.iter().enumerate() {
+        let site = match skew {
+            true if place % 5 > 0 => 0,
+            true => place % (sites - 1),
+            false => place % sites,
+        };
+        parts[site].push(person.clone());
+    }
+    parts
+}
+
+fn settings(security: Security) -> Settings {
+    match security {
+        Security::Hardened => Settings::hardened(),
+        Security::Published => Settings::published(),
+    }
+}
