@@ -113,6 +113,7 @@ impl Document {
             name: String::new(),
             span: Some(0..0),
             asked: RefCell::default(),
+            misplaced: RefCell::default(),
         }
     }
 
@@ -136,12 +137,20 @@ pub struct Section<'a> {
     name: String,
     span: Option<Range<usize>>,
     asked: RefCell<Vec<&'static str>>,
+    /// Keys that the section must not have.
+    misplaced: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> Section<'a> {
     /// Whether the key is there.
     pub fn has(&self, key: &'static str) -> bool {
         self.item(key).is_some()
+    }
+
+    /// Whether a key is there that others of its kind have and this section must not; no hint names it.
+    pub fn has_misplaced(&self, key: &'static str) -> bool {
+        self.misplaced.borrow_mut().push(key);
+        self.has(key)
     }
 
     /// Whether the key is there and its value is text.
@@ -261,6 +270,7 @@ impl<'a> Section<'a> {
                 name: self.path(key),
                 span: self.key_span(key).or_else(|| item.span()),
                 asked: RefCell::default(),
+                misplaced: RefCell::default(),
             })),
             None => Err(self.expected(key, "a table")),
         }
@@ -294,6 +304,7 @@ impl<'a> Section<'a> {
                 name: key.to_owned(),
                 span: table.span(),
                 asked: RefCell::default(),
+                misplaced: RefCell::default(),
             })
             .collect())
     }
@@ -311,12 +322,14 @@ impl<'a> Section<'a> {
                 format!("in `{}`", self.name)
             };
             let mut message = format!("unknown key `{key}` {place}");
-            match nearest(key, asked.iter().copied(), 1).first() {
+            let misplaced = self.misplaced.borrow();
+            let known = asked.iter().filter(|key| !misplaced.contains(key));
+            let known = known.copied();
+            match nearest(key, known.clone(), 1).first() {
                 Some(best) => message.push_str(&format!("\nhint: did you mean `{best}`?")),
-                None => message.push_str(&format!(
-                    "\nhint: known keys are {}",
-                    quoted_list(asked.iter().copied())
-                )),
+                None => {
+                    message.push_str(&format!("\nhint: known keys are {}", quoted_list(known)));
+                }
             }
             return Err(self.wrong_dynamic(key, message));
         }

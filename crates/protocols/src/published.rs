@@ -91,7 +91,7 @@ impl PublishedSettings {
     ) -> Result<Self, DocumentError> {
         if security == Security::Hardened {
             for (key, instead) in KEYS {
-                if section.has(key) {
+                if section.has_misplaced(key) {
                     let message = format!(
                         "`algorithm.{key}` is for security = \"published\": {instead}\nhint: leave it out, or write security = \"published\" under [study]"
                     );

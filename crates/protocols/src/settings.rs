@@ -6,11 +6,13 @@
 use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Recode, Study};
+use hedgerow_privacy::Requirement;
 use hedgerow_smc::{Difference, RoleChoice, Security, Settings};
 
-use crate::clustering::settings::{ClusteringSettings, CountsChoice};
-use crate::horizontal::mondrian::settings::TopDown;
-use crate::horizontal::requirement::Colluders;
+use crate::clustering::settings::{CLUSTERING_KEYS, ClusteringSettings, CountsChoice};
+use crate::horizontal::clustering::undecided;
+use crate::horizontal::mondrian::settings::{CUT_KEYS, TopDown};
+use crate::horizontal::requirement::{COLLUDER_KEYS, Colluders};
 use crate::published::PublishedSettings;
 use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
@@ -19,11 +21,16 @@ pub const FAN_OUT: usize = 128;
 
 /// Every protocol that the published level does not run as printed, beside the primitives
 /// ([`hedgerow_smc::settings::DIFFERENCES`]).
-pub const DIFFERENCES: [Difference; 5] = [
+pub const DIFFERENCES: [Difference; 6] = [
     Difference {
         of: "Mondrian (JX08, JX09)",
         here: "all classes of a depth at once",
         reason: "the classes are the same",
+    },
+    Difference {
+        of: "joint table (JX08 4.4)",
+        here: "values counted by class, rows united where values are many",
+        reason: "sums move no row; questions unite rows as printed",
     },
     Difference {
         of: "m-privacy (MPRIV)",
@@ -108,7 +115,8 @@ impl RunSettings {
             self.top_down = TopDown::read(section)?;
             self.colluders = Colluders::read(section, self.security)?;
             self.refuse_hidden(section, study.algorithm)?;
-            if section.has("noise") {
+            refuse_other_algorithm(section, study.algorithm)?;
+            if section.has_misplaced("noise") {
                 let message = "`algorithm.noise` is for vertical studies: only there are changes of the loss summed\nhint: leave it out; blur = true hides how many records a site has";
                 return Err(section.wrong("noise", message));
             }
@@ -131,6 +139,38 @@ impl RunSettings {
         Ok(())
     }
 
+    /// Sees that the settings of a study fit what the study requires among so many sites, where that is
+    /// known: hidden counts decide what is demanded, and keys that speak of colluders have some to speak of.
+    pub fn see_fit(
+        &self,
+        study: &Study,
+        requirement: &Requirement,
+        sites: Option<u64>,
+    ) -> Result<(), DocumentError> {
+        let Some(section) = study.document().root().section("algorithm")? else {
+            return Ok(());
+        };
+        if self.clustering.counts == CountsChoice::Hidden
+            && let Some(why) = undecided(requirement, sites)
+        {
+            let message = format!(
+                "`algorithm.counts` is \"hidden\", which cannot be held {why}\nhint: take counts = \"opened\", or change what is named"
+            );
+            return Err(section.wrong("counts", message));
+        }
+        // A study that says m = 0 has thought of coalitions.
+        let idle = COLLUDER_KEYS.iter().find(|key| section.has(key));
+        match idle {
+            Some(key) if requirement.m.is_none() => {
+                let message = format!(
+                    "`algorithm.{key}` says how coalitions of sites are asked about, and the study does not say m\nhint: leave it out, or require m = 1 or more"
+                );
+                Err(section.wrong(key, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The settings that the parties of a run agree on.
     pub fn of_parties(&self) -> Settings {
         match self.security {
@@ -147,6 +187,27 @@ impl RunSettings {
     pub fn is_refined(&self) -> bool {
         let opens_counts = self.clustering.counts == CountsChoice::Opened;
         self.security == Security::Hardened && self.clustering.finish && opens_counts
+    }
+}
+
+/// Keys that the other horizontal algorithms read mean nothing to this one.
+fn refuse_other_algorithm(
+    section: &Section<'_>,
+    algorithm: Algorithm,
+) -> Result<(), DocumentError> {
+    let (keys, of) = match algorithm {
+        Algorithm::Clustering => (&CUT_KEYS[..], "algorithms that cut"),
+        _ => (&CLUSTERING_KEYS[..], "name = \"clustering\""),
+    };
+    match keys.iter().find(|key| section.has_misplaced(key)) {
+        Some(key) => {
+            let message = format!(
+                "`algorithm.{key}` is for {of} only, and would change nothing with name = \"{}\"\nhint: leave it out",
+                algorithm.name()
+            );
+            Err(section.wrong(key, message))
+        }
+        None => Ok(()),
     }
 }
 
@@ -181,7 +242,7 @@ fn refuse_horizontal(section: &Section<'_>) -> Result<(), DocumentError> {
         ),
     ];
     for (key, why) in keys {
-        if section.has(key) {
+        if section.has_misplaced(key) {
             let message =
                 format!("`algorithm.{key}` is for horizontal studies: {why}\nhint: leave it out");
             return Err(section.wrong(key, message));
@@ -193,7 +254,7 @@ fn refuse_horizontal(section: &Section<'_>) -> Result<(), DocumentError> {
 /// The keys of D2Pt mean nothing to others.
 fn refuse_d2pt(section: &Section<'_>, partition: Partition) -> Result<(), DocumentError> {
     for key in KEYS {
-        if section.has(key) {
+        if section.has_misplaced(key) {
             let hint = match partition {
                 Partition::Horizontal => "which is for vertical studies; leave it out",
                 Partition::Vertical => "leave it out, or write name = \"d2pt\"",

@@ -2,6 +2,7 @@
 //! one, and a demand that cannot be met refused with a hint about what could be met.
 
 use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_data::{nearest, quoted_list};
 
 use super::{Requirement, RequirementError, Scope, Sensitive};
 use crate::closeness::Distance;
@@ -298,10 +299,24 @@ fn site_diversity(section: &Section<'_>, scope: &Scope) -> Result<Model, Documen
                 let message = "`require.site_diversity.attributes` is empty\nhint: name the attributes that may betray a site, or leave it out for all";
                 return Err(table.wrong("attributes", message));
             }
-            for name in attributes.iter().flatten() {
+            let named: Vec<&String> = attributes.iter().flatten().collect();
+            for (place, name) in named.iter().enumerate() {
+                if named[..place].contains(name) {
+                    let message = format!(
+                        "`require.site_diversity.attributes` names `{name}` twice\nhint: name it once"
+                    );
+                    return Err(table.wrong("attributes", message));
+                }
                 if !scope.quasi.contains(name) {
-                    let message =
-                        format!("`{name}` is no quasi-identifier, so it tells nothing about sites");
+                    let quasi = scope.quasi.iter().map(String::as_str);
+                    let near = nearest(name, quasi.clone(), 3);
+                    let hint = match near.is_empty() {
+                        true => format!("the quasi-identifiers are {}", quoted_list(quasi)),
+                        false => format!("did you mean {}?", quoted_list(near)),
+                    };
+                    let message = format!(
+                        "`require.site_diversity.attributes` names `{name}`, which is no quasi-identifier and tells nothing about sites\nhint: {hint}"
+                    );
                     return Err(table.wrong("attributes", message));
                 }
             }

@@ -110,11 +110,7 @@ impl Clusters {
 
     /// By how much the loss grows when a record joins a cluster; 0 where the loss falls, as entropy can.
     pub(crate) fn growth(&self, shapes: &Shapes<'_>, cluster: Cluster, record: &[u32]) -> u64 {
-        self.growth_to(cluster, shapes.joined_cost(self.closure(cluster), record))
-    }
-
-    /// As [`Self::growth`], where the cost of the cluster's closure together with the record is known.
-    pub(crate) fn growth_to(&self, cluster: Cluster, joined: u64) -> u64 {
+        let joined = shapes.joined_cost(self.closure(cluster), record);
         growth(self.size(cluster), self.cost(cluster), joined)
     }
 

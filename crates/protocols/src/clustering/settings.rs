@@ -11,6 +11,20 @@ const MOST_STARTS: i64 = 100;
 /// The greatest bound on iterations that a study may say.
 const MOST_ITERATIONS: i64 = 1_000_000;
 
+/// The keys of `[algorithm]` that speak of clusters in horizontal studies; who asks for hidden counts is told
+/// more ([`CountsChoice::Hidden`]).
+pub(crate) const CLUSTERING_KEYS: [&str; 9] = [
+    "start",
+    "split",
+    "starts",
+    "loss",
+    "iterations",
+    "least_gain",
+    "counts",
+    "blur",
+    "finish",
+];
+
 /// How clusters are found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClusteringSettings {

@@ -105,6 +105,11 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// How many values there are.
+    pub(super) const fn size(&self) -> u32 {
+        self.size
+    }
+
     /// Words of a closure.
     pub(super) fn width(&self) -> usize {
         match self.form {

@@ -132,6 +132,13 @@ impl<'a> Shapes<'a> {
         self.shapes[attribute].joined_cost(part, code)
     }
 
+    /// The least cost of one attribute's part together with any value.
+    pub(crate) fn least_joined_part(&self, attribute: usize, part: &[u64]) -> u64 {
+        let shape = &self.shapes[attribute];
+        let costs = (0..shape.size()).map(|code| shape.joined_cost(part, code));
+        costs.min().unwrap_or(0)
+    }
+
     /// The cost of two parts of one attribute together.
     pub(crate) fn common_part(&self, attribute: usize, one: &[u64], other: &[u64]) -> u64 {
         self.shapes[attribute].common_cost(one, other)

@@ -96,12 +96,13 @@ fn how_clusters_are_found() {
             let study = format!("{AGE}[algorithm]\nname = \"{name}\"\ncounts = \"{counts}\"\n");
             read(&study)
         };
-        assert!(cuts("opened").is_ok());
-        let refused = cuts("hidden").unwrap_err();
-        assert!(
-            refused.contains("study.toml:11") && refused.contains("clustering"),
-            "{refused}"
-        );
+        for counts in ["opened", "hidden"] {
+            let refused = cuts(counts).unwrap_err();
+            assert!(
+                refused.contains("study.toml:11") && refused.contains("clustering"),
+                "{refused}"
+            );
+        }
     }
     let error = study("loss = \"ncq\"").unwrap_err();
     assert!(error.starts_with("study.toml:10: "), "{error}");
@@ -116,6 +117,86 @@ fn how_clusters_are_found() {
             .unwrap_err()
             .starts_with("study.toml:10: ")
     );
+}
+
+/// A key that another algorithm reads would be silently ignored, so it is refused by name.
+#[test]
+fn keys_of_other_algorithms_are_refused() {
+    let cut = [
+        "cuts = \"children\"",
+        "medians = \"strict\"",
+        "widths = \"box\"",
+        "covers = \"box\"",
+        "alpha = 0.3",
+        "choose = \"width\"",
+        "weight = 0.3",
+    ];
+    let cluster = [
+        "start = 0.5",
+        "starts = 2",
+        "loss = \"lm\"",
+        "finish = true",
+    ];
+    let of =
+        |name: &str, line: &str| read(&format!("{AGE}[algorithm]\nname = \"{name}\"\n{line}\n"));
+    for (name, refused, taken) in [
+        ("clustering", &cut[..], &cluster[..]),
+        ("mondrian", &cluster, &cut),
+        ("provider-aware", &cluster, &cut),
+    ] {
+        for line in refused {
+            let key = line.split(' ').next().unwrap();
+            let error = of(name, line).unwrap_err();
+            let begins = format!("study.toml:11: `algorithm.{key}` is for ");
+            assert!(error.starts_with(&begins), "{name}, {line}: {error}");
+        }
+        for line in taken {
+            assert!(of(name, line).is_ok(), "{name}, {line}");
+        }
+    }
+}
+
+/// What a study demands decides whether hidden counts and keys about coalitions have a meaning.
+#[test]
+fn settings_fit_what_is_required() {
+    let see = |algorithm: &str, require: &str, sites: u64| {
+        let disease =
+            "[[attribute]]\nname = \"d\"\nrole = \"sensitive\"\nvalues = [\"u\", \"v\"]\n";
+        let text =
+            format!("{HORIZONTAL}{AGE}{disease}[algorithm]\n{algorithm}\n[require]\n{require}\n");
+        let document = Document::parse(text, Path::new("study.toml")).unwrap();
+        let study = Study::read(document, Path::new(".")).unwrap();
+        let scope = hedgerow_privacy::Scope {
+            sites: Some(sites),
+            ..hedgerow_privacy::Scope::of_study(&study)
+        };
+        let requirement = Requirement::of_document(study.document(), &scope).unwrap();
+        let settings = RunSettings::of_study(&study).unwrap();
+        let seen = settings.see_fit(&study, &requirement, Some(sites));
+        seen.map_err(|error| error.to_string())
+    };
+    let hidden = "name = \"clustering\"\ncounts = \"hidden\"";
+    assert_eq!(see(hidden, "k = 2", 2), Ok(()));
+    assert_eq!(see(hidden, "k = 2\nl = 2", 3), Ok(()));
+    for (require, sites) in [
+        ("k = 2\nl = 2", 2),
+        ("k = 2\nt = 0.3", 3),
+        ("k = 2\nm = 1", 3),
+    ] {
+        let error = see(hidden, require, sites).unwrap_err();
+        assert!(
+            error.starts_with("study.toml:15: `algorithm.counts`"),
+            "{error}"
+        );
+    }
+    for line in ["verification = \"direct\"", "contributors = true"] {
+        for m in [0, 1] {
+            assert_eq!(see(line, &format!("k = 2\nm = {m}"), 3), Ok(()));
+        }
+        let error = see(line, "k = 2", 3).unwrap_err();
+        assert!(error.starts_with("study.toml:14: `algorithm."), "{error}");
+        assert!(error.contains("require m = 1"), "{error}");
+    }
 }
 
 /// As printed, iterations end when no record moves; a study may end them earlier.
@@ -177,6 +258,17 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
     let outliers = algorithm("suppression = \"outliers\"").unwrap();
     assert_eq!(outliers.d2pt.suppression, Suppression::Outliers);
     assert!(refused("suppression = \"outlier\"").contains("did you mean `outliers`?"));
+    let quoted = refused("suppression = \"0.1\"");
+    assert!(
+        quoted.contains("is \"0.1\", expected a number from 0 to 1")
+            && quoted.contains("or \"outliers\"\nhint: write the number without quotes"),
+        "{quoted}"
+    );
+    // No hint names a key that this algorithm refuses: `counts` and `noise` are for clustering.
+    let unknown = refused("count = 1");
+    assert!(!unknown.contains("counts"), "{unknown}");
+    let unknown = refused("recod = 1");
+    assert!(!unknown.contains("`recode`"), "{unknown}");
     assert!(refused("recode = \"set\"").contains("has no meaning for `d2pt`"));
     assert!(refused("cuts = \"median\"").contains("unknown key `cuts`"));
     assert!(
@@ -266,6 +358,9 @@ fn how_tables_are_cut_and_written() {
         study("median = \"relaxed\"").unwrap_err(),
         "study.toml:10: unknown key `median` in `algorithm`\nhint: did you mean `medians`?"
     );
+    // `counts` is for clustering.
+    let unknown = study("count = 1").unwrap_err();
+    assert!(!unknown.contains("`counts`"), "{unknown}");
     assert_eq!(
         study("alpha = 2").unwrap_err(),
         "study.toml:10: `algorithm.alpha` is 2, expected a number from 0 to 1"

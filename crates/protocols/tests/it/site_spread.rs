@@ -353,7 +353,7 @@ impl Printed<'_> {
     ) -> Option<usize> {
         let width = |attribute: usize| {
             let (least, greatest) = bounds[attribute];
-            f64::from(greatest - least + 1) / self.whole[attribute]
+            f64::from(greatest - least) / self.whole[attribute]
         };
         let widest = tried
             .iter()
@@ -398,7 +398,7 @@ proptest! {
             k: 2,
             l,
             alpha: (alpha * 4096.0).round() as i64,
-            whole: bounds.iter().map(|(least, greatest)| f64::from(greatest - least + 1)).collect(),
+            whole: bounds.iter().map(|(least, greatest)| f64::from(greatest - least)).collect(),
         };
         let mut expected = Vec::new();
         printed.classes(everything, bounds, &mut expected);

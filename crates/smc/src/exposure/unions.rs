@@ -17,13 +17,15 @@ pub struct Unions {
     pub unions: u64,
     /// Random items that a leader added.
     pub random_items: u64,
-    /// Set exposure where the successor knows who leads, and its bound by equation 4.
+    /// Set exposure where the successor knows who leads.
     pub leader_set: f64,
-    /// Equation 4.
+    /// Equation 4: what is expected over draws of the random items, so that the measure of one run may lie
+    /// above it.
     pub leader_set_bound: f64,
     /// Set exposure of a site, a mean over all sites, where each takes its predecessor for the leader. Of
-    /// n sites one leads, so this is 1/n of the set exposure of a known leader; equation 5 leaves out the
-    /// adversary and has 1/(n - 1), which makes it a bound.
+    /// n sites that all have items one leads, so this is 1/n of the set exposure of a known leader; equation
+    /// 5 leaves out the adversary and has 1/(n - 1). Where sites after the leader have nothing to add, what
+    /// passes them is the leader's set still, and the measure may exceed the equation.
     pub set: f64,
     /// Equation 5.
     pub set_bound: f64,
@@ -31,8 +33,10 @@ pub struct Unions {
     pub leader_item: f64,
     /// Equation 7.
     pub leader_item_bound: f64,
-    /// Equation 9: random items that keep set exposure at or below [`LEVEL`].
-    pub items_for_set: u64,
+    /// Equation 9: random items that keep set exposure at or below [`LEVEL`]; nothing where no number is
+    /// enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items_for_set: Option<u64>,
     /// Equation 10: random items that keep the worst item exposure at or below [`LEVEL`].
     pub items_for_item: u64,
 }
@@ -60,7 +64,7 @@ impl Unions {
             set_bound: mean(all.set_bound),
             leader_item: mean(all.leader_item),
             leader_item_bound: mean(all.leader_item_bound),
-            items_for_set: all.items_for_set,
+            items_for_set: (!all.is_known).then_some(all.items_for_set),
             items_for_item: all.items_for_item,
         })
     }
@@ -77,6 +81,8 @@ struct Sums {
     leader_item: f64,
     leader_item_bound: f64,
     items_for_set: u64,
+    /// Whether the leader of a union has all items.
+    is_known: bool,
     items_for_item: u64,
 }
 
@@ -107,9 +113,10 @@ impl Sums {
         self.leader_set_bound += setting.set_exposure_known_leader(leader.random);
         self.set_bound += setting.set_exposure(leader.random);
         self.leader_item_bound += even.item_exposure_worst(leader.random);
-        let for_set = setting.decoys_for_set_exposure(LEVEL) as u64;
+        let for_set = setting.decoys_for_set_exposure(LEVEL);
+        self.is_known |= for_set.is_none();
         let for_item = even.decoys_for_item_exposure(LEVEL) as u64;
-        self.items_for_set = self.items_for_set.max(for_set);
+        self.items_for_set = self.items_for_set.max(for_set.unwrap_or(0) as u64);
         self.items_for_item = self.items_for_item.max(for_item);
     }
 }

@@ -50,13 +50,15 @@ impl Setting {
         2.0 * share / (share + hit) - 1.0 / f64::from(self.sites - 1)
     }
 
-    /// Equation 9: random items that keep set exposure at or below `expected`.
-    pub fn decoys_for_set_exposure(&self, expected: f64) -> usize {
+    /// Equation 9: random items that keep set exposure at or below `expected`. `None` where no number is
+    /// enough: a leader that has all items of the union is known by them.
+    pub fn decoys_for_set_exposure(&self, expected: f64) -> Option<usize> {
         let target = f64::from(self.sites - 1) * expected;
         if target >= 1.0 {
-            return 0;
+            return Some(0);
         }
-        (target.ln() / self.miss().ln()).ceil() as usize
+        let decoys = (target.ln() / self.miss().ln()).ceil();
+        (self.miss() < 1.0).then_some(decoys as usize)
     }
 
     /// Equation 10: random items that keep the worst item exposure at or below `expected`.
@@ -95,7 +97,7 @@ mod tests {
     #[test]
     fn sizes_keep_their_bounds() {
         for expected in [0.001, 0.01, 0.02, 0.04] {
-            let decoys = PAPER.decoys_for_set_exposure(expected);
+            let decoys = PAPER.decoys_for_set_exposure(expected).unwrap();
             assert!(PAPER.set_exposure(decoys) <= expected);
             assert!(decoys == 0 || PAPER.set_exposure(decoys - 1) > expected);
         }
@@ -104,6 +106,11 @@ mod tests {
             assert!(PAPER.item_exposure_worst(decoys) <= expected + 1e-9);
             assert!(PAPER.item_exposure_worst(decoys - 1) > expected);
         }
-        assert_eq!(PAPER.decoys_for_set_exposure(0.5), 0);
+        assert_eq!(PAPER.decoys_for_set_exposure(0.5), Some(0));
+        let known = Setting {
+            leader: PAPER.united,
+            ..PAPER
+        };
+        assert_eq!(known.decoys_for_set_exposure(0.02), None);
     }
 }

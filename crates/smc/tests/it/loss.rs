@@ -47,7 +47,7 @@ fn the_published_union_keeps_the_paper_s_bounds() {
                 .all(|(found, paper)| (found - paper).abs() < 1e-9)
         );
         // Section 6.3: about 100 random items for a LoP of 0.02.
-        assert_eq!(library.items_for_set, 102);
+        assert_eq!(library.items_for_set, Some(102));
         let bound = setting.set_exposure_known_leader(decoys);
         assert!(
             (whole_sets - bound).abs() <= slack,

@@ -312,30 +312,39 @@ impl Acting {
         if !may_leave(work, leaving) {
             return None;
         }
-        let record = work.record(row);
-        let size = |cluster: Cluster| i128::from(work.clusters.size(cluster));
-        let loss = |cluster: Cluster| i128::from(work.clusters.loss_of(cluster));
+        let (size, loss) = (
+            |cluster: Cluster| i128::from(work.clusters.size(cluster)),
+            |cluster: Cluster| i128::from(work.clusters.loss_of(cluster)),
+        );
         let cost = match &leaving.without {
             Some(closure) => work.shapes.cost(closure),
             None => work.clusters.cost(from),
         };
-        let saved = loss(from) - (size(from) - 1) * i128::from(cost);
-        let others: Vec<Cluster> = work.clusters.living().collect();
-        let grown = others
-            .par_iter()
-            .filter(|cluster| **cluster != from)
-            .map(|cluster| {
-                let joined = work
-                    .shapes
-                    .joined_cost(work.clusters.closure(*cluster), record);
-                let grown = (size(*cluster) + 1) * i128::from(joined) - loss(*cluster);
-                (grown, *cluster)
-            });
-        let best = grown
-            .filter(|(_, cluster)| may_join(work, *cluster, row) && !self.is_refused(row, *cluster))
-            .min();
-        let is_better = |(grown, _): &(i128, Cluster)| size(from) == 1 || *grown < saved;
-        best.filter(is_better).map(|(_, cluster)| cluster)
+        // A record that is alone must leave, whatever it costs.
+        let mut least = match size(from) {
+            1 => i128::MAX,
+            size => loss(from) - (size - 1) * i128::from(cost),
+        };
+        let growth = Growth::new(work.shapes, work.record(row));
+        let mut best = None;
+        for cluster in work.clusters.living().filter(|cluster| *cluster != from) {
+            let (size, loss) = (size(cluster) + 1, loss(cluster));
+            // The loss grows by less than the least so far if the parts, each of which costs something or
+            // nothing, cost less than this together.
+            let below = least.saturating_add(loss).div_euclid(size);
+            let Ok(most) = u64::try_from(below.min(i128::from(u64::MAX))) else {
+                continue;
+            };
+            let Some(joined) = growth.at_most(work.clusters.closure(cluster), most) else {
+                continue;
+            };
+            let grown = size * i128::from(joined) - loss;
+            if grown < least && may_join(work, cluster, row) && !self.is_refused(row, cluster) {
+                least = grown;
+                best = Some(cluster);
+            }
+        }
+        best
     }
 
     /// Looks for the best cluster of each record among the present clusters, then moves record after

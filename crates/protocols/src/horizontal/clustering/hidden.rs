@@ -191,8 +191,23 @@ fn most(model: &Model, size: u64) -> Option<u64> {
 
 /// Refuses what cannot be decided without counts.
 pub(super) fn refuse(requirement: &Requirement, sites: usize) -> Result<(), Error> {
+    match undecided(requirement, Some(sites as u64)) {
+        Some(why) => Err(Error::HiddenCounts { why }),
+        None => Ok(()),
+    }
+}
+
+/// Why a requirement cannot be decided without counts among so many sites, all reasons at once.
+pub(crate) fn undecided(requirement: &Requirement, sites: Option<u64>) -> Option<String> {
+    let of_values = |model: &&Model| {
+        !matches!(
+            model,
+            Model::KAnonymity { .. } | Model::SiteDiversity { .. }
+        )
+    };
+    let of_values: Vec<&Model> = requirement.models.iter().filter(of_values).collect();
     let mut why = Vec::new();
-    if sites == 2 {
+    if sites == Some(2) && !of_values.is_empty() {
         why.push(String::from(
             "among two sites, which would learn of each value whether it occurs too often; expected one site, or three or more",
         ));
@@ -202,23 +217,14 @@ pub(super) fn refuse(requirement: &Requirement, sites: usize) -> Result<(), Erro
             "with m, which asks about values without the records of a coalition",
         ));
     }
-    for model in &requirement.models {
-        let is_of_size = matches!(
-            model,
-            Model::KAnonymity { .. } | Model::SiteDiversity { .. }
-        );
-        if !is_of_size && most(model, 1).is_none() {
+    for model in of_values {
+        if most(model, 1).is_none() {
             why.push(format!(
                 "with {model}; expected alpha, l of kind \"frequency\", or l = 2 of kind \"distinct\", which bound how often each value may occur"
             ));
         }
     }
-    match why.is_empty() {
-        true => Ok(()),
-        false => Err(Error::HiddenCounts {
-            why: why.join("; and "),
-        }),
-    }
+    (!why.is_empty()).then(|| why.join("; and "))
 }
 
 impl Work<'_> {

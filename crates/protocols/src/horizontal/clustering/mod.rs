@@ -60,6 +60,7 @@ use crate::fit::{self, adds_up, holds_own};
 use support::Lifted;
 use work::Work;
 
+pub(crate) use hidden::undecided;
 pub use hidden::{DIVERSE_CLUSTERS, SIZES_ALONE, TOUCHED_CLUSTERS};
 pub use plan::{Plan, Support};
 

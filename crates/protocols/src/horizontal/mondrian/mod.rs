@@ -127,7 +127,7 @@ pub async fn partition(
         order: Vec::new(),
     };
 
-    let widths = choose::WholeWidths::of(&root);
+    let widths = choose::WholeWidths::of(&root, party.settings().security);
     let smallest = 2 * plan.demands.requirement.k() + u64::from(plan.keeps_twice_k);
     let mut born = 0;
     let mut open = vec![root];

@@ -103,6 +103,11 @@ impl Choose {
     }
 }
 
+/// The keys of `[algorithm]` that speak of cuts.
+pub(crate) const CUT_KEYS: [&str; 7] = [
+    "cuts", "medians", "widths", "covers", "alpha", "choose", "weight",
+];
+
 /// How top-down algorithms cut and write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TopDown {

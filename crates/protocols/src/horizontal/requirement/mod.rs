@@ -31,6 +31,7 @@ pub(super) use counted::Counted;
 pub(crate) use unmeetable::best_of;
 
 pub use demands::{Demands, SensitiveAttribute};
+pub(crate) use settings::COLLUDER_KEYS;
 pub use settings::Colluders;
 
 /// How often each sensitive value occurs.

@@ -4,6 +4,9 @@ use hedgerow_data::document::{DocumentError, Section};
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_smc::{RoleChoice, Security};
 
+/// The keys of `[algorithm]` that speak of colluders.
+pub(crate) const COLLUDER_KEYS: [&str; 2] = ["verification", "contributors"];
+
 /// How it is asked whether classes withstand colluders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Colluders {

@@ -2,14 +2,16 @@
 //!
 //! As published, the pivot learns the change of every record against every cluster. Nearly all of them
 //! are losses, and the pivot can tell so from far fewer numbers: a record that leaves its cluster saves
-//! some amount, and no record joins a cluster for less than its closure costs each of its records. So the
-//! sites first sum what each record saves when it leaves, and what each changed cluster costs a record;
+//! some amount, and no record joins a cluster for less than its closure costs each of its records, or, of
+//! entropy, which may fall, for less than the value that suits the closure best. So the sites first sum
+//! what each record saves when it leaves, and what each changed cluster costs a record at least;
 //! with its own part of the change the pivot has a lower bound of the whole, and says which clusters are
 //! left. Only for those do the sites sum what joining costs. A record that is alone must leave and is
 //! asked about all clusters. Moves are the same as if all changes had been asked.
 //!
-//! What joining costs is cut off where no saving can make up for it, which follows from the public size
-//! of the record's cluster: the sums are small, and travel in as few bytes as their bound takes.
+//! What joining costs is cut off where no saving can make up for it, which follows from the public sizes
+//! of clusters: the sums are small, and travel in as few bytes as their bound takes. Where joining may
+//! save something too, all costs are raised by the most that it may save, so that none is below 0.
 //!
 //! # Discloses
 //! To the pivot, what records save when they leave and what clusters cost; the changes of the loss for
@@ -21,6 +23,7 @@ use hedgerow_smc::Party;
 use rayon::prelude::*;
 
 use super::changes::joins;
+use super::kept::Kept;
 use super::pass::Block;
 use super::work::{PIVOT, TOO_MUCH, Work};
 use super::{CANDIDATES, CLUSTER_COSTS, LOSS_CHANGES};
@@ -36,11 +39,12 @@ pub(super) async fn changes(
     work: &mut Work<'_>,
     block: &Block,
     living: &[Cluster],
+    kept: &Kept,
 ) -> Result<Vec<u64>, Error> {
     let rows = block.rows.par_iter();
     let mut saved: Vec<u64> = rows.map(|row| work.leaving(*row)).collect();
     if party.sites() == 1 || work.plan.asks_all {
-        return all(party, work, block, &saved, living).await;
+        return all(party, work, block, &saved, living, kept).await;
     }
     work.blur(party, &mut saved);
     work.tell_costs(party, &mut saved).await?;
@@ -76,21 +80,42 @@ pub(super) async fn changes(
     Ok(changes)
 }
 
-/// The changes of all moves, as published.
+/// The changes of all moves, as published; those that the pivot can keep are not asked about again.
 async fn all(
     party: &mut Party,
     work: &Work<'_>,
     block: &Block,
     saved: &[u64],
     living: &[Cluster],
+    kept: &Kept,
 ) -> Result<Vec<u64>, Error> {
-    let mut changes = joins(work, &block.rows, |place| block.of(place), living);
+    let mut bits = Bits {
+        words: vec![0; block.changes().div_ceil(64)],
+    };
+    for place in 0..block.rows.len() {
+        let asked = kept.to_ask(work, block, place).into_iter();
+        asked.for_each(|at| bits.set(at, true));
+    }
+    let asked = Asked::new(block, &bits);
+    let mut sums = joins(work, &block.rows, |place| asked.of(place), living);
     for (place, saved) in saved.iter().enumerate() {
-        let of_row = changes[block.range(place)].iter_mut();
+        let of_row = sums[asked.range(place)].iter_mut();
         of_row.for_each(|change| *change = change.wrapping_add(*saved));
     }
-    work.blur(party, &mut changes);
-    work.tell_costs(party, &mut changes).await?;
+    if !sums.is_empty() {
+        work.blur(party, &mut sums);
+        work.tell_costs(party, &mut sums).await?;
+    }
+    if party.me() != PIVOT {
+        return Ok(Vec::new());
+    }
+    let mut changes = vec![0; block.changes()];
+    for (at, sum) in asked.places.iter().zip(sums) {
+        changes[*at] = sum;
+    }
+    for place in 0..block.rows.len() {
+        kept.fill(work, block, place, &mut changes, |at| bits.is_set(at));
+    }
     Ok(changes)
 }
 
@@ -105,7 +130,7 @@ async fn tell_least(
     let has_changed = |cluster: &&Cluster| work.changed[cluster.index()] > last;
     let changed: Vec<Cluster> = living.iter().filter(has_changed).copied().collect();
     work.least_told = work.clock;
-    if !work.has_least() || changed.is_empty() {
+    if changed.is_empty() {
         return Ok(());
     }
     let least = changed.iter().map(|cluster| work.least(*cluster));
@@ -116,7 +141,7 @@ async fn tell_least(
     work.blur(party, &mut sums);
     party.sum_to(CLUSTER_COSTS, PIVOT, &mut sums).await?;
     let noise = party.sites() as u64 * work.most_noise();
-    let most = work.cells() * work.most_of_cell() + noise;
+    let most = work.most_of(1) + work.most_saved(largest(work, living)) + noise;
     let fits = sums.iter().all(|sum| (*sum as i64).unsigned_abs() <= most);
     party.fit(CLUSTER_COSTS, fits, TOO_MUCH)?;
     work.others_least.resize(work.clusters.len(), 0);
@@ -137,25 +162,29 @@ async fn joined(
 ) -> Result<Vec<u64>, Error> {
     let others = party.sites() as u64 - 1;
     let noise = work.most_noise();
-    let largest = living.iter().map(|cluster| work.clusters.size(*cluster));
-    let largest = largest.max().unwrap_or(0);
-    // A record saves no more than all that its cluster loses; what a record that must leave costs
-    // anywhere is asked in full.
+    let largest = largest(work, living);
+    // So that every part is above 0: joining may save, where the loss is entropy.
+    let raised = work.most_saved(largest).saturating_add(noise);
+    // A record saves no more than all that its cluster loses, and what joining saves other sites; what a
+    // record that must leave costs anywhere is asked in full.
     let cap = |place: usize| {
-        let records = match block.must[place] {
-            true => largest + 1,
-            false => work.clusters.size(work.cluster_of(block.rows[place])),
-        };
-        let cells = records.saturating_mul(work.cells());
-        cells.saturating_mul(work.most_of_cell())
+        let own = work.clusters.size(work.cluster_of(block.rows[place]));
+        match block.must[place] {
+            true => work.most_of(largest + 1),
+            false => work.most_of(own).saturating_add(work.most_saved(largest)),
+        }
     };
-    let most = |place: usize| (cap(place).saturating_add(2 * noise)).saturating_mul(others);
+    let most = |place: usize| {
+        let each = cap(place).saturating_add(raised).saturating_add(noise);
+        each.saturating_mul(others)
+    };
     let mut sums = vec![0; asked.targets.len()];
     if party.me() != PIVOT {
         sums = joins(work, &block.rows, |place| asked.of(place), living);
         for place in 0..block.rows.len() {
             for cost in &mut sums[asked.range(place)] {
-                *cost = (*cost).min(cap(place)).wrapping_add(noise);
+                let least = (*cost as i64).min(i64::try_from(cap(place)).unwrap_or(i64::MAX));
+                *cost = (least as u64).wrapping_add(raised);
             }
         }
         work.blur(party, &mut sums);
@@ -171,10 +200,16 @@ async fn joined(
         let of_row = &mut sums[asked.range(place)];
         let fits = of_row.iter().all(|sum| *sum <= most(place));
         party.fit(LOSS_CHANGES, fits, TOO_MUCH)?;
-        let without_noise = |sum: &mut u64| *sum = sum.wrapping_sub(others * noise);
-        of_row.iter_mut().for_each(without_noise);
+        let lowered = |sum: &mut u64| *sum = sum.wrapping_sub(others.wrapping_mul(raised));
+        of_row.iter_mut().for_each(lowered);
     }
     Ok(sums)
+}
+
+/// The records of the largest cluster.
+fn largest(work: &Work<'_>, living: &[Cluster]) -> u64 {
+    let sizes = living.iter().map(|cluster| work.clusters.size(*cluster));
+    sizes.max().unwrap_or(0)
 }
 
 /// A bit for each move of a block: whether it can win, or must be made somewhere.

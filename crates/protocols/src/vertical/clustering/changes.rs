@@ -1,5 +1,5 @@
-//! By how much this site's loss grows when the records of a block join clusters (TG12 Algorithm 4, step
-//! 6).
+//! By how much this site's loss changes when the records of a block join clusters (TG12 Algorithm 4, step
+//! 6), modulo 2^64: entropy may fall at one site while the loss grows at another, and only the sum tells.
 //!
 //! The sums of a record that is asked about most clusters come from tables: the cost of an attribute in
 //! each cluster together with a value is computed once for all records of the block with that value, and
@@ -13,7 +13,7 @@ use crate::clustering::numbers::{Cluster, Row};
 /// A record asked about at least this share of the clusters is looked up.
 const MOST: usize = 4;
 
-/// For each record of a block, by how much this site's loss grows in each of its clusters, one record's
+/// For each record of a block, by how much this site's loss changes in each of its clusters, one record's
 /// after the other's. `targets` are a record's clusters, ascending and all among `living`.
 pub(super) fn joins<'b>(
     work: &Work<'_>,
@@ -43,7 +43,7 @@ pub(super) fn joins<'b>(
                 // Both ascend, and every target is living.
                 let joined = all.find(|(cluster, _)| *cluster == to);
                 let joined = joined.map_or(0, |(_, joined)| joined);
-                *change = work.clusters.growth_to(*to, joined);
+                *change = work.joining_at(*to, joined);
             }
         } else {
             for (change, to) in own.iter_mut().zip(targets) {

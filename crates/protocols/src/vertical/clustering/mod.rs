@@ -34,6 +34,7 @@
 mod asked;
 mod assembly;
 mod changes;
+mod kept;
 mod pass;
 mod plan;
 mod start;

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use super::RECORD_MOVES;
 use super::asked::changes;
+use super::kept::Kept;
 use super::work::{PIVOT, Work};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
@@ -44,6 +45,7 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
     let mut fresh = order.len();
     let mut queue: VecDeque<Row> = order.into();
     let mut refused = Refused::default();
+    let mut kept = Kept::default();
     let mut share = 1.0;
     let mut moved = 0;
     loop {
@@ -61,7 +63,9 @@ pub(super) async fn pass(party: &mut Party, work: &mut Work<'_>, floor: u64) -> 
             return Ok(moved);
         }
         let asked = block.rows.len();
-        let settled = block.settle(party, work, &living, &mut refused).await?;
+        let settled = block
+            .settle(party, work, &living, &mut refused, &mut kept)
+            .await?;
         moved += settled.moved;
         let wishes = settled.moved as usize + settled.waiting.len();
         share = (wishes as f64 / asked as f64).max(0.01);
@@ -149,13 +153,13 @@ impl Block {
         work: &mut Work<'_>,
         living: &[Cluster],
         refused: &mut Refused,
+        kept: &mut Kept,
     ) -> Result<Settled, Error> {
-        let changes = changes(party, work, &self, living).await?;
+        let changes = changes(party, work, &self, living, kept).await?;
         let mut told = vec![0; self.rows.len()];
         if party.me() == PIVOT {
             self.pick(work, refused, &changes, &mut told);
         }
-        drop(changes);
         party.tell(RECORD_MOVES, PIVOT, &mut told).await?;
         let moves = self.read(|row| work.cluster_of(row), &told);
         let problem = "records move that cannot move together";
@@ -170,6 +174,7 @@ impl Block {
                 work.settled[row.index()] = work.clock;
             }
         }
+        let asked_at = work.clock;
         work.clock += 1;
         let waits = self
             .rows
@@ -187,6 +192,15 @@ impl Block {
             refused.0.entry(row).or_default().push(to);
             if refused.times(row) < MOST_REFUSALS || work.plan.is_printed {
                 waiting.push(row);
+            }
+        }
+        if work.plan.keeps_changes(party.sites()) {
+            let is_waiting: HashSet<Row> = waiting.iter().copied().collect();
+            for (place, row) in self.rows.iter().enumerate() {
+                match is_waiting.contains(row) {
+                    true => kept.keep(asked_at, &self, place, &changes),
+                    false => kept.forget(*row),
+                }
             }
         }
         Ok(Settled { moved, waiting })

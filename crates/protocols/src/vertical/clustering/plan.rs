@@ -75,6 +75,12 @@ impl<'p> Plan<'p> {
         (0..self.split.sites()).find(holds)
     }
 
+    /// Whether the pivot keeps the changes of records that wait: where all are asked about, and noise does
+    /// not make each answer another.
+    pub(super) fn keeps_changes(&self, sites: usize) -> bool {
+        sites > 1 && self.asks_all && self.noise == 0.0
+    }
+
     /// The form and cost of closures of this site's quasi-identifiers. The site has in full what these
     /// depend on: every record's value.
     pub(super) fn shapes(&self, quasi: &[OwnColumn<'_>]) -> Shapes<'p> {
@@ -135,10 +141,7 @@ impl<'p> Plan<'p> {
             all.push(BEST_START);
         }
         if !self.asks_all {
-            all.push(CANDIDATES);
-            if self.loss != Loss::Em {
-                all.push(CLUSTER_COSTS);
-            }
+            all.extend([CANDIDATES, CLUSTER_COSTS]);
         }
         all.extend([
             RANDOM_WORDS,

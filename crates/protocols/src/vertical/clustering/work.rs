@@ -273,23 +273,45 @@ impl<'a> Work<'a> {
         (left * cost).wrapping_sub(before)
     }
 
-    /// By how much this site's loss grows when the record joins a cluster.
+    /// By how much this site's loss changes, modulo 2^64, when the record joins a cluster.
     pub(super) fn joining(&self, row: Row, cluster: Cluster) -> u64 {
-        self.clusters.growth(self.shapes, cluster, self.record(row))
+        let closure = self.clusters.closure(cluster);
+        let joined = self.shapes.joined_cost(closure, self.record(row));
+        self.joining_at(cluster, joined)
     }
 
-    /// Whether there is a least above 0 that a record adds to the loss of a cluster: a closure that grows
-    /// may have less entropy.
-    pub(super) fn has_least(&self) -> bool {
-        self.plan.loss != Loss::Em
+    /// As [`Self::joining`], where the cost of the cluster's closure together with the record is known.
+    pub(super) fn joining_at(&self, cluster: Cluster, joined: u64) -> u64 {
+        let size = self.clusters.size(cluster);
+        ((size + 1) * joined).wrapping_sub(self.clusters.loss_of(cluster))
     }
 
-    /// The least that a record adds to this site's loss in a cluster.
+    /// The least that a record adds to this site's loss in a cluster, modulo 2^64. Widths only grow; the
+    /// entropy of a closure may fall with a frequent value.
     pub(super) fn least(&self, cluster: Cluster) -> u64 {
-        match self.has_least() {
-            true => self.clusters.cost(cluster),
-            false => 0,
+        if self.plan.loss != Loss::Em {
+            return self.clusters.cost(cluster);
         }
+        let closure = self.clusters.closure(cluster);
+        let parts = (0..self.shapes.attributes()).map(|attribute| {
+            let part = self.shapes.part(attribute, closure);
+            self.shapes.least_joined_part(attribute, part)
+        });
+        self.joining_at(cluster, parts.sum())
+    }
+
+    /// The most that joining a cluster of at most so many records saves all sites together.
+    pub(super) fn most_saved(&self, records: u64) -> u64 {
+        match self.plan.loss {
+            Loss::Lm | Loss::Ncp => 0,
+            Loss::Em => self.most_of(records),
+        }
+    }
+
+    /// The most that so many records lose at all sites together.
+    pub(super) fn most_of(&self, records: u64) -> u64 {
+        let cells = records.saturating_mul(self.cells());
+        cells.saturating_mul(self.most_of_cell())
     }
 
     /// The least that a record adds to the other sites' loss in a cluster, which the pivot was told.
@@ -304,7 +326,7 @@ impl<'a> Work<'a> {
     }
 
     /// The most that a cell loses; of entropy, that of 2^32 records.
-    pub(super) fn most_of_cell(&self) -> u64 {
+    fn most_of_cell(&self) -> u64 {
         match self.plan.loss {
             Loss::Lm | Loss::Ncp => UNIT as u64,
             Loss::Em => (MOST_ENTROPY * UNIT) as u64,

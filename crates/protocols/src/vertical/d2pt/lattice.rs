@@ -8,6 +8,8 @@
 //! # Discloses
 //! Nothing: no other site sees the records.
 
+use std::collections::HashSet;
+
 use hedgerow_data::{Cell, Domain};
 use hedgerow_privacy::classes::Classes;
 
@@ -276,52 +278,25 @@ impl<'a> Lattice<'a> {
     /// Classes that satisfy the requirement, and the class of the suppressed among them. Classes that do
     /// not satisfy it are suppressed, as one class, if so many records may be; that class must satisfy
     /// the requirement too, and takes in the smallest other classes until it does.
-    ///
-    /// By Datafly's own rule only classes with fewer than k records are suppressed, once they have k
-    /// records together at most; if any are suppressed, then as many more that the class has k of them
-    /// (Sweeney's "enforce k requirement on suppressed tuples"). What is asked beyond k, every class must
-    /// satisfy at these levels.
     fn parted(&self, levels: &[u16]) -> Option<(Classes, Option<usize>)> {
         let (classes, hidden) = self.grouped(levels);
-        let k = self.demand.k();
-        let is_small = |class: usize| Some(class) != hidden && classes.size(class) < k;
-        let limit = match self.suppression {
-            Suppression::Share(_) => {
-                let limit = self.most_suppressed;
-                if limit == 0 && classes.sizes().any(|size| size < k) {
-                    return None;
-                }
-                limit
-            }
-            Suppression::Outliers => {
-                let small = (0..classes.count()).filter(|class| is_small(*class));
-                if small.map(|class| classes.size(class)).sum::<u64>() > k {
-                    return None;
-                }
-                self.records.len() as u64
-            }
-        };
+        if self.suppression == Suppression::Outliers {
+            return self.without_outliers(levels, classes, hidden);
+        }
+        let (k, limit) = (self.demand.k(), self.most_suppressed);
+        if limit == 0 && classes.sizes().any(|size| size < k) {
+            return None;
+        }
         let mut holds = self.demand.holds(&classes, &self.records);
         if holds.iter().all(|holds| *holds) {
             return Some((classes, hidden));
         }
-        if self.suppression == Suppression::Outliers {
-            holds = (0..classes.count()).map(|class| !is_small(class)).collect();
-            if holds.iter().all(|holds| *holds) {
-                // Something else than k fails.
-                return None;
-            }
-        }
         if let Some(hidden) = hidden {
             holds[hidden] = false;
         }
-        let mut order: Vec<usize> = (0..classes.count()).collect();
-        // First the classes that must go, then the others from the smallest on; not in the order of
-        // records, which differs from run to run.
-        order.sort_by_cached_key(|class| {
-            let nodes = self.nodes(&classes, *class, levels);
-            (holds[*class], classes.size(*class), nodes)
-        });
+        // First the classes that must go.
+        let mut order = self.smallest_first(&classes, levels);
+        order.sort_by_key(|class| holds[*class]);
         let must = holds.iter().filter(|holds| !**holds).count();
         for count in must..=order.len() {
             let goes = &order[..count];
@@ -329,27 +304,244 @@ impl<'a> Lattice<'a> {
             if records > limit {
                 return None;
             }
-            let mut number = vec![u32::MAX; classes.count()];
-            goes.iter().for_each(|class| number[*class] = 0);
-            let mut next = 1;
-            for number in number.iter_mut().filter(|number| **number == u32::MAX) {
-                *number = next;
-                next += 1;
-            }
-            let of_row = (0..self.records.len()).map(|row| number[classes.of_row(row)]);
-            let joined = Classes::from_assignment(of_row.collect(), next as usize);
-            let holds = self.demand.holds(&joined, &self.records);
-            match self.suppression {
-                Suppression::Share(_) if holds[0] => return Some((joined, Some(0))),
-                Suppression::Outliers if joined.size(0) >= k => {
-                    return holds
-                        .iter()
-                        .all(|holds| *holds)
-                        .then_some((joined, Some(0)));
-                }
-                _ => {}
+            let mut is_hidden = vec![false; classes.count()];
+            goes.iter().for_each(|class| is_hidden[*class] = true);
+            let joined = self.hide(&classes, |row| is_hidden[classes.of_row(row)]);
+            if self.demand.holds(&joined, &self.records)[0] {
+                return Some((joined, Some(0)));
             }
         }
         None
+    }
+
+    /// Datafly's own rule: only classes with fewer than k records are suppressed, once they have k records
+    /// together at most. If they have fewer than k, single records of other classes are suppressed with
+    /// them until there are k (Sweeney's "enforce k requirement on suppressed tuples"). What is asked
+    /// beyond k, every class must satisfy at these levels.
+    fn without_outliers(
+        &self,
+        levels: &[u16],
+        classes: Classes,
+        hidden: Option<usize>,
+    ) -> Option<(Classes, Option<usize>)> {
+        let k = self.demand.k();
+        let is_small = |class: usize| Some(class) != hidden && classes.size(class) < k;
+        let small = (0..classes.count()).filter(|class| is_small(*class));
+        let outliers: u64 = small.map(|class| classes.size(class)).sum();
+        if outliers > k {
+            return None;
+        }
+        let all_hold = |classes: &Classes| {
+            let holds = self.demand.holds(classes, &self.records);
+            holds.into_iter().all(|holds| holds)
+        };
+        if outliers == 0 {
+            return all_hold(&classes).then_some((classes, hidden));
+        }
+        let goes = |class: usize| is_small(class) || Some(class) == hidden;
+        let mut is_hidden: Vec<bool> = (0..self.records.len())
+            .map(|row| goes(classes.of_row(row)))
+            .collect();
+        let so_far = is_hidden.iter().filter(|hides| **hides).count() as u64;
+        let missing = k.saturating_sub(so_far) as usize;
+        match self.spared(&classes, &is_hidden, missing) {
+            Some(spared) => spared.into_iter().for_each(|row| is_hidden[row] = true),
+            None => {
+                // A class that stays has k records.
+                let mut others = self.smallest_first(&classes, levels).into_iter();
+                let whole = others.find(|class| !goes(*class))?;
+                let rows = classes.rows(whole).iter();
+                rows.for_each(|row| is_hidden[*row as usize] = true);
+            }
+        }
+        let joined = self.hide(&classes, |row| is_hidden[row]);
+        all_hold(&joined).then_some((joined, Some(0)))
+    }
+
+    /// So many rows, in the order of their codes, whose classes satisfy the requirement without them;
+    /// `None` if there are not so many.
+    fn spared(&self, classes: &Classes, is_hidden: &[bool], missing: usize) -> Option<Vec<usize>> {
+        let codes = |row: usize| -> Vec<u32> {
+            let record = self.records[row] as usize;
+            let columns = self.quasi.iter().chain(self.demand.sensitive);
+            columns.map(|column| column.codes[record]).collect()
+        };
+        let sensitive = |row: usize| codes(row).split_off(self.attributes());
+        let k = self.demand.k();
+        let mut order: Vec<usize> = (0..self.records.len())
+            .filter(|row| !is_hidden[*row] && classes.size(classes.of_row(*row)) > k)
+            .collect();
+        // Not in the order of records, which differs from run to run.
+        order.sort_by_cached_key(|row| codes(*row));
+        let mut spared: Vec<usize> = Vec::new();
+        // Values that a class cannot spare.
+        let mut needed: HashSet<(usize, Vec<u32>)> = HashSet::new();
+        for row in order {
+            if spared.len() == missing {
+                break;
+            }
+            let class = classes.of_row(row);
+            let values = (class, sensitive(row));
+            if needed.contains(&values) {
+                continue;
+            }
+            let rows = classes.rows(class).iter().map(|row| *row as usize);
+            let left = rows.filter(|other| *other != row && !spared.contains(other));
+            let left: Vec<u32> = left.map(|row| self.records[row]).collect();
+            let alone = Classes::from_assignment(vec![0; left.len()], 1);
+            if self.demand.holds(&alone, &left)[0] {
+                spared.push(row);
+            } else {
+                needed.insert(values);
+            }
+        }
+        (spared.len() == missing).then_some(spared)
+    }
+
+    /// All classes from the smallest on; not in the order of records, which differs from run to run.
+    fn smallest_first(&self, classes: &Classes, levels: &[u16]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..classes.count()).collect();
+        order.sort_by_cached_key(|class| {
+            (classes.size(*class), self.nodes(classes, *class, levels))
+        });
+        order
+    }
+
+    /// The classes that are left when some rows become one class, the first.
+    fn hide(&self, classes: &Classes, is_hidden: impl Fn(usize) -> bool) -> Classes {
+        let mut number = vec![0; classes.count()];
+        let mut next = 1;
+        for (class, number) in number.iter_mut().enumerate() {
+            let mut rows = classes.rows(class).iter();
+            if rows.any(|row| !is_hidden(*row as usize)) {
+                *number = next;
+                next += 1;
+            }
+        }
+        let of_row = (0..self.records.len()).map(|row| match is_hidden(row) {
+            true => 0,
+            false => number[classes.of_row(row)],
+        });
+        let of_row: Vec<u32> = of_row.collect();
+        Classes::from_assignment(of_row, next as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_data::{Attribute, Codes, Role, Schema};
+    use hedgerow_privacy::{Reference, Requirement, Scope, ScopeAttribute};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Two quasi-identifiers without taxonomies and a sensitive attribute.
+    fn schema() -> Schema {
+        let attribute = |name: &str, role| Attribute {
+            name: name.to_owned(),
+            role,
+            domain: Domain::integer(0, 4, 1).unwrap(),
+            recode: None,
+            publish_unique: false,
+        };
+        Schema::new(vec![
+            attribute("p", Role::Quasi),
+            attribute("q", Role::Quasi),
+            attribute("s", Role::Sensitive),
+        ])
+    }
+
+    /// Which records are suppressed at the lowest levels, and whether all classes satisfy the requirement;
+    /// `None` if the levels are refused.
+    fn suppressed(people: &[[u32; 3]], line: &str) -> Option<(Vec<bool>, bool)> {
+        let schema = schema();
+        let rows: Vec<u32> = (0..people.len() as u32).collect();
+        let column = |position: usize| {
+            let mut codes = Codes::for_size(5);
+            people
+                .iter()
+                .for_each(|person| codes.push(person[position]));
+            OwnColumn::new(&schema, position, &codes, &rows)
+        };
+        let (quasi, sensitive) = ([column(0), column(1)], [column(2)]);
+        let references = sensitive.iter().map(OwnColumn::reference);
+        let references: Vec<Reference> = references.collect();
+        let sensitive_of_scope = ScopeAttribute {
+            name: String::from("s"),
+            values: 5,
+            is_ordered: true,
+            has_taxonomy: false,
+        };
+        let scope = Scope {
+            sensitive: vec![sensitive_of_scope],
+            ..Scope::default()
+        };
+        let requirement = Requirement::of_line(line, &scope).unwrap();
+        let demand = Demand::new(&requirement, &sensitive, &references);
+        let lattice = Lattice::new(&demand, &quasi, people.len(), Suppression::Outliers);
+        let local = lattice.partition(&[0, 0])?;
+        let classes = Classes::from_assignment(local.class_of, local.cells.len());
+        let holds = demand.holds(&classes, &rows);
+        Some((local.suppressed, holds.iter().all(|holds| *holds)))
+    }
+
+    /// Three outliers take one more record with them, not the only other class of 147.
+    #[test]
+    fn single_records_complete_the_outliers() {
+        let mut people = vec![[1, 1, 0]; 147];
+        people.extend([[0, 0, 0], [0, 0, 1], [2, 0, 0]]);
+        people.rotate_left(60);
+        let (hides, holds) = suppressed(&people, "k = 4").unwrap();
+        assert!(holds);
+        assert_eq!(hides.iter().filter(|hides| **hides).count(), 4);
+        // The one record of another disease is what the class needs.
+        people.iter_mut().find(|person| person[0] == 1).unwrap()[2] = 3;
+        let (hides, holds) = suppressed(&people, "k = 4, l = 2").unwrap();
+        assert!(holds);
+        let spared = people.iter().zip(hides).filter(|(_, hides)| *hides);
+        assert!(spared.clone().count() == 4 && spared.clone().all(|(person, _)| person[2] != 3));
+        // Where no class can spare a record, the smallest goes whole.
+        let people = [[[0; 3]; 1].as_slice(), &[[1; 3]; 2], &[[2; 3]; 2]].concat();
+        let (hides, _) = suppressed(&people, "k = 2").unwrap();
+        assert_eq!(hides, [true, true, true, false, false]);
+    }
+
+    proptest! {
+        /// Whatever the skew: all classes satisfy the requirement, the suppressed are k unless a whole class
+        /// had to go, and the order of records makes no difference to what is suppressed.
+        #[test]
+        fn outliers_and_no_more_are_suppressed(
+            people in prop::collection::vec((0..40u32, 0..3u32, 0..12u32), 4..60),
+            line in prop::sample::select(vec!["k = 2", "k = 4", "k = 4, l = 2", "k = 3, t = 0.4"]),
+            turn in 0..60usize,
+        ) {
+            let skewed = |(p, q, s): &(u32, u32, u32)| {
+                [p.saturating_sub(35), q.saturating_sub(1), s.saturating_sub(8)]
+            };
+            let mut people: Vec<[u32; 3]> = people.iter().map(skewed).collect();
+            let mut seen = Vec::new();
+            for _ in 0..2 {
+                let found = suppressed(&people, line);
+                let hidden = found.map(|(hides, holds)| {
+                    assert!(holds, "every class satisfies the requirement");
+                    let both = people.iter().zip(hides);
+                    let mut hidden: Vec<[u32; 3]> = both.filter(|(_, hides)| *hides).map(|(person, _)| *person).collect();
+                    hidden.sort_unstable();
+                    hidden
+                });
+                seen.push(hidden);
+                let turn = turn % people.len();
+                people.rotate_left(turn);
+            }
+            prop_assert_eq!(&seen[0], &seen[1]);
+            let k = if line.starts_with("k = 2") { 2 } else if line.starts_with("k = 3") { 3 } else { 4 };
+            let hidden = seen[0].as_deref().unwrap_or_default();
+            let is_class = |person: &[u32; 3]| {
+                let same = |other: &&[u32; 3]| other[..2] == person[..2];
+                let all = people.iter().filter(same).count();
+                all >= k && hidden.iter().filter(same).count() == all
+            };
+            prop_assert!(hidden.len() <= k || hidden.iter().any(is_class));
+        }
     }
 }

@@ -134,8 +134,8 @@ pub struct Joint {
     pub group_of: Vec<u32>,
     /// The last levels of this site's quasi-identifiers.
     pub levels: Levels,
-    /// How many records this site wrote as `*` altogether.
-    pub suppressed: usize,
+    /// For each record in common order, whether this site wrote it as `*` altogether.
+    pub suppressed: Vec<bool>,
 }
 
 /// Runs D2Pt. `columns` are this site's columns by their position in the study's schema, `rows` the

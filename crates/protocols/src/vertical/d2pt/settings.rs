@@ -2,6 +2,7 @@
 //! study says.
 
 use hedgerow_data::document::{DocumentError, Section};
+use hedgerow_data::nearest;
 
 use super::anonymizer::{Anonymizer, Datafly};
 use super::optimal::Optimal;
@@ -48,7 +49,8 @@ pub enum Suppression {
     /// Classes that do not satisfy the requirement, up to this share of the records.
     Share(f64),
     /// As Datafly was published (Sweeney 1997): once classes with fewer than k records have k records
-    /// together at most, these are suppressed. D2PT section 2.1 has the basic version, without suppression.
+    /// together at most, these are suppressed, and single records of other classes with them where they
+    /// are fewer than k. D2PT section 2.1 has the basic version, without suppression.
     Outliers,
 }
 
@@ -61,15 +63,28 @@ impl Suppression {
 
     fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
         const KEY: &str = "suppression";
+        let expected = |found: &str| {
+            format!(
+                "`algorithm.suppression` is {found}, expected a number from 0 to 1, the share of the records, or \"outliers\""
+            )
+        };
         if section.is_string(KEY) {
-            return Ok(section.word(KEY, &Self::NAMES)?.unwrap_or(Self::NONE));
+            let word = section.string(KEY)?.unwrap_or_default();
+            let found = Self::NAMES.iter().find(|(name, _)| *name == word);
+            return found.map(|(_, rule)| *rule).ok_or_else(|| {
+                let mut message = expected(&format!("\"{word}\""));
+                let names = Self::NAMES.iter().map(|(name, _)| *name);
+                if word.trim().parse::<f64>().is_ok() {
+                    message.push_str("\nhint: write the number without quotes");
+                } else if let Some(best) = nearest(&word, names, 1).first() {
+                    message.push_str(&format!("\nhint: did you mean `{best}`?"));
+                }
+                section.wrong(KEY, message)
+            });
         }
         let share = section.number(KEY)?.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&share) {
-            let message = format!(
-                "`algorithm.suppression` is {share}, expected a share of the records from 0 to 1, or \"outliers\""
-            );
-            return Err(section.wrong(KEY, message));
+            return Err(section.wrong(KEY, expected(&share.to_string())));
         }
         Ok(Self::Share(share))
     }
@@ -106,7 +121,7 @@ impl D2ptSettings {
     /// Reads the keys of `[algorithm]` that speak of groups of the same people.
     pub(crate) fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
         let defaults = Self::default();
-        if section.has("recode") {
+        if section.has_misplaced("recode") {
             let message = "`algorithm.recode` has no meaning for `d2pt`, which writes nodes of taxonomies\nhint: leave it out; restore = true writes original values inside groups";
             return Err(section.wrong("recode", message));
         }

@@ -337,11 +337,12 @@ impl<'a> OwnClasses<'a> {
         &self.levels
     }
 
-    pub(super) fn suppressed(&self) -> usize {
+    /// For each record, whether it is suppressed; empty without quasi-identifiers.
+    pub(super) fn suppressed(&self) -> Vec<bool> {
         let listed = self.listed.iter();
         listed
-            .filter(|class| self.written[**class as usize].1)
-            .count()
+            .map(|class| self.written[*class as usize].1)
+            .collect()
     }
 
     /// Generalizes the records without a group; returns whether this was possible. Records that are one

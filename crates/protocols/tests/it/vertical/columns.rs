@@ -39,6 +39,7 @@ pub(super) struct How {
     pub(super) starts: u32,
     pub(super) iterations: u32,
     pub(super) is_refined: bool,
+    pub(super) is_printed: bool,
     pub(super) noise: f64,
 }
 
@@ -49,6 +50,7 @@ pub(super) const PLAIN: How = How {
     starts: 1,
     iterations: 30,
     is_refined: true,
+    is_printed: false,
     noise: 0.0,
 };
 
@@ -135,7 +137,7 @@ impl Shared {
                 iterations: Some(how.iterations),
                 ..Stop::at(Security::Hardened)
             },
-            is_printed: false,
+            is_printed: how.is_printed,
             is_refined: how.is_refined,
             noise: how.noise,
             asks_all: party.settings().security == Security::Published,
