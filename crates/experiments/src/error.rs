@@ -36,15 +36,25 @@ pub enum Error {
         /// Why it cannot be used.
         reason: String,
     },
-    /// A record of a finished figure that cannot be understood.
-    #[error("{}: {reason}\nhint: remove the file to have the figure measured again", file.display())]
-    Unreadable {
-        /// The record.
+    /// A file of the folder lacks a column.
+    #[error(
+        "{}: there is no column `{column}`\nhint: figures need the columns {columns}", file.display()
+    )]
+    MissingColumn {
+        /// The file.
         file: PathBuf,
-        /// What is wrong with it.
-        reason: String,
+        /// The column.
+        column: String,
+        /// All columns that figures need.
+        columns: String,
     },
-    /// A table has no column of this name.
+    /// Another call is at work in the folder of the figures.
+    #[error("{}: another `hedgerow experiment` is at work in this folder\nhint: wait for it to end, or choose another folder with --out", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A table has no column that a figure asks for.
     #[error(
         "{table} has no column `{column}`\nhint: this is a mistake in hedgerow; please report it"
     )]

@@ -14,12 +14,13 @@
 //! - `frame/`: what a figure is ([`Figure`]), what a measurement gives (panels of series), rules.
 //! - `data/`: the tables that figures are measured on, real or synthetic, and studies of them.
 //! - `jx08/`, `jx09/`, `tg12/`, `mpriv/`, `d2pt/`, `ours/`: the figures, one list for each paper.
-//! - `run.rs`: which figures are measured, and which are kept from an earlier call; `record.rs`: what is
-//!   remembered of a finished figure; `plot/`, `table.rs` and `page.rs`: what is written.
+//! - `run.rs`: which figures are measured, and which are kept from an earlier call; `lock.rs`: one call at
+//!   a time; `record.rs`: what is remembered of a finished figure; `plot/`, `table.rs` and `page.rs`: what is written.
 
 mod data;
 mod error;
 mod frame;
+mod lock;
 mod page;
 mod plot;
 mod record;

@@ -10,8 +10,8 @@ use crate::record::Record;
 /// Figures are images, on white in any colours of the page.
 const IMAGES: &str = "img { display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); }\n";
 
-/// The page to look at.
-pub(crate) fn html(records: &[Record]) -> String {
+/// The page to look at; `damaged` says what is wrong with figures that are left out.
+pub(crate) fn html(records: &[Record], damaged: &[String]) -> String {
     let mut page = String::from(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Figures of the papers, measured again</title>\n<style>\n",
     );
@@ -25,6 +25,9 @@ pub(crate) fn html(records: &[Record]) -> String {
         "<p class=\"under\">{}</p>",
         escaped(&summary(records))
     );
+    for reason in damaged {
+        let _ = writeln!(page, "<p>{}</p>", escaped(&left_out(reason)));
+    }
     page.push_str("<div class=\"scroll\" role=\"region\" aria-label=\"All figures\" tabindex=\"0\">\n<table>\n<thead><tr><th scope=\"col\">figure</th><th scope=\"col\">shows</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n");
     for record in records {
         let _ = writeln!(
@@ -102,8 +105,11 @@ fn badge(record: &Record) -> String {
 }
 
 /// The page for a book: a table of all figures, then each with its plot.
-pub(crate) fn markdown(records: &[Record]) -> String {
+pub(crate) fn markdown(records: &[Record], damaged: &[String]) -> String {
     let mut page = format!("{}\n\n", summary(records));
+    for reason in damaged {
+        let _ = write!(page, "{}\n\n", prose(&left_out(reason)));
+    }
     page.push_str(
         "| figure | shows | verdict | where it differs, most likely because |\n|---|---|---|---|\n",
     );
@@ -165,6 +171,10 @@ fn summary(records: &[Record]) -> String {
         let _ = write!(text, " Measured at {}.", with.join("; "));
     }
     text
+}
+
+fn left_out(reason: &str) -> String {
+    format!("A figure is left out, and measured again when it is asked for: {reason}.")
 }
 
 /// Text for a cell of a Markdown table.

@@ -55,6 +55,18 @@ pub struct Record {
     pub seconds: f64,
     /// What the figure was measured with.
     pub settings: Settings,
+    /// Hashes of the figure's files, by which a later call knows that they are whole.
+    pub files: Hashes,
+}
+
+/// Hashes (BLAKE3) of the files of a figure.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Hashes {
+    /// Of its numbers.
+    pub csv: String,
+    /// Of its plot.
+    pub svg: String,
 }
 
 /// One thing that a rule looked at.
@@ -91,7 +103,7 @@ impl Record {
             },
             reason: match check.holds {
                 true => String::new(),
-                false => check.reason.to_owned(),
+                false => check.reason,
             },
             holds: check.holds,
         });
@@ -108,7 +120,17 @@ impl Record {
             checks,
             seconds,
             settings,
+            files: Hashes::default(),
         }
+    }
+
+    /// Notes the files that belong to the record.
+    pub(crate) fn with_files(mut self, csv: &str, svg: &str) -> Self {
+        self.files = Hashes {
+            csv: hash(csv.as_bytes()),
+            svg: hash(svg.as_bytes()),
+        };
+        self
     }
 
     /// `holds` or `differs`.
@@ -137,49 +159,63 @@ impl Record {
         checks.any(|check| check.must_hold && !check.holds)
     }
 
-    /// The record of a figure in a folder, where the figure is finished for these settings.
-    pub(crate) fn finished(
-        folder: &Path,
-        figure: &Figure,
-        settings: &Settings,
-    ) -> Result<Option<Self>, Error> {
-        let [csv, svg, json] = files(folder, figure.name);
-        if !csv.is_file() || !svg.is_file() || !json.is_file() {
-            return Ok(None);
-        }
-        let record = Self::read(&json)?;
-        Ok((record.settings == *settings && record.figure == figure.name).then_some(record))
+    /// The record of a figure in a folder, where the figure is finished for these settings: a record that
+    /// cannot be read, or files that are not those it was written with, are as good as none.
+    pub(crate) fn finished(folder: &Path, figure: &Figure, settings: &Settings) -> Option<Self> {
+        let record = Self::whole(folder, figure.name).ok()?;
+        (record.settings == *settings && record.figure == figure.name).then_some(record)
     }
 
-    fn read(file: &Path) -> Result<Self, Error> {
-        let unreadable = |reason: String| Error::Unreadable {
-            file: file.to_owned(),
-            reason,
+    /// A record whose files are those that it was written with, or what is wrong.
+    fn whole(folder: &Path, name: &str) -> Result<Self, String> {
+        let [csv, svg, json] = files(folder, name);
+        let read = |file: &Path| {
+            let named = file.file_name().unwrap_or_default().to_string_lossy();
+            std::fs::read(file).map_err(|error| format!("{named}: {error}"))
         };
-        let text = std::fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))?;
-        serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))
+        let record: Self = serde_json::from_slice(&read(&json)?)
+            .map_err(|error| format!("{name}.json: {error}"))?;
+        for (file, noted) in [(&csv, &record.files.csv), (&svg, &record.files.svg)] {
+            if hash(&read(file)?) != *noted {
+                let end = file.extension().unwrap_or_default().to_string_lossy();
+                return Err(format!(
+                    "{name}.{end} is not what was written with its record"
+                ));
+            }
+        }
+        Ok(record)
     }
 
-    /// The records of a folder, in the order of these names.
+    /// The records of a folder, in the order of these names, and what is wrong with those that are left
+    /// out.
     pub(crate) fn all<'n>(
         folder: &Path,
         names: impl Iterator<Item = &'n str>,
-    ) -> Result<Vec<Self>, Error> {
-        let files = names.map(|name| files(folder, name));
-        let done = files.filter(|files| files.iter().all(|file| file.is_file()));
-        done.map(|[_, _, json]| Self::read(&json)).collect()
+    ) -> (Vec<Self>, Vec<String>) {
+        let (mut records, mut damaged) = (Vec::new(), Vec::new());
+        for name in names.filter(|name| files(folder, name)[2].is_file()) {
+            match Self::whole(folder, name) {
+                Ok(record) => records.push(record),
+                Err(reason) => damaged.push(reason),
+            }
+        }
+        (records, damaged)
     }
 
     /// Writes the record; the figure is finished then.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
         let [_, _, json] = files(folder, &self.figure);
-        let mut text = serde_json::to_string_pretty(self).map_err(|error| Error::Unreadable {
-            file: json.clone(),
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| Error::Unusable {
+            folder: json.clone(),
             reason: error.to_string(),
         })?;
         text.push('\n');
         write(&json, &text)
     }
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
 }
 
 /// The files of a figure: its numbers, its plot, and its record, which is written last.

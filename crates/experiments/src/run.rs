@@ -13,6 +13,7 @@ use crate::frame::bench::Bench;
 use crate::frame::figure::{Family, Figure};
 use crate::frame::measured::Measured;
 use crate::frame::progress::Progress;
+use crate::lock::Lock;
 use crate::record::{MARKDOWN, PAGE, Record, Settings, files, write};
 use crate::{families, page, plot, table};
 
@@ -103,10 +104,10 @@ impl std::fmt::Display for Report {
         }
         writeln!(
             f,
-            "{}: {} hold, {} differ{}",
+            "{}: {}, {}{}",
             count(self.figures.len() as u64, "figure", "figures"),
-            self.hold,
-            self.differ,
+            count(self.hold as u64, "holds", "hold"),
+            count(self.differ as u64, "differs", "differ"),
             match self.kept {
                 0 => String::new(),
                 kept => format!("; {kept} kept from an earlier call"),
@@ -152,7 +153,9 @@ pub(crate) fn measure_all(
         folder: options.out.clone(),
         reason: error.to_string(),
     })?;
-    let data = DataFolder::open(options.data.as_deref())?;
+    let _lock = Lock::take(&options.out)?;
+    DataFolder::tidy(&options.out);
+    let data = DataFolder::open(options.data.as_deref(), &options.out)?;
     let settings = Settings {
         quick: options.quick,
         seed: options.seed,
@@ -170,7 +173,7 @@ pub(crate) fn measure_all(
     for family in wanted {
         let of_figures = family.figures.iter();
         let finished = of_figures.map(|figure| Record::finished(&options.out, figure, &settings));
-        let finished: Option<Vec<Record>> = finished.collect::<Result<_, _>>()?;
+        let finished: Option<Vec<Record>> = finished.collect();
         if let Some(finished) = finished {
             kept += finished.len();
             figures.extend(finished);
@@ -188,8 +191,7 @@ pub(crate) fn measure_all(
         }
         for (figure, measured) in family.figures.iter().zip(&measured) {
             let record = Record::new(figure, measured, seconds, settings.clone());
-            publish(&record, measured, options)?;
-            figures.push(record);
+            figures.push(publish(record, measured, options)?);
         }
         pages(options, wanted)?;
     }
@@ -208,7 +210,7 @@ pub(crate) fn measure_all(
 
 /// Writes the files of a figure, its record last. A record of other settings goes first, so that no file
 /// ever stands beside a record that it does not belong to.
-fn publish(record: &Record, measured: &Measured, options: &Options) -> Result<(), Error> {
+fn publish(record: Record, measured: &Measured, options: &Options) -> Result<Record, Error> {
     let [csv, svg, json] = files(&options.out, &record.figure);
     if json.exists() {
         std::fs::remove_file(&json).map_err(|error| Error::Unusable {
@@ -216,9 +218,13 @@ fn publish(record: &Record, measured: &Measured, options: &Options) -> Result<()
             reason: error.to_string(),
         })?;
     }
-    write(&csv, &table::csv(&record.figure, measured)?)?;
-    write(&svg, &plot::svg(record, measured)?)?;
-    record.write(&options.out)
+    let numbers = table::csv(&record.figure, measured)?;
+    let drawn = plot::svg(&record, measured)?;
+    write(&csv, &numbers)?;
+    write(&svg, &drawn)?;
+    let record = record.with_files(&numbers, &drawn);
+    record.write(&options.out)?;
+    Ok(record)
 }
 
 /// Writes the pages of all finished figures of the folder, whichever call measured them.
@@ -230,7 +236,10 @@ fn pages(options: &Options, wanted: &[&Family]) -> Result<(), Error> {
             names.push(figure.name);
         }
     }
-    let records = Record::all(&options.out, names.into_iter())?;
-    write(&options.out.join(PAGE), &page::html(&records))?;
-    write(&options.out.join(MARKDOWN), &page::markdown(&records))
+    let (records, damaged) = Record::all(&options.out, names.into_iter());
+    write(&options.out.join(PAGE), &page::html(&records, &damaged))?;
+    write(
+        &options.out.join(MARKDOWN),
+        &page::markdown(&records, &damaged),
+    )
 }

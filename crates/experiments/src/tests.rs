@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::frame::measured::Kind;
 use crate::frame::prelude::*;
+use crate::frame::rule::Must;
 use crate::record::{Record, files};
 use crate::run::{Options, Report, list, measure_all, run};
 use crate::table::HEAD;
@@ -138,16 +139,62 @@ fn finished_figures_are_kept_for_the_same_settings_alone() {
 }
 
 #[test]
-fn a_record_that_is_no_record_is_named() {
+fn a_damaged_figure_is_measured_again_and_ends_no_run() {
     let folder = tempfile::tempdir().unwrap();
-    measured(folder.path(), &[&BROKEN], true, 1);
-    let [_, _, json] = files(folder.path(), "test-c");
+    let first = measured(folder.path(), &[&BROKEN, &FULL], true, 1);
+    let [csv, svg, json] = files(folder.path(), "test-c");
+    for file in [&csv, &svg, &json] {
+        let whole = std::fs::read(file).unwrap();
+        std::fs::write(file, &whole[..whole.len() / 2]).unwrap();
+        // A run of another figure goes on, and its page says what is left out.
+        let other = measured(folder.path(), &[&FULL], true, 1);
+        assert_eq!(other.kept, 1);
+        let again = measured(folder.path(), &[&BROKEN, &FULL], true, 1);
+        assert_eq!((again.kept, &again.figures[1]), (1, &first.figures[1]));
+        assert_eq!(std::fs::read(&csv).unwrap(), table_of("test-c"));
+    }
     std::fs::write(&json, "{ \"figure\": 1").unwrap();
+    let names = ["test-c", "test-d"].into_iter();
+    let (records, damaged) = Record::all(folder.path(), names);
+    assert_eq!(records.len(), 1);
+    assert!(damaged[0].starts_with("test-c.json: "), "{damaged:?}");
+    let html = crate::page::html(&records, &damaged);
+    assert!(html.contains("A figure is left out"), "{html}");
+    let markdown = crate::page::markdown(&records, &damaged);
+    assert!(markdown.contains("test-c.json"), "{markdown}");
+}
+
+fn table_of(figure: &str) -> Vec<u8> {
+    crate::table::csv(figure, &curves()).unwrap().into_bytes()
+}
+
+#[cfg(unix)]
+#[test]
+fn one_call_at_a_time_works_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = crate::lock::Lock::take(folder.path()).unwrap();
     let options = Options::new(folder.path(), 1).quick(true);
     let error = measure_all(&[&BROKEN], &options, &()).unwrap_err();
-    let words = error.to_string();
-    assert!(words.contains("test-c.json"), "{words}");
-    assert!(words.contains("remove the file"), "{words}");
+    assert!(error.to_string().contains("another `hedgerow"), "{error}");
+    // The lock of a process that is gone is gone with it; what it left lying is removed.
+    drop(lock);
+    let stale = folder.path().join(".tables-stale");
+    std::fs::create_dir(&stale).unwrap();
+    measured(folder.path(), &[&BROKEN], true, 1);
+    assert!(!stale.exists());
+}
+
+/// A difference without a reason would be a riddle; checks that must hold at every size cannot differ.
+#[test]
+fn every_check_that_can_differ_has_a_reason() {
+    let nothing = Measured::default();
+    let mut riddles = Vec::new();
+    for figure in list() {
+        let checks = (figure.rule)(&nothing).into_iter();
+        let without = checks.filter(|check| check.reason.is_empty() && check.must != Must::Always);
+        riddles.extend(without.map(|check| format!("{}: {}", figure.name, check.words)));
+    }
+    assert!(riddles.is_empty(), "{riddles:#?}");
 }
 
 #[test]
@@ -161,7 +208,7 @@ fn rules_hold_differ_and_break() {
     assert_eq!(differs.reasons(), ["two is greater than one"]);
     assert!(!differs.is_broken());
     let words = report.to_string();
-    assert!(words.contains("4 figures: 1 hold, 3 differ\n"), "{words}");
+    assert!(words.contains("4 figures: 1 holds, 3 differ\n"), "{words}");
     assert!(
         words.contains("test-c: MUST HOLD AND DOES NOT: "),
         "{words}"
@@ -191,6 +238,7 @@ fn an_error_leaves_what_is_finished_and_nothing_half_written() {
     assert_eq!(
         names,
         [
+            ".lock",
             "index.html",
             "index.md",
             "test-c.csv",
@@ -246,7 +294,7 @@ fn pages_escape_what_they_show() {
         let folder = tempfile::tempdir().unwrap();
         measured(folder.path(), &[&PAIR], true, 1).figures.remove(1)
     };
-    let html = crate::page::html(std::slice::from_ref(&record));
+    let html = crate::page::html(std::slice::from_ref(&record), &[]);
     assert!(
         html.contains("A &lt;test&gt; &amp; its &quot;title&quot; | bar"),
         "{html}"
@@ -261,7 +309,7 @@ fn pages_escape_what_they_show() {
     ] {
         assert!(html.contains(words), "{words}");
     }
-    let markdown = crate::page::markdown(&[record]);
+    let markdown = crate::page::markdown(&[record], &[]);
     assert!(
         markdown.contains(
             "A &lt;test> &amp; its \"title\" \\| bar | differs | two is greater than one |"
@@ -342,6 +390,30 @@ fn trends_and_bounds_decide_both_ways() {
 }
 
 #[test]
+fn lines_through_points_by_hand() {
+    let curve = |values: &[f64], error: f64| {
+        let points = values.iter().zip(0..);
+        let points = points.map(|(y, x)| (f64::from(x), *y, error));
+        let panel = Panel::lines("p", Axis::new("x", ""), Axis::new("y", ""))
+            .with(Series::with_errors("s", points));
+        Measured::new("", vec![panel]).first("s")
+    };
+    let falling = curve(&[3.0, 1.0, -1.0], 0.1);
+    assert_eq!(falling.line(), (-2.0, 3.0));
+    assert!((falling.squared_correlation() - 1.0).abs() < 1e-12);
+    assert!(curve(&[0.0, 1.0, 0.0], 0.0).squared_correlation() < 1e-12);
+    assert!(Check::falls_beyond_errors(&falling).holds);
+    // The slope is -0.1, its standard error 0.1 / sqrt(2) or 0.01 / sqrt(2).
+    assert!(!Check::falls_beyond_errors(&curve(&[1.0, 0.9, 0.8], 0.1)).holds);
+    assert!(Check::falls_beyond_errors(&curve(&[1.0, 0.9, 0.8], 0.01)).holds);
+    assert!(!Check::falls_beyond_errors(&curve(&[], 0.0)).holds);
+    let powers = curve(&[1.0, 2.0, 4.0, 8.0], 0.0);
+    assert!(powers.logarithm().squared_correlation() > powers.squared_correlation());
+    assert_eq!(powers.within(1.0..=2.0).bounds(), (2.0, 4.0));
+    assert_eq!(powers.mean_ratio(&curve(&[2.0, 4.0, 8.0, 16.0], 0.0)), 0.5);
+}
+
+#[test]
 fn every_name_is_there_once_and_a_bad_name_has_a_near_one() {
     let names: Vec<&str> = list().iter().map(|figure| figure.name).collect();
     let mut once = names.clone();
@@ -406,11 +478,76 @@ fn the_list_has_every_figure_of_the_papers() {
 #[test]
 fn tables_that_should_be_there_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let error = DataFolder::open(Some(folder.path()))
+    let error = DataFolder::open(Some(folder.path()), folder.path())
         .unwrap_err()
         .to_string();
     assert!(error.contains("adult9/adult.csv: "), "{error}");
     assert!(error.contains("without --data"), "{error}");
+}
+
+/// A folder with an Adult of these lines, and two other tables without a line.
+fn folder_of(adult: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let file = folder.path().join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write("adult9/adult.csv", adult);
+    write("adult14/adult14.csv", "age\n1\n");
+    write("census7/census7.csv", "age\n1\n");
+    for (name, values) in [
+        ("age", "30;*\n31;*\n"),
+        ("education", "Masters;*\n"),
+        ("marital-status", "Single;*\n"),
+        ("native-country", "Peru;*\n"),
+        ("occupation", "Sales;*\n"),
+        ("race", "White;*\n"),
+        ("salary-class", "<=50K;*\n"),
+        ("sex", "Male;*\n"),
+        ("workclass", "Private;*\n"),
+    ] {
+        write(&format!("adult9/adult_hierarchy_{name}.csv"), values);
+    }
+    folder
+}
+
+const ADULT_HEAD: &str =
+    "sex,age,race,marital-status,education,native-country,workclass,occupation,salary-class\n";
+
+#[test]
+fn a_missing_column_and_a_bad_value_are_named_with_their_file() {
+    let rest = "White,Single,Masters,Peru,Private,Sales,<=50K\n";
+    let good = format!("{ADULT_HEAD}Male,30,{rest}");
+    let place = tempfile::tempdir().unwrap();
+    let open = |folder: &Path| DataFolder::open(Some(folder), place.path()).unwrap();
+    let folder = folder_of(&good);
+    assert_eq!(open(folder.path()).adult().unwrap().rows(), 1);
+    let error = open(folder.path()).adult14().unwrap_err().to_string();
+    assert!(
+        error.contains("adult14.csv: there is no column `workclass`"),
+        "{error}"
+    );
+
+    let folder = folder_of(&format!("{good}Male,31,{rest}Male,thirty,{rest}"));
+    let error = open(folder.path()).adult().unwrap_err().to_string();
+    assert!(error.contains("adult.csv:4"), "{error}");
+    assert!(error.contains("thirty"), "{error}");
+}
+
+#[test]
+fn another_hierarchy_is_other_data() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = folder_of(ADULT_HEAD);
+    let identity = || {
+        let data = DataFolder::open(Some(folder.path()), place.path()).unwrap();
+        data.identity().to_owned()
+    };
+    let before = identity();
+    assert_eq!(before, identity());
+    let file = folder.path().join("adult9/adult_hierarchy_race.csv");
+    std::fs::write(file, "White;Any;*\n").unwrap();
+    assert_ne!(before, identity());
 }
 
 /// Every table, real and synthetic, reads under the study that figures make of it.
@@ -418,7 +555,8 @@ fn tables_that_should_be_there_are_named() {
 fn tables_read_under_their_studies() {
     let real = hedgerow_testing::real_tables();
     for folder in [None, real] {
-        let data = DataFolder::open(folder.as_deref()).unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(folder.as_deref(), place.path()).unwrap();
         let is_real = folder.is_some();
         let adult = data.adult().unwrap().first(500);
         for (quasi, sensitive) in [

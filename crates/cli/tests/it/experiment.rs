@@ -9,7 +9,7 @@ fn a_figure_is_measured_once_and_then_kept() {
     let run = || {
         let done = hedgerow(
             folder.path(),
-            &["experiment", "jx09-fig4", "--quick", "--out", "f", "--json"],
+            &["experiment", "jx09-fig5", "--quick", "--out", "f", "--json"],
         );
         assert_eq!(done.code, 0, "{}", done.stderr);
         json(&done)
@@ -17,13 +17,13 @@ fn a_figure_is_measured_once_and_then_kept() {
     let report = run();
     assert_eq!((&report["hold"], &report["differ"]), (&1.into(), &0.into()));
     let figure = &report["figures"][0];
-    assert_eq!(figure["figure"], "jx09-fig4");
+    assert_eq!(figure["figure"], "jx09-fig5");
     assert_eq!(figure["holds"], true);
     assert_eq!(figure["settings"]["quick"], true);
     for file in [
-        "jx09-fig4.csv",
-        "jx09-fig4.svg",
-        "jx09-fig4.json",
+        "jx09-fig5.csv",
+        "jx09-fig5.svg",
+        "jx09-fig5.json",
         "index.html",
         "index.md",
     ] {

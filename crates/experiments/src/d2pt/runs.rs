@@ -61,7 +61,9 @@ pub(super) struct Cases {
 
 impl Cases {
     pub(super) fn new(bench: &Bench<'_>) -> Result<Self, Error> {
+        // Training records come first in the file.
         let data = bench.data.adult14()?.first(bench.pick(400, RECORDS));
+        let data = data.named("Adult, training records");
         let quasi = QUASI.map(|name| if data.has(name) { name } else { "age" });
         let study = data
             .study("d2pt-fig4")

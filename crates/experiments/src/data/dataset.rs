@@ -57,6 +57,28 @@ impl Dataset {
         format!("{}, {records}{due}", self.name)
     }
 
+    /// Whether the records are real, and not made from a seed.
+    pub(crate) fn is_real(&self) -> bool {
+        self.is_real
+    }
+
+    /// What the data are called in a sentence.
+    pub(crate) fn called(&self) -> &'static str {
+        match self.is_real {
+            true => self.name.split(',').next().unwrap_or(self.name),
+            false => "the synthetic census",
+        }
+    }
+
+    /// The same rows by another name, such as that of the part which they are; a synthetic table has one
+    /// name alone.
+    pub(crate) fn named(mut self, name: &'static str) -> Self {
+        if self.is_real {
+            self.name = name;
+        }
+        self
+    }
+
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()

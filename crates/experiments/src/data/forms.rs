@@ -1,14 +1,14 @@
 //! How attributes of the tables stand in studies: taxonomies, ranges, lists of values.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hedgerow_data::{TextColumn, TextTable};
 
 use crate::error::Error;
 
 /// Adult's columns with a hierarchy of the ARX project beside the table.
-const WITH_HIERARCHY: [&str; 9] = [
+pub(super) const ADULT: [&str; 9] = [
     "age",
     "education",
     "marital-status",
@@ -18,6 +18,25 @@ const WITH_HIERARCHY: [&str; 9] = [
     "salary-class",
     "sex",
     "workclass",
+];
+
+/// Adult's fourteen columns and class.
+pub(crate) const ADULT14: [&str; 15] = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "salary-class",
 ];
 
 /// Relationship has no hierarchy there.
@@ -31,6 +50,11 @@ impl Forms {
     /// The form of an attribute.
     pub(super) fn of(&self, attribute: &str) -> &str {
         self.0.get(attribute).map_or("", String::as_str)
+    }
+
+    /// Whether an attribute has one.
+    pub(super) fn has(&self, attribute: &str) -> bool {
+        self.0.contains_key(attribute)
     }
 
     pub(super) fn set(&mut self, attribute: &str, lines: &str) {
@@ -58,7 +82,7 @@ impl Forms {
     /// Adult's nine columns with the hierarchies beside the table.
     pub(super) fn adult() -> Self {
         let mut forms = Self::default();
-        for name in WITH_HIERARCHY {
+        for name in ADULT {
             forms.set(name, &format!("taxonomy = \"{}\"", hierarchy(name)));
         }
         forms
@@ -131,16 +155,19 @@ impl Forms {
     }
 }
 
-/// Puts the hierarchies beside Adult on the shelf.
-pub(super) fn copy_hierarchies(from: &Path, shelf: &Path) -> Result<(), Error> {
-    for name in WITH_HIERARCHY {
+/// Puts the hierarchies beside Adult on the shelf, and says which files they are.
+pub(super) fn copy_hierarchies(from: &Path, shelf: &Path) -> Result<Vec<PathBuf>, Error> {
+    let copied = ADULT.map(|name| {
         let file = from.join(hierarchy(name));
-        std::fs::copy(&file, shelf.join(hierarchy(name))).map_err(|error| Error::NoTable {
-            file,
-            reason: error.to_string(),
-        })?;
-    }
-    Ok(())
+        match std::fs::copy(&file, shelf.join(hierarchy(name))) {
+            Ok(_) => Ok(file),
+            Err(error) => Err(Error::NoTable {
+                file,
+                reason: error.to_string(),
+            }),
+        }
+    });
+    copied.into_iter().collect()
 }
 
 fn hierarchy(name: &str) -> String {

@@ -6,12 +6,13 @@ mod forms;
 mod study;
 
 pub(crate) use dataset::Dataset;
+pub(crate) use forms::ADULT14 as ADULT14_COLUMNS;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use hedgerow_data::TextTable;
-use hedgerow_data::files::read_text;
+use hedgerow_data::files::{Others, read_table, read_text};
 use hedgerow_data::synthetic::{Kind, Plan, TableFormat, generate};
 use tempfile::TempDir;
 
@@ -56,7 +57,10 @@ pub(crate) const CENSUS7: [&str; 7] = [
 /// The seed of the synthetic tables, whatever the seed of a run: the data are the same for all figures.
 const SYNTHETIC_SEED: u64 = 1;
 
-/// The real files, and how many records each has.
+/// How the names of folders for taxonomies and synthetic tables begin.
+const SHELF: &str = ".tables-";
+
+/// The real files.
 const ADULT: &str = "adult9/adult.csv";
 const ADULT14: &str = "adult14/adult14.csv";
 const CENSUS: &str = "census7/census7.csv";
@@ -77,24 +81,33 @@ pub struct DataFolder {
 
 impl DataFolder {
     /// The real tables of a folder, which must all be there; synthetic ones where no folder is named.
-    pub fn open(folder: Option<&Path>) -> Result<Self, Error> {
-        let shelf = tempfile::tempdir().map_err(|error| Error::Unusable {
-            folder: std::env::temp_dir(),
+    /// Taxonomies and synthetic tables are written below `place`, and are gone when the tables are dropped.
+    pub fn open(folder: Option<&Path>, place: &Path) -> Result<Self, Error> {
+        let shelf = tempfile::Builder::new().prefix(SHELF).tempdir_in(place);
+        let shelf = shelf.map_err(|error| Error::Unusable {
+            folder: place.to_owned(),
             reason: error.to_string(),
         })?;
         let identity = match folder {
             None => String::from("synthetic census"),
             Some(folder) => {
                 let mut hash = blake3::Hasher::new();
-                for file in [ADULT, ADULT14, CENSUS] {
-                    let file = folder.join(file);
-                    let bytes = std::fs::read(&file).map_err(|error| Error::NoTable {
+                let mut add = |file: &Path| {
+                    let bytes = std::fs::read(file).map_err(|error| Error::NoTable {
                         reason: error.to_string(),
-                        file: file.clone(),
+                        file: file.to_owned(),
                     })?;
+                    // With its length, so that no byte can move from one file to the next.
+                    hash.update(&(bytes.len() as u64).to_le_bytes());
                     hash.update(&bytes);
+                    Ok::<_, Error>(())
+                };
+                for file in [ADULT, ADULT14, CENSUS] {
+                    add(&folder.join(file))?;
                 }
-                forms::copy_hierarchies(&folder.join("adult9"), shelf.path())?;
+                for file in forms::copy_hierarchies(&folder.join("adult9"), shelf.path())? {
+                    add(&file)?;
+                }
                 format!("real tables {}", &hash.finalize().to_hex()[..16])
             }
         };
@@ -108,6 +121,19 @@ impl DataFolder {
         })
     }
 
+    /// Removes what calls that were killed have left below `place`, in which no other call may be at work.
+    pub(crate) fn tidy(place: &Path) {
+        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+        let is_shelf = |entry: &std::fs::DirEntry| {
+            let is_named_so = entry.file_name().to_string_lossy().starts_with(SHELF);
+            is_named_so && entry.file_type().is_ok_and(|kind| kind.is_dir())
+        };
+        for entry in entries.filter(is_shelf) {
+            // What cannot be removed is in nobody's way.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+
     /// What tells this data from other data.
     pub(crate) fn identity(&self) -> &str {
         &self.identity
@@ -117,11 +143,11 @@ impl DataFolder {
     pub(crate) fn adult(&self) -> Result<&Dataset, Error> {
         kept(&self.adult, || match &self.folder {
             None => self.synthetic("census of 30,162", 30_162),
-            Some(folder) => Ok(self.real(
-                "Adult, training records",
-                read(&folder.join(ADULT))?,
-                Forms::adult(),
-            )),
+            Some(folder) => {
+                let file = folder.join(ADULT);
+                let text = read(&file, &forms::ADULT)?;
+                self.real("Adult, training records", &file, text, Forms::adult())
+            }
         })
     }
 
@@ -131,9 +157,10 @@ impl DataFolder {
         kept(&self.adult14, || match &self.folder {
             None => self.synthetic("census of 45,222", 45_222),
             Some(folder) => {
-                let text = read(&folder.join(ADULT14))?;
+                let file = folder.join(ADULT14);
+                let text = read(&file, &forms::ADULT14)?;
                 let forms = Forms::adult14(&text, self.shelf.path())?;
-                Ok(self.real("Adult, training and test records", text, forms))
+                self.real("Adult, training and test records", &file, text, forms)
             }
         })
     }
@@ -144,15 +171,34 @@ impl DataFolder {
         kept(&self.census, || match &self.folder {
             None => self.synthetic("census of 100,000", 100_000),
             Some(folder) => {
-                let text = read(&folder.join(CENSUS))?;
+                let file = folder.join(CENSUS);
+                let text = read(&file, &CENSUS7)?;
                 let forms = Forms::census(&text, self.shelf.path())?;
-                Ok(self.real("Census-Income", text, forms))
+                self.real("Census-Income", &file, text, forms)
             }
         })
     }
 
-    fn real(&self, name: &'static str, text: TextTable, forms: Forms) -> Dataset {
-        Dataset::new(name, true, text, forms, Arc::clone(&self.shelf))
+    /// A table of the folder. Its file is read once more under a study of all its columns, so that a value
+    /// which is in no hierarchy is named with its line.
+    fn real(
+        &self,
+        name: &'static str,
+        file: &Path,
+        text: TextTable,
+        forms: Forms,
+    ) -> Result<Dataset, Error> {
+        let columns: Vec<String> = text
+            .names
+            .iter()
+            .filter(|name| forms.has(name))
+            .cloned()
+            .collect();
+        let data = Dataset::new(name, true, text, forms, Arc::clone(&self.shelf));
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let study = data.study("all").quasi(&columns).require("k = 1").build()?;
+        read_table(file, &study.declared().schema, &Others::PassOverAll, &())?;
+        Ok(data)
     }
 
     fn synthetic(&self, name: &str, rows: u64) -> Result<Dataset, Error> {
@@ -167,7 +213,7 @@ impl DataFolder {
         };
         let written = generate(&plan, &folder, &())?;
         let file = written.tables.first().map(|(_, file, _)| file.clone());
-        let text = read(&file.unwrap_or_default())?;
+        let text = read(&file.unwrap_or_default(), &QI8)?;
         let forms = Forms::synthetic(&folder, self.shelf.path())?;
         let shelf = Arc::clone(&self.shelf);
         Ok(Dataset::new("synthetic census", false, text, forms, shelf))
@@ -186,6 +232,16 @@ fn kept(
     Ok(cell.get_or_init(|| made))
 }
 
-fn read(file: &Path) -> Result<TextTable, Error> {
-    Ok(read_text(file, &[], &())?)
+/// Reads a table that must have these columns.
+fn read(file: &Path, columns: &[&str]) -> Result<TextTable, Error> {
+    let expected: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+    let text = read_text(file, &expected, &())?;
+    match columns.iter().find(|name| text.column(name).is_none()) {
+        None => Ok(text),
+        Some(missing) => Err(Error::MissingColumn {
+            file: file.to_owned(),
+            column: (*missing).to_owned(),
+            columns: columns.join(", "),
+        }),
+    }
 }

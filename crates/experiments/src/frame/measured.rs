@@ -12,6 +12,8 @@ pub(crate) struct Measured {
     pub(crate) sentence: String,
     /// The data that the figure shows, with whom they are due to.
     pub(crate) data: Vec<String>,
+    /// What the tables are called where a reason speaks of them: `Adult`, `the synthetic census`.
+    tables: Vec<&'static str>,
 }
 
 impl Measured {
@@ -21,13 +23,22 @@ impl Measured {
             panels,
             sentence: sentence.into(),
             data: Vec::new(),
+            tables: Vec::new(),
         }
     }
 
     /// Says which table the figure shows.
     pub(crate) fn on(mut self, dataset: &Dataset) -> Self {
         self.data.push(dataset.words());
+        self.tables.push(dataset.called());
         self
+    }
+
+    /// What the tables that the figure shows are called, in a sentence.
+    pub(crate) fn tables(&self) -> String {
+        let mut tables = self.tables.clone();
+        tables.dedup();
+        tables.join(" and ")
     }
 
     /// Says what the figure shows where that is no table: `"random sets of 1,000 items"`.
@@ -153,6 +164,12 @@ impl Panel {
             kind: Kind::Histogram { width },
             ..Self::lines(title, x, y)
         }
+    }
+
+    /// With more series.
+    pub(crate) fn with_all(mut self, series: impl IntoIterator<Item = Series>) -> Self {
+        self.series.extend(series);
+        self
     }
 
     /// With one more series.

@@ -26,7 +26,7 @@ pub(crate) struct Check {
     /// Whether the check makes sense at full size alone, such as a number of the paper's own table.
     pub(crate) is_of_full: bool,
     /// The most likely reason where the check fails.
-    pub(crate) reason: &'static str,
+    pub(crate) reason: String,
 }
 
 /// A series as rules see it.
@@ -59,6 +59,74 @@ impl Curve {
         self.points.iter().map(|point| point.y).sum::<f64>() / self.points.len() as f64
     }
 
+    /// Slope and intercept of the line of least squares; NaN where there are not two different x.
+    pub(crate) fn line(&self) -> (f64, f64) {
+        let count = self.points.len() as f64;
+        let x = self.points.iter().map(|point| point.x).sum::<f64>() / count;
+        let (slope, _) = self.slope();
+        (slope, self.mean() - slope * x)
+    }
+
+    /// The slope of the line of least squares, and its standard error from those of the points.
+    fn slope(&self) -> (f64, f64) {
+        let count = self.points.len() as f64;
+        let middle = self.points.iter().map(|point| point.x).sum::<f64>() / count;
+        let sum = |of: &dyn Fn(&Point) -> f64| self.points.iter().map(of).sum::<f64>();
+        let squares = sum(&|point| (point.x - middle).powi(2));
+        let rises = sum(&|point| (point.x - middle) * point.y);
+        let errors = sum(&|point| ((point.x - middle) * point.spread.unwrap_or(0.0)).powi(2));
+        (rises / squares, errors.sqrt() / squares)
+    }
+
+    /// The square of Pearson's correlation of x and y; NaN where either is constant.
+    pub(crate) fn squared_correlation(&self) -> f64 {
+        let count = self.points.len() as f64;
+        let x = self.points.iter().map(|point| point.x).sum::<f64>() / count;
+        let y = self.mean();
+        let sum = |of: &dyn Fn(f64, f64) -> f64| {
+            let apart = self.points.iter().map(|point| of(point.x - x, point.y - y));
+            apart.sum::<f64>()
+        };
+        sum(&|a, b| a * b).powi(2) / (sum(&|a, _| a * a) * sum(&|_, b| b * b))
+    }
+
+    /// The curve of the logarithms of its values.
+    pub(crate) fn logarithm(&self) -> Self {
+        let points = self.points.iter().map(|point| Point {
+            y: point.y.ln(),
+            spread: None,
+            ..*point
+        });
+        Self {
+            name: format!("the logarithm of {}", self.name),
+            points: points.collect(),
+        }
+    }
+
+    /// The curve where x is in a range.
+    pub(crate) fn within(&self, range: impl std::ops::RangeBounds<f64>) -> Self {
+        let points = self.points.iter().filter(|point| range.contains(&point.x));
+        Self {
+            name: self.name.clone(),
+            points: points.copied().collect(),
+        }
+    }
+
+    /// The mean of this curve's values, each divided by the other's at the same x; NaN where they have no
+    /// x in common.
+    pub(crate) fn mean_ratio(&self, other: &Self) -> f64 {
+        let ratios = self.points.iter();
+        let ratios = ratios.filter_map(|point| Some(point.y / other.at(point.x)?));
+        let ratios: Vec<f64> = ratios.collect();
+        ratios.iter().sum::<f64>() / ratios.len() as f64
+    }
+
+    /// The curve by another name.
+    pub(crate) fn called(mut self, name: &str) -> Self {
+        self.name = name.to_owned();
+        self
+    }
+
     /// The least and the greatest value; NaN where there is no point.
     pub(crate) fn bounds(&self) -> (f64, f64) {
         let values = || self.points.iter().map(|point| point.y);
@@ -77,13 +145,17 @@ impl Check {
             holds,
             must: Must::Never,
             is_of_full: false,
-            reason: "",
+            reason: String::new(),
         }
     }
 
     /// Both curves have the same x, and their values differ by this share of the larger at most.
     pub(crate) fn equal(one: &Curve, other: &Curve, share: f64) -> Self {
-        Self::pairs(one, other, "equals", |a, b| {
+        let words = match share {
+            0.0 => String::from("equals"),
+            share => format!("is within {} % of", short(100.0 * share)),
+        };
+        Self::pairs(one, other, &words, |a, b| {
             (a - b).abs() <= share * a.abs().max(b.abs())
         })
     }
@@ -106,6 +178,19 @@ impl Check {
     /// The curve never falls by more than this share of its value, and ends above its beginning.
     pub(crate) fn rises(curve: &Curve, slack: f64) -> Self {
         Self::trend(curve, "rises", |a, b| b >= a * (1.0 - slack), |a, b| b > a)
+    }
+
+    /// A straight line through the points, each with its standard error, falls by more than two standard
+    /// errors of its slope.
+    pub(crate) fn falls_beyond_errors(curve: &Curve) -> Self {
+        let name = &curve.name;
+        let (slope, error) = curve.slope();
+        let words = format!(
+            "{name} falls: a line through its points has a slope of {}, with a standard error of {}, of which twice must lie between it and zero",
+            short(slope),
+            short(error)
+        );
+        Self::that(words, slope + 2.0 * error < 0.0)
     }
 
     /// All values lie between these, both included.
@@ -144,8 +229,14 @@ impl Check {
     }
 
     /// The most likely reason where the check fails.
-    pub(crate) fn or(mut self, reason: &'static str) -> Self {
-        self.reason = reason;
+    pub(crate) fn or(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
+
+    /// Says of which panel, or of what, the check speaks.
+    pub(crate) fn of(mut self, what: &str) -> Self {
+        self.words = format!("{what}: {}", self.words);
         self
     }
 

@@ -6,6 +6,8 @@ mod loss;
 mod query;
 mod union;
 
+pub(crate) use class_size::HALVING;
+
 use crate::data::{Dataset, QI8};
 use crate::frame::prelude::*;
 
@@ -13,7 +15,7 @@ use crate::frame::prelude::*;
 pub(crate) const FAMILIES: &[Family] = &[class_size::FAMILY, loss::FAMILY, union::FAMILY];
 
 /// Section 6.1: the table has 30,161 records.
-const RECORDS: usize = 30_161;
+pub(crate) const RECORDS: usize = 30_161;
 
 /// Algorithm 1, line 6: median items are distributed.
 const PRINTED: &str = "relaxed";

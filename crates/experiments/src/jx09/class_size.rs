@@ -1,10 +1,15 @@
 //! Figure 4 of JX09 (section 5.1): average class size as a function of k, for one party with all records
 //! (central), for sites that anonymize alone (independent) and for the protocol (distributed).
+//!
+//! All three run Algorithm 1 as it is printed. Every class has a site behind it: with l = 1 equation 3 looks
+//! at widths alone (section 4.2).
 
 use hedgerow::{Options, Sites, simulate};
 
+use super::cities::study;
 use crate::data::QI8;
 use crate::frame::prelude::*;
+use crate::jx08::{HALVING, RECORDS};
 
 pub(super) const FAMILY: Family = Family {
     figures: &[Figure {
@@ -21,18 +26,13 @@ pub(super) const FAMILY: Family = Family {
 const SITES: usize = 3;
 
 fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
-    let adult = bench.data.adult()?.first(bench.pick(3_000, usize::MAX));
+    let adult = bench.data.adult()?.first(bench.pick(3_000, RECORDS));
     let all_k: &[u64] = bench.pick(&[5, 20, 50], &[5, 10, 20, 30, 40, 50, 100]);
     bench.steps(all_k.len());
     let (mut central, mut independent, mut distributed) = (Vec::new(), Vec::new(), Vec::new());
     for k in all_k {
         bench.step(format!("k = {k}"));
-        let study = adult
-            .study("jx09-fig4")
-            .quasi(&QI8)
-            .sensitive("salary-class")
-            .require(format!("k = {k}"))
-            .build()?;
+        let study = study(&adult, *k, 1, 1.0)?;
         let options = Options::new().seed(bench.seed).independent();
         let sites = Sites::dealt(adult.table(&study)?, SITES);
         let summary = simulate(&study, &sites, &options)?.outcome.summary;
@@ -51,7 +51,7 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
         }
     }
     let sentence = format!(
-        "{SITES} sites with {} records dealt in turn, Mondrian over {} quasi-identifiers, k from {} to {}.",
+        "{SITES} sites with {} records dealt in turn, Mondrian as JX09 prints it (published, median items on both sides, l = 1) over {} quasi-identifiers, k from {} to {}.",
         hedgerow::words::thousands(adult.rows() as u64),
         QI8.len(),
         all_k.first().unwrap_or(&0),
@@ -72,6 +72,6 @@ fn rule(measured: &Measured) -> Vec<Check> {
     let distributed = measured.first("distributed");
     vec![
         Check::equal(&distributed, &measured.first("central"), 0.0).must(),
-        Check::below(&distributed, &measured.first("independent")).must(),
+        Check::below(&distributed, &measured.first("independent")).or(HALVING),
     ]
 }

