@@ -135,13 +135,25 @@ pub(crate) struct Board {
     standing: Mutex<(Standing, bool)>,
 }
 
-/// Keeps a board's file up to date until this value is dropped.
-pub(crate) struct Showing(tokio::task::JoinHandle<()>);
+/// Keeps a board's file up to date until this value is dropped. When this value is gone, no file is half
+/// written: a process that ended in the middle would leave a temporary file behind.
+pub(crate) struct Showing {
+    task: tokio::task::JoinHandle<()>,
+    /// Held while the task writes; `true` once the task may write no more.
+    is_over: Arc<Mutex<bool>>,
+}
 
 impl Drop for Showing {
     fn drop(&mut self) {
-        self.0.abort();
+        self.task.abort();
+        // A task that is writing is not stopped by this, so the lock waits for its file.
+        hedgerow_node::aside(|| *locked(&self.is_over) = true);
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these locks guard is changed in one step each, so a panic elsewhere leaves it whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Board {
@@ -170,22 +182,29 @@ impl Board {
 
     pub(crate) fn show(board: &Arc<Self>) -> Showing {
         let board = Arc::clone(board);
-        Showing(tokio::spawn(async move {
+        let is_over = Arc::new(Mutex::new(false));
+        let told = Arc::clone(&is_over);
+        let task = tokio::spawn(async move {
             let mut written = Instant::now();
             loop {
                 let is_changed = std::mem::take(&mut board.lock().1);
                 if is_changed || written.elapsed() >= TOUCHED {
                     written = Instant::now();
-                    hedgerow_node::aside(|| board.write());
+                    hedgerow_node::aside(|| {
+                        let is_over = locked(&told);
+                        if !*is_over {
+                            board.write();
+                        }
+                    });
                 }
                 tokio::time::sleep(Duration::from_millis(250)).await;
             }
-        }))
+        });
+        Showing { task, is_over }
     }
 
     fn lock(&self) -> MutexGuard<'_, (Standing, bool)> {
-        // Fields are changed in one step each, so a panic elsewhere leaves them whole.
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.standing)
     }
 
     fn change(&self, change: impl FnOnce(&mut Standing)) {
@@ -260,5 +279,36 @@ impl Board {
                 let _ = file.finish();
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A process ends soon after its board is shown no more.
+    #[test]
+    fn nothing_is_half_written_when_a_board_is_shown_no_more() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        runtime.block_on(async {
+            for number in 1..200 {
+                let hash = StudyHash([7; 32]);
+                let board = Arc::new(Board::new(folder.path(), hash, number, Vec::new()));
+                let showing = Board::show(&board);
+                tokio::time::sleep(Duration::from_micros(u64::from(number) * 10)).await;
+                drop(showing);
+                let files = std::fs::read_dir(folder.path()).unwrap();
+                for file in files {
+                    let name = file.unwrap().file_name().into_string().unwrap();
+                    assert!(name.ends_with(".json"), "{name}");
+                }
+            }
+        });
     }
 }
