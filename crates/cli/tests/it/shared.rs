@@ -263,6 +263,36 @@ fn one_group_for_everybody_comes_with_what_else_there_is() {
     assert!(!said("name = \"d2pt\"\nsynchronizer = \"dpp2ga\""));
 }
 
+/// Ten people stand out at the clinic and at the insurer: both write them as `*`.
+#[test]
+fn whom_two_sites_suppress_is_counted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_study(folder, |text| {
+        let (before, _) = text.split_once("[require]").unwrap();
+        format!("{before}[require]\nk = 5\n[algorithm]\nname = \"d2pt\"\nsuppression = 0.1\n")
+    });
+    let mut people = String::from("number,age,sex,zip,diagnosis,marker,method,tariff\n");
+    for person in 0..200 {
+        let (age, zip) = match person {
+            0..10 => (
+                20 + 5 * person,
+                ["12347", "12361", "12362", "12471", "12473"][person % 5],
+            ),
+            _ => (40, "12345"),
+        };
+        people.push_str(&format!(
+            "{person},{age},female,{zip},asthma,normal,blood,basic\n"
+        ));
+    }
+    std::fs::write(folder.join("people.csv"), people).unwrap();
+    let summary = ok(folder, SIMULATE);
+    let quasi = read(folder, "release/quasi.csv");
+    let hidden = quasi.lines().filter(|line| line.ends_with(",*,*,*"));
+    assert_eq!(hidden.count(), 10, "{quasi}");
+    assert_eq!(summary["suppressed"], 10);
+}
+
 /// Also where the site that deals sensitive values out is not the one that picks the moves.
 #[test]
 fn one_party_clusters_as_the_sites_do_with_its_seed() {

@@ -177,3 +177,19 @@ pub(crate) fn ledger(lines: &[Line]) -> Vec<Disclosed> {
     };
     lines.iter().map(entry).collect()
 }
+
+/// The most that any site learned: every line of the sites' ledgers, with the greatest number of values. At
+/// the published level what passes a site follows from its place on the ring.
+pub(crate) fn most_learned(ledgers: &[Vec<Disclosed>]) -> Vec<Disclosed> {
+    let mut most: Vec<Disclosed> = Vec::new();
+    for line in ledgers.iter().flatten() {
+        let same = |known: &&mut Disclosed| {
+            (&known.what, &known.to, &known.caveat) == (&line.what, &line.to, &line.caveat)
+        };
+        match most.iter_mut().find(same) {
+            Some(known) => known.values = known.values.max(line.values),
+            None => most.push(line.clone()),
+        }
+    }
+    most
+}

@@ -24,7 +24,7 @@ use crate::release::achieved::OfSites;
 use crate::release::close::write_unsigned;
 use crate::release::cost::Cost;
 use crate::release::manifest::Disclosed;
-use crate::release::statement::{Account, ledger};
+use crate::release::statement::{Account, ledger, most_learned};
 use crate::study::Study;
 use crate::study::plan::Draws;
 use crate::study::ready::{Contribution, Ready, refuse_singled_out, see_people};
@@ -210,22 +210,6 @@ fn run(
         },
         joints: seats.into_iter().map(|seat| seat.joint).collect(),
     })
-}
-
-/// The most that any site learned: every line of the sites' ledgers, with the greatest number of values. At
-/// the published level what passes a site follows from its place on the ring.
-fn most_learned(ledgers: &[Vec<Disclosed>]) -> Vec<Disclosed> {
-    let mut most: Vec<Disclosed> = Vec::new();
-    for line in ledgers.iter().flatten() {
-        let same = |known: &&mut Disclosed| {
-            (&known.what, &known.to, &known.caveat) == (&line.what, &line.to, &line.caveat)
-        };
-        match most.iter_mut().find(same) {
-            Some(known) => known.values = known.values.max(line.values),
-            None => most.push(line.clone()),
-        }
-    }
-    most
 }
 
 fn refuse_number(sites: usize) -> Result<(), SplitRefused> {

@@ -3,7 +3,10 @@
 //! Clusters stand in a tree, level by level by the parts of their closures, one attribute a level, until
 //! few are left together. The cost of the parts on the way down, together with a record or a closure,
 //! bounds the measure of any cluster below, so most branches are passed over. The answer is the same as
-//! after a look at every cluster, for every loss that only grows as closures widen.
+//! after a look at every cluster, for every loss that only grows as closures widen; `falling` has the search
+//! for other losses.
+
+mod falling;
 
 use super::clusters::Clusters;
 use super::measure::{Common, Measure, United};
@@ -33,9 +36,12 @@ struct Node {
     clusters: Vec<Cluster>,
     /// How many clusters are below the node.
     living: u32,
-    /// The least size that any cluster below had, and the least cost of its parts from here on.
+    /// The least and the greatest size that any cluster below had, and the least and the greatest cost of
+    /// its parts from here on.
     size: u64,
+    most: u64,
     rest: u64,
+    greatest_rest: u64,
 }
 
 /// The sums on the way down to a node.
@@ -334,7 +340,9 @@ impl Node {
     fn note(&mut self, size: u64, rest: u64) {
         self.living += 1;
         self.size = self.size.min(size);
+        self.most = self.most.max(size);
         self.rest = self.rest.min(rest);
+        self.greatest_rest = self.greatest_rest.max(rest);
     }
 
     fn child(&self, part: &[u64]) -> Option<usize> {

@@ -124,6 +124,19 @@ impl<'a> Searched<'a> {
         self.search.nearest(clusters, measure, bounds, may_be)
     }
 
+    /// The cluster whose loss grows least when a record joins, if the loss grows by less than a bound; of
+    /// equal clusters the first. A loss that falls counts as a growth below zero. `may_be` leaves clusters
+    /// out.
+    pub(crate) fn least_grown(
+        &self,
+        record: &[u32],
+        below: i128,
+        may_be: impl Fn(Cluster) -> bool,
+    ) -> Option<Cluster> {
+        let clusters = (self.shapes, &self.clusters);
+        self.search.least_grown(clusters, record, below, may_be)
+    }
+
     /// Calls `each` with every cluster whose closure may share records with this closure.
     pub(crate) fn meeting(&self, closure: &[u64], each: &mut impl FnMut(Cluster)) {
         let clusters = (self.shapes, &self.clusters);

@@ -195,6 +195,25 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// By how much a value makes any closure cheaper at most: a bound, for a loss that may fall as closures
+    /// widen.
+    pub(super) fn fall(&self, code: u32) -> u64 {
+        match &self.form {
+            Form::Node(tree) => tree.fall(self.node(tree, code)),
+            Form::Range(_) | Form::Set => self.greatest_fall(),
+        }
+    }
+
+    /// By how much any value makes any closure cheaper at most.
+    pub(super) fn greatest_fall(&self) -> u64 {
+        match (&self.form, &self.cost) {
+            (Form::Node(tree), _) => tree.greatest_fall(),
+            (_, Cost::Spread { .. } | Cost::Count { .. }) => 0,
+            // The whole entropy of a closure.
+            (_, Cost::Entropy { .. }) => (f64::from(self.size.max(2)).log2() * UNIT).ceil() as u64,
+        }
+    }
+
     /// The cost of two closures together.
     pub(super) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         match &self.form {

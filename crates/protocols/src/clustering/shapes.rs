@@ -1,11 +1,17 @@
 //! Closures of all quasi-identifiers together: rows of words, attribute by attribute.
 
+use std::cmp::Reverse;
+
 use hedgerow_data::Cell;
 
+use super::cost::UNIT;
 use super::shape::Shape;
 
 /// The most closures of an attribute that tells many clusters apart at once.
 const MOST_VARIETY: u64 = 64;
+
+/// The fall of a cell's cost from which on an attribute is told apart first.
+const MUCH: u64 = (UNIT / 8.0) as u64;
 
 /// All quasi-identifiers' shapes.
 pub(crate) struct Shapes<'a> {
@@ -46,13 +52,18 @@ impl<'a> Shapes<'a> {
     }
 
     /// The attributes by how well they tell closures apart, with the number of words of their parts:
-    /// attributes with many closures first, but not with so many that hardly two are alike.
+    /// attributes with many closures first, but not with so many that hardly two are alike. Before all
+    /// others come attributes in which a wider closure may cost much less, since no bound is near until
+    /// they are told apart.
     pub(crate) fn by_variety(&self) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..self.shapes.len()).collect();
         order.sort_by_key(|attribute| {
             let variety = self.shapes[*attribute].variety();
             let is_large = variety > MOST_VARIETY;
+            let fall = self.shapes[*attribute].greatest_fall();
+            let fall = if fall > MUCH { fall } else { 0 };
             (
+                Reverse(fall),
                 is_large,
                 if is_large {
                     variety
@@ -125,6 +136,11 @@ impl<'a> Shapes<'a> {
     /// The cost of each part of an attribute together with a value, where a table holds these costs.
     pub(crate) fn costs_with(&self, attribute: usize, code: u32) -> Option<&[u64]> {
         self.shapes[attribute].costs_with(code)
+    }
+
+    /// By how much a record's value makes any part of an attribute cheaper at most.
+    pub(crate) fn fall(&self, attribute: usize, code: u32) -> u64 {
+        self.shapes[attribute].fall(code)
     }
 
     /// The cost of one attribute's part together with a record's value.

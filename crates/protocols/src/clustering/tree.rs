@@ -23,6 +23,9 @@ pub(crate) struct Tree<'a> {
     joins: Vec<u32>,
     /// For each value and node, the cost of the lowest node above both; empty where there are too many.
     joined: Vec<u64>,
+    /// For each node, by how much the nodes above it, or the node itself, cost less at most than a node
+    /// below them.
+    falls: Vec<u64>,
 }
 
 impl<'a> Tree<'a> {
@@ -40,12 +43,15 @@ impl<'a> Tree<'a> {
             let (above, end) = (above(node) as usize, ends[node as usize]);
             ends[above] = ends[above].max(end);
         }
+        let costs: Vec<u64> = costs.collect();
+        let parents: Vec<u32> = (0..nodes).map(above).collect();
         let mut tree = Self {
             taxonomy,
-            parents: (0..nodes).map(above).collect(),
+            falls: falls(&costs, &parents),
+            parents,
             ends,
             leaves: (0..values).map(|code| taxonomy.leaf(code)).collect(),
-            costs: costs.collect(),
+            costs,
             spans,
             joins: Vec::new(),
             joined: Vec::new(),
@@ -98,6 +104,16 @@ impl<'a> Tree<'a> {
         self.joined.get(code * nodes..(code + 1) * nodes)
     }
 
+    /// By how much a node makes any other cheaper at most, when both are joined.
+    pub(crate) fn fall(&self, node: u64) -> u64 {
+        self.falls[node as usize]
+    }
+
+    /// By how much any node makes any other cheaper at most.
+    pub(crate) fn greatest_fall(&self) -> u64 {
+        self.falls.iter().copied().max().unwrap_or(0)
+    }
+
     /// The lowest node above a span of values.
     pub(crate) fn above(&self, least: u32, greatest: u32) -> u64 {
         u64::from(self.taxonomy.lowest_common_ancestor(least, greatest))
@@ -126,4 +142,20 @@ impl<'a> Tree<'a> {
         }
         one
     }
+}
+
+/// For each node, the most by which a node above it, or the node itself, costs less than a node below that:
+/// the join of the node with another is above both. Nodes stand before those below them.
+fn falls(costs: &[u64], parents: &[u32]) -> Vec<u64> {
+    let mut greatest = costs.to_vec();
+    for node in (1..costs.len()).rev() {
+        let above = parents[node] as usize;
+        greatest[above] = greatest[above].max(greatest[node]);
+    }
+    let mut falls: Vec<u64> = Vec::with_capacity(costs.len());
+    for (node, cost) in costs.iter().enumerate() {
+        let above = falls.get(parents[node] as usize).copied().unwrap_or(0);
+        falls.push(above.max(greatest[node] - cost));
+    }
+    falls
 }

@@ -110,3 +110,61 @@ proptest! {
         prop_assert_eq!(met, clusters.living().filter(meets).collect::<Vec<Cluster>>());
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Entropy may fall as closures widen: the tree still finds the cluster whose loss grows least, and of
+    /// equal clusters the first.
+    #[test]
+    fn as_a_look_at_every_cluster_by_entropy(
+        clusters_of in proptest::collection::vec(
+            proptest::collection::vec((0..5u32, 0..10u32, 0..6u32), 1..5), 1..120),
+        heavy in (0..5usize, 0..10usize, 0..6usize),
+        weight in 1..200u64,
+        sizes in proptest::collection::vec(1..40u64, 1..9),
+        changed in proptest::collection::vec((any::<usize>(), any::<usize>()), 0..20),
+        wanted in (0..5u32, 0..10u32, 0..6u32),
+        below in prop_oneof![Just(i128::MAX), -1_000_000_000..1_000_000_000i128],
+        left_out in any::<usize>(),
+    ) {
+        let domains = domains();
+        let recodes = [Recode::Node, Recode::Range, Recode::Set];
+        let heavy = [heavy.0, heavy.1, heavy.2];
+        let shapes = domains.iter().zip(recodes).zip(heavy).map(|((domain, recode), heavy)| {
+            let mut counts = vec![1; domain.size() as usize];
+            counts[heavy] = weight;
+            Shape::new(Writing { domain, recode }, Loss::Em, &counts)
+        });
+        let shapes = Shapes::new(shapes.collect());
+        let mut clusters = Searched::new(&shapes, 0);
+        for (place, records) in clusters_of.iter().enumerate() {
+            let cluster = clusters.push();
+            let records: Vec<[u32; 3]> = records.iter().map(|(a, b, c)| [*a, *b, *c]).collect();
+            let closure = shapes.of_records(records.iter().map(<[u32; 3]>::as_slice)).unwrap();
+            clusters.change(|change| {
+                *change.size_mut(cluster) = sizes[place % sizes.len()];
+                change.set_closure(cluster, &closure);
+            });
+        }
+        for (one, other) in changed {
+            let (one, other) = (one % clusters_of.len(), other % clusters_of.len());
+            clusters.change(|change| {
+                let closure = change.closure(Cluster::at(other)).to_vec();
+                change.set_closure(Cluster::at(one), &closure);
+                *change.size_mut(Cluster::at(one)) = (other % 7) as u64;
+            });
+        }
+        let wanted = [wanted.0, wanted.1, wanted.2];
+        let left_out = Cluster::at(left_out % clusters.len());
+        let living = clusters.living().filter(|cluster| *cluster != left_out);
+        let grown = living.map(|cluster| {
+            let joined = i128::from(shapes.joined_cost(clusters.closure(cluster), &wanted));
+            let size = i128::from(clusters.size(cluster));
+            ((size + 1) * joined - i128::from(clusters.loss_of(cluster)), cluster)
+        });
+        let least = grown.filter(|(grown, _)| *grown < below).min();
+        let found = clusters.least_grown(&wanted, below, |cluster| cluster != left_out);
+        prop_assert_eq!(found, least.map(|(_, cluster)| cluster));
+    }
+}

@@ -28,6 +28,17 @@ pub(super) struct Leaving {
     without: Option<Vec<u64>>,
 }
 
+impl Leaving {
+    /// A record whose cluster keeps its closure without it.
+    fn quietly(work: &Work<'_>, row: Row) -> Self {
+        Self {
+            row,
+            from: work.cluster_of(row),
+            without: None,
+        }
+    }
+}
+
 /// An exchange of records between two clusters: the cost of the two beyond the least possible, the other
 /// cluster, and the record that comes from it.
 type Exchange = (u64, Cluster, Row);
@@ -128,8 +139,10 @@ impl Acting {
     /// Looks at the records that can leave without a question.
     pub(super) fn take_quiet(&mut self, work: &mut Work<'_>) {
         let waiting = std::mem::take(&mut self.waiting);
-        let at_a_time = if work.plan.is_printed { 1 } else { AT_A_TIME };
-        for rows in waiting.chunks(at_a_time) {
+        if work.plan.is_printed {
+            return self.visit_quiet(work, waiting);
+        }
+        for rows in waiting.chunks(AT_A_TIME) {
             self.prepare(work, rows.iter().map(|row| work.cluster_of(*row)));
             let quiet: Vec<bool> = rows
                 .par_iter()
@@ -138,19 +151,24 @@ impl Acting {
             let mut leaving = Vec::with_capacity(rows.len());
             for (row, is_quiet) in rows.iter().zip(quiet) {
                 if is_quiet {
-                    leaving.push(Leaving {
-                        row: *row,
-                        from: work.cluster_of(*row),
-                        without: None,
-                    });
+                    leaving.push(Leaving::quietly(work, *row));
                 } else {
                     self.waiting.push(*row);
                 }
             }
-            if work.plan.is_printed {
-                self.visit_all(work, leaving);
+            self.weigh(work, leaving);
+        }
+    }
+
+    /// As printed, record after record: each sees the clusters as the one before has left them.
+    fn visit_quiet(&mut self, work: &mut Work<'_>, rows: Vec<Row>) {
+        for row in rows {
+            self.prepare(work, std::iter::once(work.cluster_of(row)));
+            if self.narrowed(work, row) == 0 {
+                let leaving = Leaving::quietly(work, row);
+                self.visit(work, leaving);
             } else {
-                self.weigh(work, leaving);
+                self.waiting.push(row);
             }
         }
     }
@@ -284,7 +302,7 @@ impl Acting {
     /// The cluster where a record costs least at present, if the loss falls by its move.
     pub(super) fn best(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
         match work.plan.loss {
-            Loss::Em => self.target_of_all(work, leaving),
+            Loss::Em => self.target_of_falling(work, leaving),
             Loss::Lm | Loss::Ncp => self.target(work, leaving),
         }
     }
@@ -305,46 +323,26 @@ impl Acting {
         best.first().map(|(_, cluster)| *cluster)
     }
 
-    /// As [`Self::target`], where a loss may fall as closures widen, as entropy may: all clusters are looked
-    /// at.
-    fn target_of_all(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
+    /// As [`Self::target`], where a loss may fall as closures widen, as entropy may.
+    fn target_of_falling(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
         let (row, from) = (leaving.row, leaving.from);
         if !may_leave(work, leaving) {
             return None;
         }
-        let (size, loss) = (
-            |cluster: Cluster| i128::from(work.clusters.size(cluster)),
-            |cluster: Cluster| i128::from(work.clusters.loss_of(cluster)),
-        );
         let cost = match &leaving.without {
             Some(closure) => work.shapes.cost(closure),
             None => work.clusters.cost(from),
         };
         // A record that is alone must leave, whatever it costs.
-        let mut least = match size(from) {
+        let below = match work.clusters.size(from) {
             1 => i128::MAX,
-            size => loss(from) - (size - 1) * i128::from(cost),
+            size => i128::from(work.clusters.loss_of(from)) - i128::from((size - 1) * cost),
         };
-        let growth = Growth::new(work.shapes, work.record(row));
-        let mut best = None;
-        for cluster in work.clusters.living().filter(|cluster| *cluster != from) {
-            let (size, loss) = (size(cluster) + 1, loss(cluster));
-            // The loss grows by less than the least so far if the parts, each of which costs something or
-            // nothing, cost less than this together.
-            let below = least.saturating_add(loss).div_euclid(size);
-            let Ok(most) = u64::try_from(below.min(i128::from(u64::MAX))) else {
-                continue;
-            };
-            let Some(joined) = growth.at_most(work.clusters.closure(cluster), most) else {
-                continue;
-            };
-            let grown = size * i128::from(joined) - loss;
-            if grown < least && may_join(work, cluster, row) && !self.is_refused(row, cluster) {
-                least = grown;
-                best = Some(cluster);
-            }
-        }
-        best
+        let may_join = |cluster: Cluster| {
+            cluster != from && may_join(work, cluster, row) && !self.is_refused(row, cluster)
+        };
+        let record = work.record(row);
+        work.clusters.least_grown(record, below, may_join)
     }
 
     /// Looks for the best cluster of each record among the present clusters, then moves record after
@@ -405,11 +403,7 @@ impl Acting {
                 continue;
             }
             self.shift(work, leaving, target);
-            let back = Leaving {
-                row: other,
-                from: target,
-                without: None,
-            };
+            let back = Leaving::quietly(work, other);
             self.shift(work, back, from);
         }
     }
