@@ -36,6 +36,20 @@ impl<'q> Growth<'q> {
     }
 }
 
+impl Growth<'_> {
+    /// The cost of a closure together with the record, if that is at most so much.
+    pub(crate) fn at_most(&self, closure: &[u64], most: u64) -> Option<u64> {
+        let mut joined = 0u64;
+        for attribute in 0..self.record.len() {
+            joined += self.joined(attribute, self.shapes.part(attribute, closure));
+            if joined > most {
+                return None;
+            }
+        }
+        Some(joined)
+    }
+}
+
 impl Measure for Growth<'_> {
     fn joined(&self, attribute: usize, part: &[u64]) -> u64 {
         match self.tables[attribute] {

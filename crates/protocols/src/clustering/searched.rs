@@ -15,7 +15,7 @@ pub(crate) struct Searched<'a> {
     shapes: &'a Shapes<'a>,
     clusters: Clusters,
     search: Search,
-    /// Empty between changes.
+    /// Empty between changes, but for what changed ever.
     unplaced: Unplaced,
 }
 
@@ -26,6 +26,8 @@ struct Unplaced {
     touched: Vec<Cluster>,
     /// For each cluster, whether it is unplaced.
     is_unplaced: Vec<bool>,
+    /// Every cluster that was changed, in order, as often as it was.
+    changed: Vec<Cluster>,
 }
 
 impl Deref for Searched<'_> {
@@ -78,6 +80,16 @@ impl<'a> Searched<'a> {
             }
         }
         changed
+    }
+
+    /// How often clusters were changed so far.
+    pub(crate) fn moment(&self) -> u64 {
+        self.unplaced.changed.len() as u64
+    }
+
+    /// The clusters that were changed since a moment, some of them several times.
+    pub(crate) fn changed_since(&self, moment: u64) -> &[Cluster] {
+        self.unplaced.changed.get(moment as usize..).unwrap_or(&[])
     }
 
     /// Makes the tree anew. After many changes a tree has nodes without clusters, and bounds of clusters
@@ -151,6 +163,7 @@ impl Unplaced {
         }
         if !std::mem::replace(&mut self.is_unplaced[cluster.index()], true) {
             self.touched.push(cluster);
+            self.changed.push(cluster);
         }
     }
 

@@ -294,9 +294,19 @@ impl Acting {
     /// Moves a record to the cluster where it costs least at present, if that lowers the loss (TG12
     /// Algorithm 3, steps 7 to 16). Returns where the record went.
     fn visit(&mut self, work: &mut Work<'_>, leaving: Leaving) -> Option<Cluster> {
-        let target = self.best(work, &leaving)?;
-        self.shift(work, leaving, target);
-        Some(target)
+        let (row, least) = (leaving.row, work.least);
+        let changed =
+            work.stays
+                .changed(row, leaving.from, (least, work.plan.loss), &work.clusters);
+        let target = match changed {
+            Some(changed) => self.best_of(work, &leaving, changed),
+            None => self.best(work, &leaving),
+        };
+        match target {
+            Some(target) => self.shift(work, leaving, target),
+            None => work.stays.note(row, least, &work.clusters),
+        }
+        target
     }
 
     /// The cluster where a record costs least at present, if the loss falls by its move.
@@ -313,7 +323,7 @@ impl Acting {
 
     /// The cluster where a record would cost least, if that is less than its leaving saves.
     fn target(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
-        let gain = self.gain(work, leaving)?;
+        let gain = gain(work, leaving)?;
         let (row, from) = (leaving.row, leaving.from);
         let may_join = |cluster: Cluster| {
             cluster != from && may_join(work, cluster, row) && !self.is_refused(row, cluster)
@@ -326,23 +336,36 @@ impl Acting {
     /// As [`Self::target`], where a loss may fall as closures widen, as entropy may.
     fn target_of_falling(&self, work: &Work<'_>, leaving: &Leaving) -> Option<Cluster> {
         let (row, from) = (leaving.row, leaving.from);
-        if !may_leave(work, leaving) {
-            return None;
-        }
-        let cost = match &leaving.without {
-            Some(closure) => work.shapes.cost(closure),
-            None => work.clusters.cost(from),
-        };
-        // A record that is alone must leave, whatever it costs.
-        let below = match work.clusters.size(from) {
-            1 => i128::MAX,
-            size => i128::from(work.clusters.loss_of(from)) - i128::from((size - 1) * cost),
-        };
         let may_join = |cluster: Cluster| {
             cluster != from && may_join(work, cluster, row) && !self.is_refused(row, cluster)
         };
-        let record = work.record(row);
+        let (record, below) = (work.record(row), saved(work, leaving)?);
         work.clusters.least_grown(record, below, may_join)
+    }
+
+    /// As [`Self::best`], among some clusters other than the record's own.
+    fn best_of(&self, work: &Work<'_>, leaving: &Leaving, among: &[Cluster]) -> Option<Cluster> {
+        let (row, below) = (leaving.row, saved(work, leaving)?);
+        let growth = Growth::new(work.shapes, work.record(row));
+        let better = among.iter().filter_map(|cluster| {
+            let (size, loss) = (
+                work.clusters.size(*cluster),
+                work.clusters.loss_of(*cluster),
+            );
+            if size == 0 {
+                return None;
+            }
+            // The loss grows by less than this if each record then costs no more than that.
+            let (size, loss) = (i128::from(size) + 1, i128::from(loss));
+            let most = below.saturating_add(loss).div_euclid(size);
+            let most = u64::try_from(most.min(i128::from(u64::MAX))).ok()?;
+            let joined = growth.at_most(work.clusters.closure(*cluster), most)?;
+            let grown = size * i128::from(joined) - loss;
+            let is_better =
+                grown < below && may_join(work, *cluster, row) && !self.is_refused(row, *cluster);
+            is_better.then_some((grown, *cluster))
+        });
+        better.min().map(|(_, cluster)| cluster)
     }
 
     /// Looks for the best cluster of each record among the present clusters, then moves record after
@@ -368,7 +391,7 @@ impl Acting {
                 self.waiting.push(row);
                 continue;
             }
-            let Some(gain) = self.gain(work, &leaving) else {
+            let Some(gain) = gain(work, &leaving) else {
                 continue;
             };
             let record = work.record(row);
@@ -472,29 +495,30 @@ impl Acting {
             change.set_closure(to, &joined);
         });
     }
+}
 
-    /// By how much the loss falls when a record leaves its cluster; `None` if the record must stay. A
-    /// record that is alone must leave.
-    fn gain(&self, work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
-        if !may_leave(work, leaving) {
-            return None;
-        }
-        let from = leaving.from;
-        let size = work.clusters.size(from);
-        if size == 1 {
-            return Some(u64::MAX);
-        }
-        let cost = match &leaving.without {
-            Some(closure) => work.shapes.cost(closure),
-            None => work.clusters.cost(from),
-        };
-        // A narrower cell may have more entropy: then the record stays.
-        Some(
-            work.clusters
-                .loss_of(from)
-                .saturating_sub((size - 1) * cost),
-        )
+/// By how much the loss falls when a record leaves its cluster, below zero where it rises as entropy may;
+/// `None` if the record must stay. A record that is alone must leave, whatever that costs.
+fn saved(work: &Work<'_>, leaving: &Leaving) -> Option<i128> {
+    if !may_leave(work, leaving) {
+        return None;
     }
+    let from = leaving.from;
+    let size = work.clusters.size(from);
+    if size == 1 {
+        return Some(i128::MAX);
+    }
+    let cost = match &leaving.without {
+        Some(closure) => work.shapes.cost(closure),
+        None => work.clusters.cost(from),
+    };
+    let after = i128::from(size - 1) * i128::from(cost);
+    Some(i128::from(work.clusters.loss_of(from)) - after)
+}
+
+/// As [`saved`], and nothing where the loss rises: then the record stays.
+fn gain(work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
+    saved(work, leaving).map(|saved| u64::try_from(saved.max(0)).unwrap_or(u64::MAX))
 }
 
 /// Whether a cluster is large enough, and diverse enough, for a record to leave it.

@@ -37,6 +37,7 @@ mod plan;
 mod proposing;
 mod rebuild;
 mod start;
+mod stays;
 mod support;
 mod trial;
 mod turn;

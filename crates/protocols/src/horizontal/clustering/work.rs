@@ -9,6 +9,7 @@ use super::super::requirement::Table;
 use super::super::rows::{OwnRows, Owner};
 use super::hidden::{Hidden, SIZES_ALONE};
 use super::members::Members;
+use super::stays::Stays;
 use super::visits::Shares;
 use super::{CLUSTER_SIZES, CountsChoice, Plan};
 use crate::clustering::clusters::Clusters;
@@ -51,6 +52,7 @@ pub(super) struct Work<'a> {
     /// For each row, the places of its sensitive values among the counts.
     values: Vec<u32>,
     members: Members,
+    pub(super) stays: Stays,
     /// Where sensitive counts stay hidden.
     pub(super) hidden: Option<Hidden>,
 }
@@ -104,6 +106,7 @@ impl<'a> Work<'a> {
             records,
             values,
             members: Members::new(rows.count),
+            stays: Stays::new(rows.count),
             hidden: Hidden::of(rows, &plan.demands.requirement.models, plan.counts),
         }
     }
@@ -241,11 +244,13 @@ impl<'a> Work<'a> {
     pub(super) fn restore(&mut self, state: State) {
         self.members = state.members;
         self.clusters = Searched::of(self.shapes, state.clusters);
+        self.stays.clear();
     }
 
     /// Gives the clusters with records the numbers from 0 on, in their order.
     pub(super) fn tidy(&mut self) {
         let kept = self.clusters.renumber();
+        self.stays.clear();
         self.members.renumber(&kept);
     }
 
