@@ -30,7 +30,7 @@ pub use held::{ForeignRow, Held};
 pub use question::{Answer, Condition, DEEPEST, MOST_COMPARISONS, MOST_TOTALS, Question, Total};
 pub use rows::Found;
 pub use totals::{Group, Measured, WORDS};
-pub use truth::Truth;
+pub use truth::{Truth, truths};
 
 use crate::error::Error;
 use totals::Sheet;

@@ -9,7 +9,9 @@
 //! # Discloses
 //! Nothing.
 
-use hedgerow_data::{Cell, Domain};
+use std::sync::Arc;
+
+use hedgerow_data::{Cell, Domain, Schema};
 
 use super::codes::CodeSet;
 use super::diagram::{Diagram, Place, SATISFIED, UNSATISFIED};
@@ -79,6 +81,21 @@ struct Values {
 #[derive(Debug)]
 pub(super) struct Scratch {
     truths: Vec<Truth>,
+}
+
+/// What rows say about a condition: `rows` have a cell for each of `columns`, among which are all that the
+/// condition speaks of.
+pub fn truths(
+    schema: &Arc<Schema>,
+    columns: &[usize],
+    rows: &[Vec<Cell>],
+    condition: &Condition,
+) -> Result<Vec<Truth>, QuestionError> {
+    let held = Held::of_cells(schema, columns, rows);
+    let weighed = Weighed::new(&held, condition, Total::Records)?;
+    let mut scratch = weighed.scratch();
+    let truths = (0..rows.len()).map(|row| weighed.truth(row, &mut scratch));
+    Ok(truths.collect())
 }
 
 impl<'h> Weighed<'h> {
