@@ -75,12 +75,6 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    const fn is_exact(&self) -> bool {
-        match self {
-            Self::Total { is_exact, .. } | Self::Mean { is_exact, .. } => *is_exact,
-        }
-    }
-
     /// The types of the columns of a total: one, or four where bounds are asked for.
     fn types(&self, mode: Mode) -> Vec<DataType> {
         let (whole, real) = (DataType::Int64, DataType::Float64);

@@ -1,0 +1,7 @@
+//! SQL on releases: answers held against raw rows and against the engine's own reader, shapes of statements
+//! that tools send, and what is refused.
+
+mod answers;
+mod laws;
+mod refusals;
+mod ward;
