@@ -13,15 +13,48 @@ use hedgerow::query::Names;
 use hedgerow_protocols::query::Condition;
 
 use super::functions::{Marked, marked};
+use super::words::words;
 use crate::error::SqlError;
 use crate::table::StudyTable;
 
 /// The condition that an expression over the table's columns states.
 pub(super) fn condition(expression: &Expr, table: &StudyTable) -> Result<Condition, SqlError> {
     let source = table.source();
-    let folded = folded(expression.clone())?;
     let names = Names::new(source.schema(), source.name());
-    Ok(names.condition(&written(&folded)?)?)
+    joined(&folded(expression.clone())?, &names)
+}
+
+/// Comparisons joined by `AND`, `OR` and `NOT`. A chain of one operator is as deep as it is long, so it is
+/// walked, not descended.
+fn joined(expression: &Expr, names: &Names<'_>) -> Result<Condition, SqlError> {
+    match expression {
+        Expr::Alias(alias) => joined(&alias.expr, names),
+        Expr::Not(inner) => Ok(Condition::Not(Box::new(joined(inner, names)?))),
+        Expr::BinaryExpr(binary) if matches!(binary.op, Operator::And | Operator::Or) => {
+            let parts = chain(expression, binary.op).into_iter();
+            let parts = parts.map(|part| joined(part, names));
+            let parts = parts.collect::<Result<_, _>>()?;
+            Ok(match binary.op {
+                Operator::And => Condition::All(parts),
+                _ => Condition::Any(parts),
+            })
+        }
+        comparison => Ok(names.condition(&written(comparison)?)?),
+    }
+}
+
+/// The parts of a chain of one operator, from left to right.
+fn chain(expression: &Expr, operator: Operator) -> Vec<&Expr> {
+    let (mut parts, mut rest) = (Vec::new(), expression);
+    while let Expr::BinaryExpr(binary) = rest
+        && binary.op == operator
+    {
+        parts.push(binary.right.as_ref());
+        rest = &binary.left;
+    }
+    parts.push(rest);
+    parts.reverse();
+    parts
 }
 
 /// The expression with every part that speaks of no column as a constant.
@@ -65,10 +98,6 @@ fn written(expression: &Expr) -> Result<ast::Expr, SqlError> {
         Expr::Cast(cast) => written(&cast.expr)?,
         Expr::TryCast(cast) => written(&cast.expr)?,
         Expr::Literal(value, _) => ast::Expr::Value(literal(value).into()),
-        Expr::Not(inner) => ast::Expr::UnaryOp {
-            op: ast::UnaryOperator::Not,
-            expr: boxed(inner)?,
-        },
         Expr::IsNull(inner) => ast::Expr::IsNull(boxed(inner)?),
         Expr::IsNotNull(inner) => ast::Expr::IsNotNull(boxed(inner)?),
         Expr::BinaryExpr(binary) => match operator(binary.op) {
@@ -144,8 +173,6 @@ fn under(arguments: Vec<ast::Expr>) -> ast::Expr {
 
 const fn operator(op: Operator) -> Option<ast::BinaryOperator> {
     Some(match op {
-        Operator::And => ast::BinaryOperator::And,
-        Operator::Or => ast::BinaryOperator::Or,
         Operator::Eq => ast::BinaryOperator::Eq,
         Operator::NotEq => ast::BinaryOperator::NotEq,
         Operator::Lt => ast::BinaryOperator::Lt,
@@ -198,7 +225,7 @@ fn moment(at: Option<DateTime<Utc>>, value: &ScalarValue) -> String {
 
 fn no_condition(expression: &Expr) -> SqlError {
     SqlError::not_answered(
-        format!("the condition `{}`", expression.human_display()),
+        format!("the condition `{}`", words(expression)),
         "compare columns with constants by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL or under(column, 'node'), joined by AND, OR and NOT",
     )
 }

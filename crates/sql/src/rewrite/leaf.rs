@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::condition::{condition, folded};
 use super::functions::{Marked, marked};
 use super::refuse::refuse_uncertain;
+use super::words::words;
 use super::{Carried, Rewritten};
 use crate::error::SqlError;
 use crate::mode::Mode;
@@ -134,6 +135,38 @@ impl Leaf {
         Ok(replaced.map_err(SqlError::planning)?.data)
     }
 
+    /// An expression over the leaf's columns in which `certain(p)`, `possible(p)`, `share(p)` and `under(…)`
+    /// have become columns of the leaf.
+    pub(super) fn with_judged(&mut self, expression: &Expr) -> Result<Expr, SqlError> {
+        let mut judged = Vec::new();
+        let first = self.outputs.len();
+        let replaced = expression.clone().transform_down(|part| {
+            if marked(&part).is_none() {
+                return Ok(Transformed::no(part));
+            }
+            let name = format!("judged_{}", first + judged.len());
+            judged.push((name.clone(), part));
+            let column = Expr::Column(Column::new_unqualified(name));
+            Ok(Transformed::new(column, true, TreeNodeRecursion::Jump))
+        });
+        let replaced = replaced.map_err(SqlError::planning)?.data;
+        if judged.is_empty() {
+            return Ok(replaced);
+        }
+        for (name, part) in judged {
+            let expression = self.over_table(&part)?;
+            self.outputs.push(Output {
+                relation: None,
+                name,
+                expression,
+            });
+        }
+        Ok(match expression {
+            Expr::Alias(_) => replaced,
+            other => replaced.alias(other.schema_name().to_string()),
+        })
+    }
+
     /// Whether an expression over the table is a column of cells.
     pub(super) fn is_cells(&self, expression: &Expr) -> bool {
         matches!(expression, Expr::Column(column) if self.table.is_uncertain(&column.name))
@@ -158,10 +191,7 @@ impl Leaf {
                 None => of_cells.push(filter.clone()),
             }
         }
-        let texts: Vec<String> = filters
-            .iter()
-            .map(|filter| filter.human_display().to_string())
-            .collect();
+        let texts: Vec<String> = filters.iter().map(|filter| words(filter)).collect();
         let text = match texts.is_empty() {
             true => String::from("true"),
             false => texts.join(" AND "),

@@ -12,6 +12,7 @@ mod functions;
 mod leaf;
 mod refuse;
 mod totals;
+mod words;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ use crate::table::is_cells;
 use functions::with_own;
 use leaf::{Leaf, has_subquery};
 use refuse::{plain, refuse_uncertain};
+use words::words;
 
 /// A plan that asks the table.
 struct Rewritten {
@@ -153,7 +155,7 @@ impl Rewriter<'_> {
     }
 
     fn aggregate(&self, aggregate: &Aggregate, plan: &LogicalPlan) -> Result<Rewritten, SqlError> {
-        let Some(leaf) = Leaf::of(&aggregate.input)? else {
+        let Some(mut leaf) = Leaf::of(&aggregate.input)? else {
             return self.other(plan.clone());
         };
         if let Some(totals) = totals::totals(aggregate, &leaf, self.mode, self.state)? {
@@ -163,23 +165,22 @@ impl Rewriter<'_> {
         for expression in &aggregate.aggr_expr {
             leaf.refuse(&leaf.over_table(expression)?)?;
         }
-        let rows = leaf.rows(self.mode)?;
         let parted = leaf.parted()?;
         if !leaf.is_exact(&parted.condition, &[]) {
-            let names = aggregate
-                .aggr_expr
-                .iter()
-                .map(|part| part.human_display().to_string());
-            let names = names.collect::<Vec<_>>().join(", ");
+            let names = aggregate.aggr_expr.iter().map(words).collect::<Vec<_>>();
+            let names = names.join(", ");
             return Err(SqlError::not_answered(
                 format!("`{names}` of rows that only may satisfy `{}`", parted.text),
                 "count(*), count(x), sum(x) and avg(x) have bounds; write certain(…) or possible(…) in WHERE to choose rows",
             ));
         }
-        let plan = plan.with_new_exprs(
-            self.expressions(plan)?,
-            vec![stripped(rows, &aggregate.input)?],
-        );
+        let expressions = plan.expressions();
+        let judged = expressions.iter().map(|part| leaf.with_judged(part));
+        let judged = judged.collect::<Result<Vec<_>, _>>()?;
+        let rows = leaf.rows(self.mode)?.plan;
+        let plan = plan.with_new_exprs(judged, vec![rows.clone()]);
+        let plan = plan.map_err(SqlError::planning)?;
+        let plan = plan.with_new_exprs(self.expressions(&plan)?, vec![rows]);
         let plan = plan.and_then(LogicalPlan::recompute_schema);
         Ok(plain_plan(plan.map_err(SqlError::planning)?))
     }

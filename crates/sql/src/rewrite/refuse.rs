@@ -6,6 +6,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Operator};
 
 use super::functions::{Marked, marked};
+use super::words::words;
 use crate::error::SqlError;
 
 /// Functions of values that take text as it is printed.
@@ -117,12 +118,12 @@ pub(super) fn plain(expression: &Expr) -> &Expr {
 fn name(expression: &Expr) -> String {
     match expression {
         Expr::Column(column) => column.name.clone(),
-        other => other.human_display().to_string(),
+        other => words(other),
     }
 }
 
 fn no_truth(part: &Expr) -> SqlError {
-    let text = part.human_display();
+    let text = words(part);
     SqlError::not_answered(
         format!("`{text}`, which holds for some values of a cell and not for others,"),
         format!(
@@ -135,7 +136,7 @@ fn no_number(part: &Expr, column: &str) -> SqlError {
     SqlError::not_answered(
         format!(
             "`{}`, since a cell of `{column}` stands for several values,",
-            part.human_display()
+            words(part)
         ),
         format!("use {column}_low and {column}_high where `{column}` holds numbers or dates"),
     )
@@ -150,14 +151,14 @@ fn no_total(part: &Expr, function: &str, column: &str) -> SqlError {
     };
     let what = format!(
         "`{}`, since a cell of `{column}` stands for several values,",
-        part.human_display()
+        words(part)
     );
     SqlError::not_answered(what, instead)
 }
 
 fn not_here(part: &Expr) -> SqlError {
     SqlError::not_answered(
-        format!("`{}` in this place", part.human_display()),
+        format!("`{}` in this place", words(part)),
         "write it in a SELECT that reads the table itself, without LIMIT, DISTINCT or a total between",
     )
 }

@@ -14,6 +14,7 @@ use hedgerow_protocols::query::{Answer, Condition, Question, Total};
 
 use super::leaf::{Leaf, Parted};
 use super::refuse::plain;
+use super::words::words;
 use super::{Carried, Rewritten};
 use crate::error::SqlError;
 use crate::mode::Mode;
@@ -121,9 +122,7 @@ pub(super) fn totals(
         ))
     });
     let names = |expressions: &[Expr]| {
-        let names = expressions
-            .iter()
-            .map(|part| part.human_display().to_string());
+        let names = expressions.iter().map(|part| words(part));
         names.collect::<Vec<_>>().join(", ")
     };
     let line = format!(

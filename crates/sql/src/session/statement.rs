@@ -8,13 +8,18 @@ use datafusion::sql::sqlparser::ast::{
     Statement as Sql, TableFactor, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::Token;
 use hedgerow::query::{AskError, Names, tokens};
 use hedgerow_data::{nearest, quoted_list};
+use hedgerow_protocols::query::QuestionError;
 
 use crate::error::SqlError;
 use crate::mode::Mode;
 use crate::table::StudyTable;
 
+/// The most conditions that a statement may join: plans nest as deep as chains are long.
+const MOST_COMPARISONS: usize = 400;
 /// The session's one setting.
 const SETTING: &str = "hedgerow.answer";
 /// What is answered, for who asks for something else.
@@ -30,7 +35,15 @@ pub(super) enum Asked {
 /// Reads a statement; anything that is not answered is refused by name.
 pub(super) fn read(sql: &str, table: &StudyTable) -> Result<Asked, SqlError> {
     // What is too long or too deep is refused before the parser sees it.
-    tokens(sql)?;
+    let comparisons = 1 + tokens(sql)?
+        .iter()
+        .filter(|token| joins(&token.token))
+        .count();
+    if comparisons > MOST_COMPARISONS {
+        let most = MOST_COMPARISONS;
+        let error = QuestionError::TooManyComparisons { comparisons, most };
+        return Err(SqlError::Refused(error.into()));
+    }
     let syntax = |error: datafusion::error::DataFusionError| AskError::Syntax {
         reason: error.strip_backtrace().replace("SQL error: ", ""),
     };
@@ -57,6 +70,11 @@ pub(super) fn read(sql: &str, table: &StudyTable) -> Result<Asked, SqlError> {
     let mut statement = statement;
     prepared(&mut statement, table)?;
     Ok(Asked::Query(Box::new(statement)))
+}
+
+/// Whether a word joins conditions.
+fn joins(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if matches!(word.keyword, Keyword::AND | Keyword::OR))
 }
 
 /// `SET` and `SHOW` of the session's setting.
