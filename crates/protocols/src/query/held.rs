@@ -187,11 +187,7 @@ impl HeldColumn {
 }
 
 /// The columns of rows that have cells in some columns.
-fn columns_of(
-    schema: &Schema,
-    positions: &[usize],
-    rows: &[Vec<Cell>],
-) -> Vec<Option<HeldColumn>> {
+fn columns_of(schema: &Schema, positions: &[usize], rows: &[Vec<Cell>]) -> Vec<Option<HeldColumn>> {
     let mut columns = vec![None; schema.attributes().len()];
     for (place, position) in positions.iter().enumerate() {
         let mut cells: Vec<Cell> = rows.iter().map(|row| row[place].clone()).collect();
