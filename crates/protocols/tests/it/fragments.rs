@@ -177,7 +177,7 @@ fn adds(total: Total, values: &[u32; 3]) -> i64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn the_truth_of_every_way_lies_between_low_and_high(

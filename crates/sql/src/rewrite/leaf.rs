@@ -167,6 +167,15 @@ impl Leaf {
         })
     }
 
+    /// Leaves out the columns that none of some expressions speaks of.
+    pub(super) fn keep(&mut self, expressions: &[Expr]) {
+        let spoken = |output: &Output| {
+            let mut columns = expressions.iter().flat_map(Expr::column_refs);
+            columns.any(|column| column.name == output.name)
+        };
+        self.outputs.retain(spoken);
+    }
+
     /// Whether an expression over the table is a column of cells.
     pub(super) fn is_cells(&self, expression: &Expr) -> bool {
         matches!(expression, Expr::Column(column) if self.table.is_uncertain(&column.name))

@@ -177,6 +177,7 @@ impl Rewriter<'_> {
         let expressions = plan.expressions();
         let judged = expressions.iter().map(|part| leaf.with_judged(part));
         let judged = judged.collect::<Result<Vec<_>, _>>()?;
+        leaf.keep(&judged);
         let rows = leaf.rows(self.mode)?.plan;
         let plan = plan.with_new_exprs(judged, vec![rows.clone()]);
         let plan = plan.map_err(SqlError::planning)?;

@@ -2,6 +2,7 @@
 //! that tools send, and what is refused.
 
 mod answers;
+mod fragments;
 mod laws;
 mod refusals;
 mod ward;
