@@ -200,7 +200,7 @@ impl Leaf {
                 None => of_cells.push(filter.clone()),
             }
         }
-        let texts: Vec<String> = filters.iter().map(|filter| words(filter)).collect();
+        let texts: Vec<String> = filters.iter().map(words).collect();
         let text = match texts.is_empty() {
             true => String::from("true"),
             false => texts.join(" AND "),
@@ -269,7 +269,6 @@ impl Leaf {
         let mut wanted: Vec<Wanted> = Vec::new();
         let mut resolved = Vec::with_capacity(expressions.len());
         for expression in expressions {
-            let mut failed = None;
             let replaced = folded(expression.clone())?.transform_down(|part| {
                 let asked = match marked(&part) {
                     Some((Marked::Judged(kind), [of])) => Some((kind, of.clone())),
@@ -278,18 +277,10 @@ impl Leaf {
                     _ => None,
                 };
                 if let Some((kind, of)) = asked {
-                    return Ok(match condition(&of, &self.table) {
-                        Ok(condition) => {
-                            let judged = Judged { condition, kind };
-                            let name = judged_name(&mut wanted, judged);
-                            let column = Expr::Column(Column::new_unqualified(name));
-                            Transformed::new(column, true, TreeNodeRecursion::Jump)
-                        }
-                        Err(error) => {
-                            failed = Some(error);
-                            Transformed::new(part, false, TreeNodeRecursion::Stop)
-                        }
-                    });
+                    let condition = condition(&of, &self.table)?;
+                    let name = judged_name(&mut wanted, Judged { condition, kind });
+                    let column = Expr::Column(Column::new_unqualified(name));
+                    return Ok(Transformed::new(column, true, TreeNodeRecursion::Jump));
                 }
                 if let Expr::Column(column) = &part
                     && let Some(column) = self.table.column(&column.name)
@@ -302,9 +293,6 @@ impl Leaf {
                 Ok(Transformed::no(part))
             });
             let replaced = replaced.map_err(SqlError::planning)?.data;
-            if let Some(error) = failed {
-                return Err(error);
-            }
             resolved.push(replaced);
         }
         Ok((resolved, wanted))

@@ -246,30 +246,18 @@ impl Rewriter<'_> {
         let mut expressions = Vec::new();
         for expression in plan.expressions() {
             refuse_uncertain(&expression, &cells, false)?;
-            let mut failed = None;
-            let replaced = expression.transform_up(|part| {
-                let part = with_own(part);
-                Ok(match self.inside(part) {
-                    Ok(part) => Transformed::yes(part),
-                    Err((part, error)) => {
-                        failed.get_or_insert(error);
-                        Transformed::no(part)
-                    }
-                })
-            });
+            let replaced =
+                expression.transform_up(|part| Ok(Transformed::yes(self.inside(with_own(part))?)));
             let replaced = replaced.map_err(SqlError::planning)?.data;
-            if let Some(error) = failed {
-                return Err(error);
-            }
             expressions.push(replaced);
         }
         Ok(expressions)
     }
 
     /// A query inside an expression, rewritten.
-    fn inside(&self, part: Expr) -> Result<Expr, (Expr, SqlError)> {
+    fn inside(&self, part: Expr) -> Result<Expr, SqlError> {
         let subquery = |subquery: &Subquery| {
-            let plan = subquery.subquery.as_ref().clone();
+            let plan = subquery.subquery.as_ref();
             let rewritten = self.walk(plan.clone())?;
             if rewritten.carried.share.is_some() {
                 return Err(SqlError::not_answered(
@@ -277,33 +265,24 @@ impl Rewriter<'_> {
                     "write certain(…) or possible(…) in its WHERE to choose rows",
                 ));
             }
-            Ok(subquery.with_plan(Arc::new(stripped(rewritten, &plan)?)))
+            Ok(subquery.with_plan(Arc::new(stripped(rewritten, plan)?)))
         };
-        match part {
-            Expr::ScalarSubquery(inner) => match subquery(&inner) {
-                Ok(inner) => Ok(Expr::ScalarSubquery(inner)),
-                Err(error) => Err((Expr::ScalarSubquery(inner), error)),
-            },
-            Expr::InSubquery(mut inside) => match subquery(&inside.subquery) {
-                Ok(inner) => {
-                    inside.subquery = inner;
-                    Ok(Expr::InSubquery(inside))
-                }
-                Err(error) => Err((Expr::InSubquery(inside), error)),
-            },
-            Expr::Exists(mut exists) => match subquery(&exists.subquery) {
-                Ok(inner) => {
-                    exists.subquery = inner;
-                    Ok(Expr::Exists(exists))
-                }
-                Err(error) => Err((Expr::Exists(exists), error)),
-            },
-            Expr::SetComparison(set) => Err((
-                Expr::SetComparison(set),
-                SqlError::not_answered("a comparison with ANY or ALL of a query", "use IN"),
-            )),
-            part => Ok(part),
-        }
+        Ok(match part {
+            Expr::ScalarSubquery(inner) => Expr::ScalarSubquery(subquery(&inner)?),
+            Expr::InSubquery(mut inside) => {
+                inside.subquery = subquery(&inside.subquery)?;
+                Expr::InSubquery(inside)
+            }
+            Expr::Exists(mut exists) => {
+                exists.subquery = subquery(&exists.subquery)?;
+                Expr::Exists(exists)
+            }
+            Expr::SetComparison(_) => {
+                let what = "a comparison with ANY or ALL of a query";
+                return Err(SqlError::not_answered(what, "use IN"));
+            }
+            part => part,
+        })
     }
 }
 

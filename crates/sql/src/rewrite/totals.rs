@@ -122,7 +122,7 @@ pub(super) fn totals(
         ))
     });
     let names = |expressions: &[Expr]| {
-        let names = expressions.iter().map(|part| words(part));
+        let names = expressions.iter().map(words);
         names.collect::<Vec<_>>().join(", ")
     };
     let line = format!(
