@@ -25,6 +25,17 @@ pub(crate) enum CliError {
     /// Somebody stopped the command.
     #[error("{0}")]
     Stopped(&'static str),
+    /// The program for SQL is not there.
+    #[error(
+        "SQL is answered by hedgerow-sql, which is neither beside hedgerow nor on PATH\nhint: cargo install --path crates/sql installs it from the source of hedgerow; cargo build --release --manifest-path crates/sql/Cargo.toml builds it"
+    )]
+    NoSql,
+    /// The program for SQL cannot be run.
+    #[error("{} cannot be run: {error}", program.display())]
+    SqlStopped {
+        program: PathBuf,
+        error: std::io::Error,
+    },
     #[error("no threads can be had: {0}")]
     NoThreads(std::io::Error),
     #[error("no signals can be had: {0}")]

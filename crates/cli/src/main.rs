@@ -21,6 +21,7 @@ mod report;
 mod run;
 mod runtime;
 mod simulate;
+mod sql;
 mod status;
 mod study;
 mod taxonomy;
@@ -61,6 +62,10 @@ enum Command {
     Verify(verify::Arguments),
     /// Write a report of a release for the privacy officer: one HTML file.
     Report(report::Arguments),
+    /// Ask a release in SQL: what is certain, what is possible, an estimate.
+    Query(sql::Arguments),
+    /// Serve SQL to the tools that analysts have.
+    Sql(sql::Arguments),
     /// Make synthetic tables with their taxonomies and a study.
     Generate(generate::Arguments),
     /// Make, check and print taxonomies.
@@ -91,6 +96,20 @@ fn main() -> ExitCode {
         ));
     }));
     let arguments = Arguments::parse();
+    let handed = match &arguments.command {
+        Command::Query(words) => Some((Some("query"), words)),
+        Command::Sql(words) => Some((None, words)),
+        _ => None,
+    };
+    if let Some((verb, words)) = handed {
+        return match sql::hand_over(verb, arguments.json, words) {
+            Ok(code) => code,
+            Err(error) => {
+                output::talk(&format!("error: {error}"));
+                ExitCode::from(2)
+            }
+        };
+    }
     // The hook has reported a panic already; the panic ends the command with an exit code.
     let result = std::panic::catch_unwind(|| run(&arguments));
     match result {
@@ -125,6 +144,8 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        // Handed over before.
+        Command::Query(_) | Command::Sql(_) => Err(CliError::NoSql),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Taxonomy(arguments) => taxonomy::run(arguments),
         Command::Experiment(arguments) => experiment::run(arguments),

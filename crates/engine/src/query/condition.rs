@@ -199,7 +199,8 @@ impl<'s> Names<'s> {
         }
     }
 
-    fn column(&self, name: &Ident) -> Result<usize, AskError> {
+    /// The column of a name; an error with the nearest names where there is none.
+    pub fn column(&self, name: &Ident) -> Result<usize, AskError> {
         let attributes = self.schema.attributes();
         let exact = self.schema.position(&name.value);
         let folded = || {

@@ -4,32 +4,43 @@ use hedgerow_data::{Cell, Domain};
 use hedgerow_protocols::query::Group;
 
 /// The least and greatest average of a column over the rows of a group: `counted` has the certain and
-/// possible rows of each of the column's cells, which stands at `place` of the keys. `None` where there may be
-/// no row.
-///
-/// The least average takes all certain rows at their least, and of the other rows those that lie below the
-/// average so far, least first.
+/// possible rows of each of the column's cells, which stands at `place` of the keys.
 pub(super) fn extremes(
     counted: &[Group],
     key: &[Cell],
     place: usize,
     domain: &Domain,
 ) -> Option<(f64, f64)> {
+    let own = counted.iter().filter(|group| group.key.starts_with(key));
+    bounds_of_mean(
+        own.filter_map(|group| {
+            let total = group.totals.first()?;
+            Some((group.key.get(place)?, total.low, total.high))
+        }),
+        domain,
+    )
+}
+
+/// The least and greatest average of a column of whole numbers over rows: for each of the column's cells how
+/// many rows certainly have it, and how many possibly. `None` where there may be no row.
+///
+/// The least average takes all certain rows at their least, and of the other rows those that lie below the
+/// average so far, least first.
+pub fn bounds_of_mean<'c>(
+    counted: impl Iterator<Item = (&'c Cell, i64, i64)>,
+    domain: &Domain,
+) -> Option<(f64, f64)> {
     let Domain::Integer(numbers) = domain else {
         return None;
     };
-    let own = counted.iter().filter(|group| group.key.starts_with(key));
-    let own = own.filter_map(|group| {
-        let cell = group.key.get(place)?;
-        let certain = group.totals.first()?.low;
+    let own = counted.filter_map(|(cell, certain, possible)| {
         let (least, greatest) = present(cell, domain)?;
         // A row whose value may be missing need not be counted.
         let certain = if mixes(cell, domain) { 0 } else { certain };
-        let possible = group.totals.first()?.high - certain;
         Some((
             (numbers.value(least) as f64, numbers.value(greatest) as f64),
             certain,
-            possible,
+            possible - certain,
         ))
     });
     let own: Vec<((f64, f64), i64, i64)> = own.collect();

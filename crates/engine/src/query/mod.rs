@@ -6,12 +6,15 @@ mod compare;
 mod condition;
 mod error;
 mod mean;
+mod released;
 mod simulated;
 mod statement;
 mod table;
 
 pub use condition::Names;
 pub use error::AskError;
+pub use mean::bounds_of_mean;
+pub use released::Released;
 pub use simulated::Asked;
-pub use statement::Statement;
+pub use statement::{Statement, tokens};
 pub use table::Answers;

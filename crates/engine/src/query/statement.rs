@@ -62,16 +62,7 @@ impl Statement {
     pub fn read(sql: &str, schema: &Arc<Schema>, table: &str) -> Result<Self, AskError> {
         let names = &Names::new(schema, table);
         let not_sql = |reason: String| AskError::Syntax { reason };
-        let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location();
-        let tokens = tokens.map_err(|error| not_sql(error.to_string()))?;
-        // Chains of operators nest as deep as they are long.
-        if tokens.len() > MOST_TOKENS {
-            return Err(AskError::TooLong { most: MOST_TOKENS });
-        }
-        // The parser goes back at every parenthesis, so its time doubles with each one inside another.
-        if nested(&tokens) > MOST_NESTED {
-            return Err(AskError::TooNested { most: MOST_NESTED });
-        }
+        let tokens = tokens(sql)?;
         let parsed = Parser::new(&PostgreSqlDialect {})
             .with_tokens_with_locations(tokens)
             .parse_statements();
@@ -388,6 +379,23 @@ impl<'n> Reading<'n> {
         };
         (most <= MOST_BY_VALUE).then(|| (question(), place))
     }
+}
+
+/// The words and signs of a statement, if it is not too long or too deep for the parser.
+pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, AskError> {
+    let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location();
+    let tokens = tokens.map_err(|error| AskError::Syntax {
+        reason: error.to_string(),
+    })?;
+    // Chains of operators nest as deep as they are long.
+    if tokens.len() > MOST_TOKENS {
+        return Err(AskError::TooLong { most: MOST_TOKENS });
+    }
+    // The parser goes back at every parenthesis, so its time doubles with each one inside another.
+    if nested(&tokens) > MOST_NESTED {
+        return Err(AskError::TooNested { most: MOST_NESTED });
+    }
+    Ok(tokens)
 }
 
 /// How many parentheses stand inside each other.

@@ -269,7 +269,7 @@ fn look(
 
 /// The file of a release folder that is read first: of `release.parquet` and `release.csv` a file that
 /// nobody changed, of fragments the table of quasi-identifiers.
-fn release_file(
+pub(crate) fn release_file(
     path: &Path,
     study: Option<&Study>,
     check: Option<&Check>,

@@ -26,6 +26,14 @@ pub enum QuestionError {
         /// The column.
         column: String,
     },
+    /// Rows across the tables of a fragmented release.
+    #[error(
+        "{columns} stand in different tables of a fragmented release, which only groups join, so they have no rows together\nhint: ask for totals, or for rows of one table"
+    )]
+    Apart {
+        /// The columns.
+        columns: String,
+    },
     /// A sum of what is no number.
     #[error(
         "column `{column}` holds no whole numbers, so it has no sum\nhint: count(*) counts its rows"

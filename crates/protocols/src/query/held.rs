@@ -109,23 +109,22 @@ impl Held {
 
     /// A table of other rows, which have cells in some columns.
     pub(super) fn with_rows(&self, positions: &[usize], rows: &[Vec<Cell>]) -> Self {
-        let mut columns = vec![None; self.columns.len()];
-        for (place, position) in positions.iter().enumerate() {
-            let mut cells: Vec<Cell> = rows.iter().map(|row| row[place].clone()).collect();
-            cells.sort_unstable();
-            cells.dedup();
-            let mut column = HeldColumn {
-                cells,
-                places: Vec::new(),
-            };
-            let places = rows.iter().filter_map(|row| column.place(&row[place]));
-            column.places = places.collect();
-            columns[*position] = Some(column);
-        }
         Self {
-            columns,
+            columns: columns_of(&self.schema, positions, rows),
             rows: rows.len(),
             ..self.clone()
+        }
+    }
+
+    /// Rows that have cells in some columns and belong to no class.
+    pub(super) fn of_cells(schema: &Arc<Schema>, positions: &[usize], rows: &[Vec<Cell>]) -> Self {
+        Self {
+            schema: Arc::clone(schema),
+            columns: columns_of(schema, positions, rows),
+            quasi: Vec::new(),
+            classes: Vec::new(),
+            rows: rows.len(),
+            records: rows.len() as u64,
         }
     }
 
@@ -142,6 +141,11 @@ impl Held {
     /// Records of the joint table.
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Whether the table has a column.
+    pub fn has(&self, position: usize) -> bool {
+        self.column(position).is_some()
     }
 
     /// Whether a column is a quasi-identifier, written as cells.
@@ -180,6 +184,24 @@ impl HeldColumn {
             .ok()
             .map(|place| place as u32)
     }
+}
+
+/// The columns of rows that have cells in some columns.
+fn columns_of(schema: &Schema, positions: &[usize], rows: &[Vec<Cell>]) -> Vec<Option<HeldColumn>> {
+    let mut columns = vec![None; schema.attributes().len()];
+    for (place, position) in positions.iter().enumerate() {
+        let mut cells: Vec<Cell> = rows.iter().map(|row| row[place].clone()).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        let mut column = HeldColumn {
+            cells,
+            places: Vec::new(),
+        };
+        let places = rows.iter().filter_map(|row| column.place(&row[place]));
+        column.places = places.collect();
+        columns[*position] = Some(column);
+    }
+    columns
 }
 
 /// For each row, the cells of its quasi-identifiers.

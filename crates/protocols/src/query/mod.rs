@@ -16,6 +16,7 @@
 mod codes;
 mod diagram;
 mod error;
+mod fragments;
 mod held;
 mod question;
 mod rows;
@@ -26,11 +27,12 @@ use hedgerow_smc::{Party, Site, What};
 
 pub use codes::CodeSet;
 pub use error::QuestionError;
+pub use fragments::Fragmented;
 pub use held::{ForeignRow, Held};
 pub use question::{Answer, Condition, DEEPEST, MOST_COMPARISONS, MOST_TOTALS, Question, Total};
 pub use rows::Found;
 pub use totals::{Group, Measured, WORDS};
-pub use truth::Truth;
+pub use truth::{Truth, truths};
 
 use crate::error::Error;
 use totals::Sheet;

@@ -9,12 +9,14 @@
 //! # Discloses
 //! Nothing.
 
-use hedgerow_data::{Cell, Domain};
+use std::sync::Arc;
+
+use hedgerow_data::{Cell, Domain, Schema};
 
 use super::codes::CodeSet;
 use super::diagram::{Diagram, Place, SATISFIED, UNSATISFIED};
 use super::error::QuestionError;
-use super::held::Held;
+use super::held::{Held, HeldColumn};
 use super::question::{Condition, Total};
 
 /// What a row says about a condition.
@@ -81,10 +83,45 @@ pub(super) struct Scratch {
     truths: Vec<Truth>,
 }
 
+/// What rows say about a condition: `rows` have a cell for each of `columns`, among which are all that the
+/// condition speaks of.
+pub fn truths(
+    schema: &Arc<Schema>,
+    columns: &[usize],
+    rows: &[Vec<Cell>],
+    condition: &Condition,
+) -> Result<Vec<Truth>, QuestionError> {
+    let held = Held::of_cells(schema, columns, rows);
+    let weighed = Weighed::new(&held, condition, Total::Records)?;
+    let mut scratch = weighed.scratch();
+    let truths = (0..rows.len()).map(|row| weighed.truth(row, &mut scratch));
+    Ok(truths.collect())
+}
+
 impl<'h> Weighed<'h> {
     /// Makes a condition ready, and what is counted or summed of the rows that satisfy it.
     pub(super) fn new(
         held: &'h Held,
+        condition: &Condition,
+        total: Total,
+    ) -> Result<Self, QuestionError> {
+        Self::weighed(held, None, condition, total)
+    }
+
+    /// The same where only a group joins the columns that are no quasi-identifiers: every row of a group
+    /// has any value of the group, each as likely as it is often there.
+    pub(super) fn by_group(
+        held: &'h Held,
+        grouped: &'h Grouped,
+        condition: &Condition,
+        total: Total,
+    ) -> Result<Self, QuestionError> {
+        Self::weighed(held, Some(grouped), condition, total)
+    }
+
+    fn weighed(
+        held: &'h Held,
+        grouped: Option<&'h Grouped>,
         condition: &Condition,
         total: Total,
     ) -> Result<Self, QuestionError> {
@@ -95,27 +132,43 @@ impl<'h> Weighed<'h> {
                 let column = held.schema().attributes()[level.column].name.clone();
                 QuestionError::Text { column }
             })?;
-            let shares = column.cells.iter().flat_map(|cell| {
-                let (own, count) = (CodeSet::of_cell(cell), f64::from(cell.count()));
-                let share = move |part: &CodeSet| part.and(&own).count() as f64 / count;
-                level.parts.iter().map(share)
-            });
+            let grouped = grouped.filter(|_| !held.is_quasi(level.column));
+            let (places, shares) = match grouped {
+                Some(grouped) => (
+                    grouped.of_rows.as_slice(),
+                    grouped.shares(column, &level.parts),
+                ),
+                None => (column.places.as_slice(), cell_shares(column, &level.parts)),
+            };
             levels.push(Shares {
-                places: &column.places,
+                places,
                 parts: level.parts.len(),
-                shares: shares.collect(),
+                shares,
             });
         }
         let summed = total.column().and_then(|position| {
             let line = Line::of(&held.schema().attributes()[position].domain, total)?;
-            let (column, level) = (held.column(position)?, &diagram.levels[0]);
-            let values = column.cells.iter().flat_map(|cell| {
-                let parts = level.parts.iter();
-                parts.map(|part| line.values(cell, part))
-            });
-            Some(Summed {
-                values: values.collect(),
-            })
+            let (column, parts) = (held.column(position)?, &diagram.levels[0].parts);
+            let values = match grouped.filter(|_| !held.is_quasi(position)) {
+                Some(grouped) => {
+                    let groups = grouped.codes(column).into_iter();
+                    let values = groups.flat_map(|codes| {
+                        let parts = parts.iter();
+                        parts
+                            .map(|part| line.values_of(&codes, part))
+                            .collect::<Vec<_>>()
+                    });
+                    values.collect()
+                }
+                None => {
+                    let values = column.cells.iter().flat_map(|cell| {
+                        let parts = parts.iter();
+                        parts.map(|part| line.values(cell, part))
+                    });
+                    values.collect()
+                }
+            };
+            Some(Summed { values })
         });
         Ok(Self {
             diagram,
@@ -207,6 +260,50 @@ impl<'h> Weighed<'h> {
     }
 }
 
+/// Rows that only groups join.
+#[derive(Debug, Clone)]
+pub(super) struct Grouped {
+    /// For each row, its group.
+    pub(super) of_rows: Vec<u32>,
+    /// Rows of each group.
+    pub(super) sizes: Vec<u32>,
+}
+
+impl Grouped {
+    /// For each group, the codes of a column whose cells have one code each.
+    pub(super) fn codes(&self, column: &HeldColumn) -> Vec<Vec<u32>> {
+        let mut codes = vec![Vec::new(); self.sizes.len()];
+        for (row, group) in self.of_rows.iter().enumerate() {
+            let (code, _) = column.cells[column.places[row] as usize].bounds();
+            codes[*group as usize].push(code);
+        }
+        codes
+    }
+
+    /// For each group and part, the share of the group's rows whose value lies in the part.
+    fn shares(&self, column: &HeldColumn, parts: &[CodeSet]) -> Vec<f64> {
+        let groups = self.codes(column).into_iter();
+        let shares = groups.flat_map(|codes| {
+            let share = |part: &CodeSet| {
+                let inside = codes.iter().filter(|code| part.contains(**code));
+                inside.count() as f64 / codes.len() as f64
+            };
+            parts.iter().map(share).collect::<Vec<_>>()
+        });
+        shares.collect()
+    }
+}
+
+/// For each cell and part, the share of the cell's values that lie in the part.
+fn cell_shares(column: &HeldColumn, parts: &[CodeSet]) -> Vec<f64> {
+    let shares = column.cells.iter().flat_map(|cell| {
+        let (own, count) = (CodeSet::of_cell(cell), f64::from(cell.count()));
+        let share = move |part: &CodeSet| part.and(&own).count() as f64 / count;
+        parts.iter().map(share)
+    });
+    shares.collect()
+}
+
 impl Truth {
     const fn end(place: Place) -> Self {
         let satisfied = place == SATISFIED;
@@ -227,14 +324,14 @@ impl Shares<'_> {
 
 /// The number that a code adds: a line over the codes, and nothing for the missing value.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+pub(super) struct Line {
     first: i64,
     step: i64,
     missing: Option<u32>,
 }
 
 impl Line {
-    fn of(domain: &Domain, total: Total) -> Option<Self> {
+    pub(super) fn of(domain: &Domain, total: Total) -> Option<Self> {
         let missing = domain.missing_code();
         match (total, domain) {
             (Total::Records, _) => None,
@@ -254,6 +351,40 @@ impl Line {
 
     fn at(&self, code: u32) -> i64 {
         self.first + self.step * i64::from(code)
+    }
+
+    /// The least and greatest number that a cell adds.
+    pub(super) fn ends(&self, cell: &Cell) -> (i64, i64) {
+        let codes = CodeSet::of_cell(cell);
+        let present = match self.missing {
+            Some(missing) => codes.without(missing),
+            None => codes.clone(),
+        };
+        let ends = present.ranges().first().zip(present.ranges().last());
+        let nothing = present.count() < codes.count();
+        match ends {
+            None => (0, 0),
+            Some(((least, _), (_, greatest))) if nothing => {
+                (self.at(*least).min(0), self.at(*greatest).max(0))
+            }
+            Some(((least, _), (_, greatest))) => (self.at(*least), self.at(*greatest)),
+        }
+    }
+
+    /// The values of a part among some codes.
+    fn values_of(&self, codes: &[u32], part: &CodeSet) -> Option<Values> {
+        let inside = || codes.iter().filter(|code| part.contains(**code));
+        let at = |code: &u32| match self.missing == Some(*code) {
+            true => 0,
+            false => self.at(*code),
+        };
+        let count = codes.len() as f64;
+        Some(Values {
+            least: inside().map(at).min()?,
+            greatest: inside().map(at).max()?,
+            mean: inside().map(|code| at(code) as f64).sum::<f64>() / count,
+            square: inside().map(|code| (at(code) as f64).powi(2)).sum::<f64>() / count,
+        })
     }
 
     /// The values that a cell has in a part.

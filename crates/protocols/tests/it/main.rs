@@ -11,6 +11,7 @@ mod colluders;
 mod delta;
 mod discloses;
 mod figures;
+mod fragments;
 mod hidden;
 mod inverter;
 mod liars;

@@ -1,0 +1,57 @@
+//! `hedgerow query` and `hedgerow sql`: words that are handed over to `hedgerow-sql`, a program of its own so
+//! that the command builds without an SQL engine.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+
+use crate::error::CliError;
+
+/// The program that SQL is handed over to.
+const PROGRAM: &str = if cfg!(windows) {
+    "hedgerow-sql.exe"
+} else {
+    "hedgerow-sql"
+};
+
+/// Words for the other program.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Arguments {
+    /// Words for hedgerow-sql; --help has them.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "WORDS"
+    )]
+    words: Vec<OsString>,
+}
+
+/// Hands the words over, and ends as the other program ends.
+pub(crate) fn hand_over(
+    verb: Option<&str>,
+    json: bool,
+    arguments: &Arguments,
+) -> Result<ExitCode, CliError> {
+    let program = find().ok_or(CliError::NoSql)?;
+    let mut command = Command::new(&program);
+    command.args(verb).args(json.then_some("--json"));
+    let status = command.args(&arguments.words).status();
+    let status = status.map_err(|error| CliError::SqlStopped { program, error })?;
+    // A program that a signal ended has no code.
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(2)))
+}
+
+/// The program beside this one, or on PATH.
+fn find() -> Option<PathBuf> {
+    let own = std::env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = beside.into_iter().chain(std::env::split_paths(&path));
+    folders
+        .map(|folder| folder.join(PROGRAM))
+        .find(|file| file.is_file())
+}

@@ -1,0 +1,235 @@
+//! A session: one analyst's statements, one after the other, with the session's own setting of what plain
+//! totals answer.
+
+mod statement;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema as ArrowSchema, SchemaRef};
+use datafusion::common::{ParamValues, ScalarValue};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execute_stream;
+use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use futures_util::StreamExt;
+
+use crate::error::{SqlError, missing_column};
+use crate::mode::Mode;
+use crate::output::Reply;
+use crate::rewrite::{aggregates, rewrite, scalars};
+use crate::source::Source;
+use crate::table::StudyTable;
+use statement::{Asked, read};
+
+/// What a statement may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Rows of an answer.
+    pub rows: usize,
+    /// Time.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 512 << 20,
+            rows: 1_000_000,
+            time: Duration::from_secs(120),
+        }
+    }
+}
+
+/// One analyst's statements. Sessions share nothing but the source.
+pub struct Session {
+    context: SessionContext,
+    table: StudyTable,
+    mode: Mode,
+    limits: Limits,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut session = f.debug_struct("Session");
+        session.field("table", &self.table.source().name());
+        session.field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// A statement that can be run.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Planned {
+    /// A query, or `EXPLAIN` of one.
+    Query {
+        /// The plan, which asks the table.
+        plan: Box<LogicalPlan>,
+        /// The columns of the answer.
+        schema: SchemaRef,
+        /// What plain totals answer.
+        mode: Mode,
+    },
+    /// `SET hedgerow.answer`.
+    Set(Mode),
+    /// `SHOW hedgerow.answer`.
+    Show,
+}
+
+impl Session {
+    /// A session on a source, whose table is named like the study.
+    pub fn new(source: Arc<dyn Source>, limits: Limits) -> Result<Self, SqlError> {
+        let mut config = SessionConfig::new()
+            .with_information_schema(true)
+            .with_target_partitions(1)
+            .with_default_catalog_and_schema("hedgerow", "public");
+        config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(GreedyMemoryPool::new(limits.memory)))
+            .with_disk_manager_builder(disk)
+            .build_arc()
+            .map_err(SqlError::planning)?;
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(runtime)
+            .with_default_features()
+            // No reader of files and no function that makes tables.
+            .with_file_formats(Vec::new())
+            .with_table_factories(Default::default())
+            .with_table_functions(Default::default())
+            .build();
+        let context = SessionContext::new_with_state(state);
+        for function in scalars() {
+            context.register_udf(function.as_ref().clone());
+        }
+        for function in aggregates() {
+            context.register_udaf(function.as_ref().clone());
+        }
+        let table = StudyTable::new(source);
+        let name = datafusion::common::TableReference::bare(table.source().name().to_owned());
+        let registered = context.register_table(name, Arc::new(table.clone()));
+        registered.map_err(SqlError::planning)?;
+        Ok(Self {
+            context,
+            table,
+            mode: Mode::default(),
+            limits,
+        })
+    }
+
+    /// What plain totals answer.
+    pub const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Sets what plain totals answer.
+    pub const fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+    }
+
+    /// The context in which names are looked up, for who adds tables of a catalog.
+    pub const fn context(&self) -> &SessionContext {
+        &self.context
+    }
+
+    /// Reads and plans a statement, with values for its parameters `$1`, `$2`, …. Everything that is refused is
+    /// refused here; nothing is asked.
+    pub async fn plan(&self, sql: &str, parameters: Vec<ScalarValue>) -> Result<Planned, SqlError> {
+        let statement = match read(sql, &self.table)? {
+            Asked::Set(mode) => return Ok(Planned::Set(mode)),
+            Asked::Show => return Ok(Planned::Show),
+            Asked::Query(statement) => statement,
+        };
+        let state = self.context.state();
+        let plan = state.statement_to_plan(*statement).await;
+        let plan = plan.map_err(|error| self.named(error))?;
+        let options = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
+        options.verify_plan(&plan).map_err(SqlError::planning)?;
+        let plan = match parameters.is_empty() {
+            true => plan,
+            false => plan
+                .with_param_values(ParamValues::from(parameters))
+                .map_err(SqlError::planning)?,
+        };
+        let plan = rewrite(plan, self.mode, &state)?;
+        let optimized = state.optimize(&plan).map_err(|error| self.named(error))?;
+        let schema = Arc::clone(optimized.schema().inner());
+        Ok(Planned::Query {
+            plan: Box::new(plan),
+            schema,
+            mode: self.mode,
+        })
+    }
+
+    /// Runs a statement.
+    pub async fn run(&mut self, sql: &str) -> Result<Reply, SqlError> {
+        let planned = self.plan(sql, Vec::new()).await?;
+        self.execute(planned).await
+    }
+
+    /// Runs a statement that was planned.
+    pub async fn execute(&mut self, planned: Planned) -> Result<Reply, SqlError> {
+        let (plan, mode) = match planned {
+            Planned::Set(mode) => {
+                self.mode = mode;
+                return Ok(self.setting());
+            }
+            Planned::Show => return Ok(self.setting()),
+            Planned::Query { plan, mode, .. } => (plan, mode),
+        };
+        let is_model =
+            mode.is_model() && !matches!(*plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        let seconds = self.limits.time.as_secs();
+        let answered = tokio::time::timeout(self.limits.time, self.collect(&plan)).await;
+        let (schema, batches) = answered.map_err(|_| SqlError::TooSlow { seconds })??;
+        Ok(Reply::new(schema, batches, mode, is_model))
+    }
+
+    async fn collect(&self, plan: &LogicalPlan) -> Result<(SchemaRef, Vec<RecordBatch>), SqlError> {
+        let failed = |error| SqlError::running(error, self.limits.memory >> 20);
+        let state = self.context.state();
+        let physical = state.create_physical_plan(plan).await;
+        let physical = physical.map_err(|error| self.named(error))?;
+        let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
+        let schema = stream.schema();
+        let (mut batches, mut rows) = (Vec::new(), 0usize);
+        while let Some(batch) = stream.next().await {
+            let batch = batch.map_err(failed)?;
+            rows += batch.num_rows();
+            if rows > self.limits.rows {
+                return Err(SqlError::TooManyRows {
+                    most: self.limits.rows,
+                });
+            }
+            batches.push(batch);
+        }
+        Ok((schema, batches))
+    }
+
+    /// The setting as an answer.
+    fn setting(&self) -> Reply {
+        let field = Field::new("hedgerow.answer", DataType::Utf8, false);
+        let schema = Arc::new(ArrowSchema::new(vec![field]));
+        let value: ArrayRef = Arc::new(StringArray::from(vec![self.mode.name()]));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![value]);
+        Reply::new(schema, batch.into_iter().collect(), self.mode, false)
+    }
+
+    /// An error of the planner, with the nearest column where one was not found.
+    fn named(&self, error: datafusion::error::DataFusionError) -> SqlError {
+        match missing_column(&error) {
+            Some(column) => statement::no_column(column, &self.table),
+            None => SqlError::planning(error),
+        }
+    }
+}
