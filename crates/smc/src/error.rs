@@ -93,6 +93,21 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The peer that the error speaks of.
+    pub const fn peer(&self) -> Option<Site> {
+        match self {
+            Self::Line { peer, .. }
+            | Self::InvalidMessage { peer, .. }
+            | Self::PeerMisbehaved { peer, .. } => Some(*peer),
+            Self::Misfit { .. }
+            | Self::OwnData(_)
+            | Self::OwnConfig(_)
+            | Self::NotAllowed { .. } => None,
+        }
+    }
+}
+
 /// A peer's deed that no honest site does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

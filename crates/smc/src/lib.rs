@@ -100,6 +100,6 @@ pub use network::{Network, Site};
 pub use order::Rank;
 pub use party::{Party, Seat};
 pub use random::{Generator, Seed};
-pub use standing::{Branch, Standing};
 pub use settings::{Difference, RoleChoice, Security, Settings};
+pub use standing::{Branch, Standing};
 pub use union::Items;

@@ -4,6 +4,7 @@
 mod observed;
 mod published;
 mod query;
+mod questions;
 mod tables;
 
 #[path = "../../examples/embed.rs"]

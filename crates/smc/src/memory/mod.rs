@@ -174,10 +174,13 @@ impl Simulation {
         let shared = shared.recording(self.recording);
         let site = &site;
         let (results, ended) = execute(
-            joined.into_iter().zip(Site::all(self.sites)).map(|(standing, me)| {
-                let network = Box::new(Lines::new(me, &shared));
-                async move { site(Arc::new(standing?), network).await }
-            }),
+            joined
+                .into_iter()
+                .zip(Site::all(self.sites))
+                .map(|(standing, me)| {
+                    let network = Box::new(Lines::new(me, &shared));
+                    async move { site(Arc::new(standing?), network).await }
+                }),
             || shared.expire_one(),
         );
         let (traffic, elapsed, frames) = shared.into_parts();

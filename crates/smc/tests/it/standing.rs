@@ -27,7 +27,9 @@ async fn ask(party: &mut Party) -> Result<Value, Error> {
     party.sum(TEST, &mut found).await?;
     let mut large = [false; 2];
     let own = [me, 3];
-    party.at_least(TEST, 100, &own, &[3, 100], &mut large).await?;
+    party
+        .at_least(TEST, 100, &own, &[3, 100], &mut large)
+        .await?;
     let decoy = |generator: &mut Generator| vec![generator.below(30) as u8];
     let shape = Items {
         width: 1,
@@ -41,10 +43,13 @@ async fn ask(party: &mut Party) -> Result<Value, Error> {
 }
 
 fn asked(simulation: &Simulation, name: Branch) -> Outcome<Value, Error> {
-    simulation.clone().recording().stand(|standing, line| async move {
-        let mut party = standing.party(&name, line)?;
-        ask(&mut party).await
-    })
+    simulation
+        .clone()
+        .recording()
+        .stand(|standing, line| async move {
+            let mut party = standing.party(&name, line)?;
+            ask(&mut party).await
+        })
 }
 
 #[test]
