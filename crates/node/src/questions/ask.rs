@@ -35,6 +35,11 @@ impl Questions {
                 most: LONGEST_QUESTION,
             });
         }
+        let late = QuestionError::Late {
+            seconds: self.limits.longest.as_secs(),
+        };
+        let place = timeout(self.limits.longest, self.places.acquire()).await;
+        let _place = place.map_err(|_| late)?;
         let mut times = 1;
         loop {
             let (refusal, by) = match self.ask_once(run, &question).await {

@@ -37,17 +37,27 @@ impl Questions {
         self.shared.say(asker, &Word::Refused { name, refusal });
     }
 
+    /// A question that is longer than any.
+    pub(super) fn refuse_long(&self, asker: u16, asking: &Asking) {
+        let name = self.digest(asker, asking);
+        match self.is_soon(asker, 0) {
+            true => self.refuse(asker, &name, asking, Refusal::Question, None),
+            false => self.turn_away(asker, asking),
+        }
+    }
+
+    /// Whether a site may ask so much now. The log grows by what is asked, so it is bounded before anything
+    /// is written.
+    fn is_soon(&self, asker: u16, bytes: usize) -> bool {
+        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        rates[usize::from(asker)].spend(bytes, Instant::now())
+    }
+
     async fn take(self: &Arc<Self>, asker: u16, asking: Asking) {
-        let name = self.digest(asker, &asking);
-        // The log grows by what is asked, so it is bounded before anything is written.
-        let is_soon = {
-            let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
-            let bytes = asking.question.len().min(LONGEST_QUESTION);
-            rates[usize::from(asker)].spend(bytes, Instant::now())
-        };
-        if !is_soon {
+        if !self.is_soon(asker, asking.question.len()) {
             return self.turn_away(asker, &asking);
         }
+        let name = self.digest(asker, &asking);
         match self.seat(asker, &name, &asking).await {
             Ok(party) => {
                 let this = Arc::clone(self);
@@ -73,9 +83,6 @@ impl Questions {
         name: &Name,
         asking: &Asking,
     ) -> Result<Party, Refusal> {
-        if asking.question.len() > LONGEST_QUESTION {
-            return Err(Refusal::Question);
-        }
         let key = &self.keys[usize::from(asker)];
         if !key.verifies(Purpose::Question, name, &asking.signature) {
             return Err(Refusal::Signature);

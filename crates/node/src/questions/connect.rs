@@ -13,9 +13,9 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
 
-use super::Questions;
 use super::state::Failure;
 use super::word::{self, Word, WordError};
+use super::{LONGEST_QUESTION, Questions};
 use crate::events::Event;
 use crate::message::{self, LONGEST_GREETING, Message, ReadError, Reason};
 use crate::reception::{Refusal, Stream, introduce};
@@ -216,6 +216,9 @@ impl Questions {
                 Ok(Word::Alive) => {}
                 Ok(Word::Life(life)) => self.shared.lives(peer, life),
                 Ok(Word::Frame { name, bytes }) => self.shared.deliver(peer, name, bytes),
+                Ok(Word::Ask(asking)) if asking.question.len() > LONGEST_QUESTION => {
+                    self.refuse_long(peer, &asking);
+                }
                 Ok(Word::Ask(asking)) => {
                     if let Err(asking) = asked.try_send(*asking) {
                         self.turn_away(peer, &asking.into_inner());

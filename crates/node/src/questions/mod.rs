@@ -34,7 +34,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hedgerow_smc::{Party, Settings};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::agreement::StudyHash;
@@ -190,6 +190,8 @@ pub struct Questions {
     log: Log,
     answering: Arc<dyn Answering>,
     watcher: Watcher,
+    /// Places for this site's own questions: half of what others take, since they end a little later there.
+    places: Semaphore,
     /// The number of the last question that this site asked.
     last: tokio::sync::Mutex<u64>,
     rates: std::sync::Mutex<Vec<Rate>>,
@@ -254,6 +256,7 @@ impl Questions {
             log,
             answering: setup.answering,
             watcher: setup.watcher,
+            places: Semaphore::new(state::MOST_OF_ONE / 2),
             last: tokio::sync::Mutex::new(0),
             rates: std::sync::Mutex::new(rates),
             no_keys: std::sync::Mutex::new(None),

@@ -161,11 +161,14 @@ impl World {
     }
 
     async fn start(&self, place: u16) -> Node {
+        self.start_with(place, StudyHash([9; 32])).await
+    }
+
+    async fn start_with(&self, place: u16, study: StudyHash) -> Node {
         let secret = |site: u16| Secret::from_bytes(&[site as u8 + 1; 32]);
         let keys: Vec<PublicKey> = (0..SITES as u16)
             .map(|site| secret(site).public())
             .collect();
-        let study = StudyHash([9; 32]);
         let setup = Setup {
             study,
             me: place,
@@ -600,32 +603,71 @@ fn wrong_frames_end_their_question_with_the_name_of_the_liar() {
 }
 
 #[test]
-fn a_site_takes_so_many_questions_at_a_time() {
+fn a_site_asks_so_many_questions_at_a_time_and_the_others_wait() {
     run_test(async {
         let world = World::new();
         let nodes = world.all().await;
         assert_eq!(nodes[0].ask(json!({})).await, Ok(vec![6, 21]));
         let mut asked = JoinSet::new();
-        for _ in 0..state::MOST_OF_ONE {
+        let most = state::MOST_OF_ONE / 2;
+        for _ in 0..most {
             let questions = Arc::clone(nodes[0].questions());
             let question = json!({ "stalled_by": 1 }).to_string();
             asked.spawn(async move { questions.ask(1, question.into_bytes()).await });
+        }
+        let started = Instant::now();
+        while nodes[0].questions().under_way() < most {
+            assert!(started.elapsed() < Duration::from_secs(10));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let next = nodes[0].ask(json!({}));
+        let soon = tokio::time::timeout(Duration::from_millis(300), next).await;
+        assert!(soon.is_err(), "{soon:?}");
+        // Others still ask.
+        assert_eq!(nodes[2].ask(json!({})).await, Ok(vec![6, 21]));
+        asked.abort_all();
+        while asked.join_next().await.is_some() {}
+        assert_eq!(nodes[0].ask(json!({})).await, Ok(vec![6, 21]));
+    });
+}
+
+/// A peer that asks more than it may is turned away, and nobody else is.
+#[test]
+fn a_peer_that_asks_too_many_at_a_time_is_turned_away() {
+    run_test(async {
+        let world = World::new();
+        let nodes = world.all().await;
+        assert_eq!(nodes[2].ask(json!({})).await, Ok(vec![6, 21]));
+        let liar = &nodes[2];
+        for number in 0..4 * state::MOST_OF_ONE as u64 {
+            let question = json!({ "stalled_by": 0 }).to_string();
+            let asking = signed(liar, asking(liar, 10 + number, question.as_bytes()));
+            liar.shared().say(0, &Word::Ask(Box::new(asking)));
         }
         let started = Instant::now();
         while nodes[0].questions().under_way() < state::MOST_OF_ONE {
             assert!(started.elapsed() < Duration::from_secs(10));
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+        assert_eq!(nodes[1].ask(json!({})).await, Ok(vec![6, 21]));
+        assert!(nodes[0].questions().under_way() <= state::MOST_OF_ONE);
+    });
+}
+
+#[test]
+fn a_site_with_another_study_is_told_so() {
+    run_test(async {
+        let world = World::new();
+        let nodes = [
+            world.start(0).await,
+            world.start(1).await,
+            world.start_with(2, StudyHash([8; 32])).await,
+        ];
         let error = nodes[0].ask(json!({})).await.unwrap_err();
+        assert!(error.contains("`east` is away since 20"), "{error}");
         assert!(
-            error.contains("`north` has as many questions under way"),
+            error.contains("the two sites have different studies"),
             "{error}"
         );
-        // Others still ask.
-        assert_eq!(nodes[2].ask(json!({})).await, Ok(vec![6, 21]));
-        asked.abort_all();
-        while asked.join_next().await.is_some() {}
-        until_free(&nodes[..1]).await;
-        assert_eq!(nodes[2].ask(json!({})).await, Ok(vec![6, 21]));
     });
 }
