@@ -231,8 +231,8 @@ impl Run {
             setup.keys.clone(),
             setup.addresses,
             setup.watcher,
-            setup.questions,
-        );
+        )
+        .with_questions(setup.questions);
         Ok(Self {
             shared,
             journal,

@@ -42,7 +42,7 @@ async fn serve(part: &Part) -> Result<Infallible, Error> {
     // Makes the data folder, and sees that nobody else is at work in it.
     drop(part.journal()?);
     // Questions are answered while the node waits, and during runs.
-    let _questions = part.serve_questions()?;
+    let _questions = part.serve_questions();
     // A run under way goes on by itself, since its peers may be waiting; peers have left behind a run
     // that a later run came after.
     let last: Option<Entry> = part.runs()?.into_iter().max_by_key(|entry| entry.number);

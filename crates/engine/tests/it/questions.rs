@@ -1,7 +1,6 @@
 //! Questions between nodes: three sites, each with its own file, key, rows and rules, answer as one table with
 //! all rows does, and refuse what the study or a site does not allow.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hedgerow::Fault;
@@ -232,7 +231,7 @@ fn a_site_whose_node_is_gone_is_named_within_seconds() {
         let test = async {
             let count = world.question("SELECT count(*) FROM ward");
             // The node's socket comes with it.
-            while !Path::new(&world.path("north/questions.sock")).exists() {
+            while !world.path("north/questions.sock").exists() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             let started = Instant::now();

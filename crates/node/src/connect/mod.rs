@@ -73,7 +73,6 @@ impl Connections {
         keys: Vec<PublicKey>,
         addresses: Vec<String>,
         watcher: Watcher,
-        questions: Option<Arc<Questions>>,
     ) -> Self {
         Self {
             shared,
@@ -84,8 +83,13 @@ impl Connections {
             papers: Arc::new(Papers::new(Arc::clone(&secret))),
             secret,
             watcher,
-            questions,
+            questions: None,
         }
+    }
+
+    /// Hands connections for questions over that come meanwhile.
+    pub(crate) fn with_questions(self, questions: Option<Arc<Questions>>) -> Self {
+        Self { questions, ..self }
     }
 
     /// Starts all tasks of the connections; they end when the returned set is dropped.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use hedgerow_smc::{Allowed, Branch, Party, Site, Standing};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::error::QuestionError;
@@ -94,11 +94,12 @@ impl Questions {
                 let more = json!({
                     "asker": self.name(me),
                     "run": run,
+                    "question": serde_json::from_slice(question).unwrap_or(Value::Null),
                     "why": refusal.rule(),
-                    "bytes": question.len(),
                 });
                 // Nothing is answered, so nothing depends on the log.
-                let _ = self.log.add("refused", &[0; 32], more);
+                let id = blake3::hash(question);
+                let _ = self.log.add("refused", id.as_bytes(), more);
                 Err(match why {
                     Some(why) => QuestionError::Refused {
                         site: self.name(me).to_owned(),

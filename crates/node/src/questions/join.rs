@@ -17,6 +17,8 @@ use super::state::Shared;
 use super::word::Name;
 use crate::identity::random;
 
+/// The pause between two joinings.
+const LEAST_PAUSE: Duration = Duration::from_millis(10);
 /// The pause after a joining that failed; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -59,10 +61,15 @@ impl Questions {
                     self.set_no_keys(None);
                     let standing = Some((name, Arc::new(standing)));
                     self.shared.standing.send_replace(standing);
+                    sleep(LEAST_PAUSE).await;
                     continue;
                 }
-                // The next turn of the loop sees what has changed.
-                None => continue,
+                // The next turn of the loop sees what has changed; a peer that lives anew all the time does not
+                // keep this site busy.
+                None => {
+                    sleep(LEAST_PAUSE).await;
+                    continue;
+                }
                 Some(Ok(Err(why))) => why,
                 Some(Err(_)) => String::from("a site did not join in time"),
             };

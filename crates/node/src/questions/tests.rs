@@ -411,8 +411,8 @@ fn a_site_that_stalls_is_named_and_hurts_no_other_question() {
                 let question = json!({ "stalled_by": 2, "rows": rows });
                 questions.ask(1, question.to_string().into_bytes()).await
             });
-            for asker in 0..SITES {
-                assert_eq!(nodes[asker].ask(json!({})).await, Ok(vec![6, 21]));
+            for node in &nodes {
+                assert_eq!(node.ask(json!({})).await, Ok(vec![6, 21]));
             }
             assert!(!stalled.is_finished());
             let error = stalled.await.unwrap().unwrap_err().to_string();

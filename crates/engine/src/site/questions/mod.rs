@@ -75,15 +75,17 @@ fn is_asked(entry: &Entry, agreement: &Agreement) -> bool {
 impl Part {
     /// Answers questions as long as the returned value lasts, if the study allows any. A node that cannot
     /// answer questions still takes part in runs, and says so.
-    pub(super) fn serve_questions(&self) -> Result<Option<Serving>, Error> {
+    pub(super) fn serve_questions(&self) -> Option<Serving> {
         let study = &self.agreement.study;
-        if study.query.is_none() {
-            return Ok(None);
-        }
+        study.query.as_ref()?;
         let names: Vec<String> = study.sites.iter().map(|site| site.name.clone()).collect();
         let places = 0..self.keys.len() as u16;
         let addresses: Result<Vec<String>, Error> =
             places.map(|place| self.address(place)).collect();
+        let addresses = match addresses {
+            Ok(addresses) => addresses,
+            Err(error) => return self.no_questions(&error),
+        };
         let attributes = study.schema.attributes().iter();
         let observer = Arc::clone(&self.observer);
         let watcher: Watcher = Arc::new(move |event| observer.notice(Notice::Question(event)));
@@ -93,7 +95,7 @@ impl Part {
             secret: Arc::clone(&self.secret),
             names,
             keys: self.keys.clone(),
-            addresses: addresses?,
+            addresses,
             columns: attributes.map(|attribute| attribute.name.clone()).collect(),
             settings: self.ready.settings(),
             limits: Limits::default(),
@@ -105,13 +107,15 @@ impl Part {
             Ok(serving) => {
                 // A part is served once.
                 let _ = self.questions.set(Arc::clone(serving.questions()));
-                Ok(Some(serving))
+                Some(serving)
             }
-            Err(error) => {
-                let warning = format!("this node answers no questions: {error}");
-                self.observer.notice(Notice::Warning(warning));
-                Ok(None)
-            }
+            Err(error) => self.no_questions(&error),
         }
+    }
+
+    fn no_questions(&self, error: &dyn std::fmt::Display) -> Option<Serving> {
+        let warning = format!("this node answers no questions: {error}");
+        self.observer.notice(Notice::Warning(warning));
+        None
     }
 }
