@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|adult|node|check-adult|anonypy]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|adult|node|questions|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -34,6 +34,9 @@ fi
 if [ "$what" = all ] || [ "$what" = node ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/bench_node.py target/release/hedgerow
+fi
+if [ "$what" = all ] || [ "$what" = questions ]; then
+    cargo bench --quiet -p hedgerow --bench questions
 fi
 # Not among all: it takes a quarter of an hour.
 if [ "$what" = check-adult ]; then

@@ -14,6 +14,7 @@ use hedgerow_node::audit::AuditError;
 use hedgerow_node::identity::IdentityError;
 use hedgerow_node::journal::JournalError;
 use hedgerow_node::memory::MemoryError;
+use hedgerow_node::questions::DeskError;
 use hedgerow_node::run::RunError;
 use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
@@ -186,7 +187,10 @@ impl Error {
                 SiteRefused::TooLargeShare { .. }
                 | SiteRefused::Disclosed { .. }
                 | SiteRefused::Silent { .. }
-                | SiteRefused::Disagreement { .. },
+                | SiteRefused::Disagreement { .. }
+                | SiteRefused::Desk(DeskError::Unanswered {
+                    is_of_peer: true, ..
+                }),
             ) => Fault::Peer,
             Self::Site(SiteRefused::CannotListen { .. } | SiteRefused::Listener(_)) => Fault::Line,
             Self::Plot(_) => Fault::Hedgerow,

@@ -74,6 +74,8 @@ pub enum Notice {
     Remark(String),
     /// Something happened on the lines between sites.
     Line(Event),
+    /// Something happened on the lines for questions.
+    Question(Event),
     /// A run waits for the privacy officer.
     Asking {
         /// The run.
@@ -150,6 +152,13 @@ impl std::fmt::Display for Notice {
                 write!(f, "turned away {host}: {why}")
             }
             Self::Line(_) => Ok(()),
+            Self::Question(Event::Connected { peer }) => {
+                write!(f, "connected with `{peer}` for questions")
+            }
+            Self::Question(Event::Disconnected { peer, why }) => {
+                write!(f, "not connected with `{peer}` for questions: {why}")
+            }
+            Self::Question(_) => Ok(()),
             Self::Asking { run, why } => write!(
                 f,
                 "run {run} waits for the privacy officer: {why}\nhint: {}",

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::study::{Algorithm, Partition};
+use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
 use hedgerow_privacy::{Model, Ratio, Requirement};
 use hedgerow_smc::{Security, What};
 
@@ -58,6 +58,31 @@ pub struct Accept {
     pub runs: Option<u64>,
     /// What happens to a run beyond the allowed number, or with changed rows.
     pub rerun: Rerun,
+    /// Which questions are answered: none where nothing is written.
+    pub query: AcceptQuery,
+}
+
+/// The questions that a site answers: closed by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AcceptQuery {
+    /// The sites that may ask, by their names in the study.
+    pub from: Vec<String>,
+    /// The answers that are given.
+    pub answers: Vec<AnswerKind>,
+    /// The columns that questions may be about.
+    pub columns: Vec<String>,
+}
+
+impl AcceptQuery {
+    fn read(section: &Section<'_>) -> Result<Self, DocumentError> {
+        let query = Self {
+            from: section.strings("from")?.unwrap_or_default(),
+            answers: AnswerKind::list(section, "answers")?.unwrap_or_default(),
+            columns: section.strings("columns")?.unwrap_or_default(),
+        };
+        section.finish()?;
+        Ok(query)
+    }
 }
 
 /// The keys of `[require]` that name a model.
@@ -109,6 +134,10 @@ impl Accept {
             maximum_records: whole(section, "maximum_records", 1)?,
             runs: whole(section, "runs", 1)?,
             rerun: section.word("rerun", &Rerun::NAMES)?.unwrap_or_default(),
+            query: match section.section("query")? {
+                Some(section) => AcceptQuery::read(&section)?,
+                None => AcceptQuery::default(),
+            },
         };
         section.finish()?;
         Ok(accept)

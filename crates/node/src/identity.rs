@@ -205,6 +205,8 @@ pub enum Purpose {
     Transcript,
     /// An auditor has replayed a site's part in a run.
     Audit,
+    /// This site asks a question.
+    Question,
 }
 
 impl Purpose {
@@ -216,6 +218,7 @@ impl Purpose {
             Self::Opening => b"hedgerow opening signature v1\0",
             Self::Transcript => b"hedgerow transcript signature v1\0",
             Self::Audit => b"hedgerow audit signature v1\0",
+            Self::Question => b"hedgerow question signature v1\0",
         };
         [name, message].concat()
     }

@@ -27,6 +27,7 @@ use crate::identity::{PublicKey, Secret};
 use crate::message::{
     self, End, Hello, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason,
 };
+use crate::questions::{self, Questions};
 use crate::reception::{Reception, Refusal, Rules, STRANGERS, Stream, introduce};
 use crate::tls::{self, Papers, TlsError};
 
@@ -74,6 +75,8 @@ pub struct Door {
     pub secret: Arc<Secret>,
     /// Keys of all sites, in the study's order.
     pub keys: Vec<PublicKey>,
+    /// Where connections for questions go.
+    pub questions: Option<Arc<Questions>>,
 }
 
 impl Door {
@@ -90,6 +93,7 @@ impl Door {
         let porter = Arc::new(Porter {
             me: self.me,
             study: self.study,
+            questions: self.questions.clone(),
             takes: Box::new(takes),
             due: Box::new(due),
         });
@@ -210,6 +214,7 @@ fn is_question(found: &Result<Message, ReadError>) -> bool {
 struct Porter {
     me: u16,
     study: StudyHash,
+    questions: Option<Arc<Questions>>,
     takes: Box<dyn Fn(u32) -> Result<(), Reason> + Send + Sync>,
     due: Box<dyn Fn() -> Due + Send + Sync>,
 }
@@ -217,6 +222,9 @@ struct Porter {
 impl Porter {
     async fn hear(self: Arc<Self>, site: u16, mut stream: Stream) -> Result<(u16, u32), Refusal> {
         let found = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
+        if let Ok(greeting @ Message::Attend { .. }) = &found {
+            return Err(questions::receive(self.questions.as_ref(), site, stream, greeting).await);
+        }
         let answer = self.check(&found, site);
         let message = match &answer {
             // A node that fails at once, again and again, must not look like one in the run.
@@ -287,6 +295,7 @@ mod tests {
             study: StudyHash([7; 32]),
             secret: Arc::clone(&secrets[me]),
             keys: keys.clone(),
+            questions: None,
         };
         (0..3).map(door).collect()
     }
@@ -334,6 +343,7 @@ mod tests {
             secret: Arc::clone(&doors[0].secret),
             keys: doors[0].keys.clone(),
             me: 0,
+            questions: None,
         };
         let refused = stranger.knock(1, &address, 4).await;
         assert!(matches!(
@@ -345,6 +355,7 @@ mod tests {
             keys: doors[0].keys.clone(),
             study: StudyHash([7; 32]),
             me: 2,
+            questions: None,
         };
         let refused = liar.knock(1, &address, 4).await;
         assert!(matches!(
@@ -356,6 +367,7 @@ mod tests {
             keys: doors[0].keys.clone(),
             study: StudyHash([7; 32]),
             me: 0,
+            questions: None,
         };
         let refused = foreign.knock(1, &address, 4).await;
         assert!(matches!(refused, Err(KnockError::NoNode(_))), "{refused:?}");

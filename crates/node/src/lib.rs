@@ -24,6 +24,7 @@ mod lines;
 pub mod memory;
 mod message;
 pub mod opening;
+pub mod questions;
 mod reception;
 pub mod rerun;
 pub mod run;

@@ -26,6 +26,7 @@ use crate::journal::{Account, Journal, JournalError, RunName};
 use crate::lines::{Limits, LineError, Lines, Shared};
 use crate::message::End;
 use crate::opening::{Opening, Version, WHOLE, context, is_ahead, today};
+use crate::questions::Questions;
 use crate::seal::{Sealed, agree};
 
 /// Why a run ended without a release.
@@ -123,6 +124,8 @@ pub struct Setup {
     pub seed: Option<Seed>,
     /// Told what happens on the lines.
     pub watcher: Watcher,
+    /// Where connections for questions go that come meanwhile.
+    pub questions: Option<Arc<Questions>>,
 }
 
 /// A site's part in a run.
@@ -228,7 +231,8 @@ impl Run {
             setup.keys.clone(),
             setup.addresses,
             setup.watcher,
-        );
+        )
+        .with_questions(setup.questions);
         Ok(Self {
             shared,
             journal,

@@ -30,6 +30,11 @@
 //! maximum_records = 1_000_000     # the most that all sites may bring together; ten million if not set
 //! runs = 1                        # the default: how many runs the rows may be in
 //! rerun = "same rows"             # the default; or "ask": the officer decides by hedgerow run approve
+//!
+//! [accept.query]                  # closed by default: which questions this site answers
+//! from = ["north", "south"]       # the sites that may ask, this one among them
+//! answers = ["totals"]            # or "rows", or both
+//! columns = ["age", "disease"]    # what questions may be about
 //! ```
 //!
 //! File names are relative to the file.

@@ -93,6 +93,21 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The peer that the error speaks of.
+    pub const fn peer(&self) -> Option<Site> {
+        match self {
+            Self::Line { peer, .. }
+            | Self::InvalidMessage { peer, .. }
+            | Self::PeerMisbehaved { peer, .. } => Some(*peer),
+            Self::Misfit { .. }
+            | Self::OwnData(_)
+            | Self::OwnConfig(_)
+            | Self::NotAllowed { .. } => None,
+        }
+    }
+}
+
 /// A peer's deed that no honest site does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -238,6 +253,16 @@ pub enum OwnConfig {
     /// More calls than a run has numbers for.
     #[error("a run has room for 2^32 - 1 calls")]
     Calls,
+    /// A question of a standing party whose number does not come after the last of its asker.
+    #[error("question {number} of {asker} does not come after its question {last}")]
+    Repeated {
+        /// The site that asks.
+        asker: Site,
+        /// The number of the question.
+        number: u64,
+        /// The number of the site's last question.
+        last: u64,
+    },
     /// A fan-out below 2.
     #[error("a search needs a fan-out of at least 2")]
     FanOut,

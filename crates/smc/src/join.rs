@@ -7,6 +7,8 @@
 //! # Discloses
 //! Nothing: fresh public keys.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Misbehaviour};
 use crate::link::Link;
 use crate::network::Site;
@@ -110,9 +112,9 @@ impl Joined {
             session,
             order,
             ring,
-            mixing,
+            mixing: Arc::new(mixing),
             mixing_publics,
-            transfer,
+            transfer: transfer.map(Arc::new),
         })
     }
 }

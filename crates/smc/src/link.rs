@@ -142,6 +142,11 @@ impl Link {
         link
     }
 
+    /// The context of the run.
+    pub(crate) const fn context(&self) -> &[u8; 32] {
+        &self.context
+    }
+
     /// The running hash of received frames, from which the site's own randomness follows.
     pub(crate) fn heard(&self) -> Arc<Heard> {
         Arc::clone(&self.heard)

@@ -76,10 +76,10 @@ pub(crate) struct Joined {
     /// All sites in the order of the ring on which JX08's protocols go around.
     pub(crate) ring: Vec<Site>,
     /// The key agreement for the layers of the mixing union.
-    pub(crate) mixing: Agreement,
+    pub(crate) mixing: Arc<Agreement>,
     pub(crate) mixing_publics: Vec<[u8; 32]>,
     /// With two sites: oblivious transfers from site 0 to site 1.
-    pub(crate) transfer: Option<Transfer>,
+    pub(crate) transfer: Option<Arc<Transfer>>,
 }
 
 /// Everything that a site needs to take its place in a run.
@@ -433,7 +433,7 @@ impl Roles {
         site == self.holder || site == self.keeper
     }
 
-    const fn sites(self) -> [Site; 3] {
+    pub(crate) const fn sites(self) -> [Site; 3] {
         [self.holder, self.keeper, self.judge]
     }
 }

@@ -192,6 +192,15 @@ impl PairKey {
         &self.0
     }
 
+    /// The key of the pair in one question, whose public randomness is `session`.
+    pub(crate) fn of_question(&self, session: &[u8; 32]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow pair of a question v1");
+        hasher.update(&self.0).update(session);
+        let key = Self(*hasher.finalize().as_bytes());
+        hasher.zeroize();
+        key
+    }
+
     /// The stream for one purpose and part of a call that follows from what was opened.
     pub(crate) fn stream(&self, purpose: Purpose, bound: &Bound, part: u32) -> Keystream {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);

@@ -10,6 +10,7 @@ mod four;
 mod leaks;
 mod ledgers;
 mod overlaps;
+mod questions;
 mod reruns;
 mod setup;
 mod shared;

@@ -11,6 +11,7 @@ mod audit;
 mod described;
 mod fragments;
 mod identity;
+mod query;
 mod release_files;
 mod split;
 
@@ -30,6 +31,7 @@ pub use described::{Described, DescribedColumn, DescribedError, DescribedRange, 
 pub(crate) use fragments::fragment_files;
 pub use fragments::{GROUP, QUASI_FILE};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
+pub use query::{AnswerKind, Query};
 pub(crate) use release_files::safe_name;
 pub use release_files::{CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, taxonomy_files};
 pub use split::{Split, SplitError};
@@ -45,6 +47,9 @@ pub struct Study {
     pub partition: Partition,
     /// What sites keep for audits, and who may look at it.
     pub audit: Option<Audit>,
+    /// Which questions sites may ask each other about the table that they hold together; none where this is
+    /// not set.
+    pub query: Option<Query>,
     /// How text stands in the CSV files of the study's releases.
     pub csv: CsvText,
     /// The institutions, in declared order; may be empty for a study of one party.
@@ -153,6 +158,7 @@ impl Study {
         let identity = Identity::read(&root, &schema)?;
         let split = split::read(&root, &schema, &columns)?;
         let (algorithm, recode) = algorithm::read(&root, partition)?;
+        let query = query::read(&root, partition)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
         root.finish()?;
@@ -172,6 +178,7 @@ impl Study {
             parent,
             partition,
             audit,
+            query,
             csv,
             sites,
             schema,

@@ -378,3 +378,31 @@ fn audits_are_for_some_days_and_by_somebody() {
         "{error}"
     );
 }
+
+#[test]
+fn questions_are_closed_by_default_and_named_by_their_answers() {
+    let study = |query: &str| read(&format!("{AGE}{query}")).map(|study| study.query);
+    assert_eq!(study("").unwrap(), None);
+    let both = Some(Query {
+        answers: vec![AnswerKind::Totals, AnswerKind::Rows],
+    });
+    assert_eq!(
+        study("[query]\nanswers = [\"totals\", \"rows\"]").unwrap(),
+        both
+    );
+    for (wrong, why) in [
+        ("[query]", "[query] allows no answers"),
+        ("[query]\nanswers = []", "[query] allows no answers"),
+        (
+            "[query]\nanswers = [\"tables\"]",
+            "`query.answers` lists `tables`",
+        ),
+        (
+            "[query]\nanswers = [\"rows\"]\nfrom = [\"a\"]",
+            "unknown key `query.from`",
+        ),
+    ] {
+        let error = study(wrong).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}

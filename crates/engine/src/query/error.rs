@@ -79,6 +79,9 @@ pub enum AskError {
         "sites that hold different columns of the same people keep no rows of the joint table to ask\nhint: ask the release"
     )]
     NoSites,
+    /// A question that cannot be written down for other sites.
+    #[error("the question cannot be written down for other sites")]
+    Unwritable,
     /// A question that can be read and not asked.
     #[error(transparent)]
     Question(#[from] QuestionError),

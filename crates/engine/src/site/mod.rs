@@ -8,6 +8,7 @@ mod gate;
 mod ledger;
 mod part;
 mod play;
+mod questions;
 pub(crate) mod refused;
 mod rejoin;
 mod serve;

@@ -5,7 +5,7 @@
 //! it, and not before.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::{Agreement, StudyHash};
@@ -14,6 +14,7 @@ use hedgerow_node::identity::{PublicKey, Secret};
 use hedgerow_node::journal::{Entry, Journal, JournalError, RunName};
 use hedgerow_node::memory::{How, Mark, Memory, Print};
 use hedgerow_node::opening::WHOLE;
+use hedgerow_node::questions::Questions;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
@@ -45,9 +46,11 @@ pub(crate) struct Part {
     pub(super) keys: Vec<PublicKey>,
     pub(super) secret: Arc<Secret>,
     pub(super) place: u16,
-    ready: Arc<Ready>,
+    pub(super) ready: Arc<Ready>,
     pub(crate) memory: Memory,
     pub(crate) observer: SharedObserver,
+    /// Where connections for questions go, once questions are served.
+    pub(super) questions: OnceLock<Arc<Questions>>,
 }
 
 impl Part {
@@ -109,6 +112,7 @@ impl Part {
             secret: Arc::new(secret),
             ready: Arc::new(ready),
             observer: Arc::clone(observer),
+            questions: OnceLock::new(),
         })
     }
 
@@ -430,6 +434,7 @@ impl Part {
             }),
             seed: seed.map(|seed| Seed::for_site(seed, usize::from(self.place))),
             watcher,
+            questions: self.questions.get().cloned(),
         };
         Ok(Run::start::<Error>(setup, journal, listener).await?)
     }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use hedgerow_node::Reason;
 use hedgerow_node::accept::Refusal;
 use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::questions::DeskError;
+use hedgerow_protocols::query::ForeignRow;
 
 /// Why a site does not take its part in a run, or cannot answer a question about a run.
 #[derive(Debug, thiserror::Error)]
@@ -213,6 +215,35 @@ pub enum SiteRefused {
         named: String,
         /// The key in the file.
         found: String,
+    },
+    /// The study allows no questions.
+    #[error(
+        "the study allows no questions\nhint: write [query] with answers = [\"totals\"] into the study, and have all sites sign it"
+    )]
+    NoQuery,
+    /// No run of the study is over here.
+    #[error(
+        "no run of this study is over here, so there is no table to ask\nhint: hedgerow status --site … shows the runs"
+    )]
+    NoTable,
+    /// The site's node gives no answer.
+    #[error(transparent)]
+    Desk(#[from] DeskError),
+    /// Rows that are not of the joint table.
+    #[error("{}: {source}\nhint: the file was changed since its run; bring it back", file.display())]
+    ForeignRow {
+        /// The file of the rows.
+        file: PathBuf,
+        /// The row.
+        source: ForeignRow,
+    },
+    /// A class that cannot be.
+    #[error("{}: record {row} is no class of this study\nhint: the file was changed since its run; bring it back", file.display())]
+    NoClass {
+        /// The file of the classes.
+        file: PathBuf,
+        /// The class, from 1.
+        row: usize,
     },
     /// The study names no auditor.
     #[error(

@@ -1,6 +1,8 @@
 //! The site's daemon. The daemon waits until a site of the study knocks, takes this site's part in the
 //! run, and waits for the next run; it reports a run that fails, and waits for that run again.
 //!
+//! Where the study has `[query]`, questions about earlier runs are answered all the while.
+//!
 //! Rows are read when a run begins, not when the node starts. A run that was under way when the
 //! node last stopped is taken up at once.
 
@@ -39,6 +41,8 @@ async fn serve(part: &Part) -> Result<Infallible, Error> {
     let notice = |notice| part.observer.notice(notice);
     // Makes the data folder, and sees that nobody else is at work in it.
     drop(part.journal()?);
+    // Questions are answered while the node waits, and during runs.
+    let _questions = part.serve_questions();
     // A run under way goes on by itself, since its peers may be waiting; peers have left behind a run
     // that a later run came after.
     let last: Option<Entry> = part.runs()?.into_iter().max_by_key(|entry| entry.number);

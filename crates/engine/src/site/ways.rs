@@ -43,6 +43,7 @@ impl Part {
             study: self.agreement.hash,
             secret: Arc::clone(&self.secret),
             keys: self.keys.clone(),
+            questions: self.questions.get().cloned(),
         }
     }
 

@@ -4,7 +4,9 @@
 mod observed;
 mod published;
 mod query;
+mod questions;
 mod tables;
+mod ward;
 
 #[path = "../../examples/embed.rs"]
 mod embed;

@@ -36,6 +36,7 @@ use crate::lines::{Saying, Shared};
 use crate::message::{
     self, End, Hello, LONGEST, LONGEST_GREETING, Message, MessageError, NO_RUN, ReadError, Reason,
 };
+use crate::questions::{self, Questions};
 use crate::reception::{Reception, Refusal, Rules, Stream, introduce};
 use crate::tls::{self, Papers};
 use error::ConnectError;
@@ -60,6 +61,7 @@ pub(crate) struct Connections {
     secret: Arc<Secret>,
     papers: Arc<Papers>,
     watcher: Watcher,
+    questions: Option<Arc<Questions>>,
 }
 
 impl Connections {
@@ -81,7 +83,13 @@ impl Connections {
             papers: Arc::new(Papers::new(Arc::clone(&secret))),
             secret,
             watcher,
+            questions: None,
         }
+    }
+
+    /// Hands connections for questions over that come meanwhile.
+    pub(crate) fn with_questions(self, questions: Option<Arc<Questions>>) -> Self {
+        Self { questions, ..self }
     }
 
     /// Starts all tasks of the connections; they end when the returned set is dropped.
@@ -147,6 +155,9 @@ impl Connections {
     ) -> Result<(u16, Stream, u64), Refusal> {
         let limit = self.shared.limits().handshake;
         let found = message::read(&mut stream, LONGEST_GREETING, limit).await;
+        if let Ok(greeting @ Message::Attend { .. }) = &found {
+            return Err(questions::receive(self.questions.as_ref(), peer, stream, greeting).await);
+        }
         let error = match self.check(found, peer).await {
             Ok(_) if peer > self.shared.me() && self.shared.is_connected(peer) => {
                 let refused = ConnectError::Refused(Reason::Connected);
@@ -359,7 +370,12 @@ impl Connections {
                 }
                 Ok(Message::Alive) => {}
                 Ok(Message::Ended(end)) => self.shared.ended(peer, end),
-                Ok(Message::Hello(_) | Message::Refused(_) | Message::Declined { .. }) => {
+                Ok(
+                    Message::Hello(_)
+                    | Message::Refused(_)
+                    | Message::Declined { .. }
+                    | Message::Attend { .. },
+                ) => {
                     return ConnectError::OutOfPlace;
                 }
                 Err(error) => return error.into(),

@@ -79,6 +79,12 @@ pub(crate) enum Message {
         run: u32,
         end: End,
     },
+    /// Sent in place of a greeting, by both ends of a connection for questions: who speaks, about what.
+    Attend {
+        study: StudyHash,
+        from: u16,
+        to: u16,
+    },
 }
 
 /// The greeting of both ends.
@@ -114,6 +120,8 @@ pub enum Reason {
     GivenUp,
     /// The two sites have a connection already.
     Connected,
+    /// The site that refuses answers no questions.
+    NoQuestions,
 }
 
 impl fmt::Display for Reason {
@@ -135,6 +143,9 @@ impl fmt::Display for Reason {
             Self::Begins => "the other site has just heard of the run and begins",
             Self::GivenUp => "one of the two sites has given the run up",
             Self::Connected => "the two sites are connected already",
+            Self::NoQuestions => {
+                "the other site answers no questions: it takes part in a run without its node, or its study has no [query]"
+            }
         })
     }
 }
@@ -237,6 +248,7 @@ impl Message {
             Self::Refused(Reason::Begins) => vec![1, 6],
             Self::Refused(Reason::GivenUp) => vec![1, 7],
             Self::Refused(Reason::Connected) => vec![1, 8],
+            Self::Refused(Reason::NoQuestions) => vec![1, 9],
             Self::Frame { number, bytes } => {
                 let mut message = Vec::with_capacity(9 + bytes.len());
                 message.push(2);
@@ -260,6 +272,13 @@ impl Message {
                 bytes.extend_from_slice(&study.0);
                 bytes.extend_from_slice(&run.to_le_bytes());
                 bytes.extend_from_slice(&end.encode());
+                bytes
+            }
+            Self::Attend { study, from, to } => {
+                let mut bytes = opening(7);
+                bytes.extend_from_slice(&study.0);
+                bytes.extend_from_slice(&from.to_le_bytes());
+                bytes.extend_from_slice(&to.to_le_bytes());
                 bytes
             }
         }
@@ -288,6 +307,7 @@ impl Message {
                 [6] => Ok(Self::Refused(Reason::Begins)),
                 [7] => Ok(Self::Refused(Reason::GivenUp)),
                 [8] => Ok(Self::Refused(Reason::Connected)),
+                [9] => Ok(Self::Refused(Reason::NoQuestions)),
                 _ => Err(malformed),
             },
             2 => {
@@ -315,6 +335,16 @@ impl Message {
                 let is_whole = rest.is_empty();
                 is_whole
                     .then_some(Self::Declined { study, run, end })
+                    .ok_or(malformed)
+            }
+            7 => {
+                let mut rest = opened(body)?;
+                let study = StudyHash(take(&mut rest)?);
+                let from = u16::from_le_bytes(take(&mut rest)?);
+                let to = u16::from_le_bytes(take(&mut rest)?);
+                let is_whole = rest.is_empty();
+                is_whole
+                    .then_some(Self::Attend { study, from, to })
                     .ok_or(malformed)
             }
             4 => Err(malformed),

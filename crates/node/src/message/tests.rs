@@ -27,6 +27,7 @@ fn message() -> impl Strategy<Value = Message> {
         Reason::Begins,
         Reason::GivenUp,
         Reason::Connected,
+        Reason::NoQuestions,
     ]);
     let end = prop_oneof![
         any::<u16>().prop_map(End::Peer),
@@ -46,6 +47,11 @@ fn message() -> impl Strategy<Value = Message> {
             study: StudyHash(study),
             run,
             end
+        }),
+        any::<([u8; 32], u16, u16)>().prop_map(|(study, from, to)| Message::Attend {
+            study: StudyHash(study),
+            from,
+            to
         }),
     ]
 }

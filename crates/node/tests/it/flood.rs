@@ -317,6 +317,7 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
             study: StudyHash([9; 32]),
             secret: Arc::new(secret(me as u8)),
             keys: (0..3).map(|site| secret(site).public()).collect(),
+            questions: None,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();

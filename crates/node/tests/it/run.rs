@@ -363,6 +363,7 @@ fn a_site_that_is_cut_off_at_the_very_end_ends_at_once() {
                 study: StudyHash(odd.study),
                 secret: Arc::new(secret(place as u8)),
                 keys: (0..3).map(|site| secret(site).public()).collect(),
+                questions: None,
             };
             let address = world.listening[usize::from(place)].clone();
             waiting.spawn(async move {

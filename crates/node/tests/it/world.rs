@@ -243,6 +243,7 @@ impl World {
             keep: odd.keep,
             seed: Some(Seed::for_site(7, place)),
             watcher: Arc::new(move |event| watched.events.lock().unwrap().push((place, event))),
+            questions: None,
         };
         let told = |error: RunError<Error>| error.to_string();
         let run = Run::start(setup, journal, listener).await.map_err(told)?;

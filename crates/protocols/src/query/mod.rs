@@ -61,6 +61,18 @@ pub enum Answered {
     Rows(Vec<Found>),
 }
 
+/// How many totals a question asks for; `None` for rows. A question that cannot be answered is refused here,
+/// before anything is sent.
+pub fn totals(held: &Held, question: &Question) -> Result<Option<u64>, QuestionError> {
+    question.check(held.schema())?;
+    match &question.answer {
+        Answer::Rows { .. } => Ok(None),
+        Answer::Totals { group_by, of } => {
+            Sheet::new(held, group_by, of).map(|sheet| Some(sheet.count()))
+        }
+    }
+}
+
 /// Asks a question of the table that all sites hold together. Totals are told to `asker` alone; at the other
 /// sites the answer is empty.
 pub async fn ask(

@@ -92,12 +92,17 @@ impl<'h> Sheet<'h> {
             scales: scales.collect::<Result<_, _>>()?,
             keys: Keys::of(held, group_by),
         };
-        let totals = sheet.keys.count().saturating_mul(of.len() as u64);
+        let totals = sheet.count();
         if totals > MOST_TOTALS {
             let most = MOST_TOTALS;
             return Err(QuestionError::TooManyTotals { totals, most });
         }
         Ok(sheet)
+    }
+
+    /// How many totals there are.
+    pub(super) fn count(&self) -> u64 {
+        self.keys.count().saturating_mul(self.of.len() as u64)
     }
 
     /// The words of the table's own rows.

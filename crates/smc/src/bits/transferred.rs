@@ -23,7 +23,7 @@ impl Joined {
             bound: self.link.bound(),
             part: 0,
         };
-        match &self.transfer {
+        match self.transfer.as_deref() {
             Some(Transfer::Chooser(transfer)) => {
                 let (message, mut rows) = transfer.choose(batch, bits.iter().copied());
                 self.link.send(sender, &message)?;

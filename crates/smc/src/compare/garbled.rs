@@ -37,7 +37,7 @@ pub(super) async fn compare(
     let (garbler, evaluator) = (Site::new(0), Site::new(1));
     let bound = joined.link.bound();
     let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, bound, part);
-    match &joined.transfer {
+    match joined.transfer.as_deref() {
         Some(Transfer::Sender(transfer)) => {
             for (part, counts) in parts(question.counts).enumerate() {
                 let circuit = circuits(part, counts.len());

@@ -28,10 +28,11 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::ideal::Table;
 use crate::link::Traffic;
-use crate::network::Site;
+use crate::network::{Network, Site};
 use crate::party::{Party, Seat};
 use crate::random::Seed;
 use crate::settings::Settings;
+use crate::standing::Standing;
 use lines::{Lines, Shared};
 
 #[cfg(doc)]
@@ -139,15 +140,7 @@ impl Simulation {
         let site = &site;
         let (results, ended) = execute(
             Site::all(self.sites).map(|me| {
-                let network = Box::new(Lines::new(me, &shared));
-                let seat = Seat {
-                    me,
-                    sites: self.sites,
-                    settings: self.settings,
-                    seed: Seed::for_site(self.seed, me.index()),
-                    context: self.context,
-                    network,
-                };
+                let seat = self.seat(me, &shared);
                 async move { site(Party::join(seat).await?).await }
             }),
             || shared.expire_one(),
@@ -159,6 +152,55 @@ impl Simulation {
             elapsed,
             frames,
             ended,
+        }
+    }
+
+    /// Has all sites join, and runs `site` at every site with what it keeps of the joining and lines for one
+    /// question. Only the question is counted.
+    pub fn stand<T, E, F>(
+        &self,
+        site: impl Fn(Arc<Standing>, Box<dyn Network>) -> F,
+    ) -> Outcome<T, E>
+    where
+        E: From<Error>,
+        F: Future<Output = Result<T, E>>,
+    {
+        let shared = Shared::new(self.sites, self.model, self.patience, self.faults.clone());
+        let (joined, _) = execute(
+            Site::all(self.sites).map(|me| Standing::join(self.seat(me, &shared))),
+            || shared.expire_one(),
+        );
+        let shared = Shared::new(self.sites, self.model, self.patience, self.faults.clone());
+        let shared = shared.recording(self.recording);
+        let site = &site;
+        let (results, ended) = execute(
+            joined
+                .into_iter()
+                .zip(Site::all(self.sites))
+                .map(|(standing, me)| {
+                    let network = Box::new(Lines::new(me, &shared));
+                    async move { site(Arc::new(standing?), network).await }
+                }),
+            || shared.expire_one(),
+        );
+        let (traffic, elapsed, frames) = shared.into_parts();
+        Outcome {
+            results,
+            traffic,
+            elapsed,
+            frames,
+            ended,
+        }
+    }
+
+    fn seat(&self, me: Site, shared: &Shared) -> Seat {
+        Seat {
+            me,
+            sites: self.sites,
+            settings: self.settings,
+            seed: Seed::for_site(self.seed, me.index()),
+            context: self.context,
+            network: Box::new(Lines::new(me, shared)),
         }
     }
 

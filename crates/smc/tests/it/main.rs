@@ -18,5 +18,6 @@ mod questions;
 mod rollback;
 mod security;
 mod seen;
+mod standing;
 mod vectors;
 mod without;

@@ -146,6 +146,13 @@ fn the_study_reference_has_every_key_of_a_study() {
             "`[algorithm]`",
             algorithms.map(|study| with_stranger(study, "[algorithm]")),
         ),
+        Asked::new(
+            "`[query]`",
+            [lay_over(
+                &horizontal,
+                &format!("[query]\nanswers = [\"totals\"]\n{STRANGER}\n"),
+            )],
+        ),
     ];
     assert_chapter_has("docs/src/study.md", &asked, |study| {
         let folder = tempfile::tempdir().unwrap();
@@ -176,6 +183,7 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         whole,
         &format!("[accept]\nminimum_l = {{ at_least = 2, {STRANGER} }}\n"),
     );
+    let asked_of = lay_over(whole, &format!("[accept.query]\n{STRANGER}\n"));
     let asked = [
         Asked::new("The whole file", [with_stranger(whole, "")]),
         Asked::new("`[source]`", [with_stranger(whole, "[source]")]),
@@ -186,6 +194,7 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         Asked::new("`[[peer]]`", [with_stranger(whole, "[[peer]]")]),
         Asked::new("`[accept]`", [with_stranger(whole, "[accept]")]),
         Asked::new("`accept.minimum_l`", [demanding]),
+        Asked::new("`accept.query`", [asked_of]),
     ];
     assert_chapter_has("docs/src/site.md", &asked, |site| {
         listed(&read_site(site).unwrap())
