@@ -26,7 +26,9 @@ fn main() {
         let one = totals(everything.clone(), Vec::new());
         // Every class, by every number of days.
         let many = totals(everything, vec![0, 1, 2]);
+        let mut medians = Vec::new();
         for question in [one, many] {
+            let before = cpu();
             let site = world.site("south");
             let mut times = Vec::with_capacity(TIMED);
             let mut groups = 0;
@@ -44,12 +46,26 @@ fn main() {
             let at = |percent: usize| times[TIMED * percent / 100];
             let (half, most) = (at(50), at(95));
             println!("totals of {groups} groups, 3 nodes: p50 {half:?}, p95 {most:?}");
-            assert!(
-                groups > 100 || half <= BAR,
-                "{half:?} is above the bar of {BAR:?}"
+            let own = (cpu() - before) / (FIRST + TIMED) as f64;
+            println!(
+                "  {own:.2} ms of processor time a question, all three nodes and the front end"
             );
+            medians.push(half);
         }
+        let half = medians[0];
+        assert!(half <= BAR, "{half:?} is above the bar of {BAR:?}");
     });
+}
+
+/// Milliseconds of processor time that this process has used, in user and system mode (proc(5), fields 14 and
+/// 15, in hundredths of a second): what a question costs, however busy the machine is.
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = text.rsplit_once(") ").unwrap();
+    let fields = fields.split(' ').skip(11).take(2);
+    fields
+        .map(|ticks| ticks.parse::<f64>().unwrap() * 10.0)
+        .sum()
 }
 
 fn totals(condition: Condition, group_by: Vec<usize>) -> Question {
