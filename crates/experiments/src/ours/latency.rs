@@ -57,7 +57,7 @@ const OURS: &str = "clustering";
 const PRINTED: &str = "clustering, printed";
 const VERTICAL_OURS: &str = "vertical clustering";
 const VERTICAL_PRINTED: &str = "vertical, printed";
-const VERTICAL_OF_PAPER: &str = "vertical, printed, all attributes";
+const VERTICAL_OF_PAPER: &str = "all columns, printed";
 const PANEL: &str = "time on the line";
 const CLOCK: &str = "estimate and simulated clock";
 

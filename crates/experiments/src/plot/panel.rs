@@ -23,6 +23,8 @@ const COLOURS: [RGBColor; 8] = [
 const PAPER: RGBColor = RGBColor(179, 38, 30);
 
 const LEGEND_LINE: i32 = 19;
+/// About how many numbers stand at the axis upwards.
+const UPWARDS: usize = 6;
 
 /// Where the plot of a panel stands, and its axes.
 struct Frame<'p> {
@@ -52,16 +54,21 @@ pub(super) fn draw(
         let name = &panel.series[*series].name;
         words(area, name, (at.0 + 30, at.1), 13.0, INK, HPos::Left)?;
     }
+    let y_axis = y_scale(panel);
+    let longest = y_axis.ticks(UPWARDS).into_iter();
+    let longest = longest.map(|(_, label)| label.chars().count() as i32);
+    // The axis's words stand to the left of its longest number.
+    let numbers = 8 * longest.max().unwrap_or(0);
     let frame = Frame {
         panel,
-        left: x + 84,
+        left: x + (numbers + 36).max(84),
         right: x + width - 22,
         top: y + 40 + LEGEND_LINE * rows,
         bottom: y + height - 58,
         x: x_scale(panel),
-        y: y_scale(panel),
+        y: y_axis,
     };
-    frame.axes(area)?;
+    frame.axes(area, x + 16)?;
     match &panel.kind {
         Kind::Lines => frame.lines(area),
         Kind::Bars(names) => frame.bars(area, names.len()),
@@ -176,8 +183,9 @@ impl Frame<'_> {
         self.bottom - up.round() as i32
     }
 
-    fn axes(&self, area: &Area<'_>) -> Result<(), Failure> {
-        for (number, label) in self.y.ticks(6) {
+    /// The axes; `edge` is where the words of the one upwards stand.
+    fn axes(&self, area: &Area<'_>, edge: i32) -> Result<(), Failure> {
+        for (number, label) in self.y.ticks(UPWARDS) {
             let y = self.height(number);
             path(area, &[(self.left, y), (self.right, y)], GRID, false)?;
             words(area, &label, (self.left - 8, y), 13.0, INK, HPos::Right)?;
@@ -206,7 +214,7 @@ impl Frame<'_> {
             .transform(FontTransform::Rotate270)
             .color(&INK)
             .pos(Pos::new(HPos::Center, VPos::Center));
-        let at = (self.left - 68, (self.top + self.bottom) / 2);
+        let at = (edge, (self.top + self.bottom) / 2);
         area.draw(&Text::new(self.panel.y.words(), at, upwards))?;
         if let Kind::Bars(names) = &self.panel.kind {
             return self.names(area, names);
