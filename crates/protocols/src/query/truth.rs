@@ -105,7 +105,7 @@ impl<'h> Weighed<'h> {
         condition: &Condition,
         total: Total,
     ) -> Result<Self, QuestionError> {
-        Self::weighed(held, None, condition, total)
+        Self::of(held, None, condition, total)
     }
 
     /// The same where only a group joins the columns that are no quasi-identifiers: every row of a group
@@ -116,10 +116,10 @@ impl<'h> Weighed<'h> {
         condition: &Condition,
         total: Total,
     ) -> Result<Self, QuestionError> {
-        Self::weighed(held, Some(grouped), condition, total)
+        Self::of(held, Some(grouped), condition, total)
     }
 
-    fn weighed(
+    fn of(
         held: &'h Held,
         grouped: Option<&'h Grouped>,
         condition: &Condition,

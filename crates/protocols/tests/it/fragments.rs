@@ -140,8 +140,11 @@ fn orders(values: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
+/// The people of a group put together: quasi-identifiers, and the values of three tables.
+type Together = Vec<((u32, u32), [u32; 3])>;
+
 /// Every way to put the rows of one group together: each row with its age as printed, and its values.
-fn ways(rows: &[Row]) -> Vec<Vec<((u32, u32), [u32; 3])>> {
+fn ways(rows: &[Row]) -> Vec<Together> {
     let costs: Vec<u32> = rows.iter().map(|row| row.2).collect();
     let diseases: Vec<u32> = rows.iter().map(|row| row.3).collect();
     let mut ages: Vec<Vec<u32>> = vec![Vec::new()];
