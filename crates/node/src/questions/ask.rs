@@ -247,10 +247,12 @@ impl Questions {
             }
             Some(Failure::Away(peer)) => {
                 let gone = self.shared.gone().into_iter();
-                let why = gone.filter(|gone| gone.peer == peer).map(|gone| gone.why);
+                let mut why = gone.filter(|gone| gone.peer == peer).map(|gone| gone.why);
                 return Unanswered::Failed(QuestionError::Lost {
                     peer: self.name(peer).to_owned(),
-                    why: why.last().unwrap_or_else(|| String::from("its line broke")),
+                    why: why
+                        .next_back()
+                        .unwrap_or_else(|| String::from("its line broke")),
                 });
             }
             Some(Failure::Flooded(peer)) => (peer, String::from("it sent more than it may")),

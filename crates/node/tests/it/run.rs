@@ -390,6 +390,7 @@ fn door_of(me: u16) -> Door {
         study: StudyHash(Odd::none(1).study),
         secret: Arc::new(secret(me as u8)),
         keys: (0..3).map(|site| secret(site).public()).collect(),
+        questions: None,
     }
 }
 
