@@ -60,7 +60,7 @@ fn what_is_exact_is_a_whole_number() {
         .collect();
     let expected = [json!(found.len()), json!(found.iter().sum::<i64>())];
     for mode in [Mode::Estimate, Mode::Certain, Mode::Possible] {
-        assert_eq!(ward.ask(mode, &sql), [expected.clone()]);
+        assert_eq!(ward.ask(mode, &sql), std::slice::from_ref(&expected));
     }
 }
 
