@@ -276,7 +276,7 @@ fn whom_two_sites_suppress_is_counted_once() {
     for person in 0..200 {
         let (age, zip) = match person {
             0..10 => (
-                20 + 5 * person,
+                50 + 5 * person,
                 ["12347", "12361", "12362", "12471", "12473"][person % 5],
             ),
             _ => (40, "12345"),
