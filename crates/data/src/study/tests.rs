@@ -399,7 +399,7 @@ fn questions_are_closed_by_default_and_named_by_their_answers() {
         ),
         (
             "[query]\nanswers = [\"rows\"]\nfrom = [\"a\"]",
-            "unknown key `query.from`",
+            "unknown key `from` in `query`",
         ),
     ] {
         let error = study(wrong).unwrap_err();
