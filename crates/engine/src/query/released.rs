@@ -56,14 +56,14 @@ enum Table {
 impl Released {
     /// Reads a release folder.
     pub fn open(release: &Release, observer: &dyn Observer) -> Result<Self, Error> {
-        let described = match &release.study {
-            Some(_) => None,
-            None => Some(own_word(release.path())?),
+        let described;
+        let study = match &release.study {
+            Some(study) => &study.opened.study,
+            None => {
+                described = own_word(release.path())?;
+                &described.study
+            }
         };
-        let given = release.study.as_ref().map(|study| &study.opened.study);
-        // One of the two is there.
-        let described = described.as_ref().map(|opened| &opened.study);
-        let study = given.or(described).unwrap_or_else(|| unreachable!());
         let file = release_file(release.path(), Some(study), None)?;
         let read = Read::open(&file, study, observer)?;
         Ok(Self {
