@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::attribute::{Role, Schema};
+use crate::attribute::{Attribute, Role, Schema};
 use crate::cell::{Cell, CellError};
 use crate::domain::Domain;
 use crate::files::error::{FileError, missing_column, unknown_column};
@@ -226,14 +226,7 @@ impl Release {
                 continue;
             };
             columns.push(if attribute.role == Role::Quasi {
-                ReleaseColumn::Generalized(generalized(column, &attribute.domain).map_err(
-                    |(entry, source)| FileError::Cell {
-                        file: text.file.clone(),
-                        line: text.line(column.first_place[entry]),
-                        column: attribute.name.clone(),
-                        source,
-                    },
-                )?)
+                generalized_of(text, attribute)?
             } else {
                 ReleaseColumn::Verbatim(verbatim(text, column, &attribute.name, &attribute.domain)?)
             });
@@ -244,6 +237,28 @@ impl Release {
             });
         }
         Ok(Self::new(schema.clone(), columns, text.rows()))
+    }
+
+    /// Understands the records of a file of classes: the columns of quasi-identifiers, and no others.
+    pub fn of_classes(text: &TextTable, schema: &Arc<Schema>) -> Result<Self, ReleaseError> {
+        let is_quasi = |name: &String| {
+            let position = schema.position(name);
+            position.is_some_and(|position| schema.attributes()[position].role == Role::Quasi)
+        };
+        if let Some(name) = text.names.iter().find(|name| !is_quasi(name)) {
+            return Err(unknown_column(&text.file, name, schema).into());
+        }
+        let quasi = |attribute: &Attribute| match attribute.role {
+            Role::Quasi => generalized_of(text, attribute),
+            _ => Ok(ReleaseColumn::Absent),
+        };
+        let columns: Result<_, ReleaseError> = schema.attributes().iter().map(quasi).collect();
+        if text.rows() == 0 {
+            return Err(ReleaseError::NoRecords {
+                file: text.file.clone(),
+            });
+        }
+        Ok(Self::new(schema.clone(), columns?, text.rows()))
     }
 
     /// The study's columns.
@@ -314,6 +329,20 @@ pub(crate) fn cell_of(text: &str, domain: &Domain) -> Result<Cell, CellError> {
         (Err(_), Some(missing)) if text.is_empty() => Ok(Cell::Interval(missing, missing)),
         (cell, _) => cell,
     }
+}
+
+/// The column of a quasi-identifier in a table of text.
+fn generalized_of(text: &TextTable, attribute: &Attribute) -> Result<ReleaseColumn, ReleaseError> {
+    let column = text.column(&attribute.name);
+    let column = column.ok_or_else(|| missing_column(&text.file, &attribute.name, &text.names))?;
+    let cells = generalized(column, &attribute.domain);
+    let cells = cells.map_err(|(entry, source)| FileError::Cell {
+        file: text.file.clone(),
+        line: text.line(column.first_place[entry]),
+        column: attribute.name.clone(),
+        source,
+    })?;
+    Ok(ReleaseColumn::Generalized(cells))
 }
 
 fn generalized(

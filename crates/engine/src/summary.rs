@@ -68,8 +68,12 @@ pub struct Summary {
     /// What the same rows lose in other hands, where the caller asked for baselines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baselines: Option<Baselines>,
-    /// The folder of the release.
-    pub release: PathBuf,
+    /// The folder of the release, where one was published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<PathBuf>,
+    /// Of a virtual database, the folder of what all sites know: its classes, with their sizes.
+    #[serde(rename = "virtual", skip_serializing_if = "Option::is_none")]
+    pub known: Option<PathBuf>,
     /// Where the local anonymized data sets are: a folder of all, of a simulation that was to write them;
     /// this site's file, of a run between sites.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +116,8 @@ impl Summary {
             loss_of_privacy: None,
             ledger,
             baselines: None,
-            release: published.folder.clone(),
+            release: (!ready.study.is_virtual()).then(|| published.folder.clone()),
+            known: ready.study.is_virtual().then(|| published.folder.clone()),
             local: None,
             holds: verdict.holds.unwrap_or(true) && of_sites.hold(&ready.requirement),
             recode: published.recode,
@@ -164,10 +169,11 @@ impl Summary {
     fn text(&self) -> String {
         let mut text = format!(
             "{}: {} of {} in {}\n",
-            if self.holds {
-                "the release holds"
-            } else {
-                "THE RELEASE DOES NOT HOLD"
+            match (self.holds, &self.known) {
+                (true, None) => "the release holds",
+                (true, Some(_)) => "the virtual database holds as far as it is shown",
+                (false, None) => "THE RELEASE DOES NOT HOLD",
+                (false, Some(_)) => "THE VIRTUAL DATABASE DOES NOT HOLD",
             },
             count(self.records, "record", "records"),
             count(self.sites as u64, "site", "sites"),
@@ -242,7 +248,15 @@ impl Summary {
         if let Some(baselines) = &self.baselines {
             text.push_str(&baselines.text());
         }
-        text.push_str(&format!("release: {}\n", self.release.display()));
+        if let Some(release) = &self.release {
+            text.push_str(&format!("release: {}\n", release.display()));
+        }
+        if let Some(known) = &self.known {
+            text.push_str(&format!(
+                "nothing is published; what all sites know, classes with their sizes: {}\n",
+                known.display()
+            ));
+        }
         if let Some(local) = &self.local {
             text.push_str(&format!("local anonymized data: {}\n", local.display()));
         }

@@ -207,6 +207,8 @@ pub enum Purpose {
     Audit,
     /// This site asks a question.
     Question,
+    /// This site's own rows of a run are as the run ended with them.
+    Rows,
 }
 
 impl Purpose {
@@ -219,6 +221,7 @@ impl Purpose {
             Self::Transcript => b"hedgerow transcript signature v1\0",
             Self::Audit => b"hedgerow audit signature v1\0",
             Self::Question => b"hedgerow question signature v1\0",
+            Self::Rows => b"hedgerow rows signature v1\0",
         };
         [name, message].concat()
     }

@@ -214,6 +214,25 @@ impl Model {
         matches!(self, Self::SiteDiversity { .. } | Self::SiteSpread { .. })
     }
 
+    /// The model's key in verdicts.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::KAnonymity { .. } => "k",
+            Self::Alpha { .. } => "alpha",
+            Self::DistinctDiversity { .. } => "l_distinct",
+            Self::FrequencyDiversity { .. } => "l_frequency",
+            Self::EntropyDiversity { .. } => "l_entropy",
+            Self::RecursiveDiversity { .. } => "l_recursive",
+            Self::Closeness { .. } => "t",
+            Self::Likeness {
+                enhanced: false, ..
+            } => "beta_basic",
+            Self::Likeness { enhanced: true, .. } => "beta_enhanced",
+            Self::DeltaDisclosure { .. } => "delta",
+            Self::SiteDiversity { .. } | Self::SiteSpread { .. } => "site_diversity",
+        }
+    }
+
     /// Whether the model demands records of more than one site.
     pub fn demands_sites(&self) -> bool {
         match self {

@@ -120,6 +120,20 @@ pub enum FileError {
         /// What is wrong with the cell.
         source: CellError,
     },
+    /// A class whose number of records is none, or is too large.
+    #[error(
+        "{file}:{line}: column `records`: `{value}` is no number of records\nhint: whole numbers from 1, which make at most {most} together"
+    )]
+    NoCount {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// The text that stands there.
+        value: String,
+        /// The most records of all classes.
+        most: u64,
+    },
     /// A Parquet column of a type that values cannot have.
     #[error(
         "{file}: column `{column}` has type {kind}\nhint: expected text, whole numbers or dates; cast it in the query that writes the file"

@@ -4,11 +4,12 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use super::classes::write_classes;
 use super::open::{OutputFile, Progress, unwritable};
 use super::write::write_release;
 use super::{FileError, package, write_fragments};
 use crate::release::Release;
-use crate::study::{PACKAGE_FILE, Study, TAXONOMIES, taxonomy_files};
+use crate::study::{CLASSES_FILE, PACKAGE_FILE, Study, TAXONOMIES, taxonomy_files};
 
 /// Writes all files of a release of a study into a folder that exists: those that
 /// [`Study::release_files`] lists.
@@ -18,15 +19,19 @@ pub fn write_folder(
     study: &Study,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    if study.is_fragmented() {
+    if study.is_virtual() {
+        write_classes(&folder.join(CLASSES_FILE), release, study, progress)?;
+    } else if study.is_fragmented() {
         write_fragments(folder, release, study.csv, progress)?;
     } else {
         for file in study.release_tables() {
             write_release(&folder.join(file), release, study, progress)?;
         }
     }
-    let package = package::describe(folder, release, study)?;
-    write_text(&folder.join(PACKAGE_FILE), &package)?;
+    if !study.is_virtual() {
+        let package = package::describe(folder, release, study)?;
+        write_text(&folder.join(PACKAGE_FILE), &package)?;
+    }
     let files = taxonomy_files(&study.schema);
     if files.iter().any(Option::is_some) {
         let trees = folder.join(TAXONOMIES);

@@ -5,6 +5,7 @@
 
 mod blank_lines;
 mod bounds;
+mod classes;
 mod csv;
 pub(crate) mod error;
 mod folder;
@@ -27,12 +28,13 @@ use crate::table::Table;
 use crate::text::TextTable;
 
 pub use crate::csv_text::CsvText;
+pub use classes::{MOST_RECORDS, read_classes};
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
 pub use open::{Format, OutputFile, Progress, format_of};
 pub use package::HOW_FRAGMENTS_JOIN;
-pub use write::{EncodedRows, RowEncoder, RowWriter, write_release, write_table};
+pub use write::{EncodedRows, RowEncoder, RowWriter, write_own_rows, write_release, write_table};
 
 /// What a reader does with columns that are not in the study.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -114,10 +114,17 @@ enum Writer {
 impl OutputFile {
     /// Starts a file, compressed as its name says. Folders are not made.
     pub fn create(path: &Path) -> Result<Self, FileError> {
-        Self::try_create(path).map_err(|error| unwritable(path, &error))
+        // As any program that creates a file: readable as the person's umask says.
+        Self::try_create(path, 0o666).map_err(|error| unwritable(path, &error))
     }
 
-    fn try_create(path: &Path) -> io::Result<Self> {
+    /// Starts a file that its owner alone may read.
+    pub fn create_private(path: &Path) -> Result<Self, FileError> {
+        Self::try_create(path, 0o600).map_err(|error| unwritable(path, &error))
+    }
+
+    #[cfg_attr(not(unix), allow(unused_variables))]
+    fn try_create(path: &Path, mode: u32) -> io::Result<Self> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -127,8 +134,7 @@ impl OutputFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            // As any program that creates a file: readable as the person's umask says.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
+            builder.permissions(std::fs::Permissions::from_mode(mode));
         }
         let file = builder.tempfile_in(folder).map_err(without_path)?;
         let file = BufWriter::with_capacity(1 << 16, file);

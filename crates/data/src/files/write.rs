@@ -41,7 +41,8 @@ pub fn write_table(path: &Path, table: &Table, progress: &dyn Progress) -> Resul
             Source::new(&attribute.name, &attribute.domain, table.column(position))
         })
         .collect();
-    write(path, &columns, table.rows(), CsvText::Verbatim, progress)
+    let file = create_known(path)?;
+    write(file, &columns, table.rows(), CsvText::Verbatim, progress)
 }
 
 /// Writes a release of a study: quasi-identifiers as cells, the rest verbatim. In CSV, text stands as
@@ -53,13 +54,34 @@ pub fn write_release(
     study: &Study,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
+    write_rows(create_known(path)?, release, study, progress)
+}
+
+/// Writes a site's own rows of a run as [`write_release`] would, for the owner of the file alone to read.
+pub fn write_own_rows(path: &Path, rows: &Release, study: &Study) -> Result<(), FileError> {
+    format_of(path)?;
+    write_rows(OutputFile::create_private(path)?, rows, study, &())
+}
+
+fn write_rows(
+    file: OutputFile,
+    release: &Release,
+    study: &Study,
+    progress: &dyn Progress,
+) -> Result<(), FileError> {
     let mut columns = Vec::new();
     let all: Vec<usize> = (0..release.columns().len()).collect();
     push_columns(&mut columns, release, &all);
-    if format_of(path)? == Format::Parquet {
+    if format_of(file.path())? == Format::Parquet {
         columns = described(columns, release, study.recode);
     }
-    write(path, &columns, release.rows(), study.csv, progress)
+    write(file, &columns, release.rows(), study.csv, progress)
+}
+
+/// Starts a file whose name says a format.
+fn create_known(path: &Path) -> Result<OutputFile, FileError> {
+    format_of(path)?;
+    OutputFile::create(path)
 }
 
 /// The columns of a release as Parquet has them: with marks and bounds.
@@ -116,7 +138,24 @@ pub(super) fn write_columns(
         columns.push(Source::of_texts(GROUP, texts, &place_of_row));
     }
     push_columns(&mut columns, release, positions);
-    write(path, &columns, release.rows(), csv, progress)
+    write(create_known(path)?, &columns, release.rows(), csv, progress)
+}
+
+/// Writes columns of a release by position, with a column of counts behind them.
+pub(super) fn write_counted(
+    path: &Path,
+    release: &Release,
+    positions: &[usize],
+    (name, counts): (&str, &[u64]),
+    csv: CsvText,
+    progress: &dyn Progress,
+) -> Result<(), FileError> {
+    let mut columns = Vec::new();
+    push_columns(&mut columns, release, positions);
+    let places: Vec<u32> = (0..counts.len() as u32).collect();
+    let texts = counts.iter().map(u64::to_string).collect();
+    columns.push(Source::of_texts(name, texts, &places));
+    write(create_known(path)?, &columns, release.rows(), csv, progress)
 }
 
 /// Columns of a release by position, without the columns that are absent.
@@ -141,13 +180,13 @@ fn push_columns<'a>(columns: &mut Vec<Source<'a>>, release: &'a Release, positio
 }
 
 fn write(
-    path: &Path,
+    file: OutputFile,
     columns: &[Source<'_>],
     rows: usize,
     csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    let (encoder, mut output) = create(path, columns, csv)?;
+    let (encoder, mut output) = create(file, columns, csv)?;
     let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
     // Chunks are encoded on all cores, a few at a time, and written in order.
     for group in starts.chunks(2 * rayon::current_num_threads()) {
@@ -187,7 +226,8 @@ impl RowWriter {
             .iter()
             .map(|attribute| Column::for_domain(&attribute.domain))
             .collect();
-        let (encoder, output) = create(path, &sources(&schema, &empty), CsvText::Verbatim)?;
+        let file = create_known(path)?;
+        let (encoder, output) = create(file, &sources(&schema, &empty), CsvText::Verbatim)?;
         let encoder = RowEncoder {
             encoder: Arc::new(encoder),
             schema,
@@ -342,12 +382,12 @@ enum Chunk {
 }
 
 fn create(
-    path: &Path,
+    mut file: OutputFile,
     columns: &[Source<'_>],
     csv: CsvText,
 ) -> Result<(Encoder, Output), FileError> {
+    let path = &file.path().to_owned();
     let format = format_of(path)?;
-    let mut file = OutputFile::create(path)?;
     match format {
         Format::Csv(_) => {
             let mut header = Vec::new();

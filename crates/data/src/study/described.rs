@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value};
 
 use super::release_files::{TAXONOMIES, safe_name, taxonomy_files};
-use super::{Partition, Study, StudyError};
+use super::{Partition, ReleaseKind, Study, StudyError};
 use crate::attribute::{Attribute, Recode, Role};
 use crate::document::Document;
 use crate::domain::Domain;
@@ -24,6 +24,8 @@ pub struct Described<'a> {
     pub name: &'a str,
     /// Whether sites hold different people or the same people.
     pub partition: Partition,
+    /// Whether the table was published, or is what sites know of a virtual database.
+    pub release: ReleaseKind,
     /// The name of the security level.
     pub security: &'a str,
     /// The name of the algorithm.
@@ -252,6 +254,9 @@ impl Described<'_> {
         study.insert("partition", text(self.partition.name()));
         study.insert("security", text(self.security));
         study.insert("csv", text(self.csv));
+        if !self.release.is_published() {
+            study.insert("release", text(self.release.name()));
+        }
         let is_fragmented = self.algorithm == super::Algorithm::D2pt.name();
         let mut algorithm = Table::new();
         algorithm.insert("name", text(self.algorithm));
@@ -346,6 +351,7 @@ k = 2
         Described {
             name: &study.name,
             partition: study.partition,
+            release: study.release,
             security: "published",
             algorithm,
             csv: study.csv.name(),

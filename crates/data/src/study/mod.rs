@@ -14,6 +14,7 @@ mod identity;
 mod query;
 mod release_files;
 mod split;
+mod virtual_database;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use query::{AnswerKind, Query};
 pub(crate) use release_files::safe_name;
 pub use release_files::{CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, taxonomy_files};
 pub use split::{Split, SplitError};
+pub use virtual_database::{CLASSES_FILE, RECORDS, ReleaseKind};
 
 /// A study, read and checked.
 #[derive(Debug, Clone)]
@@ -45,6 +47,8 @@ pub struct Study {
     pub parent: Option<String>,
     /// Whether sites hold different people or the same people.
     pub partition: Partition,
+    /// Whether a run publishes a release, or sites keep a virtual database.
+    pub release: ReleaseKind,
     /// What sites keep for audits, and who may look at it.
     pub audit: Option<Audit>,
     /// Which questions sites may ask each other about the table that they hold together; none where this is
@@ -151,6 +155,9 @@ impl Study {
         let audit = audit::read(&head)?;
         let words = [CsvText::Guarded, CsvText::Verbatim].map(|csv| (csv.name(), csv));
         let csv = head.word("csv", &words)?.unwrap_or_default();
+        let release = head
+            .word("release", &ReleaseKind::NAMES)?
+            .unwrap_or_default();
         head.finish()?;
 
         let (sites, columns) = sites(&root, partition)?;
@@ -173,10 +180,14 @@ impl Study {
         if algorithm == Algorithm::D2pt {
             fragments::refuse(&root, &schema)?;
         }
+        if release == ReleaseKind::Virtual {
+            virtual_database::refuse(&root, &head, &schema, partition)?;
+        }
         Ok(Self {
             name,
             parent,
             partition,
+            release,
             audit,
             query,
             csv,
@@ -193,6 +204,11 @@ impl Study {
     /// Whether releases of the study are fragmented: several tables that only a group number joins.
     pub fn is_fragmented(&self) -> bool {
         self.algorithm == Algorithm::D2pt
+    }
+
+    /// Whether a run publishes nothing, and sites keep a virtual database.
+    pub fn is_virtual(&self) -> bool {
+        self.release == ReleaseKind::Virtual
     }
 
     /// The columns of a site's own table.

@@ -3,6 +3,7 @@
 
 use super::Study;
 use super::fragments::{QUASI_FILE, fragment_files};
+use super::virtual_database::CLASSES_FILE;
 use crate::attribute::{Role, Schema};
 
 /// The table of a release that is not fragmented, as text.
@@ -23,6 +24,9 @@ const LONGEST: usize = 100;
 impl Study {
     /// The tables of a release; the table that is read first stands first.
     pub fn release_tables(&self) -> Vec<String> {
+        if self.is_virtual() {
+            return vec![String::from(CLASSES_FILE)];
+        }
         if !self.is_fragmented() {
             return [CSV_FILE, PARQUET_FILE].map(String::from).into();
         }
@@ -33,11 +37,13 @@ impl Study {
             .collect()
     }
 
-    /// The files of a release that all sites have alike, in a fixed order: tables, package,
-    /// taxonomies. Folders are told by `/`.
+    /// The files of a release, or of what all sites of a virtual database know, that all sites have alike,
+    /// in a fixed order: tables, package, taxonomies. Folders are told by `/`.
     pub fn release_files(&self) -> Vec<String> {
         let mut files = self.release_tables();
-        files.push(String::from(PACKAGE_FILE));
+        if !self.is_virtual() {
+            files.push(String::from(PACKAGE_FILE));
+        }
         files.extend(taxonomy_files(&self.schema).into_iter().flatten());
         files
     }

@@ -3,7 +3,7 @@
 
 use hedgerow_data::study::Algorithm;
 use hedgerow_data::{Cell, Codes, Release, Role};
-use hedgerow_protocols::horizontal::assembly::{self, assemble};
+use hedgerow_protocols::horizontal::assembly::{self, assemble, known};
 use hedgerow_protocols::horizontal::clustering::cluster;
 use hedgerow_protocols::horizontal::cover::{covers, writings};
 use hedgerow_protocols::horizontal::mondrian::partition;
@@ -17,7 +17,8 @@ use crate::study::plan::Draws;
 use crate::study::ready::{Columns, Contribution, Ready};
 
 impl Ready {
-    /// Where sites hold different people: classes, how they are written, and the joint release.
+    /// Where sites hold different people: classes, how they are written, and the joint release; of a virtual
+    /// database, what all sites know of it instead.
     pub(super) async fn with_people(
         &self,
         party: &mut Party,
@@ -57,7 +58,10 @@ impl Ready {
             (partition, cells, None)
         };
         let verbatim = self.verbatim(columns);
-        let release = assemble(party, schema, &partition, &cells, &verbatim).await?;
+        let release = match self.study.is_virtual() {
+            true => known(party, schema, &partition, &cells)?,
+            false => assemble(party, schema, &partition, &cells, &verbatim).await?,
+        };
         let sizes = partition.classes.iter().map(|class| class.size);
         let opened = recount::Opened {
             records: Some(partition.records),

@@ -12,6 +12,7 @@ use super::table::Answers;
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::release::Release;
+use crate::release::refused::FolderRefused;
 use crate::verify::read::Read;
 use crate::verify::{own_word, release_file};
 
@@ -64,6 +65,10 @@ impl Released {
                 &described.study
             }
         };
+        if study.is_virtual() {
+            let path = release.path().to_owned();
+            return Err(FolderRefused::Virtual { path }.into());
+        }
         let file = release_file(release.path(), Some(study), None)?;
         let read = Read::open(&file, study, observer)?;
         Ok(Self {

@@ -14,7 +14,7 @@
 //! names the key.
 
 use hedgerow_data::Recode;
-use hedgerow_data::study::{DescribedColumn, Partition};
+use hedgerow_data::study::{DescribedColumn, Partition, ReleaseKind};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::{Requirement, Stated};
 use hedgerow_smc::exposure::LossOfPrivacy;
@@ -111,6 +111,9 @@ pub struct Statement {
     pub date: String,
     /// How the table was spread over the sites.
     pub partition: Partition,
+    /// `virtual` where nothing was published, and the files say what all sites know of a virtual database.
+    #[serde(default, skip_serializing_if = "ReleaseKind::is_published")]
+    pub release: ReleaseKind,
     /// How classes are written where a column does not name a recoding of its own.
     pub recode: Recode,
     /// What every class was made to satisfy.

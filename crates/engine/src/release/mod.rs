@@ -8,6 +8,7 @@ pub(crate) mod files;
 pub(crate) mod manifest;
 pub(crate) mod ordered;
 pub(crate) mod outcome;
+mod own_rows;
 pub(crate) mod publish;
 pub(crate) mod published;
 pub(crate) mod recount;

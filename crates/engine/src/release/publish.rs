@@ -34,7 +34,7 @@ impl Ready {
         let path = folder.join(files.first().map_or("", String::as_str));
         let read = Read::open(&path, &self.study, &())?;
         // A release does not show sites: models that speak of sites were checked during the run.
-        let (visible, _) = visible(&self.requirement);
+        let (visible, _) = visible(&self.requirement, &self.study);
         let (classes, verdict) = read.judge(None, &[], Some(&visible), None)?;
         let utility = read.losses(&self.study, &classes, None, Some(&self.requirement));
         let published = Published {

@@ -52,6 +52,12 @@ pub enum FolderRefused {
         /// What to do.
         hint: &'static str,
     },
+    /// What sites know of a virtual database has no rows to ask.
+    #[error("{}: is what all sites know of a virtual database, whose rows each site keeps for itself\nhint: ask the sites, with hedgerow query --site site.toml", path.display())]
+    Virtual {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A link, a pipe or a device in the place of a file.
     #[error("{}: is no regular file, and is not read\nhint: have whoever made the folder send the file itself", file.display())]
     NotRegular {

@@ -103,6 +103,7 @@ impl Statement {
             hedgerow: String::from(env!("CARGO_PKG_VERSION")),
             date: written(day),
             partition: study.partition,
+            release: study.release,
             recode: study.recode,
             requirement: Demanded::from(&ready.requirement),
             columns: DescribedColumn::of_study(study),

@@ -16,6 +16,8 @@ pub(super) struct Facts {
     pub(super) study: String,
     pub(super) algorithm: &'static str,
     pub(super) security: &'static str,
+    /// Whether nothing was published.
+    pub(super) is_virtual: bool,
     pub(super) report: Verified,
     pub(super) sizes: Sizes,
 }
@@ -85,6 +87,7 @@ impl Facts {
             study: study.name.clone(),
             algorithm: study.algorithm.name(),
             security: opened.run.security.name(),
+            is_virtual: study.is_virtual(),
             sizes: Sizes::of(&report.sizes),
             report,
         }
@@ -144,7 +147,10 @@ impl Facts {
                     false => "cannot be seen",
                 }),
                 holds: Some(is_attested),
-                worst: String::from("a release does not show sites"),
+                worst: String::from(match self.is_virtual {
+                    true => "nothing is published that shows it",
+                    false => "a release does not show sites",
+                }),
                 is_seen: false,
             }));
         }

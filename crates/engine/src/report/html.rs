@@ -85,7 +85,12 @@ fn head(html: &mut Html, facts: &Facts) {
         ));
     });
     let (class, said) = match facts.headline() {
+        Headline::Holds if facts.is_virtual => ("verdict good", "The virtual database holds."),
         Headline::Holds => ("verdict good", "The release holds."),
+        Headline::Unseen if facts.is_virtual => (
+            "verdict warn",
+            "The virtual database holds as far as it is shown.",
+        ),
         Headline::Unseen => (
             "verdict warn",
             "The release holds as far as it can be seen.",
@@ -143,9 +148,14 @@ pub(super) fn reasons(facts: &Facts) -> Vec<String> {
     let manifest = facts.report.manifest.as_ref();
     // What sites signed for is of no use where the files are not what they signed.
     if !unseen.is_empty() && manifest.is_none_or(|check| check.findings.is_empty()) {
-        said.push(format!(
-            "A release does not show sites, and no sites have signed for {unseen}."
-        ));
+        said.push(match facts.is_virtual {
+            true => format!(
+                "Nothing is published: each site keeps its own rows, and this folder has what all sites know of them, classes with their sizes. That the sites satisfied {unseen} was decided by their protocol during the run and is not shown here."
+            ),
+            false => format!(
+                "A release does not show sites, and no sites have signed for {unseen}."
+            ),
+        });
     }
     if facts.headline() == Headline::Holds {
         let held = names(&|demand| demand.holds == Some(true) && demand.is_seen);

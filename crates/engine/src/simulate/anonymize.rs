@@ -73,6 +73,10 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     let count = owners.as_ref().map_or(1, Owners::count);
     let sites = owners.as_ref().map(|_| count as u64);
     let ready = Ready::new(Arc::clone(&study.opened), sites)?;
+    if ready.study.is_virtual() {
+        let study = ready.opened.path.clone();
+        return Err(StudyRefused::OneParty { study }.into());
+    }
     if ready.is_vertical() {
         if column.is_some() {
             return Err(SplitRefused::HasNoOwners.into());

@@ -9,7 +9,6 @@ use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Entry, Journal, JournalError};
 use hedgerow_node::knock::Due;
 
-use super::folder::release_folder;
 use super::refused::SiteRefused;
 use crate::error::Error;
 
@@ -51,15 +50,15 @@ pub(crate) fn require_due(data: &Path, versions: &[StudyHash], number: u32) -> R
             study: other.study,
         }));
     }
-    let folder = release_folder(data, number);
-    if folder.exists() {
-        return Err(SiteRefused::ReleaseThere {
+    let folders = ["release", "virtual"].map(|name| data.join(format!("{name}-{number}")));
+    match folders.into_iter().find(|folder| folder.exists()) {
+        Some(folder) => Err(SiteRefused::ReleaseThere {
             folder,
             run: number,
         }
-        .into());
+        .into()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// What this site's node says to a site that asks for a run.

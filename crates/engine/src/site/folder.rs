@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::{FileError, write_release};
+use hedgerow_data::files::FileError;
 use hedgerow_data::{Release, Study};
 use serde_json::Value;
 
@@ -13,9 +13,13 @@ use crate::release::published::Published;
 use crate::release::refused::FolderRefused;
 use crate::study::ready::Ready;
 
-/// Where the release of a run lies in a data folder.
-pub(crate) fn release_folder(data: &Path, number: u32) -> PathBuf {
-    data.join(format!("release-{number}"))
+/// Where the release of a run lies in a data folder, or what all sites know of a virtual database.
+pub(crate) fn table_folder(data: &Path, number: u32, study: &Study) -> PathBuf {
+    let name = match study.is_virtual() {
+        true => "virtual",
+        false => "release",
+    };
+    data.join(format!("{name}-{number}"))
 }
 
 /// Writes the release into the folder where it is made; files that an earlier process left there are
@@ -37,19 +41,6 @@ pub(super) fn clear(folder: &Path) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// Writes a site's local anonymized data set of a run into its data folder, beside the release and never
-/// inside: the file says which records are this site's.
-pub(super) fn keep_local(
-    data: &Path,
-    number: u32,
-    local: &Release,
-    study: &Study,
-) -> Result<PathBuf, Error> {
-    let path = data.join(format!("local-{number}.csv"));
-    write_release(&path, local, study, &())?;
-    Ok(path)
 }
 
 /// Gives the finished release its name. A release that an earlier process put there gives way if all

@@ -6,6 +6,7 @@ mod due;
 mod folder;
 mod gate;
 mod ledger;
+mod local;
 mod part;
 mod play;
 mod questions;

@@ -24,7 +24,8 @@ use hedgerow_smc::Seed;
 use tokio::net::TcpListener;
 
 use super::due::require_due;
-use super::folder::{clear, keep_local, release_folder, settle};
+use super::folder::{clear, settle, table_folder};
+use super::local::keep_local;
 use super::play::{Play, Played};
 use super::refused::SiteRefused;
 use super::standing::Board;
@@ -151,9 +152,9 @@ impl Part {
         Ok(last.unwrap_or(number).saturating_add(1))
     }
 
-    /// Where the release will lie.
+    /// Where the release will lie, or what all sites know of a virtual database.
     pub(crate) fn folder(&self, number: u32) -> PathBuf {
-        release_folder(&self.site.data, number)
+        table_folder(&self.site.data, number, &self.ready.study)
     }
 
     /// The folder in which the release is made.
@@ -316,6 +317,10 @@ impl Part {
             loss_of_privacy: None,
             shared: self.ready.shared(groups.as_ref(), sites),
         };
+        let of_run = (self.agreement.hash, number, &*self.secret);
+        let local = local
+            .map(|local| keep_local(&self.site.data, &local, &self.ready.study, &signed, of_run))
+            .transpose()?;
         let manifest = account.signed(signed, names, &self.keys, &seals);
         let writer = (self.site.name.as_str(), &*self.secret);
         close(
@@ -324,9 +329,6 @@ impl Part {
             &self.ready.opened,
             Some(writer),
         )?;
-        let local = local
-            .map(|local| keep_local(&self.site.data, number, &local, &self.ready.study))
-            .transpose()?;
         published.folder = settle(&self.unfinished(number), &self.folder(number))?;
         board.settling();
         let folder = published.folder.clone();

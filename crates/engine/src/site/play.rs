@@ -86,7 +86,9 @@ impl Play {
         let transcript = party.transcript().cloned();
         let transcript = transcript.ok_or(SiteRefused::Alone)?;
         let (published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
-        let reasons = self.ready.unsound(&joint.opened, &release, &published);
+        let local = self.ready.local(&joint, contribution);
+        let mut reasons = self.ready.unsound(&joint.opened, &release, &published);
+        reasons.extend(self.ready.unfit_rows(&joint, contribution, local.as_ref()));
         if !reasons.is_empty() {
             let _ = super::folder::clear(&self.unfinished);
             return Err(Error::Unsound { reasons });
@@ -103,7 +105,6 @@ impl Play {
         };
         let signed = Statement::of_run(&self.ready, &run, &published)?;
         let statement = signed.bytes();
-        let local = self.ready.local(&joint, contribution);
         let played = Played {
             published,
             signed,

@@ -237,13 +237,13 @@ pub enum SiteRefused {
         /// The row.
         source: ForeignRow,
     },
-    /// A class that cannot be.
-    #[error("{}: record {row} is no class of this study\nhint: the file was changed since its run; bring it back", file.display())]
-    NoClass {
-        /// The file of the classes.
+    /// A file of a run with which questions are answered is not as it was.
+    #[error("{}: is not as it was when run {run} ended\nhint: bring it back from a copy; without it this site answers no questions about the run", file.display())]
+    ChangedRows {
+        /// The file.
         file: PathBuf,
-        /// The class, from 1.
-        row: usize,
+        /// The run.
+        run: u32,
     },
     /// The study names no auditor.
     #[error(

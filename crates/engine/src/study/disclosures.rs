@@ -34,7 +34,10 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
             all.extend(ready.plan().discloses(security));
             all.extend(cover::discloses());
         }
-        all.extend(assembly::discloses());
+        match ready.study.is_virtual() {
+            true => all.push(assembly::ALIKE),
+            false => all.extend(assembly::discloses()),
+        }
         all.extend(security.discloses());
     }
     all

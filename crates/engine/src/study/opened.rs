@@ -96,6 +96,7 @@ impl Opened {
         let described = Described {
             name: &said.study,
             partition: said.partition,
+            release: said.release,
             security: &said.security,
             algorithm: &said.algorithm,
             csv: &said.csv,

@@ -78,6 +78,10 @@ impl Ready {
                 most: MOST_COMBINATIONS,
             }));
         }
+        if study.is_virtual() && study.query.is_none() {
+            let study = opened.path.clone();
+            return Err(StudyRefused::NoQuestions { study }.into());
+        }
         let mut attributes = study.schema.attributes().iter();
         let text = attributes
             .find(|attribute| attribute.role == Role::Other && attribute.domain == Domain::Text);

@@ -42,6 +42,18 @@ pub enum StudyRefused {
         /// The column.
         column: String,
     },
+    /// A virtual database that nobody may ask.
+    #[error("{}: release = \"virtual\" publishes nothing, and without [query] nobody may ask\nhint: write [query] and answers = [\"totals\"], or [\"totals\", \"rows\"]", study.display())]
+    NoQuestions {
+        /// The study.
+        study: PathBuf,
+    },
+    /// A virtual database of one party, who has the whole table.
+    #[error("{}: release = \"virtual\" is for several sites, who keep a virtual database together; one party has the whole table\nhint: leave it out to anonymize the table, or give --sites to hedgerow simulate", study.display())]
+    OneParty {
+        /// The study.
+        study: PathBuf,
+    },
     /// The requirement speaks of sites, which the table of one party does not show.
     #[error("{}: {model} speaks of sites, and the table does not say whose its records are\nhint: give --provider-column, the column that names each record's site", study.display())]
     OfSites {

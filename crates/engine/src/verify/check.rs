@@ -87,10 +87,11 @@ pub struct Tampered {
     pub release: PathBuf,
 }
 
-/// A demand that speaks of sites, which a release does not show.
+/// A demand that a release does not show: it speaks of sites, or of sensitive values that a virtual database
+/// keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteDemand {
-    /// The key of the model: `site_diversity` or `m`.
+    /// The key of the model, such as `site_diversity` or `m`.
     pub model: &'static str,
     /// The demand in words.
     pub words: String,

@@ -15,7 +15,7 @@ pub use questions::{QueryKind, Questions};
 use std::path::{Path, PathBuf};
 
 use hedgerow_data::files::{read_release_of, read_text};
-use hedgerow_data::study::QUASI_FILE;
+use hedgerow_data::study::{CLASSES_FILE, QUASI_FILE};
 use hedgerow_data::{Cell, Release as Cells, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::query_error;
@@ -69,6 +69,9 @@ pub struct Verdict {
     /// The file that was read.
     #[serde(skip)]
     pub file: PathBuf,
+    /// Whether the file is what all sites know of a virtual database.
+    #[serde(skip)]
+    is_virtual: bool,
     /// Which columns have which role, where nobody but the release says so.
     #[serde(skip)]
     roles: Vec<Vec<String>>,
@@ -297,6 +300,9 @@ pub(crate) fn release_file(
     if is_fragmented {
         return Ok(path.join(QUASI_FILE));
     }
+    if study.is_some_and(Study::is_virtual) {
+        return Ok(path.join(CLASSES_FILE));
+    }
     let first = check.map_or("release.parquet", Check::file);
     let names = [first, "release.parquet", "release.csv"];
     let found = names
@@ -352,17 +358,17 @@ fn with_study(
     });
     // Sites are not in a release: where all of them signed it, they attest to the models that speak of
     // sites; where it was made in one place, nobody attests, and the verdict says that these models
-    // cannot be seen.
+    // cannot be seen. What a virtual database does not show, a site has no way to count before it signs.
     if questions.against.is_none()
         && provider.is_none()
         && let (Some(check), Some(whole)) = (check, &requirement)
         && (check.attests() || check.is_unattested())
     {
-        let (seen, of_sites) = visible(whole);
-        if check.attests() {
-            check.attested = of_sites;
+        let (seen, hidden) = visible(whole, study);
+        if check.attests() && !study.is_virtual() {
+            check.attested = hidden;
         } else {
-            check.unseen = of_sites;
+            check.unseen = hidden;
         }
         requirement = Some(seen);
     }
@@ -443,6 +449,7 @@ fn with_study(
         manifest: None,
         sizes: classes.sizes().collect(),
         file: file.to_owned(),
+        is_virtual: study.is_virtual(),
         roles: roles(study),
     })
 }
@@ -549,6 +556,7 @@ fn without_study(
         manifest: None,
         sizes: classes.sizes().collect(),
         file,
+        is_virtual: false,
         roles: Vec::new(),
     })
 }

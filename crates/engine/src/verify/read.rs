@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{ReleaseTable, read_fragments, read_release_of};
+use hedgerow_data::files::{ReleaseTable, read_classes, read_fragments, read_release_of};
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify_by};
-use hedgerow_privacy::{Requirement, Sensitive};
+use hedgerow_privacy::{Model, Requirement, Sensitive};
 
 use super::check::SiteDemand;
 use crate::error::Error;
@@ -39,6 +39,15 @@ impl Read {
             });
         }
         let watch = observer.begin(Work::Reading(path));
+        if study.is_virtual() {
+            let text = read_classes(path, study, &*watch)?;
+            return Ok(Self {
+                release: Release::of_classes(&text, &study.schema)?,
+                text,
+                disordered: Vec::new(),
+                contradictions: Vec::new(),
+            });
+        }
         let ReleaseTable {
             text,
             contradictions,
@@ -121,13 +130,18 @@ pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
     counts
 }
 
-/// A requirement without what speaks of sites, which a release does not show; and what does.
-pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<SiteDemand>) {
+/// A requirement without what a release of the study does not show, and what that is: demands that speak of
+/// sites; of a virtual database, whose sensitive values are shown nowhere, all but the sizes of classes.
+pub(crate) fn visible(requirement: &Requirement, study: &Study) -> (Requirement, Vec<SiteDemand>) {
+    let is_hidden = |model: &Model| match study.is_virtual() {
+        true => !matches!(model, Model::KAnonymity { .. }),
+        false => model.speaks_of_sites(),
+    };
     let models = requirement.models.iter();
-    let models = models.filter(|model| model.speaks_of_sites());
     let mut demands: Vec<SiteDemand> = models
+        .filter(|model| is_hidden(model))
         .map(|model| SiteDemand {
-            model: "site_diversity",
+            model: model.key(),
             words: model.to_string(),
         })
         .collect();
@@ -137,6 +151,6 @@ pub(crate) fn visible(requirement: &Requirement) -> (Requirement, Vec<SiteDemand
     }));
     let mut visible = requirement.clone();
     visible.m = None;
-    visible.models.retain(|model| !model.speaks_of_sites());
+    visible.models.retain(|model| !is_hidden(model));
     (visible, demands)
 }

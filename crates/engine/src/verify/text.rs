@@ -94,12 +94,11 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
         rows.push(words([&model.words, "", "attested by all sites", "signed"]));
     }
     for model in report.manifest.iter().flat_map(|check| &check.unseen) {
-        rows.push(words([
-            &model.words,
-            "",
-            "cannot be seen in a release",
-            "not shown",
-        ]));
+        let why = match report.is_virtual {
+            true => "decided during the run; nothing is published",
+            false => "cannot be seen in a release",
+        };
+        rows.push(words([&model.words, "", why, "not shown"]));
     }
     text.push_str(&aligned(&rows));
 

@@ -6,6 +6,7 @@ mod published;
 mod query;
 mod questions;
 mod tables;
+mod virtual_database;
 mod ward;
 
 #[path = "../../examples/embed.rs"]

@@ -176,44 +176,6 @@ fn a_study_without_query_answers_nothing_and_a_site_without_node_says_so() {
     });
 }
 
-/// Where a run published nothing, classes and number of records are in a file of their own.
-#[test]
-fn a_table_that_was_not_published_is_asked_by_its_classes() {
-    let world = World::new("hardened", BOTH, [OPEN; 3]);
-    let question = "SELECT age, place, count(*) FROM ward WHERE days < 10 GROUP BY age, place";
-    world.ask(async || {
-        let question = world.question(question);
-        let expected = world.of_release(&question);
-        let release = std::fs::read_to_string(world.path("north/release-1/release.csv")).unwrap();
-        let mut classes = std::collections::BTreeMap::<String, u64>::new();
-        for line in release.lines().skip(1) {
-            *classes.entry(class_of(line)).or_default() += 1;
-        }
-        let lines = classes
-            .iter()
-            .map(|(class, count)| format!("{class},{count}\n"));
-        let text = format!("age,place,records\n{}", lines.collect::<String>());
-        for site in SITES {
-            std::fs::write(world.path(&format!("{site}/classes-1.csv")), &text).unwrap();
-            std::fs::remove_dir_all(world.path(&format!("{site}/release-1"))).unwrap();
-        }
-        let answer = world.site("south").ask(Some(1), &question).await.unwrap();
-        assert_eq!(answer, expected);
-    });
-}
-
-/// The first two cells of a line of a release.
-fn class_of(line: &str) -> String {
-    let mut is_quoted = false;
-    let mut cells = 0;
-    let end = line.char_indices().find(|(_, letter)| {
-        is_quoted ^= *letter == '"';
-        cells += usize::from(*letter == ',' && !is_quoted);
-        cells == 2
-    });
-    line[..end.unwrap().0].to_owned()
-}
-
 #[test]
 fn a_site_whose_node_is_gone_is_named_within_seconds() {
     let world = World::new("hardened", BOTH, [OPEN; 3]);

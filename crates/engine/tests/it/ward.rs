@@ -17,6 +17,7 @@ const STUDY: &str = r#"[study]
 name = "ward"
 partition = "horizontal"
 security = "SECURITY"
+release = "RELEASE"
 [[attribute]]
 name = "age"
 role = "quasi"
@@ -37,6 +38,7 @@ role = "sensitive"
 values = ["asthma", "flu", "ulcer"]
 [require]
 k = 4
+l = 2
 m = 0
 "#;
 
@@ -46,9 +48,15 @@ pub(crate) struct World(tempfile::TempDir);
 impl World {
     /// The sites, with what the study says of questions and what each site accepts.
     pub(crate) fn new(security: &str, query: &str, accept: [&str; 3]) -> Self {
+        Self::of(security, "published", query, accept)
+    }
+
+    /// The sites of a study whose table is published or virtual.
+    pub(crate) fn of(security: &str, release: &str, query: &str, accept: [&str; 3]) -> Self {
         let world = Self(tempfile::tempdir().unwrap());
         let study = world.path("study.toml");
-        let mut text = format!("{}{query}\n", STUDY.replace("SECURITY", security));
+        let mut text = STUDY.replace("SECURITY", security);
+        text = format!("{}{query}\n", text.replace("RELEASE", release));
         for site in SITES {
             let secret = Secret::generate().unwrap();
             secret
@@ -72,7 +80,7 @@ impl World {
                 .unwrap();
             std::fs::write(world.path(&format!("{site}.csv")), rows(place)).unwrap();
             let text = format!(
-                "site = \"{site}\"\nstudy = \"study.toml\"\nkey = \"{site}.key\"\ndata = \"{site}\"\npatience = 30\n[source]\nfile = \"{site}.csv\"\n[accept]\nminimum_k = 2\nminimum_m = 0\nmodels = [\"k\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"{security}\"]\ncolumns = [\"age\", \"place\", \"days\", \"disease\"]\ndisclosures = {disclosures:?}\n{accept}\n"
+                "site = \"{site}\"\nstudy = \"study.toml\"\nkey = \"{site}.key\"\ndata = \"{site}\"\npatience = 30\n[source]\nfile = \"{site}.csv\"\n[accept]\nminimum_k = 2\nminimum_l = 2\nminimum_m = 0\nmodels = [\"k\", \"l\"]\nalgorithms = [\"mondrian\"]\nsecurity = [\"{security}\"]\ncolumns = [\"age\", \"place\", \"days\", \"disease\"]\ndisclosures = {disclosures:?}\n{accept}\n"
             );
             let file = world.path(&format!("{site}.toml"));
             std::fs::write(&file, text).unwrap();

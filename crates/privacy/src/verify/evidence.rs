@@ -118,16 +118,11 @@ impl<'a> Evidence<'a> {
                             .map(|column| column.cells.as_slice()),
                     });
                 }
-                Role::Sensitive => {
-                    let codes = release
-                        .verbatim(position)
-                        .map(|codes| codes.iter().collect());
-                    sensitive.push(SensitiveColumn::of_domain(
-                        &attribute.name,
-                        codes.unwrap_or_default(),
-                        &attribute.domain,
-                    ));
-                }
+                // What all sites know of a virtual database has no sensitive values.
+                Role::Sensitive => sensitive.extend(release.verbatim(position).map(|codes| {
+                    let codes = codes.iter().collect();
+                    SensitiveColumn::of_domain(&attribute.name, codes, &attribute.domain)
+                })),
                 Role::Identifier if text.column(&attribute.name).is_some() => {
                     identifiers.push(attribute.name.clone());
                 }

@@ -74,6 +74,35 @@ pub async fn assemble(
     Ok(released(schema, &written.cells, &positions, &rows))
 }
 
+/// What all sites know of a virtual database, whose rows are put together nowhere: the classes as a release
+/// would write them, with as many records as they have, and no verbatim column.
+///
+/// # Discloses
+/// Nothing that was not opened before; the ledger names classes that are written alike a second time.
+pub fn known(
+    party: &mut Party,
+    schema: &Arc<Schema>,
+    partition: &Partition,
+    cells: &[Vec<Cell>],
+) -> Result<Release, Error> {
+    let written = Written::of(cells);
+    let alike = written.alike(partition);
+    if !alike.is_empty() {
+        party.note(ALIKE, &alike)?;
+    }
+    let records = written.records(partition);
+    let rows = records.iter().zip(0..).flat_map(|(count, class)| {
+        // A table has fewer records than a machine has addresses.
+        std::iter::repeat_n(vec![class], *count as usize)
+    });
+    Ok(released(
+        schema,
+        &written.cells,
+        &[],
+        &rows.collect::<Vec<Row>>(),
+    ))
+}
+
 /// A site's local anonymized data set, a_i of JX08 section 4: its own rows, generalized as the joint
 /// classes are. All of them together are the release; one alone need not satisfy the requirement, and says
 /// which records are the site's, so it does not leave the site.

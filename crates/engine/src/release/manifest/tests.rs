@@ -59,6 +59,7 @@ fn sample() -> Manifest {
         hedgerow: String::from("0.1.0"),
         date: String::from("2026-01-31"),
         partition: Partition::Horizontal,
+        release: ReleaseKind::Virtual,
         recode: Recode::Set,
         requirement: Demanded {
             words: vec![String::from("k = 5"), String::from("m = 1")],
@@ -286,6 +287,7 @@ fn an_unknown_or_missing_key_is_named() {
         "synchronizations",
         "same_at_first",
         "restored",
+        "release",
         "site",
         "seal",
         "files",

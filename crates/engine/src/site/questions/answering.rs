@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hedgerow_data::study::AnswerKind;
 use hedgerow_node::accept::AcceptQuery;
 use hedgerow_node::agreement::Agreement;
+use hedgerow_node::identity::PublicKey;
 use hedgerow_node::journal::Journal;
 use hedgerow_node::questions::{Answering, Given, PartError, Prepared, Refusal, Unprepared};
 use hedgerow_protocols::query::{self, Answer, Answered, Question};
@@ -23,6 +24,8 @@ pub(super) struct Rows {
     data: PathBuf,
     agreement: Arc<Agreement>,
     me: u16,
+    /// This site's key in the study.
+    key: PublicKey,
     accept: AcceptQuery,
     security: Security,
     /// The tables that were asked last, by run.
@@ -35,6 +38,7 @@ impl Rows {
             data: part.site.data.clone(),
             agreement: Arc::clone(&part.agreement),
             me: part.place,
+            key: part.secret.public(),
             accept: part.site.accept.query.clone(),
             security: part.ready.run.security,
             tables: Mutex::default(),
@@ -90,7 +94,7 @@ impl Rows {
         if !entries.any(|entry| entry.number == run && is_asked(entry, &self.agreement)) {
             return Err(Refusal::Run.into());
         }
-        let table = read(&self.data, run, &self.agreement.study);
+        let table = read(&self.data, run, &self.agreement, &self.key);
         let table = Arc::new(table.map_err(|error| own(error.without_values()))?);
         if tables.len() >= MOST_TABLES {
             tables.remove(0);

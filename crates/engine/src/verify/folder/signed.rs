@@ -98,6 +98,7 @@ impl Check {
         let requirement = requirement.as_ref().map(Demanded::from);
         for (key, is_same) in [
             ("partition", said.partition == study.partition),
+            ("release", said.release == study.release),
             ("recode", said.recode == study.recode),
             ("csv", said.csv == study.csv.name()),
             ("columns", said.columns == DescribedColumn::of_study(study)),
