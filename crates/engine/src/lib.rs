@@ -82,8 +82,8 @@ pub use simulate::split::Deal;
 pub use simulate::{Outcome, Simulation, Sites, anonymize, simulate};
 pub use site::refused::SiteRefused;
 pub use site::{
-    Audit, CarriedOut, LearnedInAll, Rejoined, RunSummary, Site, SiteLedger, Standing, State,
-    Status,
+    Audit, CarriedOut, JointTable, LearnedInAll, Rejoined, RunSummary, Site, SiteLedger, Standing,
+    State, Status,
 };
 pub use study::refused::{StudyRefused, TableRefused};
 pub use study::{Checked, Draft, Fitting, Study};

@@ -167,7 +167,7 @@ impl std::fmt::Display for Notice {
             Self::Approved { run } => write!(f, "run {run} was approved"),
             Self::Settling { folder } => write!(
                 f,
-                "the release lies in {}; waiting until every site has what it needs",
+                "what the run ended with lies in {}; waiting until every site has what it needs",
                 folder.display()
             ),
             Self::Behind { peer } => write!(
@@ -179,7 +179,7 @@ impl std::fmt::Display for Notice {
             Self::Begins { run } => write!(f, "run {run} begins"),
             Self::Over { run, folder } => write!(
                 f,
-                "run {run} is over; the release lies in {}",
+                "run {run} is over; what it ended with lies in {}",
                 folder.display()
             ),
             Self::Failed { run, why } => write!(f, "error: run {run}: {why}"),

@@ -30,4 +30,4 @@ pub use error::SqlError;
 pub use mode::Mode;
 pub use output::Reply;
 pub use session::{Limits, Planned, Session};
-pub use source::{ReleaseSource, Source};
+pub use source::{ReleaseSource, SiteSource, Source};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SqlError};
+use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, SqlError};
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
 #[derive(Debug, Parser)]
@@ -17,16 +17,22 @@ struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Ask a release in SQL
+    /// Ask a release, or the table that sites hold together, in SQL
     Query(Query),
 }
 
 #[derive(Debug, Args)]
 struct Query {
-    /// The folder of the release
-    release: PathBuf,
-    /// The statement; the table is named like the study
-    sql: String,
+    /// The folder of the release, unless --site is given; then the statement, whose table is named like the
+    /// study
+    #[arg(num_args = 1..=2, required = true, value_name = "[RELEASE] SQL")]
+    words: Vec<String>,
+    /// Ask the table that sites hold together, through the node of the site with this file
+    #[arg(long, value_name = "FILE")]
+    site: Option<PathBuf>,
+    /// The run whose table is asked; the last, where none is named
+    #[arg(long, value_name = "N", requires = "site")]
+    run: Option<u32>,
     /// What plain totals answer: estimate, certain, possible or bounds
     #[arg(long, default_value_t)]
     answer: Mode,
@@ -67,10 +73,15 @@ fn main() -> ExitCode {
 }
 
 async fn answer(query: &Query) -> Result<Reply, SqlError> {
-    let source = ReleaseSource::open(&query.release)?;
+    let (source, sql) = match (query.words.as_slice(), &query.site) {
+        ([release, sql], None) => (ReleaseSource::open(release)?, sql),
+        ([sql], Some(site)) => (SiteSource::open(site, query.run)?, sql),
+        ([_], None) => return Err(SqlError::NoTable),
+        _ => return Err(SqlError::TwoTables),
+    };
     let mut session = Session::new(source, Limits::default())?;
     session.set_mode(query.answer);
-    session.run(&query.sql).await
+    session.run(sql).await
 }
 
 fn show(query: &Query, reply: &Reply) -> Result<(), SqlError> {

@@ -1,12 +1,12 @@
-//! What answers questions: a release folder, or another table of the same kind.
+//! What answers questions: a release folder, or the table that sites hold together, through a site's node.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use hedgerow::Release;
 use hedgerow::query::Released;
+use hedgerow::{JointTable, Release, Site};
 use hedgerow_data::Schema;
 use hedgerow_protocols::query::{Answered, Question};
 
@@ -67,13 +67,55 @@ impl Source for ReleaseSource {
         let released = Arc::clone(&self.0);
         let asked = tokio::task::spawn_blocking(move || released.ask(&question)).await;
         match asked {
-            Ok(answered) => answered.map_err(|error| match error {
-                hedgerow::Error::Ask(refused) => SqlError::Refused(refused),
-                error => SqlError::Table(Box::new(error)),
-            }),
+            Ok(answered) => answered.map_err(unanswered),
             Err(error) => Err(SqlError::Running {
                 reason: error.to_string(),
             }),
         }
+    }
+}
+
+/// The table that sites hold together since a run, asked through the node of one of them. Whether the run
+/// published a release makes no difference.
+#[derive(Debug, Clone)]
+pub struct SiteSource(Arc<JointTable>);
+
+impl SiteSource {
+    /// The table of a site's file; of its last run, where none is named.
+    pub fn open(site: impl AsRef<Path>, run: Option<u32>) -> Result<Arc<dyn Source>, SqlError> {
+        let site = Site::open(site.as_ref()).map_err(Box::new)?;
+        let table = site.joint_table(run).map_err(Box::new)?;
+        Ok(Arc::new(Self(Arc::new(table))))
+    }
+}
+
+#[async_trait]
+impl Source for SiteSource {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn schema(&self) -> &Arc<Schema> {
+        self.0.schema()
+    }
+
+    fn has(&self, position: usize) -> bool {
+        self.0.has(position)
+    }
+
+    fn is_joined(&self, _positions: &[usize]) -> bool {
+        true
+    }
+
+    async fn ask(&self, question: Question) -> Result<Answered, SqlError> {
+        self.0.ask(&question).await.map_err(unanswered)
+    }
+}
+
+/// Why a question has no answer.
+fn unanswered(error: hedgerow::Error) -> SqlError {
+    match error {
+        hedgerow::Error::Ask(refused) => SqlError::Refused(refused),
+        error => SqlError::Table(Box::new(error)),
     }
 }

@@ -21,6 +21,7 @@ mod ways;
 pub use audit::Audit;
 pub use decide::CarriedOut;
 pub use ledger::{LearnedInAll, SiteLedger};
+pub use questions::JointTable;
 pub use rejoin::Rejoined;
 pub use standing::{Standing, State};
 pub use status::Status;

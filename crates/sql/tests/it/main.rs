@@ -8,4 +8,10 @@ mod answers;
 mod fragments;
 mod laws;
 mod refusals;
+mod sites;
 mod ward;
+
+/// Three sites with their nodes, as the tests of the library have them.
+#[allow(dead_code)]
+#[path = "../../../engine/tests/it/ward.rs"]
+mod world;

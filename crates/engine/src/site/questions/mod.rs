@@ -4,6 +4,9 @@
 mod answer;
 mod answering;
 mod held;
+mod joint_table;
+
+pub use joint_table::JointTable;
 
 use std::path::Path;
 use std::sync::Arc;
