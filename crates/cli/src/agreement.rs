@@ -121,6 +121,18 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         ));
         shown["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });
     }
+    if agreement.study.is_virtual() {
+        text.push_str("nothing is published: each site keeps its own rows of a virtual database\n");
+        shown["release"] = json!(agreement.study.release.name());
+    }
+    if let Some(query) = &agreement.study.query {
+        let answers: Vec<&str> = query.answers.iter().map(|kind| kind.name()).collect();
+        text.push_str(&format!(
+            "sites may ask each other for {}, as each accepts\n",
+            answers.join(" and ")
+        ));
+        shown["query"] = json!({ "answers": answers });
+    }
     opened.see_runnable()?;
     let disclosed = opened.discloses()?;
     let rows: Vec<Vec<String>> = disclosed

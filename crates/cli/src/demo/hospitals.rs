@@ -186,6 +186,9 @@ impl Town {
             secrets.push(secret);
             hospitals.push(hospital);
         }
+        if !is_vertical {
+            text.push_str("\n# Who accepts it may be asked for totals; no row moves.\n[query]\nanswers = [\"totals\"]\n");
+        }
         write(&study, &text)?;
         let study = Study::open(&study)?;
         let agreement = study.agreement()?;
@@ -223,8 +226,16 @@ fn accept(study: &Study, place: usize) -> Result<String, CliError> {
             "models = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nminimum_site_diversity = 2\nminimum_m = 1\n"
         }
     };
+    let sites = study.declared().sites.iter();
+    let names: Vec<&str> = sites.map(|site| site.name.as_str()).collect();
+    let questions = match study.is_vertical() {
+        true => String::new(),
+        false => format!(
+            "\n[accept.query]\nfrom = {names:?}\nanswers = [\"totals\"]\ncolumns = {columns:?}\n"
+        ),
+    };
     Ok(format!(
-        "[accept]\nminimum_k = {}\n{models}minimum_l = 3\nmaximum_t = 0.5\nalgorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n",
+        "[accept]\nminimum_k = {}\n{models}minimum_l = 3\nmaximum_t = 0.5\nalgorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n{questions}",
         study.requirement()?.k(),
         study.algorithm()
     ))

@@ -9,6 +9,7 @@ mod hospitals;
 mod institutions;
 mod postgres;
 mod processes;
+mod question;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -88,10 +89,17 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
         nodes.push(Child::node(hospital)?);
     }
     let standings = together(&town, &mut nodes).await?;
+    let answers = match arguments.vertical {
+        true => None,
+        false => {
+            talk("asking all four a question; their nodes answer with totals, and no row moves");
+            Some(question::together(&town).await?)
+        }
+    };
     drop(nodes);
     drop(servers);
 
-    if arguments.vertical {
+    let Some(answers) = answers else {
         talk("checking the release at each");
         let joint = check(&town)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -103,10 +111,11 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
             seconds,
         };
         return answer.answer(folder);
-    }
+    };
     talk("checking the release at each hospital, and what each would have had alone");
     let joint = check(&town)?;
     let alone = alone(&town)?;
+    let asked = question::Asked::beside(&town, &answers, &alone)?;
     let cost = Cost::sum(&standings);
     let seconds = started.elapsed().as_secs_f64();
     let ledger = standings[0]["ledger"].clone();
@@ -128,13 +137,16 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
         "together": { "classes": joint.found.classes, "ncp": ncp(&joint) },
         "cost": { "rounds": cost.rounds, "messages": cost.messages, "bytes": cost.bytes },
         "ledger": ledger,
+        "question": asked.json(),
         "postgres": uses_postgres,
         "seconds": seconds,
     });
     if arguments.keep.is_some() {
         value["release"] = json!(town.hospitals[0].release());
     }
-    let text = text(&town, &alone, &joint, &cost, &value, folder)?;
+    let mut text = text(&town, &alone, &joint, &cost, &value)?;
+    text.push_str(&asked.text());
+    text.push_str(&kept(&town, folder));
     Ok(Answer::new(text, &value, true))
 }
 
@@ -247,7 +259,6 @@ fn text(
     joint: &Verdict,
     cost: &Cost,
     value: &Value,
-    folder: &hospitals::Folder,
 ) -> Result<String, CliError> {
     let percent = |loss: f64| format!("{:.1} %", loss * 100.0);
     let head = ["hospital", "records", "alone", "together"].map(String::from);
@@ -296,7 +307,6 @@ fn text(
     text.push_str(&format!(
         "each hospital learned {learned} kinds of things beyond its own records, every one allowed by the\nstudy; the manifest lists them with the theorem that allows each\n"
     ));
-    text.push_str(&kept(town, folder));
     Ok(text)
 }
 

@@ -33,6 +33,37 @@ fn four_hospitals_publish_one_table_and_leave_nothing_running() {
         .map(Result::unwrap)
         .collect();
     assert!(releases.iter().all(|release| *release == releases[0]));
+    // The closing question: the truth, counted from the rows of each hospital, lies within the bounds.
+    let question = &answer["question"];
+    let mut truths = Vec::new();
+    for site in ["north", "south", "east", "west"] {
+        let rows = std::fs::read_to_string(path.join(format!("d/{site}/patients.csv"))).unwrap();
+        let is_meant = |line: &&str| {
+            let age: u32 = line.split(',').nth(1).unwrap().parse().unwrap();
+            age >= 40 && line.ends_with("20K and more")
+        };
+        truths.push(rows.lines().skip(1).filter(is_meant).count() as i64);
+    }
+    assert_eq!(question["together"]["truth"], truths.iter().sum::<i64>());
+    let mut asked = question["alone"].as_array().unwrap().clone();
+    for (alone, truth) in asked.iter().zip(&truths) {
+        assert_eq!(alone["truth"], *truth, "{alone}");
+    }
+    // A small hospital may have nothing to publish alone.
+    asked.retain(|alone| alone["low"].is_i64());
+    asked.push(question["together"].clone());
+    for one in &asked {
+        let number = |key: &str| one[key].as_i64().unwrap();
+        assert!(
+            number("low") <= number("truth") && number("truth") <= number("high"),
+            "{one}"
+        );
+    }
+    let log = std::fs::read_to_string(path.join("d/west/data/questions.log")).unwrap();
+    assert!(
+        log.contains("\"answered\"") && log.contains("north"),
+        "{log}"
+    );
     let kept = path.join("d").display().to_string();
     assert_eq!(processes(&kept), 0);
     let status = hedgerow(path, &["status", "--site", "d/west/site.toml", "--json"]);

@@ -15,6 +15,7 @@ mod reruns;
 mod setup;
 mod shared;
 mod versions;
+mod virtual_database;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hedgerow_data::Schema;
+use hedgerow_data::{Schema, Study};
 use hedgerow_protocols::query::{Answered, Fragmented, Held, Question, ask};
 use hedgerow_smc::{Party, Seed, Settings, Site};
 
@@ -71,14 +71,19 @@ impl Released {
         }
         let file = release_file(release.path(), Some(study), None)?;
         let read = Read::open(&file, study, observer)?;
-        Ok(Self {
+        Ok(Self::of(study, &read.release))
+    }
+
+    /// A release that was not written to a folder.
+    pub(crate) fn of(study: &Study, release: &hedgerow_data::Release) -> Self {
+        Self {
             name: study.name.clone(),
             schema: Arc::clone(&study.schema),
-            table: match Fragmented::release(&read.release) {
+            table: match Fragmented::release(release) {
                 Some(fragmented) => Table::Fragmented(fragmented),
-                None => Table::Whole(Held::release(&read.release)),
+                None => Table::Whole(Held::release(release)),
             },
-        })
+        }
     }
 
     /// The name of the study, which is the name of the table.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use hedgerow_data::files::Others;
+use hedgerow_data::study::ReleaseKind;
 use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Table};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::classes::Classes;
@@ -17,6 +18,7 @@ use super::split::Owners;
 use crate::error::Error;
 use crate::joint::one_party;
 use crate::observe::{Observer, Work};
+use crate::query::Released;
 use crate::study::Study;
 use crate::study::ready::{Contribution, Ready};
 use crate::table::Table as Rows;
@@ -187,6 +189,9 @@ pub struct Alone {
     pub classes: u64,
     /// NCP over the declared domains.
     pub ncp: f64,
+    /// What the site would publish, to be asked.
+    #[serde(skip)]
+    pub table: Released,
 }
 
 /// What a site achieves that publishes its table alone: its records and, where they cannot meet the
@@ -201,7 +206,15 @@ pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>)
         Ok((joint, _)) => {
             let losses = Meter::new(&alone, &table).losses(&[&joint.release]);
             let (classes, ncp) = (losses.classes, losses.ncp);
-            Ok((records, Ok(Alone { classes, ncp })))
+            let table = Released::of(&alone.study, &joint.release);
+            Ok((
+                records,
+                Ok(Alone {
+                    classes,
+                    ncp,
+                    table,
+                }),
+            ))
         }
         Err(ProtocolError::Unmeetable { model, .. }) => Ok((records, Err(model))),
         Err(other) => Err(other.into()),
@@ -220,8 +233,10 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     let of_sites: Vec<Model> = of_sites;
     let mut left_out: Vec<String> = of_sites.iter().map(Model::to_string).collect();
     left_out.extend(m.map(|m| format!("m = {m}")));
+    let mut study = ready.study.clone();
+    study.release = ReleaseKind::Published;
     let alone = Ready {
-        study: ready.study.clone(),
+        study,
         requirement,
         run: ready.run,
         split: ready.split.clone(),

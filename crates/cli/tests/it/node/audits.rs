@@ -8,7 +8,7 @@ use super::setup::{SITES, Shape, Site, USUAL, prepared, start_all};
 use super::{hedgerow, json};
 
 /// Puts lines below the head of the study, and has all sites sign it anew.
-fn amend(folder: &Path, sites: &[&str], lines: &str) {
+pub(super) fn amend(folder: &Path, sites: &[&str], lines: &str) {
     let study = folder.join("c/study.toml");
     let text = std::fs::read_to_string(&study).unwrap();
     let head = "partition = \"horizontal\"\n";

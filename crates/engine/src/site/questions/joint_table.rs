@@ -9,6 +9,7 @@ use hedgerow_protocols::query::{Answered, Question};
 
 use super::last_run;
 use crate::error::Error;
+use crate::query::{Answers, Statement};
 use crate::site::Site;
 use crate::site::refused::SiteRefused;
 
@@ -59,6 +60,15 @@ impl JointTable {
     /// The run that the table is of.
     pub const fn run(&self) -> u32 {
         self.run
+    }
+
+    /// Answers a statement.
+    pub async fn answer(&self, statement: &Statement) -> Result<Answers, Error> {
+        let mut answered = Vec::with_capacity(statement.questions().len());
+        for question in statement.questions() {
+            answered.push(self.ask(question).await?);
+        }
+        Ok(statement.answers(&answered))
     }
 
     /// Answers a question, as [`Site::ask`] does.
