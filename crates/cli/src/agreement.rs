@@ -8,7 +8,7 @@ use hedgerow::data::study;
 use hedgerow::node::agreement::{Agreement, Standing};
 use hedgerow::node::identity::Secret;
 use hedgerow::smc::RoleChoice;
-use hedgerow::words::aligned;
+use hedgerow::words::{NO_RELEASE, aligned};
 use hedgerow::{Draft, Study, StudyRefused};
 use serde_json::{Value, json};
 
@@ -140,6 +140,9 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
         .map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()])
         .collect();
     text.push_str("each site may learn\n");
+    if agreement.study.is_virtual() {
+        text.push_str(&format!("  ({NO_RELEASE})\n"));
+    }
     text.push_str(&aligned(&rows));
     shown["requires"] = json!(agreement.requirement);
     shown["discloses"] = disclosed

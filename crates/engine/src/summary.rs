@@ -17,7 +17,7 @@ use crate::release::manifest::Disclosed;
 use crate::release::published::Published;
 use crate::simulate::baselines::Baselines;
 use crate::study::ready::Ready;
-use crate::words::{aligned, count, thousands};
+use crate::words::{NO_RELEASE, aligned, count, thousands};
 
 /// The summary of a run: its keys in JSON are a contract, its [`Display`](std::fmt::Display) is for
 /// people.
@@ -230,6 +230,9 @@ impl Summary {
         }
         if !self.ledger.is_empty() {
             text.push_str("each site learned at most\n");
+            if self.known.is_some() {
+                text.push_str(&format!("  ({NO_RELEASE})\n"));
+            }
             let lines = self.ledger.iter().map(|line| {
                 vec![
                     format!("  {}", line.what),

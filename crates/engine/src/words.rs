@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 
 use hedgerow_privacy::SingledOut;
 
+/// What the ledger of a virtual database means by the release.
+pub const NO_RELEASE: &str = "where the release allows something, the table is meant that sites hold together: nothing is published, but it may be asked";
+
 /// Text that a terminal only shows. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| {

@@ -10,7 +10,7 @@ use super::plots;
 use super::words::{papers, protects};
 use crate::error::Error;
 use crate::exposure;
-use crate::words::{count, percent, thousands};
+use crate::words::{NO_RELEASE, count, percent, thousands};
 
 /// How the report looks, for pages that are to look like it.
 pub const STYLE: &str = include_str!("style.css");
@@ -450,6 +450,9 @@ fn ledger(html: &mut Html, facts: &Facts) {
             return;
         }
         html.put("p", "Everything that the run disclosed to a site beyond that site's own rows, with what allows it.");
+        if facts.is_virtual {
+            html.put("p", &format!("Here, {NO_RELEASE}."));
+        }
         let papers = papers(&lines);
         let rows = lines.into_iter().map(|line| {
             let because = match line.because {

@@ -12,7 +12,11 @@ const WIDEST: u64 = 40;
 
 pub(super) fn text(folder: &Path, facts: &Facts) -> String {
     let mut text = match facts.headline() {
+        Headline::Holds if facts.is_virtual => String::from("The virtual database holds.\n"),
         Headline::Holds => String::from("The release holds.\n"),
+        Headline::Unseen if facts.is_virtual => {
+            String::from("The virtual database holds as far as it is shown.\n")
+        }
         Headline::Unseen => String::from("The release holds as far as it can be seen.\n"),
         Headline::NotShown => String::from("It is not shown that the release holds.\n"),
         Headline::Fails => String::from("The release does not hold.\n"),
