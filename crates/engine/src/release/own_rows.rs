@@ -103,3 +103,121 @@ fn written<'a>(
         verbatim.iter().map(value).collect::<Option<_>>()?,
     ))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use hedgerow_data::files::{Others, read_table};
+    use hedgerow_data::{Column, ReleaseColumn};
+    use hedgerow_protocols::horizontal::Owner;
+
+    use super::*;
+    use crate::joint::one_party;
+    use crate::study::opened::Opened as Study;
+
+    const STUDY: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\", \"asthma\"]\n[require]\nk = 3\n";
+
+    /// A site's part that has ended, its rows, and its local anonymized data set.
+    fn ended(folder: &Path) -> (Ready, Joint, Contribution, Release) {
+        let rows = folder.join("rows.csv");
+        let text: String = (0..40u32)
+            .map(|row| {
+                let disease = ["flu", "flu", "ulcer", "flu", "asthma"][row as usize % 5];
+                format!("{},{disease}\n", row * row / 20)
+            })
+            .collect();
+        std::fs::write(&rows, format!("age,disease\n{text}")).unwrap();
+        let study = Study::parse(STUDY.to_owned(), folder).unwrap();
+        let ready = Ready::new(Arc::new(study), None).unwrap();
+        let table = read_table(&rows, &ready.study.schema, &Others::Refuse, &()).unwrap();
+        let contribution = Contribution::People(ready.columns(&table, 0..table.rows()));
+        let found = one_party(&ready, &contribution, (Owner::Site(0), 1), 1, |_| {});
+        let (joint, _) = found.unwrap();
+        let local = ready.local(&joint, &contribution).unwrap();
+        (ready, joint, contribution, local)
+    }
+
+    /// Why a site does not sign after this change of what it was left with.
+    fn reasons(change: impl FnOnce(&mut Joint, &mut Contribution, &mut Release)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let (ready, mut joint, mut contribution, mut local) = ended(folder.path());
+        change(&mut joint, &mut contribution, &mut local);
+        let reasons = ready.unfit_rows(&joint, &contribution, Some(&local));
+        reasons.join("; ")
+    }
+
+    fn changed(release: &Release, change: impl FnOnce(&mut Vec<ReleaseColumn>)) -> Release {
+        let mut columns = release.columns().to_vec();
+        change(&mut columns);
+        let rows = match &columns[1] {
+            ReleaseColumn::Verbatim(column) => column.len(),
+            _ => release.rows(),
+        };
+        Release::new(release.schema().clone(), columns, rows)
+    }
+
+    #[test]
+    fn rows_that_fit_are_signed_for() {
+        assert_eq!(reasons(|_, _, _| {}), "");
+    }
+
+    #[test]
+    fn a_class_that_does_not_cover_a_row_is_seen() {
+        let reasons = reasons(|_, contribution, _| {
+            let Contribution::People(columns) = contribution else {
+                panic!("people");
+            };
+            let mut other = Codes::for_size(100);
+            let ages = columns[0].as_ref().unwrap();
+            ages.iter().for_each(|age| other.push(99 - age));
+            columns[0] = Some(other);
+        });
+        assert!(reasons.contains("does not cover its values"), "{reasons}");
+    }
+
+    #[test]
+    fn a_class_smaller_than_what_this_site_has_in_it_is_seen() {
+        let reasons = reasons(|joint, _, _| {
+            joint.opened.classes.as_mut().unwrap()[0].1 = 1;
+        });
+        assert!(reasons.contains("said to have 1 records"), "{reasons}");
+    }
+
+    #[test]
+    fn a_row_that_is_missing_or_written_otherwise_is_seen() {
+        let missing = reasons(|_, _, local| {
+            *local = changed(local, |columns| {
+                let rows: Vec<usize> = (1..40).collect();
+                for column in columns {
+                    match column {
+                        ReleaseColumn::Generalized(cells) => *cells = cells.picked(&rows),
+                        ReleaseColumn::Verbatim(values) => *values = values.picked(&rows),
+                        ReleaseColumn::Absent => {}
+                    }
+                }
+            });
+        });
+        assert!(missing.contains("not as often"), "{missing}");
+        let otherwise = reasons(|_, _, local| {
+            *local = changed(local, |columns| {
+                let mut codes = Codes::for_size(3);
+                let ReleaseColumn::Verbatim(Column::Coded(values)) = &columns[1] else {
+                    panic!("diseases are verbatim");
+                };
+                values.iter().for_each(|value| codes.push((value + 1) % 3));
+                columns[1] = ReleaseColumn::Verbatim(Column::Coded(codes));
+            });
+        });
+        assert!(
+            otherwise.contains("not written as their classes are"),
+            "{otherwise}"
+        );
+        let absent = reasons(|_, _, local| {
+            *local = changed(local, |columns| columns[1] = ReleaseColumn::Absent);
+        });
+        assert!(absent.contains("is missing"), "{absent}");
+    }
+}
