@@ -1,11 +1,16 @@
 //! `hedgerow-sql`: SQL on a release, reached as `hedgerow query` and `hedgerow sql`.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SqlError};
+use hedgerow_node::site::SiteFile;
+use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Server, Session, SqlError, Verifier};
+use zeroize::Zeroizing;
+
+/// The fewest characters of a password.
+const SHORTEST: usize = 8;
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
 #[derive(Debug, Parser)]
@@ -19,6 +24,26 @@ struct Command {
 enum Verb {
     /// Ask a release in SQL
     Query(Query),
+    /// Serve a release to PostgreSQL's clients, as [sql] of site.toml says
+    Serve(Serve),
+    /// Make a user: asks for a password, and prints what site.toml needs
+    User(User),
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    /// The site's file
+    #[arg(long, value_name = "FILE")]
+    site: PathBuf,
+    /// The folder of the release
+    #[arg(long, value_name = "FOLDER")]
+    release: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct User {
+    /// The user's name
+    name: String,
 }
 
 #[derive(Debug, Args)]
@@ -42,9 +67,7 @@ struct Query {
 }
 
 fn main() -> ExitCode {
-    let Command {
-        verb: Verb::Query(query),
-    } = Command::parse();
+    let Command { verb } = Command::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -52,18 +75,79 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.to_string()),
     };
-    let answered = runtime.block_on(answer(&query));
-    let shown = answered.and_then(|reply| show(&query, &reply).map(|()| reply));
-    match shown {
-        Ok(reply) => {
-            // JSON has the note inside.
-            if let Some(note) = reply.note().filter(|_| !query.json) {
-                say(&format!("note: {note}"));
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => failed(&error.to_string()),
+    let done = match verb {
+        Verb::Query(query) => runtime.block_on(ask(&query)),
+        Verb::Serve(words) => runtime.block_on(serve(&words)),
+        Verb::User(words) => user(&words.name),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
     }
+}
+
+async fn ask(query: &Query) -> Result<(), String> {
+    let reply = answer(query).await.map_err(|error| error.to_string())?;
+    show(query, &reply).map_err(|error| error.to_string())?;
+    // JSON has the note inside.
+    if let Some(note) = reply.note().filter(|_| !query.json) {
+        say(&format!("note: {note}"));
+    }
+    Ok(())
+}
+
+/// Serves until a signal ends the program.
+async fn serve(words: &Serve) -> Result<(), String> {
+    let site = SiteFile::open(&words.site).map_err(|error| error.to_string())?;
+    for warning in &site.warnings {
+        say(&format!("warning: {warning}"));
+    }
+    let settings = site.sql.ok_or_else(|| {
+        let file = words.site.display();
+        format!("{file}: there is no [sql]\nhint: [sql] says where the server listens, with which certificate, and for whom")
+    })?;
+    let source = ReleaseSource::open(&words.release).map_err(|error| error.to_string())?;
+    let name = source.name().to_owned();
+    let server = Server::bind(&settings, source, Limits::default()).await;
+    let server = server.map_err(|error| error.to_string())?;
+    say(&format!("`{name}` is served at {}", server.address()));
+    server.run().await;
+    Ok(())
+}
+
+/// Makes a user; the password goes nowhere but into the verifier.
+fn user(name: &str) -> Result<(), String> {
+    if name.trim().is_empty() || name.contains(|letter: char| letter.is_control()) {
+        return Err(String::from(
+            "the name is empty, or has control characters in it",
+        ));
+    }
+    let unreadable = |error: std::io::Error| format!("the password cannot be read: {error}");
+    let password = match std::io::stdin().is_terminal() {
+        true => {
+            let first = rpassword::prompt_password("password: ").map_err(unreadable)?;
+            let first = Zeroizing::new(first);
+            let second = rpassword::prompt_password("again: ").map_err(unreadable)?;
+            if *first != *Zeroizing::new(second) {
+                return Err(String::from("the two are not the same"));
+            }
+            first
+        }
+        false => {
+            let mut line = Zeroizing::new(String::new());
+            std::io::stdin().read_line(&mut line).map_err(unreadable)?;
+            Zeroizing::new(line.trim_end_matches(['\n', '\r']).to_owned())
+        }
+    };
+    if password.chars().count() < SHORTEST {
+        return Err(format!("the password has fewer than {SHORTEST} characters"));
+    }
+    let verifier = Verifier::of(&password).map_err(|error| error.to_string())?;
+    let name = hedgerow_data::document::quoted(name);
+    let text = format!("[[sql.user]]\nname = {name}\nverifier = \"{verifier}\"\n");
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .map_err(|error| format!("the output cannot be written: {error}"))
 }
 
 async fn answer(query: &Query) -> Result<Reply, SqlError> {

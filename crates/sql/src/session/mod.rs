@@ -1,6 +1,7 @@
 //! A session: one analyst's statements, one after the other, with the session's own setting of what plain
 //! totals answer.
 
+mod parameters;
 mod statement;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement;
 use futures_util::StreamExt;
 
 use crate::error::{SqlError, missing_column};
@@ -24,6 +26,7 @@ use crate::output::Reply;
 use crate::rewrite::{aggregates, rewrite, scalars};
 use crate::source::Source;
 use crate::table::StudyTable;
+pub use parameters::Parameter;
 use statement::{Asked, read};
 
 /// What a statement may take.
@@ -148,13 +151,7 @@ impl Session {
             Asked::Query(statement) => statement,
         };
         let state = self.context.state();
-        let plan = state.statement_to_plan(*statement).await;
-        let plan = plan.map_err(|error| self.named(error))?;
-        let options = SQLOptions::new()
-            .with_allow_ddl(false)
-            .with_allow_dml(false)
-            .with_allow_statements(false);
-        options.verify_plan(&plan).map_err(SqlError::planning)?;
+        let plan = self.verified(*statement).await?;
         let plan = match parameters.is_empty() {
             true => plan,
             false => plan
@@ -169,6 +166,29 @@ impl Session {
             schema,
             mode: self.mode,
         })
+    }
+
+    /// The parameters `$1`, `$2`, … of a statement.
+    pub async fn parameters(&self, sql: &str) -> Result<Vec<Parameter>, SqlError> {
+        match read(sql, &self.table)? {
+            Asked::Set(_) | Asked::Show => Ok(Vec::new()),
+            Asked::Query(statement) => {
+                let plan = self.verified(*statement).await?;
+                parameters::parameters(&plan, &self.table)
+            }
+        }
+    }
+
+    /// A plan that reads the table, and only reads.
+    async fn verified(&self, statement: Statement) -> Result<LogicalPlan, SqlError> {
+        let plan = self.context.state().statement_to_plan(statement).await;
+        let plan = plan.map_err(|error| self.named(error))?;
+        let options = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
+        options.verify_plan(&plan).map_err(SqlError::planning)?;
+        Ok(plan)
     }
 
     /// Runs a statement.

@@ -8,4 +8,5 @@ mod answers;
 mod fragments;
 mod laws;
 mod refusals;
+mod serve;
 mod ward;
