@@ -30,6 +30,6 @@ mod table;
 pub use error::SqlError;
 pub use mode::Mode;
 pub use output::Reply;
-pub use serve::{NoRandomness, ServeError, Server, Verifier};
+pub use serve::{Log, NoRandomness, ServeError, Server, TlsError, Verifier};
 pub use session::{Limits, Parameter, Planned, Session};
 pub use source::{ReleaseSource, Source};

@@ -1,16 +1,14 @@
 //! `hedgerow-sql`: SQL on a release, reached as `hedgerow query` and `hedgerow sql`.
 
-use std::io::{IsTerminal as _, Write as _};
+mod commands;
+
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use hedgerow_node::site::SiteFile;
-use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Server, Session, SqlError, Verifier};
-use zeroize::Zeroizing;
-
-/// The fewest characters of a password.
-const SHORTEST: usize = 8;
+use commands::{Serve, User, say};
+use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SqlError};
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
 #[derive(Debug, Parser)]
@@ -26,24 +24,8 @@ enum Verb {
     Query(Query),
     /// Serve a release to PostgreSQL's clients, as [sql] of site.toml says
     Serve(Serve),
-    /// Make a user: asks for a password, and prints what site.toml needs
+    /// Make a user: asks for a password, and adds its verifier to site.toml
     User(User),
-}
-
-#[derive(Debug, Args)]
-struct Serve {
-    /// The site's file
-    #[arg(long, value_name = "FILE")]
-    site: PathBuf,
-    /// The folder of the release
-    #[arg(long, value_name = "FOLDER")]
-    release: PathBuf,
-}
-
-#[derive(Debug, Args)]
-struct User {
-    /// The user's name
-    name: String,
 }
 
 #[derive(Debug, Args)]
@@ -77,8 +59,8 @@ fn main() -> ExitCode {
     };
     let done = match verb {
         Verb::Query(query) => runtime.block_on(ask(&query)),
-        Verb::Serve(words) => runtime.block_on(serve(&words)),
-        Verb::User(words) => user(&words.name),
+        Verb::Serve(words) => runtime.block_on(words.run()),
+        Verb::User(words) => words.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -94,60 +76,6 @@ async fn ask(query: &Query) -> Result<(), String> {
         say(&format!("note: {note}"));
     }
     Ok(())
-}
-
-/// Serves until a signal ends the program.
-async fn serve(words: &Serve) -> Result<(), String> {
-    let site = SiteFile::open(&words.site).map_err(|error| error.to_string())?;
-    for warning in &site.warnings {
-        say(&format!("warning: {warning}"));
-    }
-    let settings = site.sql.ok_or_else(|| {
-        let file = words.site.display();
-        format!("{file}: there is no [sql]\nhint: [sql] says where the server listens, with which certificate, and for whom")
-    })?;
-    let source = ReleaseSource::open(&words.release).map_err(|error| error.to_string())?;
-    let name = source.name().to_owned();
-    let server = Server::bind(&settings, source, Limits::default()).await;
-    let server = server.map_err(|error| error.to_string())?;
-    say(&format!("`{name}` is served at {}", server.address()));
-    server.run().await;
-    Ok(())
-}
-
-/// Makes a user; the password goes nowhere but into the verifier.
-fn user(name: &str) -> Result<(), String> {
-    if name.trim().is_empty() || name.contains(|letter: char| letter.is_control()) {
-        return Err(String::from(
-            "the name is empty, or has control characters in it",
-        ));
-    }
-    let unreadable = |error: std::io::Error| format!("the password cannot be read: {error}");
-    let password = match std::io::stdin().is_terminal() {
-        true => {
-            let first = rpassword::prompt_password("password: ").map_err(unreadable)?;
-            let first = Zeroizing::new(first);
-            let second = rpassword::prompt_password("again: ").map_err(unreadable)?;
-            if *first != *Zeroizing::new(second) {
-                return Err(String::from("the two are not the same"));
-            }
-            first
-        }
-        false => {
-            let mut line = Zeroizing::new(String::new());
-            std::io::stdin().read_line(&mut line).map_err(unreadable)?;
-            Zeroizing::new(line.trim_end_matches(['\n', '\r']).to_owned())
-        }
-    };
-    if password.chars().count() < SHORTEST {
-        return Err(format!("the password has fewer than {SHORTEST} characters"));
-    }
-    let verifier = Verifier::of(&password).map_err(|error| error.to_string())?;
-    let name = hedgerow_data::document::quoted(name);
-    let text = format!("[[sql.user]]\nname = {name}\nverifier = \"{verifier}\"\n");
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .map_err(|error| format!("the output cannot be written: {error}"))
 }
 
 async fn answer(query: &Query) -> Result<Reply, SqlError> {
@@ -182,9 +110,4 @@ fn show(query: &Query, reply: &Reply) -> Result<(), SqlError> {
 fn failed(error: &str) -> ExitCode {
     say(&format!("error: {error}"));
     ExitCode::from(2)
-}
-
-fn say(text: &str) {
-    // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,51 +1,63 @@
 //! A table served to PostgreSQL's clients, read only: psql, drivers, and tools for reports.
 //!
 //! TLS is demanded; clients on this machine may be exempt by a key of `site.toml`. Users prove their passwords by
-//! SCRAM-SHA-256 ([`scram`]); before that no statement is read. Each client has a session of its own. What may be
-//! asked is what [`Session`] answers, and a few statements that drivers send and that do nothing ([`control`]).
-//! Clients are hostile until shown otherwise: messages, connections, statements that are kept, rows, time and
-//! memory have limits.
+//! SCRAM-SHA-256 ([`scram`]); before that no statement is read ([`greeting`]). Each client has a session of its
+//! own ([`desk`]). What may be asked is what [`Session`] answers, a small catalog of PostgreSQL's ([`catalog`]),
+//! and a few statements that drivers send and that do nothing ([`control`]). Clients are hostile until shown
+//! otherwise: messages, connections, statements that are kept, rows, time and memory have limits.
+//!
+//! Of `pgwire` only types and the writing of messages are used. Its own loop goes on to statements after an
+//! exchange of passwords that failed, and carries what came in plain text into TLS.
 
-mod connection;
+mod answer;
+mod catalog;
+mod client;
 mod control;
-mod frames;
-mod handler;
+mod desk;
+mod greeting;
+mod kind;
+mod line;
+mod log;
+mod message;
 mod parameters;
 mod refusal;
+mod registry;
 mod scram;
+mod strangers;
+mod texts;
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
-use hedgerow_node::sql::{SqlCertificate, SqlSettings};
-use pgwire::api::{ConnectionManager, RandomPidSecretKeyGenerator};
+use hedgerow_node::sql::{SqlSettings, SqlUser};
 use pgwire::messages::PgWireBackendMessage;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{self, ServerConfig};
+use pgwire::messages::startup::{Authentication, BackendKeyData, ParameterStatus, SecretKey};
+use ring::rand::{SecureRandom as _, SystemRandom};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
+pub use log::Log;
 pub use scram::{NoRandomness, Verifier};
+pub use tls::TlsError;
 
 use crate::error::SqlError;
 use crate::session::{Limits, Session};
 use crate::source::Source;
-use connection::Shared;
-use handler::Asking;
+use catalog::Catalog;
+use client::Client;
+use control::Control;
+use desk::{Desk, Office};
+use greeting::{HANDSHAKE, Shared, Welcomed, refuse, welcome};
+use line::LineError;
+use pgwire::error::ErrorInfo;
 use refusal::{code, fatal};
+use registry::{NoPlace, Registry};
 use scram::Users;
-
-/// The most clients at once; further ones are refused.
-const MOST_CLIENTS: usize = 64;
-/// The most statements that run at once; further ones wait.
-const MOST_RUNNING: usize = 4;
+use strangers::Strangers;
+use tls::Tls;
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +65,7 @@ const MOST_RUNNING: usize = 4;
 pub enum ServeError {
     /// No users.
     #[error(
-        "nobody may ask: [sql] has no users\nhint: hedgerow sql user NAME prints a [[sql.user]] for site.toml"
+        "nobody may ask: [sql] has no users\nhint: hedgerow sql user NAME --site site.toml adds one"
     )]
     NoUsers,
     /// A verifier that is none.
@@ -73,19 +85,8 @@ pub enum ServeError {
         address: SocketAddr,
     },
     /// A certificate or key that cannot be used.
-    #[error("{}: {reason}\nhint: sql.certificate and sql.key are PEM files that belong together", file.display())]
-    Unusable {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// A key that others may read.
-    #[error("{0}: others than its owner may read this key\nhint: chmod 600 {0}", file.display())]
-    Readable {
-        /// The file.
-        file: PathBuf,
-    },
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// An address that cannot be listened at.
     #[error("sql.listen is {address}, where this machine cannot listen: {reason}")]
     NoAddress {
@@ -94,6 +95,15 @@ pub enum ServeError {
         /// Why.
         reason: String,
     },
+    /// A machine that gives no random bytes.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// Threads that cannot be started.
+    #[error("the threads that answer cannot be started: {0}")]
+    NoThreads(io::Error),
+    /// A catalog that cannot be made.
+    #[error("the table cannot be described: {0}")]
+    NoCatalog(Box<SqlError>),
 }
 
 /// A server that listens.
@@ -101,23 +111,25 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    tls: Option<Arc<ServerConfig>>,
     shared: Arc<Shared>,
     source: Arc<dyn Source>,
     limits: Limits,
+    log: Option<Arc<Log>>,
+    catalog: Arc<Catalog>,
 }
 
 impl Server {
-    /// Listens as a site's settings say.
+    /// Listens as a site's settings say, and writes what is asked into the log.
     pub async fn bind(
         settings: &SqlSettings,
         source: Arc<dyn Source>,
         limits: Limits,
+        log: Option<Log>,
     ) -> Result<Self, ServeError> {
         if settings.users.is_empty() {
             return Err(ServeError::NoUsers);
         }
-        let read = |user: &hedgerow_node::sql::SqlUser| {
+        let read = |user: &SqlUser| {
             let name = user.name.clone();
             match Verifier::read(&user.verifier) {
                 Some(verifier) => Ok((name, verifier)),
@@ -125,7 +137,16 @@ impl Server {
             }
         };
         let users: Vec<_> = settings.users.iter().map(read).collect::<Result<_, _>>()?;
-        let tls = settings.tls.as_ref().map(tls).transpose()?;
+        let tls = settings.tls.as_ref().map(Tls::open).transpose()?;
+        let users = match &tls {
+            Some(tls) => Users::new(users, tls.secret.as_ref()),
+            None => {
+                let mut secret = [0; 32];
+                let filled = SystemRandom::new().fill(&mut secret);
+                filled.map_err(|_| NoRandomness)?;
+                Users::new(users, &secret)
+            }
+        };
         let no_address = |error: io::Error| ServeError::NoAddress {
             address: settings.listen.clone(),
             reason: error.to_string(),
@@ -137,18 +158,21 @@ impl Server {
         if tls.is_none() && !address.ip().is_loopback() {
             return Err(ServeError::NoCertificate { address });
         }
+        let catalog = Catalog::new(&source, limits);
+        let catalog = catalog.map_err(|error| ServeError::NoCatalog(Box::new(error)))?;
         Ok(Self {
             listener,
             address,
-            tls,
             shared: Arc::new(Shared {
-                users: Users::new(users),
+                users,
+                tls,
                 is_plaintext_on_loopback: settings.is_plaintext_on_loopback,
-                running: Arc::new(ConnectionManager::new()),
-                keys: RandomPidSecretKeyGenerator::default(),
+                registry: Registry::new(),
             }),
             source,
             limits,
+            log: log.map(Arc::new),
+            catalog: Arc::new(catalog),
         })
     }
 
@@ -158,9 +182,15 @@ impl Server {
     }
 
     /// Serves clients as long as the future is awaited.
-    pub async fn run(self) {
-        let clients = Arc::new(Semaphore::new(MOST_CLIENTS));
-        let turns = Arc::new(Semaphore::new(MOST_RUNNING));
+    pub async fn run(self) -> Result<(), ServeError> {
+        let workers = Workers::new().map_err(ServeError::NoThreads)?;
+        let office = Office {
+            catalog: self.catalog,
+            log: self.log,
+            time: self.limits.time,
+            workers: workers.handle(),
+        };
+        let mut strangers = Strangers::default();
         let mut served = tokio::task::JoinSet::new();
         loop {
             let stream = tokio::select! {
@@ -174,72 +204,183 @@ impl Server {
                 },
                 Some(_) = served.join_next() => continue,
             };
-            let Ok(place) = Arc::clone(&clients).try_acquire_owned() else {
-                served.spawn(turn_away(stream));
-                continue;
-            };
-            let tls = self.tls.clone().map(TlsAcceptor::from);
-            let (shared, turns) = (Arc::clone(&self.shared), Arc::clone(&turns));
-            let session = Session::new(Arc::clone(&self.source), self.limits);
-            let limits = self.limits;
+            let stranger = strangers.admit();
+            let (shared, office) = (Arc::clone(&self.shared), office.clone());
+            let (source, limits) = (Arc::clone(&self.source), self.limits);
             served.spawn(async move {
-                let _place = place;
-                let Ok(session) = session else { return };
-                let asking = Asking::new(session, turns, limits.time);
-                // A connection that breaks concerns its client alone.
-                let _ = connection::serve(stream, tls, &shared, asking).await;
+                let address = stream.peer_addr();
+                let welcomed = async {
+                    stream.set_nodelay(true)?;
+                    welcome(stream, &shared).await
+                };
+                let welcomed = tokio::select! {
+                    welcomed = tokio::time::timeout(HANDSHAKE, welcomed) => welcomed,
+                    // Somebody new needs the place of who has been here longest.
+                    () = stranger.pushed_out() => return,
+                };
+                // What becomes of a connection concerns its client alone.
+                if let (Ok(Ok(Some(welcomed))), Ok(address)) = (welcomed, address) {
+                    let _ = admit(welcomed, address, &shared, &office, source, limits).await;
+                }
             });
         }
     }
 }
 
-/// Says that there are too many clients.
-async fn turn_away(mut stream: TcpStream) {
-    let why = fatal(code::CONNECTIONS, "too many clients are connected");
-    let mut bytes = BytesMut::new();
-    if PgWireBackendMessage::ErrorResponse(why.into())
-        .encode(&mut bytes)
-        .is_ok()
-    {
-        // The client may have gone.
-        let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(&bytes)).await;
+/// Gives a client that is known a place and a session, and serves it.
+async fn admit(
+    welcomed: Welcomed,
+    address: SocketAddr,
+    shared: &Shared,
+    office: &Office,
+    source: Arc<dyn Source>,
+    limits: Limits,
+) -> Result<(), LineError> {
+    let Welcomed {
+        mut line,
+        user,
+        parameters,
+    } = welcomed;
+    let place = match shared.registry.admit(&user) {
+        Ok(place) => place,
+        Err(why) => return Ok(refuse(&mut line, no_place(why)).await?),
+    };
+    let process = place.process;
+    let name = source.name().to_owned();
+    let made = Session::new(source, limits);
+    let logged = match &office.log {
+        Some(log) => log.connected(&user, process, &address.to_string()),
+        None => Ok(()),
+    };
+    let (Ok(session), Ok(())) = (made, logged) else {
+        let why = fatal(code::SYSTEM, "the server cannot serve further clients");
+        return Ok(refuse(&mut line, why).await?);
+    };
+    let mut desk = Desk::new(office, session, place, user);
+    let introduced = introduce(&mut desk, &parameters, &name).await;
+    if let Err(why) = introduced {
+        return Ok(refuse(&mut line, *why).await?);
+    }
+    let done = PgWireBackendMessage::Authentication(Authentication::Ok);
+    line.put(&done)?;
+    for (name, value) in desk.settings.told() {
+        let status = ParameterStatus::new(name.to_owned(), value);
+        line.put(&PgWireBackendMessage::ParameterStatus(status))?;
+    }
+    let secret = SecretKey::I32(i32::from_be_bytes(desk.place.secret));
+    let key = BackendKeyData::new(process.cast_signed(), secret);
+    line.put(&PgWireBackendMessage::BackendKeyData(key))?;
+    Client::new(line, desk).serve().await
+}
+
+/// Takes what a client said about itself: the database, and settings.
+async fn introduce(
+    desk: &mut Desk,
+    parameters: &[(String, String)],
+    database: &str,
+) -> Result<(), Box<ErrorInfo>> {
+    let wrong = |message: String| Box::new(fatal(code::VALUE, &message));
+    let mut settings: Vec<(String, String)> = Vec::new();
+    for (name, value) in parameters {
+        match name.as_str() {
+            "user" => {}
+            "database" if value == database => {}
+            "database" => {
+                let message = format!(
+                    "there is no database \"{value}\"\nhint: the one database is named like the study: dbname={database}"
+                );
+                return Err(Box::new(fatal(code::NO_DATABASE, &message)));
+            }
+            "replication" if matches!(value.as_str(), "false" | "off" | "no" | "0") => {}
+            "replication" => {
+                let message = "there is nothing to replicate";
+                return Err(Box::new(fatal(code::NOT_SUPPORTED, message)));
+            }
+            "options" => settings.extend(options(value).ok_or_else(|| {
+                wrong(format!(
+                    "the options `{value}` are not understood\nhint: options=-chedgerow.answer=bounds"
+                ))
+            })?),
+            name if name.starts_with("_pq_.") => {}
+            _ => settings.push((name.clone(), value.clone())),
+        }
+    }
+    if !parameters.iter().any(|(name, _)| name == "database") && desk.user != database {
+        let message = format!("the database is missing\nhint: dbname={database}");
+        return Err(Box::new(fatal(code::NO_DATABASE, &message)));
+    }
+    for (name, value) in settings {
+        if name.eq_ignore_ascii_case("hedgerow.answer") {
+            let mode = value.parse().map_err(wrong)?;
+            desk.set_mode(mode).await;
+            continue;
+        }
+        match control::setting(&name, &value) {
+            Some(Control::Set(name, value)) => desk.settings.set(name, value),
+            _ => {
+                return Err(wrong(format!(
+                    "the setting {name} = `{value}` is not understood"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Settings as PostgreSQL's options write them: `-c name=value`, `-cname=value`, `--name=value`.
+fn options(text: &str) -> Option<Vec<(String, String)>> {
+    let mut words = text.split_whitespace();
+    let mut all = Vec::new();
+    while let Some(word) = words.next() {
+        let pair = match (word, word.strip_prefix("-c"), word.strip_prefix("--")) {
+            ("-c", ..) => words.next()?,
+            (_, Some(pair), _) | (_, _, Some(pair)) => pair,
+            _ => return None,
+        };
+        let (name, value) = pair.split_once('=')?;
+        all.push((name.replace('-', "_"), value.to_owned()));
+    }
+    Some(all)
+}
+
+fn no_place(why: NoPlace) -> ErrorInfo {
+    match why {
+        NoPlace::Full => fatal(code::CONNECTIONS, "too many clients are connected"),
+        NoPlace::FullForUser => fatal(
+            code::CONNECTIONS,
+            "too many clients of this user are connected\nhint: close some, or use a pool",
+        ),
+        NoPlace::NoRandomness => fatal(code::SYSTEM, "the machine gives no random bytes"),
     }
 }
 
-/// The certificate and its key, for TLS 1.3.
-fn tls(files: &SqlCertificate) -> Result<Arc<ServerConfig>, ServeError> {
-    let unusable = |file: &Path| {
-        let file = file.to_owned();
-        move |reason: String| ServeError::Unusable { file, reason }
-    };
-    let chain = CertificateDer::pem_file_iter(&files.certificate);
-    let chain = chain.and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = chain.map_err(|error| unusable(&files.certificate)(error.to_string()))?;
-    if chain.is_empty() {
-        return Err(unusable(&files.certificate)(String::from(
-            "there is no certificate in it",
-        )));
+/// Threads for statements, which end without being waited for.
+struct Workers(Option<Runtime>);
+
+impl Workers {
+    fn new() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(registry::MOST_RUNNING)
+            .thread_name("hedgerow-sql")
+            .enable_all()
+            .build()?;
+        Ok(Self(Some(runtime)))
     }
-    #[cfg(unix)]
-    {
-        let found = std::fs::metadata(&files.key);
-        let found = found.map_err(|error| unusable(&files.key)(error.to_string()))?;
-        if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0 {
-            let file = files.key.clone();
-            return Err(ServeError::Readable { file });
+
+    fn handle(&self) -> tokio::runtime::Handle {
+        match &self.0 {
+            Some(runtime) => runtime.handle().clone(),
+            None => tokio::runtime::Handle::current(),
         }
     }
-    let key = PrivateKeyDer::from_pem_file(&files.key);
-    let key = key.map_err(|error| unusable(&files.key)(error.to_string()))?;
-    let wrong = |error: rustls::Error| unusable(&files.certificate)(error.to_string());
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(wrong)?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .map_err(wrong)?;
-    Ok(Arc::new(config))
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl From<ServeError> for SqlError {

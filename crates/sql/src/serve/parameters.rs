@@ -1,41 +1,80 @@
 //! Parameters of prepared statements: bytes that clients send, as values.
 
 use arrow::datatypes::DataType;
+use bytes::Bytes;
 use datafusion::common::ScalarValue;
+use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
 use pgwire::api::Type;
-use pgwire::api::portal::{Format, Portal};
+use pgwire::api::portal::Format;
 use pgwire::error::PgWireError;
 
-use super::handler::Prepared;
 use super::refusal::{code, error};
+use crate::session::Parameter;
 
 /// The days from PostgreSQL's first, 2000-01-01, to 1970-01-01.
 const EPOCH: i32 = 10_957;
 
-/// The values of a portal's parameters.
-pub(super) fn values(portal: &Portal<Prepared>) -> Result<Vec<ScalarValue>, PgWireError> {
-    let expected = portal.statement.statement.parameters();
-    if portal.parameters.len() != expected.len() {
-        let (sent, needed) = (portal.parameters.len(), expected.len());
+/// The values of parameters, each as text or in binary, in the type that the client gave or else in the
+/// statement's own.
+pub(super) fn values(
+    sent: &[Option<Bytes>],
+    format: &Format,
+    given: &[Option<Type>],
+    expected: &[Parameter],
+) -> Result<Vec<ScalarValue>, PgWireError> {
+    if sent.len() != expected.len() {
+        let (sent, needed) = (sent.len(), expected.len());
         let message = format!("the statement has {needed} parameters, and {sent} were sent");
         return Err(error(code::PROTOCOL, &message));
     }
-    checked(&portal.parameter_format, expected.len())?;
-    let given = &portal.statement.parameter_types;
-    let all = portal.parameters.iter().zip(expected).enumerate();
+    checked(format, expected.len())?;
+    let all = sent.iter().zip(expected).enumerate();
     all.map(|(place, (bytes, expected))| {
         let Some(bytes) = bytes else {
             return Ok(ScalarValue::Null);
         };
         let given = given.get(place).cloned().flatten();
-        let is_binary = portal.parameter_format.is_binary(place);
-        let value = value(bytes, is_binary, given, &expected.of);
+        let value = value(bytes, format.is_binary(place), given, &expected.of);
         value.ok_or_else(|| {
             let message = format!("the value of ${} cannot be read", place + 1);
             error(code::VALUE, &message)
         })
     })
     .collect()
+}
+
+/// A constant of `EXECUTE` as text; an inner none is NULL.
+pub(super) fn written(constant: &Expr) -> Option<Option<String>> {
+    match constant {
+        Expr::Value(value) => match &value.value {
+            Value::Null => Some(None),
+            Value::Boolean(is_true) => Some(Some(is_true.to_string())),
+            Value::Number(number, _) => Some(Some(number.clone())),
+            other => other.clone().into_string().map(Some),
+        },
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => match written(expr)? {
+            Some(number) if !number.starts_with('-') => Some(Some(format!("-{number}"))),
+            _ => None,
+        },
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => written(expr),
+        _ => None,
+    }
+}
+
+/// Formats as the library has them; there is text and binary.
+pub(super) fn format(codes: &[u16]) -> Result<Format, PgWireError> {
+    if let Some(other) = codes.iter().find(|code| **code > 1) {
+        let message = format!("{other} is no format, expected 0 for text or 1 for binary");
+        return Err(error(code::PROTOCOL, &message));
+    }
+    Ok(match codes {
+        [] | [0] => Format::UnifiedText,
+        [_] => Format::UnifiedBinary,
+        several => Format::Individual(several.iter().map(|code| i16::from(*code == 1)).collect()),
+    })
 }
 
 /// Sees that there are as many formats as columns where each has its own.

@@ -1,8 +1,8 @@
 //! SCRAM-SHA-256 (RFC 5802, RFC 7677) with verifiers as PostgreSQL stores them: the server never has a password,
 //! nor anything that a password could be replaced by.
 //!
-//! A user that is not known goes the same way as one that is: with a salt that is always the same for the name,
-//! and keys that nothing fits.
+//! A user that is not known goes the same way as one that is: with a salt that is always the same for the name, as
+//! many iterations as a known user has, and keys that nothing fits.
 
 use std::fmt;
 
@@ -12,13 +12,19 @@ use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac, pbkdf2};
 use zeroize::Zeroizing;
 
-/// The one way to authenticate.
+/// The way to authenticate.
 pub(super) const METHOD: &str = "SCRAM-SHA-256";
+/// The same, bound to the server's certificate: whoever stands between has another one.
+pub(super) const BOUND: &str = "SCRAM-SHA-256-PLUS";
+/// How a client that binds its exchange begins.
+const BINDING: &str = "p=tls-server-end-point,,";
 /// How often a password is hashed.
 const ITERATIONS: u32 = 65_536;
 /// The fewest and the most iterations that are believed of a verifier.
 const BELIEVED: std::ops::RangeInclusive<u32> = 4096..=10_000_000;
 const KEY: usize = digest::SHA256_OUTPUT_LEN;
+/// Bytes of a salt.
+const SALT: usize = 16;
 /// The longest message of an exchange.
 const LONGEST: usize = 2048;
 
@@ -55,7 +61,7 @@ impl fmt::Display for Verifier {
 impl Verifier {
     /// The verifier of a password, with a salt of its own.
     pub fn of(password: &str) -> Result<Self, NoRandomness> {
-        let mut salt = vec![0; 16];
+        let mut salt = vec![0; SALT];
         SystemRandom::new()
             .fill(&mut salt)
             .map_err(|_| NoRandomness)?;
@@ -116,14 +122,9 @@ impl fmt::Debug for Users {
 }
 
 impl Users {
-    pub(super) fn new(known: Vec<(String, Verifier)>) -> Self {
-        // Only who can read the site's file knows the verifiers, and they stay when the server starts anew.
-        let mut all = digest::Context::new(&digest::SHA256);
-        known.iter().for_each(|(_, verifier)| {
-            all.update(&verifier.stored);
-            all.update(&verifier.server);
-        });
-        let secret = hmac::Key::new(hmac::HMAC_SHA256, all.finish().as_ref());
+    /// Users, and a secret that no client knows and that stays when the server starts anew.
+    pub(super) fn new(known: Vec<(String, Verifier)>, secret: &[u8]) -> Self {
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, secret);
         Self { known, secret }
     }
 
@@ -137,11 +138,12 @@ impl Users {
             bytes.copy_from_slice(context.sign().as_ref());
             bytes
         };
-        let iterations = self
-            .known
-            .first()
-            .map_or(ITERATIONS, |(_, own)| own.iterations);
-        let length = self.known.first().map_or(16, |(_, own)| own.salt.len());
+        // An unknown name looks like one of the known ones.
+        let [a, b, ..] = made(b"like");
+        let like = usize::from(u16::from_be_bytes([a, b])) % self.known.len().max(1);
+        let like = self.known.get(like).map(|(_, own)| own);
+        let (iterations, length) =
+            like.map_or((ITERATIONS, SALT), |own| (own.iterations, own.salt.len()));
         let unknown = Verifier {
             iterations,
             salt: made(b"salt").into_iter().cycle().take(length).collect(),
@@ -155,14 +157,26 @@ impl Users {
         )
     }
 
-    /// Answers a client's first message for the user of the connection.
-    pub(super) fn first(&self, user: &str, message: &[u8]) -> Result<(String, Exchange), Failed> {
+    /// Answers a client's first message for the user of the connection. Where there is something to bind to, a
+    /// client that could and says that the server could not has been told so by somebody else.
+    pub(super) fn first(
+        &self,
+        user: &str,
+        method: &str,
+        message: &[u8],
+        binding: Option<&[u8]>,
+    ) -> Result<(String, Exchange), Failed> {
         let message = text(message)?;
-        // Without channel binding: `n`, or `y` of a client that could.
-        let header = ["n,,", "y,,"]
-            .into_iter()
-            .find(|header| message.starts_with(header));
-        let header = header.ok_or(Failed)?;
+        let headers: &[(&str, &[u8])] = match (method, binding) {
+            (METHOD, None) => &[("n,,", &[]), ("y,,", &[])],
+            (METHOD, Some(_)) => &[("n,,", &[])],
+            (BOUND, Some(hash)) => &[(BINDING, hash)],
+            _ => return Err(Failed),
+        };
+        let header = headers
+            .iter()
+            .find(|(header, _)| message.starts_with(header));
+        let (header, bound) = header.ok_or(Failed)?;
         let bare = &message[header.len()..];
         let mut parts = bare.split(',');
         let nonce = match (parts.next(), parts.next()) {
@@ -178,7 +192,7 @@ impl Users {
         let answer = format!("r={nonce},s={salt},i={}", verifier.iterations);
         let exchange = Exchange {
             said: format!("{bare},{answer}"),
-            header: STANDARD.encode(header),
+            header: STANDARD.encode([header.as_bytes(), bound].concat()),
             nonce,
             verifier,
             is_known,
@@ -247,10 +261,10 @@ fn hashed(bytes: &[u8]) -> [u8; KEY] {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    /// The exchange of RFC 7677, section 3, up to the server's part of the nonce.
     #[test]
     fn a_verifier_is_read_as_it_is_written_and_takes_its_password_alone() {
         let verifier = Verifier::of("pencil").unwrap();
@@ -265,34 +279,80 @@ mod tests {
         ] {
             assert_eq!(Verifier::read(wrong), None, "{wrong}");
         }
-        let users = Users::new(vec![(String::from("user"), verifier)]);
-        assert!(proven(&users, "user", "pencil", "n,,").is_ok());
-        assert!(proven(&users, "user", "pencil", "y,,").is_ok());
-        assert!(proven(&users, "user", "pencils", "n,,").is_err());
-        assert!(proven(&users, "nobody", "pencil", "n,,").is_err());
-        assert!(
-            users
-                .first("user", b"p=tls-server-end-point,,n=,r=x")
-                .is_err()
-        );
-        // An unknown name has a salt of its own that stays.
-        let salt = |name: &str| {
-            users
-                .first(name, b"n,,n=,r=x")
-                .unwrap()
-                .0
-                .split(',')
-                .nth(1)
-                .unwrap()
-                .to_owned()
-        };
-        assert_eq!(salt("nobody"), salt("nobody"));
-        assert_ne!(salt("nobody"), salt("somebody"));
+        let users = Users::new(vec![(String::from("user"), verifier)], b"secret");
+        let hash: Option<&[u8]> = Some(b"hash");
+        for (password, header, binding, is_right) in [
+            ("pencil", "n,,", None, true),
+            ("pencil", "y,,", None, true),
+            ("pencil", "n,,", hash, true),
+            ("pencil", BINDING, hash, true),
+            ("pencils", "n,,", None, false),
+            ("pencils", BINDING, hash, false),
+            // Somebody took the better method away.
+            ("pencil", "y,,", hash, false),
+            ("pencil", BINDING, None, false),
+            ("pencil", "p=tls-unique,,", hash, false),
+        ] {
+            let found = proven(&users, "user", password, header, binding, b"hash");
+            assert_eq!(found.is_ok(), is_right, "{password} {header} {binding:?}");
+        }
+        assert!(proven(&users, "nobody", "pencil", "n,,", None, b"").is_err());
+        // Somebody stands between, with another certificate.
+        assert!(proven(&users, "user", "pencil", BINDING, hash, b"other").is_err());
     }
 
-    /// What a client does.
-    fn proven(users: &Users, user: &str, password: &str, header: &str) -> Result<String, Failed> {
-        let (answer, exchange) = users.first(user, format!("{header}n=,r=abc").as_bytes())?;
+    #[test]
+    fn a_name_that_is_not_known_looks_like_one_that_is() {
+        let verifier = Verifier::of("pencil").unwrap();
+        let users = Users::new(vec![(String::from("user"), verifier)], b"secret");
+        let shown = |users: &Users, name: &str| -> Vec<String> {
+            let (answer, _) = users.first(name, METHOD, b"n,,n=,r=x", None).unwrap();
+            answer.split(',').skip(1).map(str::to_owned).collect()
+        };
+        let (known, unknown) = (shown(&users, "user"), shown(&users, "nobody"));
+        assert_eq!(unknown, shown(&users, "nobody"));
+        assert_ne!(unknown[0], shown(&users, "somebody")[0]);
+        assert_eq!(known[1], unknown[1]);
+        assert_eq!(known[0].len(), unknown[0].len());
+        // Who knows all verifiers and not the secret cannot tell.
+        let others = Users::new(users.known.clone(), b"other");
+        assert_ne!(shown(&others, "nobody"), unknown);
+    }
+
+    /// RFC 7677, section 3: the keys of the example follow from its password, salt and iterations.
+    #[test]
+    fn the_verifier_of_the_standards_example() {
+        let text = "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=";
+        let verifier = Verifier::read(text).unwrap();
+        let exchange = Exchange {
+            said: String::from(
+                "n=user,r=rOprNGfwEbeRWgbNEkqO,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096",
+            ),
+            header: STANDARD.encode("n,,"),
+            nonce: String::from("rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"),
+            verifier,
+            is_known: true,
+        };
+        let last = "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=";
+        let proof = exchange.last(last.as_bytes()).unwrap();
+        assert_eq!(proof, "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
+    }
+
+    /// What a client does that sees this certificate's hash.
+    fn proven(
+        users: &Users,
+        user: &str,
+        password: &str,
+        header: &str,
+        binding: Option<&[u8]>,
+        seen: &[u8],
+    ) -> Result<String, Failed> {
+        let first = format!("{header}n=,r=abc");
+        let (method, seen) = match header.starts_with("p=") {
+            true => (BOUND, seen),
+            false => (METHOD, &[][..]),
+        };
+        let (answer, exchange) = users.first(user, method, first.as_bytes(), binding)?;
         let parts: Vec<&str> = answer.split(',').collect();
         let salt = STANDARD.decode(&parts[1][2..]).unwrap();
         let count = parts[2][2..].parse().unwrap();
@@ -305,7 +365,8 @@ mod tests {
             &mut salted,
         );
         let client = keyed(&salted, b"Client Key");
-        let without = format!("c={},{}", STANDARD.encode(header), parts[0]);
+        let bound = STANDARD.encode([header.as_bytes(), seen].concat());
+        let without = format!("c={bound},{}", parts[0]);
         let signature = keyed(
             &hashed(&client),
             format!("n=,r=abc,{answer},{without}").as_bytes(),

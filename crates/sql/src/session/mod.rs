@@ -27,6 +27,7 @@ use crate::rewrite::{aggregates, rewrite, scalars};
 use crate::source::Source;
 use crate::table::StudyTable;
 pub use parameters::Parameter;
+pub(crate) use parameters::numbered;
 use statement::{Asked, read};
 
 /// What a statement may take.
@@ -222,10 +223,15 @@ impl Session {
         let physical = physical.map_err(|error| self.named(error))?;
         let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
         let schema = stream.schema();
-        let (mut batches, mut rows) = (Vec::new(), 0usize);
+        let (mut batches, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
         while let Some(batch) = stream.next().await {
             let batch = batch.map_err(failed)?;
             rows += batch.num_rows();
+            bytes += batch.get_array_memory_size();
+            if bytes > self.limits.memory {
+                let megabytes = self.limits.memory >> 20;
+                return Err(SqlError::TooLarge { megabytes });
+            }
             if rows > self.limits.rows {
                 return Err(SqlError::TooManyRows {
                     most: self.limits.rows,

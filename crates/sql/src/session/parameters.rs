@@ -50,6 +50,18 @@ pub(super) fn parameters(
         Ok(TreeNodeRecursion::Continue)
     });
     walked.map_err(SqlError::planning)?;
+    let mut names = (1..).map(|number: usize| format!("${number}"));
+    numbered(&types, |of| {
+        let own = names.next().and_then(|name| of_columns.remove(&name));
+        own.unwrap_or_else(|| of_type(of))
+    })
+}
+
+/// Parameters in the order of their numbers, each made from its type; text where nothing says the type.
+pub(crate) fn numbered(
+    types: &HashMap<String, Option<DataType>>,
+    mut make: impl FnMut(DataType) -> Parameter,
+) -> Result<Vec<Parameter>, SqlError> {
     let number = |name: &String| name.strip_prefix('$')?.parse::<usize>().ok();
     let numbers: Option<Vec<usize>> = types.keys().map(number).collect();
     let count = numbers.map(|numbers| numbers.into_iter().max().unwrap_or(0));
@@ -58,10 +70,8 @@ pub(super) fn parameters(
         return Err(SqlError::not_answered(what, "number them from $1"));
     };
     let all = (1..=count).map(|number| {
-        let name = format!("${number}");
-        let of = types.get(&name).cloned().flatten();
-        let own = of_columns.remove(&name);
-        own.unwrap_or_else(|| of_type(of.unwrap_or(DataType::Utf8)))
+        let of = types.get(&format!("${number}")).cloned().flatten();
+        make(of.unwrap_or(DataType::Utf8))
     });
     Ok(all.collect())
 }
