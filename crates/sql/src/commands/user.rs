@@ -118,7 +118,8 @@ fn replace(path: &Path, text: &str) -> Result<(), String> {
     let new = PathBuf::from(new);
     let written = write(&path, &new, text).map_err(|error| cannot(&new, &error));
     let read = written.and_then(|()| SiteFile::open(&new).map_err(|error| error.to_string()));
-    let done = read.and_then(|_| std::fs::rename(&new, &path).map_err(|error| cannot(&path, &error)));
+    let done =
+        read.and_then(|_| std::fs::rename(&new, &path).map_err(|error| cannot(&path, &error)));
     if done.is_err() {
         // What is half written is of no use.
         let _ = std::fs::remove_file(&new);

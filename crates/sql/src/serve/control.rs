@@ -72,17 +72,20 @@ impl Control {
             ["DEALLOCATE", "ALL"] | ["DEALLOCATE", "PREPARE", "ALL"] => {
                 Some(Self::Deallocate(None))
             }
-            ["DEALLOCATE", _] | ["DEALLOCATE", "PREPARE", _] => {
-                words.last().map(|name| Self::Deallocate(Some(folded(name))))
-            }
+            ["DEALLOCATE", _] | ["DEALLOCATE", "PREPARE", _] => words
+                .last()
+                .map(|name| Self::Deallocate(Some(folded(name)))),
             ["RESET", "ALL"] => Some(Self::Reset(None)),
             ["RESET", _] => Some(Self::Reset(Some(known(&words[1])?))),
             ["SET", "TRANSACTION", rest @ ..] if is_kind(rest) => Some(Self::Nothing("SET")),
-            ["SET", "SESSION", "CHARACTERISTICS", "AS", "TRANSACTION", rest @ ..]
-                if is_kind(rest) =>
-            {
-                Some(Self::Nothing("SET"))
-            }
+            [
+                "SET",
+                "SESSION",
+                "CHARACTERISTICS",
+                "AS",
+                "TRANSACTION",
+                rest @ ..,
+            ] if is_kind(rest) => Some(Self::Nothing("SET")),
             ["SET", "SESSION" | "LOCAL", _, "=" | "TO", ..] => set(&words[2], &words[4..]),
             ["SET", "SESSION" | "LOCAL", "TIME", "ZONE", ..] => set("TimeZone", &words[4..]),
             ["SET", "TIME", "ZONE", ..] => set("TimeZone", &words[3..]),
@@ -100,7 +103,10 @@ impl Control {
 
 /// A name as SQL folds it: small, unless it is in quotes.
 pub(super) fn folded(name: &str) -> String {
-    match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+    match name
+        .strip_prefix('"')
+        .and_then(|name| name.strip_suffix('"'))
+    {
         Some(quoted) => quoted.replace("\"\"", "\""),
         None => name.to_ascii_lowercase(),
     }
@@ -109,7 +115,10 @@ pub(super) fn folded(name: &str) -> String {
 /// `SET` of a setting that drivers set, to a value that is understood.
 fn set(name: &str, value: &[String]) -> Option<Control> {
     let value: Vec<&str> = value.iter().map(|word| word.trim_matches('\'')).collect();
-    setting(name, &value.join(" ").replace(" , ", ", ").replace("- ", "-"))
+    setting(
+        name,
+        &value.join(" ").replace(" , ", ", ").replace("- ", "-"),
+    )
 }
 
 /// A setting that drivers set, with a value that is understood.
@@ -128,8 +137,13 @@ pub(super) fn setting(name: &str, value: &str) -> Option<Control> {
             "transaction_read_only" | "default_transaction_read_only" => {
                 is_one(&["on", "true", "1"])
             }
-            "server_version" | "server_version_num" | "server_encoding" | "integer_datetimes"
-            | "is_superuser" | "session_authorization" | "max_identifier_length" => false,
+            "server_version"
+            | "server_version_num"
+            | "server_encoding"
+            | "integer_datetimes"
+            | "is_superuser"
+            | "session_authorization"
+            | "max_identifier_length" => false,
             _ => true,
         };
     let value = match lower == "default" {

@@ -90,7 +90,8 @@ impl Desk {
         };
         let ran = self.work(line, running).await;
         if let Some(log) = &self.log {
-            let rows = |reply: &crate::Reply| reply.batches().iter().map(RecordBatch::num_rows).sum();
+            let rows =
+                |reply: &crate::Reply| reply.batches().iter().map(RecordBatch::num_rows).sum();
             let code = ran.as_ref().err().map(super::refusal::code_of);
             let ended = match (&ran, &code) {
                 (Ok((reply, _)), _) => Ok(rows(reply)),
@@ -242,7 +243,8 @@ impl Desk {
 }
 
 fn unwritten(cause: std::io::Error) -> PgWireError {
-    let message = format!("the statement cannot be written into the log, so it is not answered: {cause}");
+    let message =
+        format!("the statement cannot be written into the log, so it is not answered: {cause}");
     error(code::SYSTEM, &message)
 }
 

@@ -21,8 +21,25 @@ const WRITES: [&str; 20] = [
 ];
 /// Statements of PostgreSQL that there is nothing for here.
 const NOTHING: [&str; 20] = [
-    "ATTACH", "CALL", "CHECKPOINT", "CLOSE", "COPY", "DECLARE", "DETACH", "DISCARD", "DO", "FETCH",
-    "INSTALL", "LISTEN", "LOAD", "LOCK", "MOVE", "NOTIFY", "PRAGMA", "SAVEPOINT", "UNLISTEN",
+    "ATTACH",
+    "CALL",
+    "CHECKPOINT",
+    "CLOSE",
+    "COPY",
+    "DECLARE",
+    "DETACH",
+    "DISCARD",
+    "DO",
+    "FETCH",
+    "INSTALL",
+    "LISTEN",
+    "LOAD",
+    "LOCK",
+    "MOVE",
+    "NOTIFY",
+    "PRAGMA",
+    "SAVEPOINT",
+    "UNLISTEN",
     "RELEASE",
 ];
 /// What is answered, for who asks for something else.
@@ -76,16 +93,33 @@ impl Kind {
         };
         match statements.as_slice() {
             [Sql::Query(_)] => of_tables(&statements[0]),
-            [Sql::Prepare { name, statement, .. }] => {
+            [
+                Sql::Prepare {
+                    name, statement, ..
+                },
+            ] => {
                 let name = super::control::folded(&name.to_string());
                 Ok(Self::Prepare(name, statement.to_string()))
             }
-            [Sql::Execute { name: Some(name), parameters, using, .. }] if using.is_empty() => {
+            [
+                Sql::Execute {
+                    name: Some(name),
+                    parameters,
+                    using,
+                    ..
+                },
+            ] if using.is_empty() => {
                 let values = parameters.iter().map(super::parameters::written);
                 let values = values.collect::<Option<Vec<_>>>().ok_or_else(|| {
-                    error(code::NOT_SUPPORTED, "EXECUTE takes constants\nhint: EXECUTE name(30, 'text', NULL)")
+                    error(
+                        code::NOT_SUPPORTED,
+                        "EXECUTE takes constants\nhint: EXECUTE name(30, 'text', NULL)",
+                    )
                 })?;
-                Ok(Self::Execute(super::control::folded(&name.to_string()), values))
+                Ok(Self::Execute(
+                    super::control::folded(&name.to_string()),
+                    values,
+                ))
             }
             _ => Ok(Self::Query),
         }
@@ -141,7 +175,9 @@ pub(super) fn statements(sql: &str) -> Vec<&str> {
         // Whoever reads it says what is wrong.
         return vec![sql];
     };
-    let ends = tokens.iter().filter(|token| token.token == Token::SemiColon);
+    let ends = tokens
+        .iter()
+        .filter(|token| token.token == Token::SemiColon);
     let mut ends = ends.map(|token| token.span.start).peekable();
     let (mut all, mut start) = (Vec::new(), 0);
     // Lines and columns are counted from 1, in characters.
@@ -173,7 +209,11 @@ mod tests {
             ("SELECT 1", vec!["SELECT 1"]),
             (
                 "SELECT ';é', \"a;b\" /* ; */; SET x = 1\n;SELECT $$;$$",
-                vec!["SELECT ';é', \"a;b\" /* ; */", " SET x = 1\n", "SELECT $$;$$"],
+                vec![
+                    "SELECT ';é', \"a;b\" /* ; */",
+                    " SET x = 1\n",
+                    "SELECT $$;$$",
+                ],
             ),
             ("SELECT 'open; SELECT 2", vec!["SELECT 'open; SELECT 2"]),
         ] {
@@ -202,10 +242,16 @@ mod tests {
             ("DISCARD ALL", Some(Control::Discard)),
             ("RESET ALL", Some(Control::Reset(None))),
             ("SET extra_float_digits = 3", set("extra_float_digits", "3")),
-            ("SET extra_float_digits = -1", set("extra_float_digits", "-1")),
+            (
+                "SET extra_float_digits = -1",
+                set("extra_float_digits", "-1"),
+            ),
             ("set datestyle to 'ISO'", set("DateStyle", "ISO")),
             ("set datestyle = ISO, MDY", set("DateStyle", "ISO, MDY")),
-            ("SET client_encoding='utf-8'", set("client_encoding", "utf-8")),
+            (
+                "SET client_encoding='utf-8'",
+                set("client_encoding", "utf-8"),
+            ),
             (
                 "SET SESSION TimeZone TO 'Europe/Berlin'",
                 set("TimeZone", "Europe/Berlin"),

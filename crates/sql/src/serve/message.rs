@@ -82,7 +82,9 @@ impl Message {
             b'E' => Self::Execute {
                 portal: body.text()?,
                 // A negative number means all rows, as 0 does.
-                rows: body.u32().map(|rows| i32::try_from(rows).map_or(0, |_| rows))?,
+                rows: body
+                    .u32()
+                    .map(|rows| i32::try_from(rows).map_or(0, |_| rows))?,
             },
             b'C' => Self::Close(body.target()?, body.text()?),
             b'S' => Self::Sync,
@@ -262,7 +264,11 @@ mod tests {
             (b'S', b"x"),
             (b'!', b""),
         ] {
-            assert_eq!(Message::read(of, Bytes::from(body)), Err(Malformed), "{body:?}");
+            assert_eq!(
+                Message::read(of, Bytes::from(body)),
+                Err(Malformed),
+                "{body:?}"
+            );
         }
         let all = Message::read(b'E', Bytes::from_static(b"\0\xff\xff\xff\xff"));
         let portal = String::new();

@@ -146,7 +146,11 @@ mod tests {
     fn places_are_few_and_come_back() {
         let registry = Registry::new();
         let mut places: Vec<Place> = (0..MOST_OF_USER)
-            .map(|_| registry.admit("anna").unwrap_or_else(|why| panic!("{why:?}")))
+            .map(|_| {
+                registry
+                    .admit("anna")
+                    .unwrap_or_else(|why| panic!("{why:?}"))
+            })
             .collect();
         assert_eq!(registry.admit("anna").err(), Some(NoPlace::FullForUser));
         while places.len() < MOST_CLIENTS {

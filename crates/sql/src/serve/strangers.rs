@@ -55,7 +55,12 @@ mod tests {
         drop(known);
         // The place of who has gone is taken first.
         let _next = strangers.admit();
-        assert!(first[0].0.try_recv().is_err_and(|why| why == oneshot::error::TryRecvError::Empty));
+        assert!(
+            first[0]
+                .0
+                .try_recv()
+                .is_err_and(|why| why == oneshot::error::TryRecvError::Empty)
+        );
         let _further = strangers.admit();
         assert!(first[0].0.try_recv().is_ok());
         assert!(first[1].0.try_recv().is_err());

@@ -1,6 +1,7 @@
 //! A session: one analyst's statements, one after the other, with the session's own setting of what plain
 //! totals answer.
 
+mod meter;
 mod parameters;
 mod statement;
 
@@ -26,6 +27,7 @@ use crate::output::Reply;
 use crate::rewrite::{aggregates, rewrite, scalars};
 use crate::source::Source;
 use crate::table::StudyTable;
+pub(crate) use meter::metered;
 pub use parameters::Parameter;
 pub(crate) use parameters::numbered;
 use statement::{Asked, read};
@@ -221,6 +223,7 @@ impl Session {
         let state = self.context.state();
         let physical = state.create_physical_plan(plan).await;
         let physical = physical.map_err(|error| self.named(error))?;
+        let physical = metered(physical).map_err(SqlError::planning)?;
         let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
         let schema = stream.schema();
         let (mut batches, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);

@@ -25,6 +25,7 @@ use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Token;
 use futures_util::StreamExt as _;
 use hedgerow::query::AskError;
 
@@ -55,7 +56,9 @@ pub(super) struct Catalog {
 impl std::fmt::Debug for Catalog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut catalog = f.debug_struct("Catalog");
-        catalog.field("database", &self.database).finish_non_exhaustive()
+        catalog
+            .field("database", &self.database)
+            .finish_non_exhaustive()
     }
 }
 
@@ -90,7 +93,9 @@ impl Catalog {
             context.register_udf(function);
         }
         let fields = table.columns().iter();
-        let fields: Vec<_> = fields.map(|column| Arc::new(column.field.clone())).collect();
+        let fields: Vec<_> = fields
+            .map(|column| Arc::new(column.field.clone()))
+            .collect();
         let own = MemoryCatalogProvider::new();
         for schema in ["pg_catalog", "information_schema"] {
             let tables = MemorySchemaProvider::new();
@@ -123,6 +128,7 @@ impl Catalog {
         let state = self.context.state();
         let physical = state.create_physical_plan(&plan).await;
         let physical = physical.map_err(SqlError::planning)?;
+        let physical = crate::session::metered(physical).map_err(SqlError::planning)?;
         let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
         let schema = stream.schema();
         let (mut batches, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
@@ -149,7 +155,13 @@ impl Catalog {
         asker: &Asker,
     ) -> Result<Vec<Parameter>, SqlError> {
         let plan = self.plan(sql, Vec::new(), asker).await?;
-        let types = plan.get_parameter_types().map_err(SqlError::planning)?;
+        let mut types = plan.get_parameter_types().map_err(SqlError::planning)?;
+        // Those in parts that are answered without the engine count, too.
+        for token in hedgerow::query::tokens(sql)? {
+            if let Token::Placeholder(name) = token.token {
+                types.entry(name).or_insert(None);
+            }
+        }
         crate::session::numbered(&types, |of| Parameter {
             example: ScalarValue::try_new_null(&of).unwrap_or(ScalarValue::Null),
             of,

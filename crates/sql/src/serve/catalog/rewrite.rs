@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value, VisitMut, VisitorMut,
+    SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
 };
 use hedgerow::query::AskError;
 
@@ -21,7 +21,15 @@ use crate::error::SqlError;
 
 /// Functions of many rows, which have an answer of no rows.
 const AGGREGATES: [&str; 9] = [
-    "count", "sum", "avg", "min", "max", "bool_or", "bool_and", "array_agg", "string_agg",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "bool_or",
+    "bool_and",
+    "array_agg",
+    "string_agg",
 ];
 
 /// Rewrites a query.
@@ -249,7 +257,10 @@ impl Rewriter<'_> {
                     None if arguments(function).len() > 1 => Some(Expr::value(Value::Null)),
                     None => {
                         let what = format!("the setting {}", setting.unwrap_or_default());
-                        return Err(SqlError::not_answered(what, "SHOW ALL is not answered either"));
+                        return Err(SqlError::not_answered(
+                            what,
+                            "SHOW ALL is not answered either",
+                        ));
                     }
                 }
             }
@@ -265,47 +276,97 @@ fn is_query_of_nothing(query: &Query) -> bool {
 
 /// Whether a part of a query has no rows, since it joins a table of the catalog that is always empty.
 fn is_nothing(select: &Select) -> bool {
-    let is_empty_table = |factor: &TableFactor| match factor {
-        TableFactor::Table { name, args: None, .. } if is_catalog(name) => {
-            let (schema, table) = place(name);
-            is_empty(&schema, &table)
-        }
-        _ => false,
-    };
-    let joins_nothing = select.from.iter().any(|from| {
-        let outer = |operator: &JoinOperator| {
-            matches!(
-                operator,
-                JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
-            )
-        };
-        let has_outer = from.joins.iter().any(|join| outer(&join.join_operator));
-        let inner = from.joins.iter().filter(|join| {
-            matches!(
-                join.join_operator,
-                JoinOperator::Join(_) | JoinOperator::Inner(_) | JoinOperator::CrossJoin(_)
-            )
-        });
-        let mut all = [&from.relation]
-            .into_iter()
-            .chain(inner.map(|join| &join.relation));
-        !has_outer && all.any(is_empty_table)
-    });
     let has_answer = select.projection.iter().any(|item| match item {
         SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => true,
         SelectItem::UnnamedExpr(expression) => has_aggregate(expression),
         SelectItem::ExprWithAlias { expr, .. } => has_aggregate(expr),
         _ => true,
     });
-    joins_nothing && !has_answer
+    select.from.iter().any(joins_nothing) && !has_answer
 }
 
-/// Whether an expression has an answer of no rows.
+/// Whether tables that are joined leave no row.
+fn joins_nothing(from: &TableWithJoins) -> bool {
+    let is_outer = |operator: &JoinOperator| {
+        matches!(
+            operator,
+            JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
+        )
+    };
+    let has_outer = from.joins.iter().any(|join| is_outer(&join.join_operator));
+    let inner = from.joins.iter().filter(|join| {
+        matches!(
+            join.join_operator,
+            JoinOperator::Join(_) | JoinOperator::Inner(_) | JoinOperator::CrossJoin(_)
+        )
+    });
+    let mut all = [&from.relation]
+        .into_iter()
+        .chain(inner.map(|join| &join.relation));
+    !has_outer && all.any(is_empty_factor)
+}
+
+/// Whether one of the tables of a join has no row.
+fn is_empty_factor(factor: &TableFactor) -> bool {
+    let is_column = |expression: &Expr| {
+        matches!(
+            bare(expression),
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_)
+        )
+    };
+    match factor {
+        TableFactor::Table {
+            name, args: None, ..
+        } if is_catalog(name) => {
+            let (schema, table) = place(name);
+            is_empty(&schema, &table)
+        }
+        // No column of the catalog holds a list.
+        TableFactor::Table {
+            name,
+            args: Some(given),
+            ..
+        } if last(name).as_deref() == Some("unnest") => given.args.iter().all(|argument| {
+            matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Expr(own)) if is_column(own))
+        }),
+        TableFactor::UNNEST { array_exprs, .. } => array_exprs.iter().all(is_column),
+        TableFactor::Derived { subquery, .. } => is_query_of_nothing(subquery),
+        TableFactor::NestedJoin {
+            table_with_joins, ..
+        } => joins_nothing(table_with_joins),
+        _ => false,
+    }
+}
+
+/// Whether an expression has an answer of no rows, or may have one.
 fn has_aggregate(expression: &Expr) -> bool {
-    let text = expression.to_string().to_ascii_lowercase();
-    let mut names = AGGREGATES.iter();
-    names.any(|name| text.contains(&format!("{name}(")))
-        && !matches!(expression, Expr::Case { .. })
+    match expression {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) => false,
+        // What a query inside counts are rows of its own.
+        Expr::Subquery(_) | Expr::Exists { .. } => false,
+        Expr::Nested(inner) => has_aggregate(inner),
+        Expr::Cast { expr, .. } | Expr::Collate { expr, .. } => has_aggregate(expr),
+        Expr::BinaryOp { left, right, .. } | Expr::AnyOp { left, right, .. } => {
+            has_aggregate(left) || has_aggregate(right)
+        }
+        Expr::Case {
+            operand,
+            conditions,
+            else_result,
+            ..
+        } => {
+            let whens = conditions
+                .iter()
+                .flat_map(|when| [&when.condition, &when.result]);
+            let others = operand.iter().chain(else_result).map(AsRef::as_ref);
+            whens.chain(others).any(has_aggregate)
+        }
+        other => {
+            let text = other.to_string().to_ascii_lowercase();
+            let mut names = AGGREGATES.iter();
+            names.any(|name| text.contains(&format!("{name}(")))
+        }
+    }
 }
 
 /// Leaves nothing of a part of a query but the names of its columns.
@@ -363,9 +424,10 @@ fn name_columns(select: &mut Select) {
 fn column_name(expression: &Expr) -> String {
     match expression {
         Expr::Identifier(name) => name.value.clone(),
-        Expr::CompoundIdentifier(names) => {
-            names.last().map(|name| name.value.clone()).unwrap_or_default()
-        }
+        Expr::CompoundIdentifier(names) => names
+            .last()
+            .map(|name| name.value.clone())
+            .unwrap_or_default(),
         Expr::Function(function) => last(&function.name).unwrap_or_default(),
         Expr::Cast { expr, .. } | Expr::Collate { expr, .. } | Expr::Nested(expr) => {
             column_name(expr)
@@ -382,13 +444,18 @@ fn one_of(left: &Expr, right: &Expr, negated: bool) -> Option<Expr> {
         Expr::Function(function) if last(&function.name)? == "current_schemas" => {
             let all = matches!(arguments(function).first().map(|first| bare(first)), Some(Expr::Value(value)) if value.value == Value::Boolean(true));
             let schemas = ["pg_catalog", "public"];
-            schemas[usize::from(!all)..].iter().map(|name| text(name)).collect()
+            schemas[usize::from(!all)..]
+                .iter()
+                .map(|name| text(name))
+                .collect()
         }
         other => {
             let text = written(other)?;
             let inside = text.strip_prefix('{')?.strip_suffix('}')?;
             let parts = inside.split(',').filter(|part| !part.is_empty());
-            parts.map(|part| self::text(part.trim_matches('"'))).collect()
+            parts
+                .map(|part| self::text(part.trim_matches('"')))
+                .collect()
         }
     };
     if list.is_empty() {

@@ -35,71 +35,207 @@ pub(super) const TYPES: [(i32, &str, &str, i32, &str, i32); 14] = [
     (701, "float8", "double precision", 8, "N", 1022),
     (1043, "varchar", "character varying", -1, "S", 1015),
     (1082, "date", "date", 4, "D", 1182),
-    (1114, "timestamp", "timestamp without time zone", 8, "D", 1115),
+    (
+        1114,
+        "timestamp",
+        "timestamp without time zone",
+        8,
+        "D",
+        1115,
+    ),
     (1700, "numeric", "numeric", -1, "N", 1231),
 ];
 
 /// Tables with their columns, each a name and a letter: `i` a number, `b` yes or no, `t` text, `f` a fraction.
 /// A column that is not said of a row is 0, no, or NULL.
-const CATALOG_TABLES: [(&str, &str); 45] = [
+const CATALOG_TABLES: [(&str, &str); 48] = [
     ("pg_aggregate", "aggfnoid:i aggkind:t"),
     ("pg_am", "oid:i amname:t amhandler:t amtype:t"),
     ("pg_attrdef", "oid:i adrelid:i adnum:i adbin:t"),
-    ("pg_attribute", "attrelid:i attname:t atttypid:i attlen:i attnum:i attndims:i attcacheoff:i atttypmod:i attbyval:b attalign:t attstorage:t attcompression:t attnotnull:b atthasdef:b atthasmissing:b attidentity:t attgenerated:t attisdropped:b attislocal:b attinhcount:i attstattarget:i attcollation:i attacl:t attoptions:t attfdwoptions:t attmissingval:t"),
-    ("pg_auth_members", "roleid:i member:i grantor:i admin_option:b"),
-    ("pg_cast", "oid:i castsource:i casttarget:i castfunc:i castcontext:t castmethod:t"),
-    ("pg_class", "oid:i relname:t relnamespace:i reltype:i reloftype:i relowner:i relam:i relfilenode:i reltablespace:i relpages:i reltuples:f relallvisible:i reltoastrelid:i relhasindex:b relisshared:b relpersistence:t relkind:t relnatts:i relchecks:i relhasrules:b relhastriggers:b relhassubclass:b relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:t relispartition:b relrewrite:i relfrozenxid:i relminmxid:i relacl:t reloptions:t relpartbound:t relhasoids:b"),
-    ("pg_collation", "oid:i collname:t collnamespace:i collowner:i collprovider:t collcollate:t collctype:t"),
-    ("pg_constraint", "oid:i conname:t connamespace:i contype:t condeferrable:b condeferred:b convalidated:b conrelid:i contypid:i conindid:i conparentid:i confrelid:i confupdtype:t confdeltype:t confmatchtype:t conislocal:b coninhcount:i connoinherit:b conkey:t confkey:t conbin:t"),
+    (
+        "pg_attribute",
+        "attrelid:i attname:t atttypid:i attlen:i attnum:i attndims:i attcacheoff:i atttypmod:i attbyval:b attalign:t attstorage:t attcompression:t attnotnull:b atthasdef:b atthasmissing:b attidentity:t attgenerated:t attisdropped:b attislocal:b attinhcount:i attstattarget:i attcollation:i attacl:t attoptions:t attfdwoptions:t attmissingval:t",
+    ),
+    (
+        "pg_auth_members",
+        "roleid:i member:i grantor:i admin_option:b",
+    ),
+    (
+        "pg_cast",
+        "oid:i castsource:i casttarget:i castfunc:i castcontext:t castmethod:t",
+    ),
+    (
+        "pg_class",
+        "oid:i relname:t relnamespace:i reltype:i reloftype:i relowner:i relam:i relfilenode:i reltablespace:i relpages:i reltuples:f relallvisible:i reltoastrelid:i relhasindex:b relisshared:b relpersistence:t relkind:t relnatts:i relchecks:i relhasrules:b relhastriggers:b relhassubclass:b relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:t relispartition:b relrewrite:i relfrozenxid:i relminmxid:i relacl:t reloptions:t relpartbound:t relhasoids:b",
+    ),
+    (
+        "pg_collation",
+        "oid:i collname:t collnamespace:i collowner:i collprovider:t collcollate:t collctype:t",
+    ),
+    (
+        "pg_constraint",
+        "oid:i conname:t connamespace:i contype:t condeferrable:b condeferred:b convalidated:b conrelid:i contypid:i conindid:i conparentid:i confrelid:i confupdtype:t confdeltype:t confmatchtype:t conislocal:b coninhcount:i connoinherit:b conkey:t confkey:t conbin:t",
+    ),
     ("pg_conversion", "oid:i conname:t connamespace:i"),
-    ("pg_database", "oid:i datname:t datdba:i encoding:i datlocprovider:t datistemplate:b datallowconn:b datconnlimit:i datfrozenxid:i datminmxid:i dattablespace:i datcollate:t datctype:t daticulocale:t daticurules:t datlocale:t datcollversion:t datacl:t"),
+    (
+        "pg_database",
+        "oid:i datname:t datdba:i encoding:i datlocprovider:t datistemplate:b datallowconn:b datconnlimit:i datfrozenxid:i datminmxid:i dattablespace:i datcollate:t datctype:t daticulocale:t daticurules:t datlocale:t datcollversion:t datacl:t",
+    ),
     ("pg_db_role_setting", "setdatabase:i setrole:i setconfig:t"),
-    ("pg_depend", "classid:i objid:i objsubid:i refclassid:i refobjid:i refobjsubid:i deptype:t"),
-    ("pg_description", "objoid:i classoid:i objsubid:i description:t"),
+    (
+        "pg_depend",
+        "classid:i objid:i objsubid:i refclassid:i refobjid:i refobjsubid:i deptype:t",
+    ),
+    (
+        "pg_description",
+        "objoid:i classoid:i objsubid:i description:t",
+    ),
     ("pg_enum", "oid:i enumtypid:i enumsortorder:f enumlabel:t"),
     ("pg_event_trigger", "oid:i evtname:t evtevent:t evtowner:i"),
-    ("pg_extension", "oid:i extname:t extowner:i extnamespace:i extrelocatable:b extversion:t"),
+    (
+        "pg_extension",
+        "oid:i extname:t extowner:i extnamespace:i extrelocatable:b extversion:t",
+    ),
     ("pg_foreign_data_wrapper", "oid:i fdwname:t fdwowner:i"),
     ("pg_foreign_server", "oid:i srvname:t srvowner:i srvfdw:i"),
     ("pg_foreign_table", "ftrelid:i ftserver:i ftoptions:t"),
-    ("pg_index", "indexrelid:i indrelid:i indnatts:i indnkeyatts:i indisunique:b indisprimary:b indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indisready:b indislive:b indisreplident:b indkey:t indoption:t indexprs:t indpred:t"),
-    ("pg_indexes", "schemaname:t tablename:t indexname:t tablespace:t indexdef:t"),
-    ("pg_inherits", "inhrelid:i inhparent:i inhseqno:i inhdetachpending:b"),
+    (
+        "pg_index",
+        "indexrelid:i indrelid:i indnatts:i indnkeyatts:i indisunique:b indisprimary:b indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indisready:b indislive:b indisreplident:b indkey:t indoption:t indexprs:t indpred:t",
+    ),
+    (
+        "pg_indexes",
+        "schemaname:t tablename:t indexname:t tablespace:t indexdef:t",
+    ),
+    (
+        "pg_inherits",
+        "inhrelid:i inhparent:i inhseqno:i inhdetachpending:b",
+    ),
     ("pg_language", "oid:i lanname:t lanowner:i"),
-    ("pg_locks", "locktype:t database:i relation:i pid:i mode:t granted:b"),
-    ("pg_matviews", "schemaname:t matviewname:t matviewowner:t definition:t"),
+    (
+        "pg_locks",
+        "locktype:t database:i relation:i pid:i mode:t granted:b",
+    ),
+    (
+        "pg_matviews",
+        "schemaname:t matviewname:t matviewowner:t definition:t",
+    ),
     ("pg_namespace", "oid:i nspname:t nspowner:i nspacl:t"),
     ("pg_operator", "oid:i oprname:t oprnamespace:i"),
-    ("pg_partitioned_table", "partrelid:i partstrat:t partnatts:i"),
-    ("pg_policy", "oid:i polname:t polrelid:i polcmd:t polpermissive:b polroles:t polqual:t polwithcheck:t"),
-    ("pg_proc", "oid:i proname:t pronamespace:i proowner:i prolang:i prokind:t prorettype:i proretset:b pronargs:i proargtypes:t"),
-    ("pg_publication", "oid:i pubname:t pubowner:i puballtables:b pubinsert:b pubupdate:b pubdelete:b"),
+    (
+        "pg_partitioned_table",
+        "partrelid:i partstrat:t partnatts:i",
+    ),
+    (
+        "pg_policy",
+        "oid:i polname:t polrelid:i polcmd:t polpermissive:b polroles:t polqual:t polwithcheck:t",
+    ),
+    (
+        "pg_proc",
+        "oid:i proname:t pronamespace:i proowner:i prolang:i prokind:t prorettype:i proretset:b pronargs:i proargtypes:t",
+    ),
+    (
+        "pg_publication",
+        "oid:i pubname:t pubowner:i puballtables:b pubinsert:b pubupdate:b pubdelete:b",
+    ),
     ("pg_publication_namespace", "oid:i pnpubid:i pnnspid:i"),
-    ("pg_publication_rel", "oid:i prpubid:i prrelid:i prqual:t prattrs:t"),
+    (
+        "pg_publication_rel",
+        "oid:i prpubid:i prrelid:i prqual:t prattrs:t",
+    ),
     ("pg_range", "rngtypid:i rngsubtype:i rngmultitypid:i"),
-    ("pg_rewrite", "oid:i rulename:t ev_class:i ev_type:t ev_enabled:t is_instead:b"),
-    ("pg_roles", "oid:i rolname:t rolsuper:b rolinherit:b rolcreaterole:b rolcreatedb:b rolcanlogin:b rolreplication:b rolconnlimit:i rolpassword:t rolvaliduntil:t rolbypassrls:b rolconfig:t"),
-    ("pg_settings", "name:t setting:t unit:t category:t short_desc:t context:t vartype:t source:t min_val:t max_val:t boot_val:t reset_val:t"),
+    (
+        "pg_rewrite",
+        "oid:i rulename:t ev_class:i ev_type:t ev_enabled:t is_instead:b",
+    ),
+    (
+        "pg_roles",
+        "oid:i rolname:t rolsuper:b rolinherit:b rolcreaterole:b rolcreatedb:b rolcanlogin:b rolreplication:b rolconnlimit:i rolpassword:t rolvaliduntil:t rolbypassrls:b rolconfig:t",
+    ),
+    (
+        "pg_sequence",
+        "seqrelid:i seqtypid:i seqstart:i seqincrement:i seqmax:i seqmin:i seqcache:i seqcycle:b",
+    ),
+    (
+        "pg_sequences",
+        "schemaname:t sequencename:t sequenceowner:t data_type:t start_value:i",
+    ),
+    (
+        "pg_stat_user_tables",
+        "relid:i schemaname:t relname:t n_live_tup:i",
+    ),
+    (
+        "pg_settings",
+        "name:t setting:t unit:t category:t short_desc:t context:t vartype:t source:t min_val:t max_val:t boot_val:t reset_val:t",
+    ),
     ("pg_shdescription", "objoid:i classoid:i description:t"),
-    ("pg_statistic_ext", "oid:i stxrelid:i stxname:t stxnamespace:i stxowner:i stxstattarget:i stxkeys:t stxkind:t"),
-    ("pg_tables", "schemaname:t tablename:t tableowner:t tablespace:t hasindexes:b hasrules:b hastriggers:b rowsecurity:b"),
-    ("pg_tablespace", "oid:i spcname:t spcowner:i spcacl:t spcoptions:t"),
-    ("pg_trigger", "oid:i tgrelid:i tgparentid:i tgname:t tgfoid:i tgtype:i tgenabled:t tgisinternal:b tgconstraint:i"),
-    ("pg_type", "oid:i typname:t typnamespace:i typowner:i typlen:i typbyval:b typtype:t typcategory:t typispreferred:b typisdefined:b typdelim:t typrelid:i typelem:i typarray:i typinput:t typoutput:t typreceive:t typsend:t typmodin:t typmodout:t typanalyze:t typalign:t typstorage:t typnotnull:b typbasetype:i typtypmod:i typndims:i typcollation:i typdefaultbin:t typdefault:t typacl:t"),
-    ("pg_views", "schemaname:t viewname:t viewowner:t definition:t"),
+    (
+        "pg_statistic_ext",
+        "oid:i stxrelid:i stxname:t stxnamespace:i stxowner:i stxstattarget:i stxkeys:t stxkind:t",
+    ),
+    (
+        "pg_tables",
+        "schemaname:t tablename:t tableowner:t tablespace:t hasindexes:b hasrules:b hastriggers:b rowsecurity:b",
+    ),
+    (
+        "pg_tablespace",
+        "oid:i spcname:t spcowner:i spcacl:t spcoptions:t",
+    ),
+    (
+        "pg_trigger",
+        "oid:i tgrelid:i tgparentid:i tgname:t tgfoid:i tgtype:i tgenabled:t tgisinternal:b tgconstraint:i",
+    ),
+    (
+        "pg_type",
+        "oid:i typname:t typnamespace:i typowner:i typlen:i typbyval:b typtype:t typcategory:t typispreferred:b typisdefined:b typdelim:t typrelid:i typelem:i typarray:i typinput:t typoutput:t typreceive:t typsend:t typmodin:t typmodout:t typanalyze:t typalign:t typstorage:t typnotnull:b typbasetype:i typtypmod:i typndims:i typcollation:i typdefaultbin:t typdefault:t typacl:t",
+    ),
+    (
+        "pg_views",
+        "schemaname:t viewname:t viewowner:t definition:t",
+    ),
 ];
 
 const INFORMATION_TABLES: [(&str, &str); 10] = [
-    ("columns", "table_catalog:t table_schema:t table_name:t column_name:t ordinal_position:i column_default:t is_nullable:t data_type:t character_maximum_length:i character_octet_length:i numeric_precision:i numeric_precision_radix:i numeric_scale:i datetime_precision:i interval_type:t domain_name:t udt_catalog:t udt_schema:t udt_name:t is_identity:t identity_generation:t is_generated:t generation_expression:t is_updatable:t"),
-    ("constraint_column_usage", "table_catalog:t table_schema:t table_name:t column_name:t constraint_catalog:t constraint_schema:t constraint_name:t"),
-    ("key_column_usage", "constraint_catalog:t constraint_schema:t constraint_name:t table_catalog:t table_schema:t table_name:t column_name:t ordinal_position:i position_in_unique_constraint:i"),
-    ("referential_constraints", "constraint_catalog:t constraint_schema:t constraint_name:t unique_constraint_catalog:t unique_constraint_schema:t unique_constraint_name:t match_option:t update_rule:t delete_rule:t"),
-    ("routines", "specific_catalog:t specific_schema:t specific_name:t routine_catalog:t routine_schema:t routine_name:t routine_type:t data_type:t"),
-    ("schemata", "catalog_name:t schema_name:t schema_owner:t default_character_set_catalog:t default_character_set_schema:t default_character_set_name:t sql_path:t"),
-    ("table_constraints", "constraint_catalog:t constraint_schema:t constraint_name:t table_catalog:t table_schema:t table_name:t constraint_type:t"),
-    ("table_privileges", "grantor:t grantee:t table_catalog:t table_schema:t table_name:t privilege_type:t is_grantable:t"),
-    ("tables", "table_catalog:t table_schema:t table_name:t table_type:t is_insertable_into:t is_typed:t"),
-    ("views", "table_catalog:t table_schema:t table_name:t view_definition:t check_option:t is_updatable:t"),
+    (
+        "columns",
+        "table_catalog:t table_schema:t table_name:t column_name:t ordinal_position:i column_default:t is_nullable:t data_type:t character_maximum_length:i character_octet_length:i numeric_precision:i numeric_precision_radix:i numeric_scale:i datetime_precision:i interval_type:t domain_name:t udt_catalog:t udt_schema:t udt_name:t is_identity:t identity_generation:t is_generated:t generation_expression:t is_updatable:t",
+    ),
+    (
+        "constraint_column_usage",
+        "table_catalog:t table_schema:t table_name:t column_name:t constraint_catalog:t constraint_schema:t constraint_name:t",
+    ),
+    (
+        "key_column_usage",
+        "constraint_catalog:t constraint_schema:t constraint_name:t table_catalog:t table_schema:t table_name:t column_name:t ordinal_position:i position_in_unique_constraint:i",
+    ),
+    (
+        "referential_constraints",
+        "constraint_catalog:t constraint_schema:t constraint_name:t unique_constraint_catalog:t unique_constraint_schema:t unique_constraint_name:t match_option:t update_rule:t delete_rule:t",
+    ),
+    (
+        "routines",
+        "specific_catalog:t specific_schema:t specific_name:t routine_catalog:t routine_schema:t routine_name:t routine_type:t data_type:t",
+    ),
+    (
+        "schemata",
+        "catalog_name:t schema_name:t schema_owner:t default_character_set_catalog:t default_character_set_schema:t default_character_set_name:t sql_path:t",
+    ),
+    (
+        "table_constraints",
+        "constraint_catalog:t constraint_schema:t constraint_name:t table_catalog:t table_schema:t table_name:t constraint_type:t",
+    ),
+    (
+        "table_privileges",
+        "grantor:t grantee:t table_catalog:t table_schema:t table_name:t privilege_type:t is_grantable:t",
+    ),
+    (
+        "tables",
+        "table_catalog:t table_schema:t table_name:t table_type:t is_insertable_into:t is_typed:t",
+    ),
+    (
+        "views",
+        "table_catalog:t table_schema:t table_name:t view_definition:t check_option:t is_updatable:t",
+    ),
 ];
 
 /// A value of a row.
@@ -146,7 +282,12 @@ pub(super) fn of(
 ) -> Result<Vec<(&'static str, RecordBatch)>, SqlError> {
     let tables = all(schema).iter();
     tables
-        .map(|(name, letters)| Ok((*name, batch(letters, rows(schema, name, database, columns))?)))
+        .map(|(name, letters)| {
+            Ok((
+                *name,
+                batch(letters, rows(schema, name, database, columns))?,
+            ))
+        })
         .collect()
 }
 
@@ -161,7 +302,10 @@ fn batch(letters: &str, rows: Vec<Row>) -> Result<RecordBatch, SqlError> {
             _ => DataType::Utf8,
         };
         let values = rows.iter().map(|row| {
-            let cell = row.iter().find(|(own, _)| *own == name).map(|(_, cell)| cell);
+            let cell = row
+                .iter()
+                .find(|(own, _)| *own == name)
+                .map(|(_, cell)| cell);
             match (&of, cell) {
                 (DataType::Int32, Some(Cell::Number(value))) => ScalarValue::Int32(Some(*value)),
                 (DataType::Int32, _) => ScalarValue::Int32(Some(0)),
@@ -348,7 +492,10 @@ fn rows(schema: &str, table: &str, database: &str, columns: &[Arc<Field>]) -> Ve
                     ("table_name", text(database)),
                     ("column_name", text(column.name())),
                     ("ordinal_position", number(place(at + 1))),
-                    ("is_nullable", text(if column.is_nullable() { "YES" } else { "NO" })),
+                    (
+                        "is_nullable",
+                        text(if column.is_nullable() { "YES" } else { "NO" }),
+                    ),
                     ("data_type", text(in_words)),
                     ("udt_catalog", text(database)),
                     ("udt_schema", text("pg_catalog")),

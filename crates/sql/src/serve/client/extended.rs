@@ -25,9 +25,15 @@ const MOST_KEPT: usize = 256;
 const MOST_OPEN: usize = 4;
 
 impl Client {
-    pub(super) async fn parse(&mut self, name: String, sql: &str, types: &[u32]) -> Result<(), Refused> {
+    pub(super) async fn parse(
+        &mut self,
+        name: String,
+        sql: &str,
+        types: &[u32],
+    ) -> Result<(), Refused> {
         if statements(sql).len() > 1 {
-            let what = "several statements cannot be prepared as one\nhint: prepare one after the other";
+            let what =
+                "several statements cannot be prepared as one\nhint: prepare one after the other";
             return Err(error(code::SYNTAX, what).into());
         }
         // 0 and `unknown` leave the type to the statement.
@@ -149,11 +155,15 @@ impl Client {
         if portal.rows.is_none() && !portal.is_over {
             let open = self.portals.values().filter(|other| other.rows.is_some());
             if open.count() >= MOST_OPEN {
-                let what = format!("more than {MOST_OPEN} portals have rows that are not fetched\nhint: fetch them, or close some");
+                let what = format!(
+                    "more than {MOST_OPEN} portals have rows that are not fetched\nhint: fetch them, or close some"
+                );
                 return Err(error(code::LIMIT, &what).into());
             }
             let statement = Arc::clone(&portal.statement);
-            let answer = self.run(&statement, std::mem::take(&mut portal.values)).await?;
+            let answer = self
+                .run(&statement, std::mem::take(&mut portal.values))
+                .await?;
             portal.rows = self.begin(answer, statement.told.get(), &portal.format)?;
             portal.is_over = portal.rows.is_none();
         } else if portal.is_over {

@@ -230,7 +230,8 @@ impl Client {
             Kind::Control(Control::End(_) | Control::BackTo)
         );
         if self.status == TransactionStatus::Error && !is_end {
-            let what = "the transaction has failed, and nothing is answered until it ends\nhint: ROLLBACK";
+            let what =
+                "the transaction has failed, and nothing is answered until it ends\nhint: ROLLBACK";
             return Err(error(code::FAILED_BEFORE, what).into());
         }
         let (desk, line) = (&self.desk, &mut self.line);

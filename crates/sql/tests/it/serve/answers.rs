@@ -61,10 +61,7 @@ fn the_setting_is_the_clients_own() {
     assert_eq!(shown(&client), "certain");
     assert_eq!(shown(&other), "estimate");
     let expected = &served.ward.ask(Mode::Certain, count)[0][0];
-    assert_eq!(
-        served.first(&client, count).unwrap(),
-        expected.to_string()
-    );
+    assert_eq!(served.first(&client, count).unwrap(), expected.to_string());
     served.first(&client, "RESET ALL").unwrap();
     assert_eq!(shown(&client), "estimate");
 
@@ -103,13 +100,22 @@ fn what_drivers_send_is_answered() {
         ("SELECT current_user", "anna"),
         ("SELECT current_database()", "ward"),
         ("select current_schema()", "public"),
-        ("SELECT pg_catalog.current_setting('server_version_num')", "160000"),
+        (
+            "SELECT pg_catalog.current_setting('server_version_num')",
+            "160000",
+        ),
         (";", ""),
         ("-- nothing", ""),
         // Several at once, as psql -c sends them.
-        ("SET hedgerow.answer = 'certain'; SHOW hedgerow.answer", "certain"),
-        ("PREPARE p AS SELECT count(*) FROM ward WHERE disease = $1", ""),
-        ("EXECUTE p('no such disease; it is text')", "0"),
+        (
+            "SET hedgerow.answer = 'certain'; SHOW hedgerow.answer",
+            "certain",
+        ),
+        (
+            "PREPARE p AS SELECT count(*) FROM ward WHERE \"Days\" >= $1",
+            "",
+        ),
+        ("EXECUTE p(-5)", "120"),
         ("DEALLOCATE p", ""),
         (
             "WITH t AS (SELECT sex, n FROM (SELECT 'x' AS sex, count(*) AS n FROM ward) u) SELECT n FROM t",
@@ -117,7 +123,11 @@ fn what_drivers_send_is_answered() {
         ),
     ] {
         let found = served.first(&client, sql);
-        assert_eq!(found.unwrap_or_else(|error| panic!("{sql}: {error:?}")), answer, "{sql}");
+        assert_eq!(
+            found.unwrap_or_else(|error| panic!("{sql}: {error:?}")),
+            answer,
+            "{sql}"
+        );
     }
     let plan = served.first(&client, "EXPLAIN SELECT count(*) FROM ward");
     assert_eq!(plan.unwrap(), "logical_plan");

@@ -15,8 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_node::sql::{SqlCertificate, SqlSettings, SqlUser};
-use hedgerow_sql::{Limits, Log, ReleaseSource, Server, Verifier};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use hedgerow_sql::{Limits, Log, ReleaseSource, Server};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair,
+};
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, SimpleQueryMessage};
@@ -28,6 +30,8 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 use crate::ward::Ward;
 
 const PASSWORD: &str = "corréct horse";
+/// Its verifier, as PostgreSQL would make it: of fewer iterations than ours, for tests that connect often.
+const VERIFIER: &str = "SCRAM-SHA-256$4096:MDEyMzQ1Njc4OWFiY2RlZg==$kezBmF3AJJ7Z9j+RLY0ryBCzTjqqvIqavimcePs1Nxs=:psJn+gVnF1ykW8cW0kQjsLiwU0I/mgioFjBjs3PQaoM=";
 
 /// A ward that is served.
 struct Served {
@@ -59,18 +63,25 @@ impl Default for How {
 
 impl Served {
     fn new(how: How) -> Self {
-        let ward = Ward::new(5, 120, "class");
+        let ward = Ward::new(5, 120, "range");
         let folder = tempfile::tempdir().unwrap();
         let [authority, certificate, key] =
             ["ca.crt", "sql.crt", "sql.pem"].map(|name| folder.path().join(name));
         let mut root = CertificateParams::new(Vec::new()).unwrap();
+        let name = |of: &str| {
+            let mut name = DistinguishedName::new();
+            name.push(DnType::CommonName, of);
+            name
+        };
+        root.distinguished_name = name("Test authority");
         root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let root_key = KeyPair::generate().unwrap();
         let made = root.self_signed(&root_key).unwrap();
         std::fs::write(&authority, made.pem()).unwrap();
         let issuer = Issuer::new(root, root_key);
         let own_key = KeyPair::generate().unwrap();
-        let own = CertificateParams::new(vec![String::from("localhost")]).unwrap();
+        let mut own = CertificateParams::new(vec![String::from("localhost")]).unwrap();
+        own.distinguished_name = name("localhost");
         let own = own.signed_by(&own_key, &issuer).unwrap();
         std::fs::write(&certificate, own.pem()).unwrap();
         std::fs::write(&key, own_key.serialize_pem()).unwrap();
@@ -78,7 +89,7 @@ impl Served {
             .unwrap();
         let user = |name: &str| SqlUser {
             name: name.into(),
-            verifier: Verifier::of(PASSWORD).unwrap().to_string(),
+            verifier: VERIFIER.into(),
         };
         let settings = SqlSettings {
             listen: "127.0.0.1:0".into(),

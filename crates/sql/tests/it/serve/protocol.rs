@@ -65,7 +65,10 @@ fn after_an_error_nothing_is_heard_until_the_client_synchronizes() {
     raw.send(&message(b'Q', b"SELECT 1\0"));
     assert_eq!(letters(&raw.until_ready()), "TDCZ");
     // Statements at once end at the first error.
-    raw.send(&message(b'Q', b"SELECT 1; SELECT nobody FROM ward; SELECT 2\0"));
+    raw.send(&message(
+        b'Q',
+        b"SELECT 1; SELECT nobody FROM ward; SELECT 2\0",
+    ));
     assert_eq!(letters(&raw.until_ready()), "TDCEZ");
 }
 
@@ -96,7 +99,10 @@ fn values_are_text_or_binary() {
     for (wrong, code) in [
         // Too few values, and a format that there is not.
         (bind("", "", &[], false), "08P01"),
-        (message(b'B', b"\0\0\x00\x01\x00\x07\x00\x00\x00\x00"), "08P01"),
+        (
+            message(b'B', b"\0\0\x00\x01\x00\x07\x00\x00\x00\x00"),
+            "08P01",
+        ),
         (bind("", "other", &[], false), "26000"),
     ] {
         raw.send(&parse("", sql));
@@ -126,7 +132,10 @@ fn messages_that_are_none_end_the_connection_and_no_other() {
         raw.send(&bytes);
         let said = raw.rest();
         assert_eq!(types_of(&said), "E", "{bytes:?}");
-        assert!(String::from_utf8_lossy(&said).contains("08P01"), "{bytes:?}");
+        assert!(
+            String::from_utf8_lossy(&said).contains("08P01"),
+            "{bytes:?}"
+        );
     }
     // Parts of a COPY are passed over, a function call is refused.
     let mut raw = Raw::connect(served.port, "anna", PASSWORD);

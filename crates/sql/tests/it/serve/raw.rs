@@ -61,13 +61,15 @@ impl Raw {
         (of, body)
     }
 
-    /// The messages up to the one that says that the server is ready.
+    /// The messages up to the one that says that the server is ready, without notes about estimates.
     pub(super) fn until_ready(&mut self) -> Vec<(u8, Vec<u8>)> {
         let mut all = Vec::new();
         loop {
             let next = self.next();
             let is_last = next.0 == b'Z';
-            all.push(next);
+            if next.0 != b'N' {
+                all.push(next);
+            }
             if is_last {
                 return all;
             }

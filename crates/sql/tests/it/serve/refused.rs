@@ -14,7 +14,10 @@ fn what_may_not_be_asked_is_refused_and_the_connection_goes_on() {
         ("COPY ward TO STDOUT", "0A000"),
         ("COPY ward FROM STDIN", "0A000"),
         (&format!("COPY ward TO '{planted}'"), "0A000"),
-        (&format!("COPY (SELECT * FROM ward) TO '{planted}'"), "0A000"),
+        (
+            &format!("COPY (SELECT * FROM ward) TO '{planted}'"),
+            "0A000",
+        ),
         ("COPY ward TO PROGRAM 'id'", "0A000"),
         ("DROP TABLE ward", "25006"),
         ("DELETE FROM ward", "25006"),
@@ -22,12 +25,18 @@ fn what_may_not_be_asked_is_refused_and_the_connection_goes_on() {
         ("TRUNCATE ward", "25006"),
         ("INSERT INTO ward VALUES (1)", "25006"),
         ("/* SELECT */ INSERT INTO ward SELECT * FROM ward", "25006"),
-        ("WITH x AS (INSERT INTO ward VALUES (1) RETURNING 1) SELECT * FROM x", "0A000"),
+        (
+            "WITH x AS (INSERT INTO ward VALUES (1) RETURNING 1) SELECT * FROM x",
+            "0A000",
+        ),
         ("SELECT * INTO t FROM ward", "0A000"),
         ("SELECT * INTO t FROM pg_class", "0A000"),
         ("CREATE TABLE t AS SELECT * FROM ward", "25006"),
         ("CREATE FUNCTION f() RETURNS int AS 'x' LANGUAGE c", "25006"),
-        (&format!("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{file}'"), "25006"),
+        (
+            &format!("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{file}'"),
+            "25006",
+        ),
         ("ALTER USER anna PASSWORD 'x'", "25006"),
         ("DO $$ BEGIN END $$", "0A000"),
         ("CALL f()", "0A000"),
@@ -41,7 +50,10 @@ fn what_may_not_be_asked_is_refused_and_the_connection_goes_on() {
         ("SET client_encoding = 'LATIN1'", "0A000"),
         ("BEGIN; DROP TABLE ward", "25006"),
         ("ROLLBACK; DROP TABLE ward", "25006"),
-        (&format!("SELECT * FROM read_csv('{file}/release.csv')"), "0A000"),
+        (
+            &format!("SELECT * FROM read_csv('{file}/release.csv')"),
+            "0A000",
+        ),
         (&format!("SELECT * FROM read_parquet('{file}')"), "0A000"),
         (&format!("SELECT * FROM '{file}/release.csv'"), "42P01"),
         ("SELECT * FROM 'https://example.org/x.parquet'", "42P01"),
@@ -82,7 +94,11 @@ fn refusals_say_what_would_be_answered() {
     let served = Served::new(Default::default());
     let client = served.connect();
     for (sql, message, hint) in [
-        ("DROP TABLE ward", "DROP is not answered", "this server only reads"),
+        (
+            "DROP TABLE ward",
+            "DROP is not answered",
+            "this server only reads",
+        ),
         ("SELECT agee FROM ward", "no column `agee`", "`age`"),
     ] {
         let refused = served.first(&client, sql).unwrap_err();
