@@ -60,6 +60,9 @@ pub enum SqlError {
         /// The most that a statement may take.
         megabytes: usize,
     },
+    /// A server that does not start.
+    #[error(transparent)]
+    Serving(Box<crate::serve::ServeError>),
     /// A file that cannot be written.
     #[error("{file} cannot be written: {reason}")]
     Unwritable {

@@ -1,10 +1,13 @@
 //! `hedgerow-sql`: SQL on a release, reached as `hedgerow query` and `hedgerow sql`.
 
+mod commands;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use commands::{Serve, User, say};
 use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, SqlError};
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
@@ -19,6 +22,10 @@ struct Command {
 enum Verb {
     /// Ask a release, or the table that sites hold together, in SQL
     Query(Query),
+    /// Serve a release, or the table that sites hold together, to PostgreSQL's clients, as [sql] of site.toml says
+    Serve(Serve),
+    /// Make a user: asks for a password, and adds its verifier to site.toml
+    User(User),
 }
 
 #[derive(Debug, Args)]
@@ -48,9 +55,7 @@ struct Query {
 }
 
 fn main() -> ExitCode {
-    let Command {
-        verb: Verb::Query(query),
-    } = Command::parse();
+    let Command { verb } = Command::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -58,18 +63,25 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.to_string()),
     };
-    let answered = runtime.block_on(answer(&query));
-    let shown = answered.and_then(|reply| show(&query, &reply).map(|()| reply));
-    match shown {
-        Ok(reply) => {
-            // JSON has the note inside.
-            if let Some(note) = reply.note().filter(|_| !query.json) {
-                say(&format!("note: {note}"));
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => failed(&error.to_string()),
+    let done = match verb {
+        Verb::Query(query) => runtime.block_on(ask(&query)),
+        Verb::Serve(words) => runtime.block_on(words.run()),
+        Verb::User(words) => words.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
     }
+}
+
+async fn ask(query: &Query) -> Result<(), String> {
+    let reply = answer(query).await.map_err(|error| error.to_string())?;
+    show(query, &reply).map_err(|error| error.to_string())?;
+    // JSON has the note inside.
+    if let Some(note) = reply.note().filter(|_| !query.json) {
+        say(&format!("note: {note}"));
+    }
+    Ok(())
 }
 
 async fn answer(query: &Query) -> Result<Reply, SqlError> {
@@ -109,9 +121,4 @@ fn show(query: &Query, reply: &Reply) -> Result<(), SqlError> {
 fn failed(error: &str) -> ExitCode {
     say(&format!("error: {error}"));
     ExitCode::from(2)
-}
-
-fn say(text: &str) {
-    // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,6 +1,8 @@
 //! A session: one analyst's statements, one after the other, with the session's own setting of what plain
 //! totals answer.
 
+mod meter;
+mod parameters;
 mod statement;
 
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement;
 use futures_util::StreamExt;
 
 use crate::error::{SqlError, missing_column};
@@ -24,6 +27,9 @@ use crate::output::Reply;
 use crate::rewrite::{aggregates, rewrite, scalars};
 use crate::source::Source;
 use crate::table::StudyTable;
+pub(crate) use meter::metered;
+pub use parameters::Parameter;
+pub(crate) use parameters::numbered;
 use statement::{Asked, read};
 
 /// What a statement may take.
@@ -148,13 +154,7 @@ impl Session {
             Asked::Query(statement) => statement,
         };
         let state = self.context.state();
-        let plan = state.statement_to_plan(*statement).await;
-        let plan = plan.map_err(|error| self.named(error))?;
-        let options = SQLOptions::new()
-            .with_allow_ddl(false)
-            .with_allow_dml(false)
-            .with_allow_statements(false);
-        options.verify_plan(&plan).map_err(SqlError::planning)?;
+        let plan = self.verified(*statement).await?;
         let plan = match parameters.is_empty() {
             true => plan,
             false => plan
@@ -169,6 +169,29 @@ impl Session {
             schema,
             mode: self.mode,
         })
+    }
+
+    /// The parameters `$1`, `$2`, … of a statement.
+    pub async fn parameters(&self, sql: &str) -> Result<Vec<Parameter>, SqlError> {
+        match read(sql, &self.table)? {
+            Asked::Set(_) | Asked::Show => Ok(Vec::new()),
+            Asked::Query(statement) => {
+                let plan = self.verified(*statement).await?;
+                parameters::parameters(&plan, &self.table)
+            }
+        }
+    }
+
+    /// A plan that reads the table, and only reads.
+    async fn verified(&self, statement: Statement) -> Result<LogicalPlan, SqlError> {
+        let plan = self.context.state().statement_to_plan(statement).await;
+        let plan = plan.map_err(|error| self.named(error))?;
+        let options = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
+        options.verify_plan(&plan).map_err(SqlError::planning)?;
+        Ok(plan)
     }
 
     /// Runs a statement.
@@ -200,12 +223,18 @@ impl Session {
         let state = self.context.state();
         let physical = state.create_physical_plan(plan).await;
         let physical = physical.map_err(|error| self.named(error))?;
+        let physical = metered(physical).map_err(SqlError::planning)?;
         let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
         let schema = stream.schema();
-        let (mut batches, mut rows) = (Vec::new(), 0usize);
+        let (mut batches, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
         while let Some(batch) = stream.next().await {
             let batch = batch.map_err(failed)?;
             rows += batch.num_rows();
+            bytes += batch.get_array_memory_size();
+            if bytes > self.limits.memory {
+                let megabytes = self.limits.memory >> 20;
+                return Err(SqlError::TooLarge { megabytes });
+            }
             if rows > self.limits.rows {
                 return Err(SqlError::TooManyRows {
                     most: self.limits.rows,

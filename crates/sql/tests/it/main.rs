@@ -8,6 +8,7 @@ mod answers;
 mod fragments;
 mod laws;
 mod refusals;
+mod serve;
 mod sites;
 mod ward;
 
