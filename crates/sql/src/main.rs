@@ -5,10 +5,11 @@ mod commands;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use commands::{Serve, User, say};
-use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, SqlError};
+use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, Source, SqlError};
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
 #[derive(Debug, Parser)]
@@ -75,7 +76,22 @@ fn main() -> ExitCode {
 }
 
 async fn ask(query: &Query) -> Result<(), String> {
-    let reply = answer(query).await.map_err(|error| error.to_string())?;
+    let (source, sql) = match (query.words.as_slice(), &query.site) {
+        ([release, sql], None) => (ReleaseSource::open(release), sql),
+        ([sql], Some(site)) => (SiteSource::open(site, query.run), sql),
+        ([_], None) => {
+            return Err(String::from(
+                "which table is asked?\nhint: name a release folder before the statement, or give --site with a site's file",
+            ));
+        }
+        _ => {
+            return Err(String::from(
+                "a release folder and --site are two tables\nhint: leave one of them out",
+            ));
+        }
+    };
+    let reply = async { answer(query, source?, sql).await };
+    let reply = reply.await.map_err(|error| error.to_string())?;
     show(query, &reply).map_err(|error| error.to_string())?;
     // JSON has the note inside.
     if let Some(note) = reply.note().filter(|_| !query.json) {
@@ -84,13 +100,7 @@ async fn ask(query: &Query) -> Result<(), String> {
     Ok(())
 }
 
-async fn answer(query: &Query) -> Result<Reply, SqlError> {
-    let (source, sql) = match (query.words.as_slice(), &query.site) {
-        ([release, sql], None) => (ReleaseSource::open(release)?, sql),
-        ([sql], Some(site)) => (SiteSource::open(site, query.run)?, sql),
-        ([_], None) => return Err(SqlError::NoTable),
-        _ => return Err(SqlError::TwoTables),
-    };
+async fn answer(query: &Query, source: Arc<dyn Source>, sql: &str) -> Result<Reply, SqlError> {
     let mut session = Session::new(source, Limits::default())?;
     session.set_mode(query.answer);
     session.run(sql).await
