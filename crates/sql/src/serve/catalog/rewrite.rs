@@ -110,7 +110,7 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_expr(&mut self, expression: &mut Expr) -> ControlFlow<SqlError> {
         let replaced = match expression {
-            Expr::Subquery(query) if is_query_of_nothing(query) => Some(Value::Null),
+            Expr::Subquery(query) if is_null(query) => Some(Value::Null),
             Expr::Exists { subquery, negated } if is_query_of_nothing(subquery) => {
                 Some(Value::Boolean(*negated))
             }
@@ -118,7 +118,7 @@ impl VisitorMut for Rewriter<'_> {
             Expr::Function(Function {
                 args: FunctionArguments::Subquery(query),
                 ..
-            }) if is_query_of_nothing(query) => Some(Value::Null),
+            }) if is_null(query) => Some(Value::Null),
             _ => None,
         };
         if let Some(value) = replaced {
@@ -274,15 +274,36 @@ fn is_query_of_nothing(query: &Query) -> bool {
     matches!(query.body.as_ref(), SetExpr::Select(select) if is_nothing(select))
 }
 
+/// Whether a query for one value has none: of no rows there is no total but a count.
+fn is_null(query: &Query) -> bool {
+    match query.body.as_ref() {
+        SetExpr::Select(select) => {
+            let counts = select.projection.iter();
+            let mut counts = counts.map(|item| item.to_string().to_ascii_lowercase());
+            is_nothing(select)
+                || select.from.iter().any(joins_nothing)
+                    && counts.all(|item| !item.contains("count("))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a part of a query has no rows, since it joins a table of the catalog that is always empty.
 fn is_nothing(select: &Select) -> bool {
+    let has_all = select.projection.iter().any(|item| {
+        matches!(
+            item,
+            SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)
+        )
+    });
     let has_answer = select.projection.iter().any(|item| match item {
         SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => true,
         SelectItem::UnnamedExpr(expression) => has_aggregate(expression),
         SelectItem::ExprWithAlias { expr, .. } => has_aggregate(expr),
         _ => true,
     });
-    select.from.iter().any(joins_nothing) && !has_answer
+    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+    select.from.iter().any(joins_nothing) && (is_grouped && !has_all || !has_answer)
 }
 
 /// Whether tables that are joined leave no row.
