@@ -170,6 +170,15 @@ impl Rewriter<'_> {
                 expr, data_type, ..
             } => self.cast(expr, data_type),
             Expr::Function(function) => self.function(function),
+            // The first of current_schemas(…), as JDBC asks for it.
+            Expr::CompoundFieldAccess { root, .. } => Ok(match bare(root) {
+                Expr::Function(function)
+                    if last(&function.name).as_deref() == Some("current_schemas") =>
+                {
+                    Some(text("pg_catalog"))
+                }
+                _ => None,
+            }),
             _ => Ok(None),
         }
     }
@@ -249,6 +258,18 @@ impl Rewriter<'_> {
             "pg_backend_pid" => {
                 let number = self.asker.process.to_string();
                 Some(Expr::value(Value::Number(number, false)))
+            }
+            // Of constants; the function itself is not there.
+            "replace" => {
+                let words = arguments(function).into_iter().map(written);
+                match words.collect::<Option<Vec<_>>>().as_deref() {
+                    Some([whole, old, new])
+                        if !old.is_empty() && whole.len() * new.len() < 4096 =>
+                    {
+                        Some(text(&whole.replace(old.as_str(), new)))
+                    }
+                    _ => None,
+                }
             }
             "current_setting" => {
                 let setting = arguments(function).first().and_then(|name| written(name));
