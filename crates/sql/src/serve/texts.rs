@@ -1,6 +1,6 @@
 //! How long texts may grow. The engine's limit of memory counts what joins, groups and sorts keep, not what one
-//! function makes of one row; so a client is not given functions whose answer may be as long as a number says, and
-//! `||`, which doubles a text, only a few times.
+//! function makes of one row; so a client is not given functions whose answer may be as long as a number says, nor
+//! totals that keep every value, and `||`, which doubles a text, only a few times.
 
 use datafusion::common::ScalarValue;
 use datafusion::prelude::SessionContext;
@@ -20,15 +20,26 @@ const AMPLIFIERS: [&str; 8] = [
     "concat",
     "concat_ws",
 ];
+/// Totals that keep every value that they get.
+const KEEPERS: [&str; 5] = [
+    "array_agg",
+    "string_agg",
+    "median",
+    "percentile_cont",
+    "nth_value",
+];
 /// The most times that texts may be joined in a statement.
 const MOST_JOINED: usize = 10;
 /// The longest text in a statement that joins texts.
 const LONGEST: usize = 1000;
 
-/// Takes the functions away that make long texts of short ones.
+/// Takes the functions away that make long texts of short ones, or keep all that they see.
 pub(super) fn remove_amplifiers(context: &SessionContext) {
     for name in AMPLIFIERS {
         context.deregister_udf(name);
+    }
+    for name in KEEPERS {
+        context.deregister_udaf(name);
     }
 }
 

@@ -11,8 +11,8 @@ use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
-    SendableRecordBatchStream,
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties,
+    ReplaceChildrenOptions, SendableRecordBatchStream,
 };
 use futures_util::StreamExt as _;
 
@@ -25,7 +25,8 @@ pub(crate) fn metered(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionP
         let below = step.children().into_iter().cloned();
         let below = below.map(|input| Arc::new(Meter { input }) as Arc<dyn ExecutionPlan>);
         let below = below.collect();
-        step.with_new_children(below).map(Transformed::yes)
+        let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        step.replace_children(below, options).map(Transformed::yes)
     };
     Ok(plan.transform_up(meter)?.data)
 }
@@ -67,20 +68,21 @@ impl ExecutionPlan for Meter {
 
     fn replace_children(
         self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_new_children(children)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
         mut children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(match children.pop() {
             Some(input) => Arc::new(Self { input }),
             None => self,
         })
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        self.replace_children(children, options)
     }
 
     fn execute(&self, at: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

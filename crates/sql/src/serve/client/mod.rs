@@ -256,6 +256,7 @@ impl Client {
             Control::End(word) => {
                 let has_failed = self.status == TransactionStatus::Error;
                 self.status = TransactionStatus::Idle;
+                self.portals.clear();
                 if has_failed { "ROLLBACK" } else { word }
             }
             Control::BackTo => {
