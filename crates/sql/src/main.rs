@@ -53,6 +53,8 @@ fn main() -> ExitCode {
         Err(error) => return failed(&error.to_string()),
     };
     let answered = runtime.block_on(answer(&query));
+    // Nobody waits for what was stopped.
+    runtime.shutdown_background();
     let shown = answered.and_then(|reply| show(&query, &reply).map(|()| reply));
     match shown {
         Ok(reply) => {

@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod attacks;
 mod fragments;
 mod laws;
+mod parameters;
 mod refusals;
 mod ward;
