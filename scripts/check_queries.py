@@ -94,7 +94,13 @@ def texts(name, role, values, ordered=False):
 
 
 def tree(name, role, paths, file, ordered=False):
-    values = [path[0] or MISSING for path in paths]
+    # Values stand in the order of the tree's leaves, children in the order of their first lines.
+    first = {}
+    for line, path in enumerate(paths):
+        for level in range(len(path)):
+            first.setdefault(path[level:], line)
+    order = lambda path: [first[path[level:]] for level in range(len(path) - 1, -1, -1)]
+    values = [path[0] or MISSING for path in sorted(paths, key=order)]
     lines = [f'taxonomy = "{file}"'] + ["ordered = true"] * ordered
     column = Column(name, role, "text", values, lines, paths, ordered)
     column.file = (file, "".join(";".join(path) + "\n" for path in paths))
@@ -342,7 +348,7 @@ def row_adds(cells, where, leaves, of):
 
 
 def check(asked, draw, conditions, name):
-    faults, groups = [], 0
+    faults = []
     whole = "whole" in asked.groups
     measures = [column for column in asked.columns if column.kind == "number"]
     table = '"yard"'
@@ -377,7 +383,6 @@ def check(asked, draw, conditions, name):
         near = abs(together - found["n" + part]) < 1e-4 * (1 + together)
         if not near and not (apart and mode != "estimate"):
             faults.append(f"{name}: groups of {by} ({mode}): {together}, not {found['n' + part]}: {sql}")
-        groups += 1
     print(f"{name}: {len(asked.raw)} rows, {conditions} conditions, {len(faults)} faults", flush=True)
     return faults
 

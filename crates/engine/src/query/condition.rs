@@ -4,8 +4,8 @@ use hedgerow_data::{Domain, Schema, nearest, quoted_list};
 
 use hedgerow_protocols::query::{Answer, CodeSet, Condition, Question};
 use sqlparser::ast::{
-    BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    UnaryOperator, Value,
+    BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, UnaryOperator, Value,
 };
 
 use super::compare::{Operator, compared, like, under, value_of};
