@@ -69,6 +69,8 @@ fn main() -> ExitCode {
         Verb::Serve(words) => runtime.block_on(words.run()),
         Verb::User(words) => words.run(),
     };
+    // Nobody waits for what was stopped.
+    runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error),

@@ -5,8 +5,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod attacks;
 mod fragments;
 mod laws;
+mod parameters;
 mod refusals;
 mod serve;
 mod sites;
