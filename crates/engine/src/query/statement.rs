@@ -231,11 +231,14 @@ impl<'n> Reading<'n> {
         if let Some(modifier) = modifiers.first() {
             return Err(not_answered(format!("GROUP BY {modifier}")));
         }
-        let group_by = columns.iter().map(|column| names.column_of(column));
+        let mut group_by = Vec::new();
+        for column in columns {
+            place_of(&mut group_by, names.column_of(column)?);
+        }
         Ok(Self {
             names,
             condition,
-            group_by: group_by.collect::<Result<_, _>>()?,
+            group_by,
             of: vec![Total::Records],
         })
     }
@@ -256,8 +259,7 @@ impl<'n> Reading<'n> {
                 SelectItem::Wildcard(_) if !asks_totals => {
                     for (attribute, column) in self.names.schema().attributes().iter().enumerate() {
                         if column.role != Role::Identifier && column.domain.size() > 0 {
-                            let place = shown.len();
-                            shown.push(attribute);
+                            let place = place_of(&mut shown, attribute);
                             let output = Output::Column { attribute, place };
                             outputs.push((column.name.clone(), output));
                         }
@@ -273,10 +275,7 @@ impl<'n> Reading<'n> {
                     let name = self.names.schema().attributes()[attribute].name.clone();
                     let place = match asks_totals {
                         true => self.place(attribute, &name)?,
-                        false => {
-                            shown.push(attribute);
-                            shown.len() - 1
-                        }
+                        false => place_of(&mut shown, attribute),
                     };
                     (name, Output::Column { attribute, place })
                 }
@@ -354,22 +353,14 @@ impl<'n> Reading<'n> {
     }
 
     fn add(&mut self, total: Total) -> usize {
-        let place = self.of.iter().position(|known| *known == total);
-        place.unwrap_or_else(|| {
-            self.of.push(total);
-            self.of.len() - 1
-        })
+        place_of(&mut self.of, total)
     }
 
     /// The question that counts each value of a column, by group: from these counts the extremes of an
     /// average follow. Nothing where there would be too many.
     fn by_value(&self, attribute: usize) -> Option<(Question, usize)> {
         let mut group_by = self.group_by.clone();
-        let known = group_by.iter().position(|column| *column == attribute);
-        let place = known.unwrap_or_else(|| {
-            group_by.push(attribute);
-            group_by.len() - 1
-        });
+        let place = place_of(&mut group_by, attribute);
         let sizes = group_by.iter().map(|column| {
             let domain = &self.names.schema().attributes()[*column].domain;
             u64::from(domain.size())
@@ -385,6 +376,15 @@ impl<'n> Reading<'n> {
         };
         (most <= MOST_BY_VALUE).then(|| (question(), place))
     }
+}
+
+/// The place of something in a list, where it is put at the end if it is not there.
+fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
+    let place = list.iter().position(|known| *known == one);
+    place.unwrap_or_else(|| {
+        list.push(one);
+        list.len() - 1
+    })
 }
 
 /// The words and signs of a statement, if it is not too long or too deep for the parser.
