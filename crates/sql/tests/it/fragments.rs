@@ -232,7 +232,7 @@ fn condition(random: &mut ChaCha8Rng, depth: usize) -> (String, Truth) {
 }
 
 /// Sensitive totals by group, in releases of sites that hold different columns: fragmented ones and whole
-/// ones, of one table and of simulated sites.
+/// ones.
 #[test]
 fn the_truth_of_vertical_releases_lies_between_low_and_high() {
     type Change = fn(String) -> String;
@@ -242,18 +242,14 @@ fn the_truth_of_vertical_releases_lies_between_low_and_high() {
         format!("{head}[require]\nk = 5\n[algorithm]\nname = \"clustering\"\n")
     };
     let same: Change = |study| study;
-    let kinds: [(Change, bool, bool); 3] = [
-        (same, false, true),
-        (same, true, true),
-        (whole, true, false),
-    ];
+    let kinds: [(Change, bool, bool); 2] = [(same, false, true), (whole, true, false)];
     let mut random = ChaCha8Rng::seed_from_u64(52);
     for (change, is_simulated, is_fragmented) in kinds {
         let (raw, release, _folder) = released(change, is_simulated);
         let kind = format!("simulated: {is_simulated}, fragmented: {is_fragmented}");
         assert_eq!(!release.join("release.csv").exists(), is_fragmented);
         let engine = Released::open(&Release::open(&release).unwrap(), &()).unwrap();
-        for _ in 0..300 {
+        for _ in 0..120 {
             let (text, holds) = condition(&mut random, 2);
             let (total, of): (_, fn(&Raw) -> i64) = match random.random_range(0..2) {
                 0 => ("count(*)", |_| 1),
