@@ -77,7 +77,7 @@ def main():
             if made.refused:
                 sys.exit(made.refused)
             options = ["--study", study, "--original", table, "--queries", wanted]
-            verified = tables.run(binary, "verify", folder / "out", *options).answer["query_error"]
+            verified = tables.run(binary, "verify", folder / "out", *options).answer["utility"]["query_error"]
             estimates = []
             for start in range(0, len(queries), AT_ONCE):
                 some = queries[start : start + AT_ONCE]

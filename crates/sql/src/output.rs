@@ -128,7 +128,7 @@ impl Reply {
             let name = names.find(|name| {
                 let is_later = name != own;
                 let taken = fields.iter().any(|field| field.name() == name);
-                !taken && !(is_later && self.schema.field_with_name(name).is_ok())
+                !(taken || is_later && self.schema.field_with_name(name).is_ok())
             });
             fields.push(field.as_ref().clone().with_name(name.unwrap_or_default()));
         }

@@ -283,6 +283,18 @@ fn what_cannot_be_answered_is_refused_by_name() {
         ("SELECT count(DISTINCT age) FROM ward", "DISTINCT"),
         ("SELECT place, count(*) FROM ward", "GROUP BY place"),
         ("SELECT count(*) FROM ward GROUP BY ROLLUP (age)", "ROLLUP"),
+        (
+            "SELECT count(*) FROM ward WHERE CAST(days AS TEXT) < '5'",
+            "without a cast",
+        ),
+        (
+            "SELECT count(*) FROM ward WHERE days <= CAST(3.7 AS INT)",
+            "in place of a constant",
+        ),
+        (
+            "SELECT count(*) FROM ward TABLESAMPLE BERNOULLI (10)",
+            "TABLESAMPLE",
+        ),
         ("SELECT count(*) FROM ward ORDER BY 1", "ORDER BY"),
         ("SELECT age FROM ward LIMIT 3", "LIMIT"),
         ("WITH w AS (SELECT 1) SELECT count(*) FROM ward", "WITH"),
@@ -304,6 +316,31 @@ fn what_cannot_be_answered_is_refused_by_name() {
     assert!(nested(12).is_ok());
     let error = nested(13).unwrap_err().to_string();
     assert!(error.contains("more than 12 deep"), "{error}");
+    // Chains that would take the parser's stack, and texts without end.
+    for (condition, words) in [
+        (
+            format!("age < {}", vec!["1"; 7_000].join("+")),
+            "in one chain",
+        ),
+        (format!("age{}", " IS NULL".repeat(2_000)), "in one chain"),
+        (format!("disease = '{}'", "x".repeat(70_000)), "bytes"),
+    ] {
+        let error = study.statement(&format!("SELECT count(*) FROM ward WHERE {condition}"));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    // Casts that keep the values, and constants between them.
+    for (condition, same) in [
+        ("CAST(days AS BIGINT) < 7.5", "days <= 7"),
+        ("days <= CAST('7' AS INT)", "days <= 7"),
+        ("days > 7.25", "days >= 8"),
+    ] {
+        let read = |condition: &str| {
+            let sql = format!("SELECT count(*) FROM ward WHERE {condition}");
+            study.statement(&sql).unwrap().questions().to_vec()
+        };
+        assert_eq!(read(condition), read(same), "{condition}");
+    }
     let wide = vec!["age = 3"; 1_001].join(" OR ");
     let error = study.statement(&format!("SELECT count(*) FROM ward WHERE {wide}"));
     assert!(error.unwrap_err().to_string().contains("1001 comparisons"));

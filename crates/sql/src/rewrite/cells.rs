@@ -54,11 +54,7 @@ pub(super) fn is_made_of(expression: &Expr, is_cells: &dyn Fn(&Expr) -> bool) ->
 /// For each column of a plan, whether it is made of cells.
 pub(super) fn of_plan(plan: &LogicalPlan) -> Vec<bool> {
     let fields = plan.schema().fields();
-    let inputs: Vec<Columns> = plan
-        .inputs()
-        .into_iter()
-        .map(|input| Columns::of(input))
-        .collect();
+    let inputs: Vec<Columns> = plan.inputs().into_iter().map(Columns::of).collect();
     let of = |expression: &Expr| {
         is_made_of(expression, &|part| {
             inputs.iter().any(|input| input.is_cells(part))

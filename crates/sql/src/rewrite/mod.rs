@@ -253,11 +253,7 @@ impl Rewriter<'_> {
     /// The expressions of a step above the table: none takes a cell for a value, and the queries inside ask
     /// the table.
     fn expressions(&self, plan: &LogicalPlan) -> Result<Vec<Expr>, SqlError> {
-        let inputs: Vec<Columns> = plan
-            .inputs()
-            .into_iter()
-            .map(|input| Columns::of(input))
-            .collect();
+        let inputs: Vec<Columns> = plan.inputs().into_iter().map(Columns::of).collect();
         let cells = |part: &Expr| inputs.iter().any(|input| input.is_cells(part));
         let mut expressions = Vec::new();
         for expression in plan.expressions() {
