@@ -432,12 +432,10 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         let shared = &self.questions.shared;
-        if !self.is_answered {
-            if self.is_sent {
-                let (name, end) = (self.name, PartEnd::Cancelled);
-                for peer in shared.peers() {
-                    shared.say(peer, &Word::Ended { name, end });
-                }
+        if self.is_sent && !self.is_answered {
+            let (name, end) = (self.name, PartEnd::Cancelled);
+            for peer in shared.peers() {
+                shared.say(peer, &Word::Ended { name, end });
             }
         }
         shared.leave(&self.name);
