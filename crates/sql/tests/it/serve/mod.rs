@@ -29,9 +29,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::ward::Ward;
 
-const PASSWORD: &str = "corréct horse";
+pub(crate) const PASSWORD: &str = "corréct horse";
 /// Its verifier, as PostgreSQL would make it: of fewer iterations than ours, for tests that connect often.
-const VERIFIER: &str = "SCRAM-SHA-256$4096:MDEyMzQ1Njc4OWFiY2RlZg==$kezBmF3AJJ7Z9j+RLY0ryBCzTjqqvIqavimcePs1Nxs=:psJn+gVnF1ykW8cW0kQjsLiwU0I/mgioFjBjs3PQaoM=";
+pub(crate) const VERIFIER: &str = "SCRAM-SHA-256$4096:MDEyMzQ1Njc4OWFiY2RlZg==$kezBmF3AJJ7Z9j+RLY0ryBCzTjqqvIqavimcePs1Nxs=:psJn+gVnF1ykW8cW0kQjsLiwU0I/mgioFjBjs3PQaoM=";
 
 /// A ward that is served.
 struct Served {
