@@ -21,7 +21,7 @@ const STATEMENTS: [&str; 12] = [
     "SELECT sum(share(age < 30)), count(*) FROM ward",
     "SELECT count(*) FROM ward WHERE certain(age < 50) AND disease IN ('flu', 'ulcer')",
     "SELECT disease, count(*) FROM ward GROUP BY disease HAVING count(*) > 20 ORDER BY 2 DESC, 1",
-    "SELECT place, days, rank() OVER (ORDER BY days, place) FROM ward WHERE days > 30 ORDER BY 1, 2, 3",
+    "SELECT disease, days, rank() OVER (ORDER BY days, disease) FROM ward WHERE days > 30 ORDER BY 1, 2, 3",
     "SELECT (SELECT count(*) FROM ward WHERE age < 10) * 1.0 / count(*) FROM ward",
     "SELECT min(age_low), max(age_high) FROM ward WHERE disease = 'flu'",
 ];
