@@ -389,15 +389,15 @@ fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
 
 /// The words and signs of a statement, if it is not too long or too deep for the parser.
 pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, AskError> {
+    if sql.len() > MOST_BYTES {
+        return Err(AskError::TooLarge { most: MOST_BYTES });
+    }
     let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location();
     let tokens = tokens.map_err(|error| AskError::Syntax {
         reason: error.to_string(),
     })?;
     if tokens.len() > MOST_TOKENS {
         return Err(AskError::TooLong { most: MOST_TOKENS });
-    }
-    if sql.len() > MOST_BYTES {
-        return Err(AskError::TooLarge { most: MOST_BYTES });
     }
     // The parser goes back at every parenthesis, so its time doubles with each one inside another.
     if nested(&tokens) > MOST_NESTED {
