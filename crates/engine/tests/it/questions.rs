@@ -60,7 +60,7 @@ fn answers_as_one_table(security: &str) {
             log.iter().filter(|line| line["event"] == "answered").count() == 11
         };
         let waited = Instant::now();
-        while !SITES.iter().all(|site| is_written(&site)) && waited.elapsed().as_secs() < 30 {
+        while !SITES.iter().all(is_written) && waited.elapsed().as_secs() < 30 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     });
