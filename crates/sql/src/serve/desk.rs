@@ -21,7 +21,7 @@ use super::refusal::{code, error, fatal};
 use super::registry::Place;
 use super::texts::{bounded, remove_amplifiers};
 use crate::error::SqlError;
-use crate::session::{Parameter, Planned, Session};
+use crate::session::{Parameter, Planned, Session, TURN};
 
 /// Where a client's statements run.
 pub(super) struct Desk {
@@ -217,9 +217,9 @@ impl Desk {
         let [of_user, of_all] = self.place.turns.clone();
         let cancelled = self.place.cancelled.notified();
         let mut task = self.workers.spawn(async move {
-            let _own = of_user.acquire_owned().await;
-            let _turn = of_all.acquire_owned().await;
-            work.await
+            let own = of_user.acquire_owned().await;
+            let turn = Arc::new((own, of_all.acquire_owned().await));
+            TURN.scope(turn, work).await
         });
         let stopped = tokio::select! {
             done = &mut task => {

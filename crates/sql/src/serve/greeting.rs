@@ -136,7 +136,8 @@ async fn introduced(
 /// The message that says: version 3.0, and none of these options.
 fn negotiation(unknown: &[&str]) -> Bytes {
     let mut body = BytesMut::new();
-    body.put_u32(0);
+    // The whole version, as PostgreSQL writes it: libpq takes less for a protocol before 3.0.
+    body.put_u32(3 << 16);
     body.put_u32(unknown.len() as u32);
     for name in unknown {
         body.put_slice(name.as_bytes());

@@ -13,6 +13,8 @@ use crate::session::Parameter;
 
 /// The days from PostgreSQL's first, 2000-01-01, to 1970-01-01.
 const EPOCH: i32 = 10_957;
+/// The microseconds of a day.
+const DAY: i64 = 86_400_000_000;
 
 /// The values of parameters, each as text or in binary, in the type that the client gave or else in the
 /// statement's own.
@@ -34,9 +36,14 @@ pub(super) fn values(
             return Ok(ScalarValue::Null);
         };
         let given = given.get(place).cloned().flatten();
+        let of = given.clone().unwrap_or_else(|| pg_type(&expected.of));
         let value = value(bytes, format.is_binary(place), given, &expected.of);
         value.ok_or_else(|| {
-            let message = format!("the value of ${} cannot be read", place + 1);
+            let message = format!(
+                "the value of ${}, sent as {}, cannot be read\nhint: send it as text, or as a number, a day or a text in binary",
+                place + 1,
+                of.name(),
+            );
             error(code::VALUE, &message)
         })
     })
@@ -118,6 +125,20 @@ fn value(
                 let days = i32::from_be_bytes(bytes.try_into().ok()?);
                 ScalarValue::Date32(Some(days.checked_add(EPOCH)?))
             }
+            Type::NUMERIC => ScalarValue::Float64(Some(numeric(bytes)?)),
+            Type::TIMESTAMP | Type::TIMESTAMPTZ => {
+                let microseconds = i64::from_be_bytes(bytes.try_into().ok()?);
+                let since = microseconds.checked_add(i64::from(EPOCH) * DAY)?;
+                match since.rem_euclid(DAY) {
+                    0 => ScalarValue::Date32(Some(i32::try_from(since.div_euclid(DAY)).ok()?)),
+                    _ => ScalarValue::Utf8(Some(
+                        jiff::Timestamp::from_microsecond(since)
+                            .ok()?
+                            .strftime("%Y-%m-%d %H:%M:%S%.f")
+                            .to_string(),
+                    )),
+                }
+            }
             Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => {
                 ScalarValue::Utf8(Some(std::str::from_utf8(bytes).ok()?.to_owned()))
             }
@@ -140,6 +161,30 @@ fn value(
     })
 }
 
+/// A number as PostgreSQL's `numeric` has it: digits of base 10,000 from a place on, and a sign.
+fn numeric(bytes: &[u8]) -> Option<f64> {
+    let mut words = bytes
+        .chunks_exact(2)
+        .map(|word| u16::from_be_bytes([word[0], word[1]]));
+    let (count, weight) = (words.next()?, words.next()?.cast_signed());
+    let (sign, _scale) = (words.next()?, words.next()?);
+    let digits: Vec<u16> = words.collect();
+    let sign = match sign {
+        0 => "",
+        0x4000 => "-",
+        // Not a number, or without end.
+        _ => return None,
+    };
+    let is_whole = bytes.len() == 8 + 2 * usize::from(count);
+    if !is_whole || digits.iter().any(|digit| *digit > 9_999) {
+        return None;
+    }
+    // Written out and read, so that no digit is rounded on the way.
+    let written: String = digits.iter().map(|digit| format!("{digit:04}")).collect();
+    let places = 4 * (i32::from(weight) + 1 - i32::try_from(digits.len()).ok()?);
+    format!("{sign}0{written}e{places}").parse().ok()
+}
+
 /// Text of no type as a value of the type that the statement has there, where it is one.
 fn guessed(text: &str, expected: &DataType) -> Option<ScalarValue> {
     let read = match expected {
@@ -152,4 +197,51 @@ fn guessed(text: &str, expected: &DataType) -> Option<ScalarValue> {
 /// The type that clients know.
 pub(super) fn pg_type(of: &DataType) -> Type {
     arrow_pg::datatypes::into_pg_type(of).unwrap_or(Type::TEXT)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn of_words(words: &[u16]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn numbers_of_any_scale_are_read() {
+        // As PostgreSQL writes 30, 30.5, -12345.6789, 0 and 10000.
+        for (words, number) in [
+            (&[1, 0, 0, 0, 30][..], 30.0),
+            (&[2, 0, 0, 1, 30, 5000], 30.5),
+            (&[3, 1, 0x4000, 4, 1, 2345, 6789], -12345.6789),
+            (&[0, 0, 0, 0], 0.0),
+            (&[1, 1, 0, 0, 1], 10_000.0),
+        ] {
+            assert_eq!(numeric(&of_words(words)), Some(number), "{words:?}");
+        }
+        for words in [
+            &[0, 0, 0xC000, 0][..],
+            &[1, 0, 0, 0],
+            &[1, 0, 0, 0, 10_000],
+            &[9_999, 0, 0, 0, 1],
+            &[1],
+        ] {
+            assert_eq!(numeric(&of_words(words)), None, "{words:?}");
+        }
+        assert_eq!(numeric(&[0; 9]), None);
+    }
+
+    #[test]
+    fn times_are_days_where_they_are_midnight() {
+        let read = |microseconds: i64| {
+            let bytes = microseconds.to_be_bytes();
+            value(&bytes, true, Some(Type::TIMESTAMP), &DataType::Date32)
+        };
+        assert_eq!(read(0), Some(ScalarValue::Date32(Some(EPOCH))));
+        assert_eq!(read(-DAY), Some(ScalarValue::Date32(Some(EPOCH - 1))));
+        let noon = ScalarValue::Utf8(Some(String::from("2000-01-01 12:00:00")));
+        assert_eq!(read(DAY / 2), Some(noon));
+        assert_eq!(read(i64::MAX), None);
+    }
 }

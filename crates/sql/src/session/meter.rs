@@ -1,11 +1,14 @@
-//! A step of a plan that counts what passes it against the limit of memory, and for as long as the plan runs.
-//! Window functions keep all rows that they get, and the engine does not count these.
+//! A step of a plan that lets nothing pass once its statement is to end, and that counts what passes it against the
+//! limit of memory where the engine does not. Operators may work for minutes without waiting, so that nothing but
+//! their input can end them; window functions keep all rows that they get, uncounted.
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::PhysicalExpr;
@@ -16,14 +19,52 @@ use datafusion::physical_plan::{
 };
 use futures_util::StreamExt as _;
 
-/// Puts a meter below every step that keeps rows which the engine does not count.
-pub(crate) fn metered(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// When a statement is to end.
+#[derive(Debug, Clone)]
+pub(crate) struct Stop {
+    is_unwanted: Arc<AtomicBool>,
+    at: Instant,
+}
+
+impl Stop {
+    /// Ends after a time.
+    pub(crate) fn after(time: Duration) -> Self {
+        Self {
+            is_unwanted: Arc::default(),
+            at: Instant::now() + time,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_unwanted.load(Ordering::Relaxed) || Instant::now() >= self.at
+    }
+}
+
+/// Ends a statement when nobody waits for it any more.
+pub(crate) struct Waiting(pub(crate) Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.is_unwanted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Puts a meter above everything that steps read.
+pub(crate) fn metered(plan: Arc<dyn ExecutionPlan>, stop: &Stop) -> Result<Arc<dyn ExecutionPlan>> {
     let meter = |step: Arc<dyn ExecutionPlan>| {
-        if !step.name().ends_with("WindowAggExec") {
+        let is_counted = step.name().ends_with("WindowAggExec");
+        let below: Vec<_> = step.children().into_iter().cloned().collect();
+        if below.is_empty() {
             return Ok(Transformed::no(step));
         }
-        let below = step.children().into_iter().cloned();
-        let below = below.map(|input| Arc::new(Meter { input }) as Arc<dyn ExecutionPlan>);
+        let below = below.into_iter().map(|input| {
+            let stop = stop.clone();
+            Arc::new(Meter {
+                input,
+                is_counted,
+                stop,
+            }) as Arc<dyn ExecutionPlan>
+        });
         let below = below.collect();
         let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
         step.replace_children(below, options).map(Transformed::yes)
@@ -34,6 +75,9 @@ pub(crate) fn metered(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionP
 #[derive(Debug)]
 struct Meter {
     input: Arc<dyn ExecutionPlan>,
+    /// Whether what passes is counted.
+    is_counted: bool,
+    stop: Stop,
 }
 
 impl DisplayAs for Meter {
@@ -72,7 +116,11 @@ impl ExecutionPlan for Meter {
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(match children.pop() {
-            Some(input) => Arc::new(Self { input }),
+            Some(input) => Arc::new(Self {
+                input,
+                is_counted: self.is_counted,
+                stop: self.stop.clone(),
+            }),
             None => self,
         })
     }
@@ -89,9 +137,16 @@ impl ExecutionPlan for Meter {
         let counted = MemoryConsumer::new("rows of a window").register(context.memory_pool());
         let stream = self.input.execute(at, context)?;
         let schema = stream.schema();
+        let (is_counted, stop) = (self.is_counted, self.stop.clone());
         let stream = stream.map(move |batch| {
+            if stop.is_over() {
+                let why = "the statement was stopped";
+                return Err(DataFusionError::Execution(String::from(why)));
+            }
             let batch = batch?;
-            counted.try_grow(batch.get_array_memory_size())?;
+            if is_counted {
+                counted.try_grow(batch.get_array_memory_size())?;
+            }
             Ok(batch)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))

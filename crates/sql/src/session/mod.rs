@@ -6,6 +6,7 @@ mod parameters;
 mod statement;
 mod weights;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,13 +33,18 @@ use crate::output::Reply;
 use crate::rewrite::{aggregates, rewrite, scalars, see_size};
 use crate::source::Source;
 use crate::table::StudyTable;
-pub(crate) use meter::metered;
+pub(crate) use meter::{Stop, Waiting, metered};
 pub use parameters::Parameter;
 pub(crate) use parameters::numbered;
 use statement::{Asked, read};
 
 /// Functions whose texts are longer than what they are made of together: nothing bounds their memory.
 const GROWING: [&str; 5] = ["lpad", "regexp_replace", "repeat", "replace", "rpad"];
+
+tokio::task_local! {
+    /// What a server gives a statement while it runs, and takes back when it has ended.
+    pub(crate) static TURN: Arc<dyn Any + Send + Sync>;
+}
 
 /// What a statement may take.
 #[derive(Debug, Clone, Copy)]
@@ -231,7 +237,13 @@ impl Session {
         work: impl FnOnce() -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, SqlError> {
         let seconds = self.limits.time.as_secs();
-        let work = tokio::task::spawn_blocking(work);
+        // Who was given a turn keeps it until the work has ended, also where nobody waits for the work.
+        let turn = TURN.try_with(Clone::clone).ok();
+        let work = tokio::task::spawn_blocking(move || {
+            let made = work();
+            drop(turn);
+            made
+        });
         let done = tokio::time::timeout(self.limits.time, work).await;
         match done.map_err(|_| SqlError::TooSlow { seconds })? {
             Ok(made) => made,
@@ -275,10 +287,12 @@ impl Session {
         };
         let is_model =
             mode.is_model() && !matches!(*plan, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+        let waiting = Waiting(Stop::after(self.limits.time));
         let collecting = Collecting {
             state: self.context.state(),
             table: self.table.clone(),
             limits: self.limits,
+            stop: waiting.0.clone(),
         };
         let (runtime, limits) = (Handle::current(), self.limits);
         let seconds = limits.time.as_secs();
@@ -322,6 +336,7 @@ struct Collecting {
     state: SessionState,
     table: StudyTable,
     limits: Limits,
+    stop: Stop,
 }
 
 impl Collecting {
@@ -330,7 +345,7 @@ impl Collecting {
         let state = &self.state;
         let physical = state.create_physical_plan(&plan).await;
         let physical = physical.map_err(|error| named(error, &self.table))?;
-        let physical = metered(physical).map_err(SqlError::planning)?;
+        let physical = metered(physical, &self.stop).map_err(SqlError::planning)?;
         let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
         let schema = stream.schema();
         let (mut batches, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
@@ -360,3 +375,6 @@ fn size_of(batch: &RecordBatch) -> Result<usize, ArrowError> {
         .map(|column| column.to_data().get_slice_memory_size())
         .sum()
 }
+
+#[cfg(test)]
+mod tests;

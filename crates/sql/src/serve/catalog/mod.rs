@@ -8,6 +8,7 @@ mod rewrite;
 mod tables;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -32,7 +33,7 @@ use hedgerow::query::AskError;
 use super::control::Settings;
 use super::texts::{bounded, remove_amplifiers};
 use crate::error::SqlError;
-use crate::session::{Limits, Parameter};
+use crate::session::{Limits, Parameter, Stop, Waiting, metered};
 use crate::source::Source;
 use crate::table::StudyTable;
 
@@ -51,6 +52,7 @@ pub(super) struct Catalog {
     context: SessionContext,
     database: String,
     rows: usize,
+    time: Duration,
 }
 
 impl std::fmt::Debug for Catalog {
@@ -113,6 +115,7 @@ impl Catalog {
             context,
             database,
             rows: limits.rows,
+            time: limits.time,
         })
     }
 
@@ -128,7 +131,8 @@ impl Catalog {
         let state = self.context.state();
         let physical = state.create_physical_plan(&plan).await;
         let physical = physical.map_err(SqlError::planning)?;
-        let physical = crate::session::metered(physical).map_err(SqlError::planning)?;
+        let waiting = Waiting(Stop::after(self.time));
+        let physical = metered(physical, &waiting.0).map_err(SqlError::planning)?;
         let mut stream = execute_stream(physical, state.task_ctx()).map_err(failed)?;
         let schema = stream.schema();
         let (mut batches, mut rows, mut bytes) = (Vec::new(), 0usize, 0usize);
