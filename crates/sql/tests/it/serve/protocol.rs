@@ -155,5 +155,6 @@ fn a_client_of_a_newer_protocol_is_told_of_ours() {
     stream.write_all(&newer).unwrap();
     let mut said = [0; 13];
     stream.read_exact(&mut said).unwrap();
-    assert_eq!(said, [b'v', 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0]);
+    // Version 3.0 in full, as PostgreSQL says it.
+    assert_eq!(said, [b'v', 0, 0, 0, 12, 0, 3, 0, 0, 0, 0, 0, 0]);
 }
