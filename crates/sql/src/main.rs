@@ -24,8 +24,10 @@ enum Verb {
     /// Ask a release, or the table that sites hold together, in SQL
     Query(Query),
     /// Serve a release, or the table that sites hold together, to PostgreSQL's clients, as [sql] of site.toml says
+    #[command(override_usage = "hedgerow sql serve --site <FILE> [RELEASE | --run <N>]")]
     Serve(Serve),
     /// Make a user: asks for a password, and adds its verifier to site.toml
+    #[command(override_usage = "hedgerow sql user <NAME> [--site <FILE>]")]
     User(User),
 }
 

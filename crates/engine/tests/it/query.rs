@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hedgerow::query::Asked;
+use hedgerow::query::{Asked, Released};
 use hedgerow::{Options, Simulation, Sites, Study, Table, simulate};
 
 const STUDY: &str = r#"[study]
@@ -355,4 +355,18 @@ fn what_cannot_be_answered_is_refused_by_name() {
             assert!(error.contains(words), "{error}");
         }
     }
+}
+
+/// A file that is not the one of the manifest is asked nothing.
+#[test]
+fn a_release_that_was_changed_is_not_asked() {
+    let (_, simulation, _folder) = simulated("hardened");
+    let release = &simulation.outcome.release;
+    Released::open(release, &()).unwrap();
+    let file = release.path().join("release.csv");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (first, _) = text.trim_end().rsplit_once('\n').unwrap();
+    std::fs::write(&file, format!("{first}\n")).unwrap();
+    let error = Released::open(release, &()).unwrap_err().to_string();
+    assert!(error.contains("release.csv: is not the file"), "{error}");
 }
