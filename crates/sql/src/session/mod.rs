@@ -163,28 +163,12 @@ impl Planning {
 impl Session {
     /// A session on a source, whose table is named like the study.
     pub fn new(source: Arc<dyn Source>, limits: Limits) -> Result<Self, SqlError> {
-        let mut config = SessionConfig::new()
+        let config = SessionConfig::new()
             .with_information_schema(true)
             .with_target_partitions(1)
             .with_batch_size(1024)
             .with_default_catalog_and_schema("hedgerow", "public");
-        config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
-        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
-        let runtime = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(GreedyMemoryPool::new(limits.memory)))
-            .with_disk_manager_builder(disk)
-            .build_arc()
-            .map_err(SqlError::planning)?;
-        let state = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(runtime)
-            .with_default_features()
-            // No reader of files and no function that makes tables.
-            .with_file_formats(Vec::new())
-            .with_table_factories(Default::default())
-            .with_table_functions(Default::default())
-            .build();
-        let context = SessionContext::new_with_state(state);
+        let context = closed(config, limits.memory)?;
         for function in GROWING {
             context.deregister_udf(function);
         }
@@ -321,6 +305,26 @@ impl Session {
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![value]);
         Reply::new(schema, batch.into_iter().collect(), self.mode, false)
     }
+}
+
+/// A context that reads no file, writes none, makes no table, and has so many bytes of memory.
+pub(crate) fn closed(mut config: SessionConfig, memory: usize) -> Result<SessionContext, SqlError> {
+    config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
+    let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(GreedyMemoryPool::new(memory)))
+        .with_disk_manager_builder(disk)
+        .build_arc()
+        .map_err(SqlError::planning)?;
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features()
+        .with_file_formats(Vec::new())
+        .with_table_factories(Default::default())
+        .with_table_functions(Default::default())
+        .build();
+    Ok(SessionContext::new_with_state(state))
 }
 
 /// An error of the planner, with the nearest column where one was not found.

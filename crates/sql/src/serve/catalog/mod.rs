@@ -16,10 +16,6 @@ use datafusion::catalog::{
     CatalogProvider, MemTable, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider,
 };
 use datafusion::common::{ParamValues, ScalarValue};
-use datafusion::execution::SessionStateBuilder;
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::GreedyMemoryPool;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
@@ -33,7 +29,7 @@ use hedgerow::query::AskError;
 use super::control::Settings;
 use super::texts::{bounded, remove_amplifiers};
 use crate::error::SqlError;
-use crate::session::{Limits, Parameter, Stop, Waiting, metered};
+use crate::session::{Limits, Parameter, Stop, Waiting, closed, metered};
 use crate::source::Source;
 use crate::table::StudyTable;
 
@@ -69,27 +65,11 @@ impl Catalog {
     pub(super) fn new(source: &Arc<dyn Source>, limits: Limits) -> Result<Self, SqlError> {
         let table = StudyTable::new(Arc::clone(source));
         let database = source.name().to_owned();
-        let mut config = SessionConfig::new()
+        let config = SessionConfig::new()
             .with_target_partitions(1)
             .with_create_default_catalog_and_schema(false)
             .with_default_catalog_and_schema(&database, "pg_catalog");
-        config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
-        let disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
-        let runtime = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(GreedyMemoryPool::new(MEMORY)))
-            .with_disk_manager_builder(disk)
-            .build_arc()
-            .map_err(SqlError::planning)?;
-        let state = SessionStateBuilder::new()
-            .with_config(config)
-            .with_runtime_env(runtime)
-            .with_default_features()
-            // No reader of files and no function that makes tables.
-            .with_file_formats(Vec::new())
-            .with_table_factories(Default::default())
-            .with_table_functions(Default::default())
-            .build();
-        let context = SessionContext::new_with_state(state);
+        let context = closed(config, MEMORY)?;
         remove_amplifiers(&context);
         for function in functions::all(&database) {
             context.register_udf(function);
