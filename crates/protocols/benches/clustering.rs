@@ -52,6 +52,7 @@ struct Case {
     recode: Recode,
     is_refined: bool,
     seed: u64,
+    effort: u32,
 }
 
 impl Case {
@@ -63,6 +64,7 @@ impl Case {
         recode: Recode::Node,
         is_refined: true,
         seed: 1,
+        effort: 10,
     };
 
     fn read(&self) -> Option<(Study, Table)> {
@@ -172,6 +174,7 @@ fn one_of_its_own(arguments: &[String]) {
         },
         is_refined: !has("published"),
         seed: number("--seed", 1),
+        effort: number("--effort", 10) as u32,
     };
     let ran = tell(&case, true);
     println!(
@@ -471,6 +474,8 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         split: 1.5,
         starts: 1,
         stop: Stop::at(Security::Hardened),
+        effort: case.effort,
+        used: &|| 0.0,
         is_refined: case.is_refined,
         is_printed: false,
         counts: CountsChoice::Opened,

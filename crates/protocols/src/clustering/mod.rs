@@ -28,4 +28,6 @@ pub enum Ended {
     Circling,
     /// As many iterations were made as the plan allows, and the last of them moved records.
     Bound,
+    /// The effort or the time was spent.
+    Effort,
 }

@@ -8,12 +8,14 @@ use super::Stop;
 
 /// The most random starts.
 const MOST_STARTS: i64 = 100;
+/// The greatest effort that a study may ask for.
+const MOST_EFFORT: i64 = 10_000;
 /// The greatest bound on iterations that a study may say.
 const MOST_ITERATIONS: i64 = 1_000_000;
 
 /// The keys of `[algorithm]` that speak of clusters in horizontal studies; who asks for hidden counts is told
 /// more ([`CountsChoice::Hidden`]).
-pub(crate) const CLUSTERING_KEYS: [&str; 9] = [
+pub(crate) const CLUSTERING_KEYS: [&str; 10] = [
     "start",
     "split",
     "starts",
@@ -23,6 +25,7 @@ pub(crate) const CLUSTERING_KEYS: [&str; 9] = [
     "counts",
     "blur",
     "finish",
+    "effort",
 ];
 
 /// How clusters are found.
@@ -48,6 +51,8 @@ pub struct ClusteringSettings {
     pub blur: bool,
     /// Whether clusters are refined beyond the published end.
     pub finish: bool,
+    /// How long clusters are refined: at twice the effort, about twice as long.
+    pub effort: u32,
     /// In vertical studies, the most that a site adds to or takes off each change of its loss before the
     /// sites' changes are summed, as a share of the loss of a cell.
     pub noise: f64,
@@ -65,6 +70,7 @@ impl Default for ClusteringSettings {
             counts: CountsChoice::Opened,
             blur: false,
             finish: true,
+            effort: 10,
             noise: 0.0,
         }
     }
@@ -96,6 +102,14 @@ impl ClusteringSettings {
             );
             return Err(section.wrong("starts", message));
         }
+        let effort = section.integer("effort")?;
+        let effort = effort.unwrap_or(i64::from(defaults.effort));
+        if !(1..=MOST_EFFORT).contains(&effort) {
+            let message = format!(
+                "`algorithm.effort` is {effort}, expected a number from 1 to {MOST_EFFORT}\nhint: 10 unless it says otherwise; twice the effort takes about twice the time"
+            );
+            return Err(section.wrong("effort", message));
+        }
         let noise = section.number("noise")?.unwrap_or(defaults.noise);
         if !(0.0..=1.0).contains(&noise) {
             let message = format!(
@@ -116,6 +130,8 @@ impl ClusteringSettings {
             counts: counts.unwrap_or(defaults.counts),
             blur: section.boolean("blur")?.unwrap_or(defaults.blur),
             finish: section.boolean("finish")?.unwrap_or(defaults.finish),
+            // At most 10,000.
+            effort: effort as u32,
             noise,
         })
     }

@@ -105,13 +105,35 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// The taxonomy of closures that are nodes.
+    pub(crate) const fn tree(&self) -> Option<&Tree<'a>> {
+        match &self.form {
+            Form::Node(tree) => Some(tree),
+            Form::Range(_) | Form::Set => None,
+        }
+    }
+
+    /// Whether closures are ranges of values none of which is missing.
+    pub(crate) fn is_plain_range(&self) -> bool {
+        matches!(self.form, Form::Range(domain) if domain.missing_code().is_none())
+    }
+
+    /// The cost of a set by its number of values, where the cost of sets of one word depends on that alone.
+    pub(crate) fn costs_by_count(&self) -> Option<Vec<u64>> {
+        let is_counted = matches!(self.form, Form::Set) && matches!(self.cost, Cost::Count { .. });
+        (is_counted && self.width() == 1).then(|| {
+            let sets = (0..=self.size).map(|values| u64::MAX.unbounded_shr(64 - values));
+            sets.map(|set| self.cost(&[set])).collect()
+        })
+    }
+
     /// How many values there are.
-    pub(super) const fn size(&self) -> u32 {
+    pub(crate) const fn size(&self) -> u32 {
         self.size
     }
 
     /// Words of a closure.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         match self.form {
             Form::Node(_) | Form::Range(_) => 1,
             Form::Set => (self.size as usize).div_ceil(64).max(1),
@@ -230,7 +252,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    pub(super) fn cost(&self, closure: &[u64]) -> u64 {
+    pub(crate) fn cost(&self, closure: &[u64]) -> u64 {
         match &self.form {
             Form::Node(tree) => tree.cost(closure[0]),
             Form::Range(_) => {
@@ -384,10 +406,12 @@ fn range(domain: &Domain, least: u32, greatest: u32) -> u64 {
     packed(least, greatest)
 }
 
-fn packed(least: u32, greatest: u32) -> u64 {
+/// The range from one value to another, as a word of a closure.
+pub(crate) fn packed(least: u32, greatest: u32) -> u64 {
     u64::from(least) << 32 | u64::from(greatest)
 }
 
-fn ends(word: u64) -> (u32, u32) {
+/// The ends of a range.
+pub(crate) fn ends(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
 }

@@ -121,6 +121,14 @@ impl<'a> Shapes<'a> {
         }
     }
 
+    /// One attribute's part together with another closure's.
+    pub(crate) fn join_part(&self, attribute: usize, closure: &mut [u64], other: &[u64]) {
+        self.shapes[attribute].join(
+            self.part_mut(attribute, closure),
+            self.part(attribute, other),
+        );
+    }
+
     pub(crate) fn cost(&self, closure: &[u64]) -> u64 {
         let shapes = self.shapes.iter().enumerate();
         shapes

@@ -29,7 +29,7 @@ pub(crate) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub(crate) fn new(taxonomy: &'a Taxonomy, cost: &Cost) -> Self {
+    pub(super) fn new(taxonomy: &'a Taxonomy, cost: &Cost) -> Self {
         let nodes = taxonomy.node_count();
         let spans: Vec<(u32, u32)> = (0..nodes).map(|node| taxonomy.interval(node)).collect();
         let values = spans.first().map_or(0, |(_, last)| last + 1);

@@ -11,7 +11,7 @@ use hedgerow_smc::Party;
 use super::merge::{self, nearest};
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
-use super::{Phase, boxes, rebuild, turn};
+use super::{Phase, boxes, turn};
 use crate::clustering::numbers::Cluster;
 use crate::error::Error;
 
@@ -50,10 +50,6 @@ pub(super) async fn finish(
             work.restore(kept);
             step(Phase::Refined, work);
         }
-    }
-    if work.rows.sites == 1 {
-        rebuild::rebuild(work);
-        step(Phase::Rebuilt, work);
     }
     Ok(())
 }

@@ -11,8 +11,8 @@
 //! The published algorithm ends by merging the many small clusters (`merge`). The hardened form goes on
 //! from there (`finish`): small clusters are dissolved as k is approached step by step, and narrower
 //! clusters are opened where enough records would cost less, each tried first and kept only if the loss
-//! falls and the requirement holds. One site that has all records goes on to rebuild groups of clusters
-//! (`rebuild`).
+//! falls and the requirement holds. One site that has all records asks nobody and searches freely
+//! (`alone`).
 //!
 //! # Discloses
 //! To all sites, sizes and closures of clusters at each turn (TG12 Proposition 8.9), and, where the
@@ -25,6 +25,7 @@
 //! on them (`hidden`).
 
 mod acting;
+mod alone;
 mod asked;
 mod boxes;
 mod checks;
@@ -35,7 +36,6 @@ mod members;
 mod merge;
 mod plan;
 mod proposing;
-mod rebuild;
 mod start;
 mod stays;
 mod support;
@@ -219,25 +219,39 @@ pub async fn cluster(
             work.refuse_hidden(party).await?;
         }
         let mut trace = Vec::new();
-        let mut step = |phase: Phase, work: &Work<'_>| {
+        let mut tell = |phase: Phase, clusters: usize, loss: u64| {
             let cells = records.max(1) as f64 * shapes.attributes().max(1) as f64;
             let progress = Progress {
                 phase,
-                clusters: work.clusters.living().count(),
-                loss: work.clusters.loss() as f64 / UNIT / cells,
+                clusters,
+                loss: loss as f64 / UNIT / cells,
             };
             each_step(progress);
             trace.push(progress);
         };
-        start::start(party, &mut work).await?;
-        let ended = turn::iterate(party, &mut work, &mut step).await?;
-        published_calls += work.calls;
-        if plan.is_refined && plan.counts == CountsChoice::Opened {
-            finish::finish(party, &mut work, &mut step).await?;
+        let is_refined = plan.is_refined && plan.counts == CountsChoice::Opened;
+        let ended = if is_refined && work.is_alone() {
+            alone::cluster(&mut work, &mut tell);
+            Ended::Effort
         } else {
-            merge::merge(party, &mut work).await?;
-            step(Phase::Grown, &work);
-        }
+            let mut step = |phase: Phase, work: &Work<'_>| {
+                tell(
+                    phase,
+                    work.clusters.living().count(),
+                    work.clusters.loss(),
+                );
+            };
+            start::start(party, &mut work).await?;
+            let ended = turn::iterate(party, &mut work, &mut step).await?;
+            published_calls += work.calls;
+            if is_refined {
+                finish::finish(party, &mut work, &mut step).await?;
+            } else {
+                merge::merge(party, &mut work).await?;
+                step(Phase::Grown, &work);
+            }
+            ended
+        };
         checks += work.checks;
         let least = best.as_ref().map(|(kept, ..)| kept.clusters.loss());
         if least.is_none_or(|least| work.clusters.loss() < least) {

@@ -35,6 +35,11 @@ pub struct Plan<'a> {
     pub starts: u32,
     /// When iterations over all records end.
     pub stop: Stop,
+    /// How long clusters are refined.
+    pub effort: u32,
+    /// The share of the time that has been used, 1 when the search is to end; asked only where one site
+    /// has all records, since sites that ask one another take the same steps.
+    pub used: &'a (dyn Fn() -> f64 + Sync),
     /// Whether clusters are refined beyond the published end.
     pub is_refined: bool,
     /// Whether clusters are found as the paper prints it, however many rounds that takes: a site looks at
@@ -67,6 +72,8 @@ impl<'a> Plan<'a> {
             split: clustering.split,
             starts: clustering.starts,
             stop: clustering.stop(settings.security),
+            effort: clustering.effort,
+            used: &|| 0.0,
             is_refined: settings.is_refined(),
             is_printed: settings.security == Security::Published,
             counts: clustering.counts,

@@ -218,6 +218,31 @@ impl<'a> Work<'a> {
         closure
     }
 
+    /// Whether one site has all records, and no demand speaks of sites.
+    pub(super) fn is_alone(&self) -> bool {
+        self.rows.sites == 1 && self.rows.count > 0 && !self.table.speaks_of_sites()
+    }
+
+    /// Puts all rows into clusters, of which there are none yet.
+    pub(super) fn put_all(&mut self, clusters: Vec<Vec<Row>>) {
+        for rows in clusters {
+            let cluster = self.open();
+            let mut counts = vec![0; self.clusters.counters()];
+            for row in &rows {
+                self.members.put(*row, cluster);
+                let values = self.values(*row).iter();
+                values.for_each(|value| counts[*value as usize] += 1);
+            }
+            let closure = self.closure_of(rows.iter().copied());
+            self.clusters.change(|change| {
+                change.set_counts(cluster, rows.len() as u64, &counts);
+                if let Some(closure) = &closure {
+                    change.set_closure(cluster, closure);
+                }
+            });
+        }
+    }
+
     /// Makes two clusters one: nothing is asked.
     pub(super) fn unite(&mut self, gone: Cluster, into: Cluster) {
         let mut closure = self.clusters.closure(into).to_vec();

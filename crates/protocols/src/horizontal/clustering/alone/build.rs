@@ -1,0 +1,391 @@
+//! A group of clusters built anew from its records: clusters grow from a record by the records that widen
+//! them least, until they satisfy the requirement, and take every record that costs nothing more; then
+//! records move, or change places, while that saves.
+
+use hedgerow_smc::Generator;
+
+use super::quick::Quick;
+use crate::clustering::numbers::Row;
+
+/// The most records of a group that is rebuilt: the work grows with their square.
+const MOST_RECORDS: usize = 4000;
+/// The records above which a group is rebuilt, and records of it moved, but none change places.
+const MANY_RECORDS: usize = 400;
+
+/// A cluster while it is built.
+#[derive(Clone)]
+pub(super) struct Built {
+    rows: Vec<Row>,
+    closure: Vec<u64>,
+    cost: u64,
+    /// How often each sensitive value occurs, where the requirement speaks of them.
+    counts: Vec<u64>,
+}
+
+/// From which record a cluster grows.
+#[derive(Clone, Copy)]
+enum First {
+    Any,
+    /// The record that the cluster before would cost most.
+    Farthest,
+}
+
+/// The records of a group in other clusters that lose less, or more by less than a random part of the
+/// threshold; `None` where such clusters are not found.
+pub(super) fn anew(
+    quick: &Quick<'_>,
+    group: &[&Built],
+    threshold: u64,
+    generator: &mut Generator,
+) -> Option<Vec<Built>> {
+    let before: u64 = group.iter().map(|cluster| cluster.loss()).sum();
+    let records: usize = group.iter().map(|cluster| cluster.rows.len()).sum();
+    if before == 0 || records > MOST_RECORDS || group.len() < 2 {
+        return None;
+    }
+    let mut least = before + generator.below(threshold + 1);
+    let mut found = None;
+    for first in [First::Any, First::Farthest] {
+        let mut left = Vec::with_capacity(records);
+        group
+            .iter()
+            .for_each(|cluster| left.extend_from_slice(&cluster.rows));
+        generator.shuffle(&mut left);
+        let Some(mut built) = build(quick, left, first) else {
+            continue;
+        };
+        improve(quick, &mut built);
+        let loss = built.iter().map(Built::loss).sum();
+        if loss < least {
+            least = loss;
+            found = Some(built);
+        }
+    }
+    found
+}
+
+/// Clusters that satisfy the requirement, or `None` where the last records do not fit anywhere.
+fn build(quick: &Quick<'_>, mut left: Vec<Row>, first: First) -> Option<Vec<Built>> {
+    let k = quick.k();
+    let mut built: Vec<Built> = Vec::new();
+    while left.len() >= 2 * k || (built.is_empty() && !left.is_empty()) {
+        let from = match (first, built.last()) {
+            (First::Farthest, Some(before)) => {
+                let places = 0..left.len();
+                places.max_by_key(|place| quick.joined_cost(&before.closure, left[*place]))?
+            }
+            _ => left.len() - 1,
+        };
+        let mut cluster = Built::of(quick, vec![left.swap_remove(from)]);
+        while !cluster.is_enough(quick) {
+            let place = cluster.nearest(quick, &left)?;
+            cluster.add(quick, left.swap_remove(place));
+        }
+        // Records that cost nothing more here, as long as enough are left for another cluster.
+        let mut place = 0;
+        while place < left.len() && left.len() > k {
+            if quick.joined_cost(&cluster.closure, left[place]) == cluster.cost {
+                cluster.add(quick, left.swap_remove(place));
+            } else {
+                place += 1;
+            }
+        }
+        if !cluster.is_enough(quick) {
+            return None;
+        }
+        built.push(cluster);
+    }
+    if left.len() >= k {
+        let last = Built::of(quick, left);
+        if last.is_enough(quick) {
+            built.push(last);
+            return Some(built);
+        }
+        left = last.rows;
+    }
+    for row in left {
+        let growths = built.iter().map(|cluster| cluster.growth(quick, row));
+        let (place, _) = growths.enumerate().min_by_key(|(_, growth)| *growth)?;
+        built[place].add(quick, row);
+    }
+    built
+        .iter()
+        .all(|cluster| cluster.is_enough(quick))
+        .then_some(built)
+}
+
+/// Moves records out of clusters above k, and lets records change places, while that saves.
+fn improve(quick: &Quick<'_>, built: &mut [Built]) {
+    let records: usize = built.iter().map(|cluster| cluster.rows.len()).sum();
+    let mut narrower: Vec<Narrower> = built.iter().map(|_| Narrower::default()).collect();
+    let mut has_moved = true;
+    while has_moved {
+        has_moved = false;
+        for from in 0..built.len() {
+            let mut place = 0;
+            while place < built[from].rows.len() && built[from].cost > 0 {
+                narrower[from].know(quick, &built[from]);
+                if let Some(to) = better_place(quick, built, (from, place), &narrower[from]) {
+                    let row = built[from].take(quick, place, &narrower[from]);
+                    built[to].add(quick, row);
+                    narrower[from].forget();
+                    narrower[to].forget();
+                    has_moved = true;
+                    continue;
+                }
+                if records <= MANY_RECORDS
+                    && narrower[from].costs[place] < built[from].cost
+                    && let Some(other) = partner(quick, built, (from, place), &mut narrower)
+                {
+                    exchange(quick, built, (from, place), other);
+                    narrower[from].forget();
+                    narrower[other.0].forget();
+                    has_moved = true;
+                }
+                place += 1;
+            }
+        }
+    }
+}
+
+/// The cluster where a record costs least, if its leaving saves more, and the requirement still holds.
+fn better_place(
+    quick: &Quick<'_>,
+    built: &[Built],
+    (from, place): (usize, usize),
+    narrower: &Narrower,
+) -> Option<usize> {
+    let own = &built[from];
+    if own.rows.len() <= quick.k() {
+        return None;
+    }
+    let row = own.rows[place];
+    let left = (own.rows.len() as u64 - 1) * narrower.costs[place];
+    // Entropy may grow where a closure narrows: then the record stays.
+    let saved = own.loss().saturating_sub(left);
+    let others = (0..built.len()).filter(|to| *to != from);
+    let growths = others.map(|to| (built[to].growth(quick, row), to));
+    let (_, to) = growths.min().filter(|(growth, _)| *growth < saved)?;
+    let holds = own.holds_with(quick, (Some(row), None)) && built[to].holds_with(quick, (None, Some(row)));
+    holds.then_some(to)
+}
+
+/// The cluster, and the place of the record there, with which a record best changes places.
+fn partner(
+    quick: &Quick<'_>,
+    built: &[Built],
+    (from, place): (usize, usize),
+    narrower: &mut [Narrower],
+) -> Option<(usize, usize)> {
+    let (own, row) = (&built[from], built[from].rows[place]);
+    let size = own.rows.len() as u64;
+    let mut least = own.loss();
+    let mut best = None;
+    for (to, cluster) in built.iter().enumerate() {
+        if to == from {
+            continue;
+        }
+        narrower[to].know(quick, cluster);
+        let (without, theirs) = (narrower[from].closure(place), &narrower[to]);
+        for (other, instead) in cluster.rows.iter().enumerate() {
+            let here = size * quick.joined_cost(without, *instead);
+            // What the other cluster may save is at most everything.
+            if here >= least + cluster.loss() {
+                continue;
+            }
+            let there = quick.joined_cost(theirs.closure(other), row);
+            let after = here + cluster.rows.len() as u64 * there;
+            // Both clusters after the exchange, less the other cluster before it.
+            if after < least + cluster.loss()
+                && own.holds_with(quick, (Some(row), Some(*instead)))
+                && cluster.holds_with(quick, (Some(*instead), Some(row)))
+            {
+                // Never below zero: a loss that falls below what the other had is the greatest gain.
+                least = after.saturating_sub(cluster.loss());
+                best = Some((to, other));
+            }
+        }
+    }
+    best
+}
+
+fn exchange(quick: &Quick<'_>, built: &mut [Built], one: (usize, usize), other: (usize, usize)) {
+    let (row, instead) = (built[one.0].rows[one.1], built[other.0].rows[other.1]);
+    for ((cluster, place), row) in [(one, instead), (other, row)] {
+        let mut rows = std::mem::take(&mut built[cluster].rows);
+        rows[place] = row;
+        built[cluster] = Built::of(quick, rows);
+    }
+}
+
+/// The closures of a cluster without each of its records in turn, and their costs.
+#[derive(Default)]
+struct Narrower {
+    closures: Vec<u64>,
+    costs: Vec<u64>,
+    width: usize,
+}
+
+impl Narrower {
+    fn forget(&mut self) {
+        self.costs.clear();
+    }
+
+    fn closure(&self, place: usize) -> &[u64] {
+        &self.closures[place * self.width..(place + 1) * self.width]
+    }
+
+    /// What comes before a record and what comes behind it, together.
+    fn know(&mut self, quick: &Quick<'_>, cluster: &Built) {
+        let rows = &cluster.rows;
+        if !self.costs.is_empty() || rows.len() < 2 {
+            return;
+        }
+        self.width = quick.shapes().width();
+        self.closures.resize(rows.len() * self.width, 0);
+        // From the end: what comes behind each record.
+        let mut behind = quick.closure(rows[rows.len() - 1]);
+        for place in (0..rows.len() - 1).rev() {
+            self.closures[place * self.width..(place + 1) * self.width].copy_from_slice(&behind);
+            quick.join(&mut behind, rows[place]);
+        }
+        let mut before = quick.closure(rows[0]);
+        for place in 1..rows.len() {
+            let own = &mut self.closures[place * self.width..(place + 1) * self.width];
+            if place + 1 == rows.len() {
+                own.copy_from_slice(&before);
+            } else {
+                quick.unite(own, &before);
+                quick.join(&mut before, rows[place]);
+            }
+        }
+        let closures = self.closures.chunks_exact(self.width);
+        self.costs.extend(closures.map(|closure| quick.cost(closure)));
+    }
+}
+
+impl Built {
+    pub(super) fn of(quick: &Quick<'_>, rows: Vec<Row>) -> Self {
+        let mut closure = rows.first().map(|row| quick.closure(*row)).unwrap_or_default();
+        let others = rows.iter().skip(1);
+        others.for_each(|row| quick.join(&mut closure, *row));
+        let mut counts = vec![0; quick.work.clusters.counters()];
+        if !counts.is_empty() {
+            for row in &rows {
+                let values = quick.values(*row).iter();
+                values.for_each(|value| counts[*value as usize] += 1);
+            }
+        }
+        Self {
+            cost: quick.cost(&closure),
+            rows,
+            closure,
+            counts,
+        }
+    }
+
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    pub(super) fn closure(&self) -> &[u64] {
+        &self.closure
+    }
+
+    pub(super) fn cost(&self) -> u64 {
+        self.cost
+    }
+
+    pub(super) fn loss(&self) -> u64 {
+        self.rows.len() as u64 * self.cost
+    }
+
+    /// Takes a record out.
+    fn take(&mut self, quick: &Quick<'_>, place: usize, narrower: &Narrower) -> Row {
+        self.closure.copy_from_slice(narrower.closure(place));
+        self.cost = narrower.costs[place];
+        let row = self.rows.swap_remove(place);
+        for value in quick.values(row) {
+            self.counts[*value as usize] -= 1;
+        }
+        row
+    }
+
+    fn add(&mut self, quick: &Quick<'_>, row: Row) {
+        quick.join(&mut self.closure, row);
+        self.cost = quick.cost(&self.closure);
+        self.rows.push(row);
+        for value in quick.values(row) {
+            self.counts[*value as usize] += 1;
+        }
+    }
+
+    /// By how much the loss grows when a record joins; 0 where the loss falls, as entropy can.
+    fn growth(&self, quick: &Quick<'_>, row: Row) -> u64 {
+        let joined = quick.joined_cost(&self.closure, row);
+        ((self.rows.len() as u64 + 1) * joined).saturating_sub(self.loss())
+    }
+
+    /// Whether the cluster satisfies the requirement.
+    pub(super) fn is_enough(&self, quick: &Quick<'_>) -> bool {
+        let size = self.rows.len();
+        size >= quick.k() && quick.work.is_diverse(size as u64, &self.counts)
+    }
+
+    /// Whether the demands on sensitive values still hold when a record leaves, or another comes.
+    fn holds_with(&self, quick: &Quick<'_>, (gone, come): (Option<Row>, Option<Row>)) -> bool {
+        if self.counts.is_empty() {
+            return true;
+        }
+        let mut counts = self.counts.clone();
+        let mut size = self.rows.len() as u64;
+        for row in gone {
+            size -= 1;
+            let values = quick.values(row).iter();
+            values.for_each(|value| counts[*value as usize] -= 1);
+        }
+        for row in come {
+            size += 1;
+            let values = quick.values(row).iter();
+            values.for_each(|value| counts[*value as usize] += 1);
+        }
+        quick.work.is_diverse(size, &counts)
+    }
+
+    /// The place of the record that widens the cluster least. In a cluster that is large enough but not
+    /// diverse enough, records count whose sensitive values are rarer in the cluster than among the
+    /// records that are left, if there are such records.
+    fn nearest(&self, quick: &Quick<'_>, left: &[Row]) -> Option<usize> {
+        let cost = |place: &usize| quick.joined_cost(&self.closure, left[*place]);
+        if self.rows.len() >= quick.k() {
+            let mut others = vec![0u64; self.counts.len()];
+            for row in left {
+                let values = quick.values(*row).iter();
+                values.for_each(|value| others[*value as usize] += 1);
+            }
+            let (own, all) = (self.rows.len() as u64, left.len() as u64);
+            let is_rare = |place: &usize| {
+                let mut values = quick.values(left[*place]).iter();
+                values.any(|value| {
+                    let value = *value as usize;
+                    self.counts[value] * all < others[value] * own
+                })
+            };
+            let rare = (0..left.len()).filter(is_rare).min_by_key(cost);
+            if rare.is_some() {
+                return rare;
+            }
+        }
+        let mut nearest = None;
+        for place in 0..left.len() {
+            let cost = cost(&place);
+            if nearest.is_none_or(|(least, _)| cost < least) {
+                nearest = Some((cost, place));
+                if cost <= self.cost {
+                    break;
+                }
+            }
+        }
+        nearest.map(|(_, place)| place)
+    }
+}

@@ -1,0 +1,146 @@
+//! One site that has all records: no question has to be asked, so the search is free. All records are
+//! divided top-down (`divide`), then small groups of neighbouring clusters (`groups`) are taken apart and
+//! built anew (`build`), again and again: ruin and recreate (Schrimpf et al. 2000), with a threshold that
+//! falls to nothing (Dueck and Scheuer 1990), so that a group may also become a little worse for a while.
+//! Between sites this would show records to others, so it is not done there.
+//!
+//! The search can be ended at any time: what is kept is the best that was found so far.
+//!
+//! # Discloses
+//! Nothing: there is no other site.
+
+mod build;
+mod divide;
+mod groups;
+mod quick;
+
+use hedgerow_smc::{Generator, Seed};
+use rayon::prelude::*;
+
+use super::Phase;
+use super::work::Work;
+use crate::clustering::numbers::Row;
+use build::Built;
+use quick::Quick;
+
+/// Passes over all clusters for each unit of effort.
+const PASSES: u32 = 20;
+/// How often people are told of the loss, for each run.
+const TOLD: u64 = 40;
+/// By how much a group may become worse at the beginning, as a share of the mean loss of a record.
+const THRESHOLD: f64 = 1.0;
+
+/// Finds clusters, and puts them into `work`, which has none yet.
+pub(super) fn cluster(work: &mut Work<'_>, step: &mut impl FnMut(Phase, usize, u64)) {
+    let mut seed = [0; 32];
+    if let Some(speaker) = work.speakers.first_mut() {
+        speaker.generator.fill(&mut seed);
+    }
+    let found = found(work, &Seed::new(seed), step);
+    work.put_all(found);
+}
+
+fn found(
+    work: &Work<'_>,
+    seed: &Seed,
+    step: &mut impl FnMut(Phase, usize, u64),
+) -> Vec<Vec<Row>> {
+    let quick = Quick::new(work);
+    let mut generator = Generator::new(seed);
+    let mut clusters = divide::divide(&quick);
+    let mut best = Best::of(&clusters);
+    step(Phase::Iteration, clusters.len(), best.loss);
+    let passes = u64::from(work.plan.effort) * u64::from(PASSES);
+    let mut told = 0;
+    let mut pass = 0u64;
+    // A loss of nothing cannot fall.
+    while best.loss > 0 && clusters.len() > 1 {
+        let used = (work.plan.used)().max(pass as f64 / passes as f64);
+        if used >= 1.0 {
+            break;
+        }
+        let mean = loss(&clusters) as f64 / quick.records().max(1) as f64;
+        let threshold = (mean * THRESHOLD * (1.0 - used)) as u64;
+        let pass_seed = seed.derive("clusters of one site", pass);
+        clusters = rebuilt(&quick, clusters, &pass_seed, threshold, &mut generator);
+        pass += 1;
+        let now = loss(&clusters);
+        if now < best.loss {
+            best = Best::of(&clusters);
+        }
+        if (used * TOLD as f64) as u64 > told {
+            told = (used * TOLD as f64) as u64;
+            step(Phase::Rebuilt, best.clusters(), best.loss);
+        }
+    }
+    step(Phase::Rebuilt, best.clusters(), best.loss);
+    best.rows()
+}
+
+fn loss(clusters: &[Built]) -> u64 {
+    clusters.iter().map(Built::loss).sum()
+}
+
+/// Rebuilds every cluster once, in a group with its neighbours.
+fn rebuilt(
+    quick: &Quick<'_>,
+    clusters: Vec<Built>,
+    seed: &Seed,
+    threshold: u64,
+    generator: &mut Generator,
+) -> Vec<Built> {
+    let groups = groups::groups(quick, &clusters, generator);
+    let better: Vec<Option<Vec<Built>>> = (0u64..)
+        .zip(&groups)
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(|(number, group)| {
+            let mut generator = Generator::new(&seed.derive("a group of clusters", number));
+            let group: Vec<&Built> = group.iter().map(|place| &clusters[*place]).collect();
+            build::anew(quick, &group, threshold, &mut generator)
+        })
+        .collect();
+    let mut clusters: Vec<Option<Built>> = clusters.into_iter().map(Some).collect();
+    let mut next = Vec::with_capacity(clusters.len());
+    for (group, built) in groups.into_iter().zip(better) {
+        match built {
+            Some(built) => next.extend(built),
+            None => next.extend(group.into_iter().filter_map(|place| clusters[place].take())),
+        }
+    }
+    next
+}
+
+/// The clusters that lost least so far, row after row.
+struct Best {
+    loss: u64,
+    rows: Vec<Row>,
+    ends: Vec<usize>,
+}
+
+impl Best {
+    fn of(clusters: &[Built]) -> Self {
+        let mut best = Self {
+            loss: loss(clusters),
+            rows: Vec::new(),
+            ends: Vec::new(),
+        };
+        for cluster in clusters {
+            best.rows.extend(cluster.rows());
+            best.ends.push(best.rows.len());
+        }
+        best
+    }
+
+    fn clusters(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn rows(self) -> Vec<Vec<Row>> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let spans = starts.zip(&self.ends);
+        spans
+            .map(|(from, to)| self.rows[*from..*to].to_vec())
+            .collect()
+    }
+}
