@@ -1,8 +1,10 @@
 //! `hedgerow anonymize`: one table, one party; the same protocol as between many.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hedgerow::{DEFAULT_SEED, Options, Study, Table};
+use jiff::SignedDuration;
 
 use crate::error::CliError;
 use crate::output::Answer;
@@ -12,7 +14,10 @@ use crate::progress::Terminal;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   hedgerow anonymize --study study.toml patients.csv --out release
-  hedgerow anonymize --study study.toml --provider-column site pooled.csv --out release")]
+  hedgerow anonymize --study study.toml patients.csv --time 30s
+  hedgerow anonymize --study study.toml --provider-column site pooled.csv --out release
+
+While clusters are sought, Ctrl-C once writes the best release so far; Ctrl-C again writes none.")]
 pub(crate) struct Arguments {
     /// The study: attributes, requirement, algorithm.
     #[arg(long)]
@@ -25,9 +30,21 @@ pub(crate) struct Arguments {
     /// The same seed gives the same release, where the algorithm draws at random.
     #[arg(long, default_value_t = DEFAULT_SEED)]
     seed: u64,
+    /// How long clusters are sought, such as 10s or 2m, instead of the study's effort: what is found then
+    /// depends on the machine.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
+}
+
+/// A time such as `10s`, `2m` or `1h 30m`.
+fn time(words: &str) -> Result<Duration, String> {
+    let time = words.parse::<SignedDuration>();
+    let time = time.ok().and_then(|time| Duration::try_from(time).ok());
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| String::from("expected a time above nothing, such as 10s, 2m or 1h 30m"))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
@@ -37,6 +54,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         .observer(Terminal::default());
     if let Some(column) = &arguments.provider_column {
         options = options.provider_column(column);
+    }
+    if let Some(time) = arguments.time {
+        options = options.time(time);
     }
     let study = Study::open(&arguments.study)?;
     let outcome = hedgerow::anonymize(&study, &Table::file(&arguments.table), &options)?;

@@ -23,6 +23,7 @@ mod runtime;
 mod simulate;
 mod sql;
 mod status;
+mod stop;
 mod study;
 mod taxonomy;
 mod verify;

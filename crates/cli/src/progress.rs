@@ -10,11 +10,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::log::Log;
 use crate::output::talk;
+use crate::stop::Stop;
 
 /// A bar that shows itself only once the work has taken a second.
 pub(crate) struct Bar {
     bar: ProgressBar,
     started: Instant,
+    stop: Stop,
 }
 
 impl Bar {
@@ -66,6 +68,7 @@ impl Bar {
         Self {
             bar,
             started: Instant::now(),
+            stop: Stop::default(),
         }
     }
 }
@@ -82,8 +85,13 @@ impl Progress for Bar {
 
 impl Watch for Bar {
     fn step(&self, step: Step) {
-        self.bar.set_message(step.to_string());
+        let seconds = self.started.elapsed().as_secs();
+        self.bar.set_message(format!("{step}, {seconds} s"));
         self.advance(1);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.is_asked()
     }
 }
 

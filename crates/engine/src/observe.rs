@@ -28,6 +28,11 @@ pub enum Work<'a> {
 pub trait Watch: Progress + Send + Sync {
     /// A step of a run was taken.
     fn step(&self, _step: Step) {}
+
+    /// Whether a search that can end at any time is to end now, with the best that was found.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody watches.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::observe::{Observer, SharedObserver};
 use crate::simulate::baselines::DEFAULT_SEED;
@@ -20,6 +21,7 @@ pub struct Options {
     pub(crate) local: Option<PathBuf>,
     pub(crate) provider_column: Option<String>,
     pub(crate) independent: bool,
+    pub(crate) time: Option<Duration>,
     pub(crate) observer: SharedObserver,
 }
 
@@ -32,6 +34,7 @@ impl Options {
             local: None,
             provider_column: None,
             independent: false,
+            time: None,
             observer: Arc::new(()),
         }
     }
@@ -73,6 +76,14 @@ impl Options {
     #[must_use]
     pub const fn independent(mut self) -> Self {
         self.independent = true;
+        self
+    }
+
+    /// How long [`anonymize`](crate::anonymize()) searches for clusters, instead of the study's effort. What is
+    /// found then depends on the machine.
+    #[must_use]
+    pub const fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
         self
     }
 

@@ -208,6 +208,8 @@ pub enum Ended {
     Circling,
     /// As many were made as may be.
     Bound,
+    /// One site had all records, and its effort or its time was spent.
+    Effort,
 }
 
 impl Ended {
@@ -218,6 +220,7 @@ impl Ended {
             clustering::Ended::SmallGain => Self::SmallShare,
             clustering::Ended::Circling => Self::Circling,
             clustering::Ended::Bound => Self::Bound,
+            clustering::Ended::Effort => Self::Effort,
         }
     }
 
@@ -234,6 +237,7 @@ impl Ended {
             Self::Circling => {
                 "until the loss had not fallen for 10 iterations, although records still moved"
             }
+            Self::Effort => "until the effort or the time was spent; more might have gained",
             Self::Bound => "STOPPED AT THE BOUND ON ITERATIONS; more might have gained",
         }
     }

@@ -46,6 +46,23 @@ pub(crate) struct Groups {
     pub(crate) suppressed: Vec<bool>,
 }
 
+/// When a search that can end at any time ends. Between sites it takes counted steps.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace<'p> {
+    /// The share of the time that has been used; 1 ends the search.
+    pub(crate) used: &'p (dyn Fn() -> f64 + Sync),
+    /// Whether time alone ends the search, whatever effort the study asks for.
+    pub(crate) is_timed: bool,
+}
+
+impl Pace<'static> {
+    /// By the study's effort alone.
+    pub(crate) const COUNTED: Self = Self {
+        used: &|| 0.0,
+        is_timed: false,
+    };
+}
+
 impl Ready {
     /// A site's part in a run.
     pub(crate) async fn take_part(
@@ -53,12 +70,12 @@ impl Ready {
         party: &mut Party,
         contribution: &Contribution,
         owners: (Owner<'_>, usize),
-        draws: &Draws,
+        (draws, pace): (&Draws, Pace<'_>),
         each_step: impl FnMut(Step),
     ) -> Result<Joint, hedgerow_protocols::Error> {
         match contribution {
             Contribution::People(columns) => {
-                self.with_people(party, columns, owners, draws, each_step)
+                self.with_people(party, columns, owners, (draws, pace), each_step)
                     .await
             }
             Contribution::Columns(table) => self.with_columns(party, table, draws, each_step).await,

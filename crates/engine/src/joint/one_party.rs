@@ -4,7 +4,7 @@ use hedgerow_protocols::Error;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::{Party, Security, Seed, Settings};
 
-use super::{Joint, Step};
+use super::{Joint, Pace, Step};
 use crate::study::plan::Draws;
 use crate::study::ready::{Contribution, Ready};
 
@@ -14,7 +14,7 @@ pub(crate) fn one_party(
     ready: &Ready,
     contribution: &Contribution,
     owners: (Owner<'_>, usize),
-    seed: u64,
+    (seed, pace): (u64, Pace<'_>),
     each_step: impl FnMut(Step),
 ) -> Result<(Joint, u64), Error> {
     // What is compared and what is opened decides which cut is made, so a party of one decides at the
@@ -27,7 +27,7 @@ pub(crate) fn one_party(
     // nobody.
     let mut party = Party::alone(settings, &Seed::for_site(seed, 0));
     let draws = Draws::Simulated(seed);
-    let run = ready.take_part(&mut party, contribution, owners, &draws, each_step);
+    let run = ready.take_part(&mut party, contribution, owners, (&draws, pace), each_step);
     let joint = pollster::block_on(run)?;
     Ok((joint, party.calls()))
 }

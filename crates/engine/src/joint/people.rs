@@ -10,8 +10,8 @@ use hedgerow_protocols::horizontal::mondrian::partition;
 use hedgerow_protocols::horizontal::{OwnRows, Owner};
 use hedgerow_smc::Party;
 
-use super::Joint;
 use super::convergence::{Convergence, Step, Steps};
+use super::{Joint, Pace};
 use crate::release::recount;
 use crate::study::plan::Draws;
 use crate::study::ready::{Columns, Contribution, Ready};
@@ -24,7 +24,7 @@ impl Ready {
         party: &mut Party,
         columns: &Columns,
         (owner, sites): (Owner<'_>, usize),
-        draws: &Draws,
+        (draws, pace): (&Draws, Pace<'_>),
         mut each_step: impl FnMut(Step),
     ) -> Result<Joint, hedgerow_protocols::Error> {
         let schema = &self.study.schema;
@@ -42,7 +42,11 @@ impl Ready {
         };
         let (partition, cells, convergence) = if self.study.algorithm == Algorithm::Clustering {
             let seeds = |site, start| draws.seed(site, start);
-            let plan = self.clustering_plan(&seeds);
+            let mut plan = self.clustering_plan(&seeds);
+            plan.used = pace.used;
+            if pace.is_timed {
+                plan.effort = u32::MAX;
+            }
             let mut steps = Steps::default();
             let found = cluster(party, &rows, &plan, |progress| {
                 each_step(steps.next(&progress));

@@ -115,7 +115,7 @@ mod tests {
     use hedgerow_protocols::horizontal::Owner;
 
     use super::*;
-    use crate::joint::one_party;
+    use crate::joint::{Pace, one_party};
     use crate::study::opened::Opened as Study;
 
     const STUDY: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 99]\n[[attribute]]\nname = \"disease\"\nrole = \"sensitive\"\nvalues = [\"flu\", \"ulcer\", \"asthma\"]\n[require]\nk = 3\n";
@@ -134,7 +134,13 @@ mod tests {
         let ready = Ready::new(Arc::new(study), None).unwrap();
         let table = read_table(&rows, &ready.study.schema, &Others::Refuse, &()).unwrap();
         let contribution = Contribution::People(ready.columns(&table, 0..table.rows()));
-        let found = one_party(&ready, &contribution, (Owner::Site(0), 1), 1, |_| {});
+        let found = one_party(
+            &ready,
+            &contribution,
+            (Owner::Site(0), 1),
+            (1, Pace::COUNTED),
+            |_| {},
+        );
         let (joint, _) = found.unwrap();
         let local = ready.local(&joint, &contribution).unwrap();
         (ready, joint, contribution, local)

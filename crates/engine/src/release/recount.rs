@@ -144,7 +144,7 @@ mod tests {
     use hedgerow_protocols::horizontal::Owner;
 
     use super::*;
-    use crate::joint::{Joint, one_party};
+    use crate::joint::{Joint, Pace, one_party};
     use crate::study::opened::Opened as Study;
     use crate::study::ready::Contribution;
 
@@ -196,7 +196,13 @@ name = "ALGORITHM"
             hedgerow_data::files::read_table(&rows, &ready.study.schema, &Others::Refuse, &())
                 .unwrap();
         let contribution = Contribution::People(ready.columns(&table, 0..table.rows()));
-        let found = one_party(&ready, &contribution, (Owner::Site(0), 1), 1, |_| {});
+        let found = one_party(
+            &ready,
+            &contribution,
+            (Owner::Site(0), 1),
+            (1, Pace::COUNTED),
+            |_| {},
+        );
         (ready, found.unwrap().0)
     }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use hedgerow_data::files::Others;
 use hedgerow_data::study::Algorithm;
+use hedgerow_protocols::clustering::CountsChoice;
 use hedgerow_protocols::horizontal::Owner;
 
 use super::colluders::Parts;
@@ -12,7 +13,7 @@ use super::refused::SplitRefused;
 use super::split::Owners;
 use super::{Outcome, destination};
 use crate::error::Error;
-use crate::joint::one_party;
+use crate::joint::{Pace, one_party};
 use crate::observe::Work;
 use crate::options::Options;
 use crate::release::achieved::OfSites;
@@ -77,6 +78,14 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         let study = ready.opened.path.clone();
         return Err(StudyRefused::OneParty { study }.into());
     }
+    let can_end = ready.study.algorithm == Algorithm::Clustering
+        && ready.run.is_refined()
+        && ready.run.clustering.counts == CountsChoice::Opened
+        && !ready.is_vertical()
+        && owners.is_none();
+    if options.time.is_some() && !can_end {
+        return Err(SplitRefused::HasNoTime.into());
+    }
     if ready.is_vertical() {
         if column.is_some() {
             return Err(SplitRefused::HasNoOwners.into());
@@ -93,11 +102,20 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     };
     let watch = observer.begin(Work::Run);
     let began = Instant::now();
+    let used = || match options.time {
+        _ if watch.is_over() => 1.0,
+        Some(time) => began.elapsed().as_secs_f64() / time.as_secs_f64().max(f64::MIN_POSITIVE),
+        None => 0.0,
+    };
+    let pace = Pace {
+        used: &used,
+        is_timed: options.time.is_some(),
+    };
     let (joint, smc_calls) = one_party(
         &ready,
         &contribution,
         (owner, count),
-        options.seed,
+        (options.seed, pace),
         |step| watch.step(step),
     )?;
     let protocol_seconds = began.elapsed().as_secs_f64();

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::split::Owners;
 use crate::error::Error;
-use crate::joint::one_party;
+use crate::joint::{Pace, one_party};
 use crate::observe::{Observer, Work};
 use crate::query::Released;
 use crate::study::Study;
@@ -103,7 +103,9 @@ impl Baselines {
         let bar = observer.begin(Work::Run);
         let columns = Contribution::People(ready.columns(table, 0..table.rows()));
         let owners = (Owner::Column(&sites.owners), sites.count());
-        let (central, _) = one_party(ready, &columns, owners, seed, |step| bar.step(step))?;
+        let (central, _) = one_party(ready, &columns, owners, (seed, Pace::COUNTED), |step| {
+            bar.step(step);
+        })?;
         drop(bar);
         Ok(Self {
             joint_equals_central: *joint == central.release,
@@ -202,7 +204,13 @@ pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>)
     let records = table.rows() as u64;
     let (alone, _) = without_other_sites(&ready);
     let columns = Contribution::People(alone.columns(&table, 0..table.rows()));
-    match one_party(&alone, &columns, (Owner::Site(0), 1), DEFAULT_SEED, |_| {}) {
+    match one_party(
+        &alone,
+        &columns,
+        (Owner::Site(0), 1),
+        (DEFAULT_SEED, Pace::COUNTED),
+        |_| {},
+    ) {
         Ok((joint, _)) => {
             let losses = Meter::new(&alone, &table).losses(&[&joint.release]);
             let (classes, ncp) = (losses.classes, losses.ncp);
@@ -264,7 +272,13 @@ fn each_alone(
             continue;
         }
         let columns = Contribution::People(alone.columns(table, rows.iter().copied()));
-        match one_party(&alone, &columns, (Owner::Site(0), 1), seed, |_| {}) {
+        match one_party(
+            &alone,
+            &columns,
+            (Owner::Site(0), 1),
+            (seed, Pace::COUNTED),
+            |_| {},
+        ) {
             Ok((joint, _)) => releases.push(joint.release),
             Err(ProtocolError::Unmeetable { model, .. }) => cannot_publish.push(CannotPublish {
                 site: name.clone(),

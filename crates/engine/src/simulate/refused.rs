@@ -102,6 +102,11 @@ pub enum SplitRefused {
         "one party with all rows has no sites to run alone\nhint: simulate runs several sites, and each alone beside them"
     )]
     OneParty,
+    /// A time was given for work that ends after counted steps.
+    #[error(
+        "--time is for clusters that one party finds at the hardened level, without --provider-column: everything else ends after counted steps, so that sites take the same\nhint: leave it out; for clusters between sites, `effort` of [algorithm] says how long they are refined"
+    )]
+    HasNoTime,
     /// Who owns which record was said twice.
     #[error(
         "the options of a simulation name a column of owners, `{column}`\nhint: Sites::Named says which column names each record's site"

@@ -17,7 +17,7 @@ use super::refused::SplitRefused;
 use super::split::{Deal, Dealer, Owners, own_order};
 use super::{Outcome, destination};
 use crate::error::Error;
-use crate::joint::{Groups, Joint};
+use crate::joint::{Groups, Joint, Pace};
 use crate::observe::{Notice, Work};
 use crate::options::Options;
 use crate::release::achieved::OfSites;
@@ -167,7 +167,13 @@ fn run(
             };
             let owners = (Owner::Site(site as u32), count);
             let joint = ready
-                .take_part(&mut party, &contribution, owners, draws, each_step)
+                .take_part(
+                    &mut party,
+                    &contribution,
+                    owners,
+                    (draws, Pace::COUNTED),
+                    each_step,
+                )
                 .await?;
             let seat = Seat {
                 local: ready.local(&joint, &contribution),

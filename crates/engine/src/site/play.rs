@@ -17,7 +17,7 @@ use hedgerow_smc::Party;
 use super::folder::publish;
 use super::refused::SiteRefused;
 use crate::error::Error;
-use crate::joint::{Convergence, Groups, Step};
+use crate::joint::{Convergence, Groups, Pace, Step};
 use crate::release::cost::Cost;
 use crate::release::manifest::{Disclosed, Statement};
 use crate::release::published::Published;
@@ -65,7 +65,13 @@ impl Play {
         let draws = Draws::Own(began.derive_seed(LABELS));
         let joint = self
             .ready
-            .take_part(&mut party, contribution, owners, &draws, each_step)
+            .take_part(
+                &mut party,
+                contribution,
+                owners,
+                (&draws, Pace::COUNTED),
+                each_step,
+            )
             .await?;
         let protocol_seconds = started.elapsed().as_secs_f64();
         let ledger = party.ledger().summary();

@@ -263,7 +263,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    pub(super) fn covers(&self, closure: &[u64], code: u32) -> bool {
+    pub(crate) fn covers(&self, closure: &[u64], code: u32) -> bool {
         let (first, last) = self.span(code);
         match &self.form {
             Form::Node(tree) => {

@@ -282,6 +282,16 @@ impl<'a> Shapes<'a> {
             })
     }
 
+    /// The parts of an attribute that are one step narrower than a closure's.
+    pub(crate) fn narrower_parts(&self, attribute: usize, closure: &[u64]) -> Vec<Vec<u64>> {
+        self.shapes[attribute].narrower(self.part(attribute, closure))
+    }
+
+    /// Puts a part of an attribute into a closure.
+    pub(crate) fn put_part(&self, attribute: usize, part: &[u64], closure: &mut [u64]) {
+        self.part_mut(attribute, closure).copy_from_slice(part);
+    }
+
     /// Whether a peer's words are a closure.
     pub(crate) fn is_closure(&self, words: &[u64]) -> bool {
         let mut shapes = self.shapes.iter().enumerate();

@@ -546,6 +546,8 @@ proptest! {
             split: 1.5,
             starts: 1,
             stop: Stop { iterations: Some(10), ..Stop::at(Security::Hardened) },
+            effort: 2,
+            used: &|| 0.0,
             is_refined,
             is_printed: false,
             counts: CountsChoice::Opened,

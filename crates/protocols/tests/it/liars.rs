@@ -263,6 +263,8 @@ fn clustering_in_all_its_settings() {
                 iterations: Some(3),
                 ..Stop::at(Security::Hardened)
             },
+            effort: 10,
+            used: &|| 0.0,
             is_refined: settings == hardened,
             is_printed: settings == published,
             counts,

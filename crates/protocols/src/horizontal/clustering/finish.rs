@@ -19,6 +19,8 @@ use crate::error::Error;
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
 /// The sizes, in tenths of k, of repeated growths, which come to the demanded size by other ways.
 const AGAIN: [&[u64]; 3] = [&[7, 10], &[5, 7, 10], &[6, 8, 10]];
+/// The effort at which clusters grow again as often as there are entries above.
+const USUAL_EFFORT: usize = 10;
 /// Batches of openings at each size, and at the end.
 const BATCHES: usize = 12;
 const LAST_BATCHES: usize = 24;
@@ -42,7 +44,9 @@ pub(super) async fn finish(
 ) -> Result<(), Error> {
     grow(party, work, &GROWTH, step).await?;
     settle(party, work, step).await?;
-    for tenths in AGAIN {
+    // The usual effort grows once for each entry.
+    let times = (work.plan.effort as usize * AGAIN.len()).div_ceil(USUAL_EFFORT);
+    for tenths in AGAIN.into_iter().cycle().take(times) {
         let kept = work.state();
         grow(party, work, tenths, step).await?;
         settle(party, work, step).await?;

@@ -235,11 +235,7 @@ pub async fn cluster(
             Ended::Effort
         } else {
             let mut step = |phase: Phase, work: &Work<'_>| {
-                tell(
-                    phase,
-                    work.clusters.living().count(),
-                    work.clusters.loss(),
-                );
+                tell(phase, work.clusters.living().count(), work.clusters.loss());
             };
             start::start(party, &mut work).await?;
             let ended = turn::iterate(party, &mut work, &mut step).await?;

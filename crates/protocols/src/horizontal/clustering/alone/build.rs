@@ -1,6 +1,8 @@
-//! A group of clusters built anew from its records: clusters grow from a record by the records that widen
-//! them least, until they satisfy the requirement, and take every record that costs nothing more; then
-//! records move, or change places, while that saves.
+//! A group of clusters built anew from its records, in one of two ways. Either clusters grow from a record
+//! by the records that widen them least, until they satisfy the requirement, and take every record that
+//! costs nothing more. Or a narrower cluster is opened for all records of the group that cost less there,
+//! and clusters that become too small give their other records away. Then records move, or change places,
+//! while that saves.
 
 use hedgerow_smc::Generator;
 
@@ -12,6 +14,13 @@ const MOST_RECORDS: usize = 4000;
 /// The records above which a group is rebuilt, and records of it moved, but none change places.
 const MANY_RECORDS: usize = 400;
 
+/// Times that a group is built, of which the best counts.
+const WAYS: usize = 2;
+/// Steps by which an opened cluster is narrower at most.
+const MOST_STEPS: usize = 3;
+/// Clusters that lose more than others by this share are not improved.
+const NEARLY: u64 = 50;
+
 /// A cluster while it is built.
 #[derive(Clone)]
 pub(super) struct Built {
@@ -20,6 +29,13 @@ pub(super) struct Built {
     cost: u64,
     /// How often each sensitive value occurs, where the requirement speaks of them.
     counts: Vec<u64>,
+}
+
+/// How a group is built anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Grown,
+    Opened,
 }
 
 /// From which record a cluster grows.
@@ -34,7 +50,7 @@ enum First {
 /// threshold; `None` where such clusters are not found.
 pub(super) fn anew(
     quick: &Quick<'_>,
-    group: &[&Built],
+    (kind, group): (Kind, &[&Built]),
     threshold: u64,
     generator: &mut Generator,
 ) -> Option<Vec<Built>> {
@@ -45,16 +61,25 @@ pub(super) fn anew(
     }
     let mut least = before + generator.below(threshold + 1);
     let mut found = None;
-    for first in [First::Any, First::Farthest] {
-        let mut left = Vec::with_capacity(records);
-        group
-            .iter()
-            .for_each(|cluster| left.extend_from_slice(&cluster.rows));
-        generator.shuffle(&mut left);
-        let Some(mut built) = build(quick, left, first) else {
-            continue;
+    for way in 0..WAYS {
+        let built = match kind {
+            Kind::Grown => {
+                let mut left = Vec::with_capacity(records);
+                group
+                    .iter()
+                    .for_each(|cluster| left.extend_from_slice(&cluster.rows));
+                generator.shuffle(&mut left);
+                let firsts = [First::Any, First::Farthest];
+                build(quick, left, firsts[way % firsts.len()])
+            }
+            Kind::Opened => open(quick, group, generator),
         };
-        improve(quick, &mut built);
+        let Some(mut built) = built else { continue };
+        let loss: u64 = built.iter().map(Built::loss).sum();
+        // What is far from good enough does not become so by moves.
+        if kind == Kind::Grown || loss <= least + least / NEARLY {
+            improve(quick, &mut built);
+        }
         let loss = built.iter().map(Built::loss).sum();
         if loss < least {
             least = loss;
@@ -62,6 +87,74 @@ pub(super) fn anew(
         }
     }
     found
+}
+
+/// Opens a cluster that is narrower than the first of the group in up to three steps, for all records that
+/// cost less there.
+fn open(quick: &Quick<'_>, group: &[&Built], generator: &mut Generator) -> Option<Vec<Built>> {
+    let narrow = narrower(quick, group[0], generator)?;
+    let cost = quick.cost(&narrow);
+    let mut built: Vec<Built> = Vec::with_capacity(group.len() + 1);
+    let (mut opened, mut loose) = (Vec::new(), Vec::new());
+    for cluster in group {
+        let costs_more = cluster.cost > cost;
+        let is_inside = |row: &Row| costs_more && quick.joined_cost(&narrow, *row) <= cost;
+        let (inside, outside): (Vec<Row>, Vec<Row>) =
+            cluster.rows.iter().copied().partition(is_inside);
+        if inside.is_empty() {
+            built.push((*cluster).clone());
+            continue;
+        }
+        opened.extend(inside);
+        if outside.len() < quick.k() {
+            loose.extend(outside);
+            continue;
+        }
+        let left = Built::of(quick, outside);
+        if left.is_enough(quick) {
+            built.push(left);
+        } else {
+            loose.extend(left.rows);
+        }
+    }
+    if opened.len() < quick.k() {
+        return None;
+    }
+    built.push(Built::of(quick, opened));
+    give(quick, &mut built, loose)?;
+    let mut all = built.iter();
+    all.all(|cluster| cluster.is_enough(quick)).then_some(built)
+}
+
+/// A closure within a cluster's closure that covers one of its records.
+fn narrower(quick: &Quick<'_>, cluster: &Built, generator: &mut Generator) -> Option<Vec<u64>> {
+    let mut below = |bound: usize| generator.below(bound.max(1) as u64) as usize;
+    let row = cluster.rows[below(cluster.rows.len())];
+    let shapes = quick.shapes();
+    let mut closure = cluster.closure.clone();
+    for _ in 0..=below(MOST_STEPS) {
+        let attributes = 0..shapes.attributes();
+        let wide: Vec<usize> = attributes
+            .filter(|attribute| shapes.part_cost(*attribute, shapes.part(*attribute, &closure)) > 0)
+            .collect();
+        let attribute = *wide.get(below(wide.len()))?;
+        let code = quick.work.record(row)[attribute];
+        let mut parts = shapes.narrower_parts(attribute, &closure);
+        parts.retain(|part| shapes.shape(attribute).covers(part, code));
+        let part = parts.get(below(parts.len()))?;
+        shapes.put_part(attribute, part, &mut closure);
+    }
+    Some(closure)
+}
+
+/// Gives each of some records to the cluster that grows least.
+fn give(quick: &Quick<'_>, built: &mut [Built], rows: Vec<Row>) -> Option<()> {
+    for row in rows {
+        let growths = built.iter().map(|cluster| cluster.growth(quick, row));
+        let (place, _) = growths.enumerate().min_by_key(|(_, growth)| *growth)?;
+        built[place].add(quick, row);
+    }
+    Some(())
 }
 
 /// Clusters that satisfy the requirement, or `None` where the last records do not fit anywhere.
@@ -103,11 +196,7 @@ fn build(quick: &Quick<'_>, mut left: Vec<Row>, first: First) -> Option<Vec<Buil
         }
         left = last.rows;
     }
-    for row in left {
-        let growths = built.iter().map(|cluster| cluster.growth(quick, row));
-        let (place, _) = growths.enumerate().min_by_key(|(_, growth)| *growth)?;
-        built[place].add(quick, row);
-    }
+    give(quick, &mut built, left)?;
     built
         .iter()
         .all(|cluster| cluster.is_enough(quick))
@@ -166,7 +255,8 @@ fn better_place(
     let others = (0..built.len()).filter(|to| *to != from);
     let growths = others.map(|to| (built[to].growth(quick, row), to));
     let (_, to) = growths.min().filter(|(growth, _)| *growth < saved)?;
-    let holds = own.holds_with(quick, (Some(row), None)) && built[to].holds_with(quick, (None, Some(row)));
+    let holds =
+        own.holds_with(quick, (Some(row), None)) && built[to].holds_with(quick, (None, Some(row)));
     holds.then_some(to)
 }
 
@@ -260,13 +350,17 @@ impl Narrower {
             }
         }
         let closures = self.closures.chunks_exact(self.width);
-        self.costs.extend(closures.map(|closure| quick.cost(closure)));
+        self.costs
+            .extend(closures.map(|closure| quick.cost(closure)));
     }
 }
 
 impl Built {
     pub(super) fn of(quick: &Quick<'_>, rows: Vec<Row>) -> Self {
-        let mut closure = rows.first().map(|row| quick.closure(*row)).unwrap_or_default();
+        let mut closure = rows
+            .first()
+            .map(|row| quick.closure(*row))
+            .unwrap_or_default();
         let others = rows.iter().skip(1);
         others.for_each(|row| quick.join(&mut closure, *row));
         let mut counts = vec![0; quick.work.clusters.counters()];
@@ -339,12 +433,12 @@ impl Built {
         }
         let mut counts = self.counts.clone();
         let mut size = self.rows.len() as u64;
-        for row in gone {
+        if let Some(row) = gone {
             size -= 1;
             let values = quick.values(row).iter();
             values.for_each(|value| counts[*value as usize] -= 1);
         }
-        for row in come {
+        if let Some(row) = come {
             size += 1;
             let values = quick.values(row).iter();
             values.for_each(|value| counts[*value as usize] += 1);

@@ -18,8 +18,10 @@ pub(super) fn divide(quick: &Quick<'_>) -> Vec<Built> {
     let mut done = Vec::new();
     while !open.is_empty() {
         // Large classes side by side, then the attributes of each.
-        let parts: Vec<Result<Vec<Built>, Built>> =
-            open.into_par_iter().map(|class| parts(quick, class)).collect();
+        let parts: Vec<Result<Vec<Built>, Built>> = open
+            .into_par_iter()
+            .map(|class| parts(quick, class))
+            .collect();
         open = Vec::new();
         for parts in parts {
             match parts {
@@ -100,7 +102,10 @@ fn split(quick: &Quick<'_>, class: &Built, attribute: usize) -> Option<Vec<Vec<R
     if small.len() >= k {
         parts.push(small);
     } else if !small.is_empty() {
-        parts.iter_mut().min_by_key(|part| part.len())?.extend(small);
+        parts
+            .iter_mut()
+            .min_by_key(|part| part.len())?
+            .extend(small);
     }
     (parts.len() > 1).then_some(parts)
 }

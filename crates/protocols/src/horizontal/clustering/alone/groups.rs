@@ -5,12 +5,14 @@
 use hedgerow_smc::{Generator, Seed};
 use rayon::prelude::*;
 
-use super::build::Built;
+use super::build::{Built, Kind};
 use super::quick::Quick;
 
 /// The least and the greatest number of clusters in a group.
 const LEAST: u64 = 2;
 const GREATEST: u64 = 4;
+/// Clusters of a group in which one is opened.
+const WIDE: usize = 10;
 /// Clusters of a window.
 const WINDOW: usize = 500;
 
@@ -18,11 +20,15 @@ const WINDOW: usize = 500;
 pub(super) fn groups(
     quick: &Quick<'_>,
     clusters: &[Built],
+    kind: Kind,
     generator: &mut Generator,
 ) -> Vec<Vec<usize>> {
     let mut attributes: Vec<usize> = (0..quick.shapes().attributes()).collect();
     generator.shuffle(&mut attributes);
-    let size = (LEAST + generator.below(GREATEST - LEAST + 1)) as usize;
+    let size = match kind {
+        Kind::Grown => (LEAST + generator.below(GREATEST - LEAST + 1)) as usize,
+        Kind::Opened => WIDE,
+    };
     let mut order: Vec<usize> = (0..clusters.len()).collect();
     order.par_sort_by(|one, other| {
         let parts = |place: &usize| {

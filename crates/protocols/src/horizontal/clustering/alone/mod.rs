@@ -20,15 +20,16 @@ use rayon::prelude::*;
 use super::Phase;
 use super::work::Work;
 use crate::clustering::numbers::Row;
-use build::Built;
+use build::{Built, Kind};
 use quick::Quick;
 
 /// Passes over all clusters for each unit of effort.
-const PASSES: u32 = 20;
+const PASSES: u32 = 30;
 /// How often people are told of the loss, for each run.
 const TOLD: u64 = 40;
-/// By how much a group may become worse at the beginning, as a share of the mean loss of a record.
-const THRESHOLD: f64 = 1.0;
+/// By how much a group may become worse at the beginning: by the mean loss of so many records, for each record
+/// that a cluster must have.
+const THRESHOLD: f64 = 0.25;
 
 /// Finds clusters, and puts them into `work`, which has none yet.
 pub(super) fn cluster(work: &mut Work<'_>, step: &mut impl FnMut(Phase, usize, u64)) {
@@ -40,17 +41,14 @@ pub(super) fn cluster(work: &mut Work<'_>, step: &mut impl FnMut(Phase, usize, u
     work.put_all(found);
 }
 
-fn found(
-    work: &Work<'_>,
-    seed: &Seed,
-    step: &mut impl FnMut(Phase, usize, u64),
-) -> Vec<Vec<Row>> {
+fn found(work: &Work<'_>, seed: &Seed, step: &mut impl FnMut(Phase, usize, u64)) -> Vec<Vec<Row>> {
     let quick = Quick::new(work);
     let mut generator = Generator::new(seed);
     let mut clusters = divide::divide(&quick);
     let mut best = Best::of(&clusters);
     step(Phase::Iteration, clusters.len(), best.loss);
     let passes = u64::from(work.plan.effort) * u64::from(PASSES);
+    let worse = THRESHOLD * quick.k() as f64;
     let mut told = 0;
     let mut pass = 0u64;
     // A loss of nothing cannot fall.
@@ -60,9 +58,18 @@ fn found(
             break;
         }
         let mean = loss(&clusters) as f64 / quick.records().max(1) as f64;
-        let threshold = (mean * THRESHOLD * (1.0 - used)) as u64;
+        let threshold = (mean * worse * (1.0 - used)) as u64;
         let pass_seed = seed.derive("clusters of one site", pass);
-        clusters = rebuilt(&quick, clusters, &pass_seed, threshold, &mut generator);
+        let kind = match pass % 2 {
+            0 => Kind::Grown,
+            _ => Kind::Opened,
+        };
+        clusters = rebuilt(
+            &quick,
+            (kind, clusters),
+            (&pass_seed, threshold),
+            &mut generator,
+        );
         pass += 1;
         let now = loss(&clusters);
         if now < best.loss {
@@ -84,12 +91,11 @@ fn loss(clusters: &[Built]) -> u64 {
 /// Rebuilds every cluster once, in a group with its neighbours.
 fn rebuilt(
     quick: &Quick<'_>,
-    clusters: Vec<Built>,
-    seed: &Seed,
-    threshold: u64,
+    (kind, clusters): (Kind, Vec<Built>),
+    (seed, threshold): (&Seed, u64),
     generator: &mut Generator,
 ) -> Vec<Built> {
-    let groups = groups::groups(quick, &clusters, generator);
+    let groups = groups::groups(quick, &clusters, kind, generator);
     let better: Vec<Option<Vec<Built>>> = (0u64..)
         .zip(&groups)
         .collect::<Vec<_>>()
@@ -97,7 +103,7 @@ fn rebuilt(
         .map(|(number, group)| {
             let mut generator = Generator::new(&seed.derive("a group of clusters", number));
             let group: Vec<&Built> = group.iter().map(|place| &clusters[*place]).collect();
-            build::anew(quick, &group, threshold, &mut generator)
+            build::anew(quick, (kind, &group), threshold, &mut generator)
         })
         .collect();
     let mut clusters: Vec<Option<Built>> = clusters.into_iter().map(Some).collect();

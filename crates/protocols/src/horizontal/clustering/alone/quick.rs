@@ -1,6 +1,7 @@
 //! Costs of closures for the search of one site, which asks for them many millions of times: tables of
 //! 32-bit numbers, which fit the processor's cache, for nodes, ranges and sets over domains that are not
-//! too large; everything else as `Shapes` has it.
+//! too large; everything else as `Shapes` has it. Attributes are taken kind by kind, so that the loops do
+//! not ask for the kind.
 
 use super::super::work::Work;
 use crate::clustering::numbers::Row;
@@ -14,64 +15,154 @@ const MOST_ENTRIES: usize = 1 << 21;
 pub(super) struct Quick<'w> {
     pub(super) work: &'w Work<'w>,
     shapes: &'w Shapes<'w>,
-    parts: Vec<Part>,
-    /// For each record and attribute, where the tables of the record's value begin; the value itself where
-    /// there are no such tables.
+    nodes: Vec<Nodes>,
+    /// For each value and node of each taxonomy, the lowest node above both, and its cost.
+    joined: Vec<u32>,
+    joined_costs: Vec<u32>,
+    /// For each pair of nodes of each taxonomy, the same.
+    pairs: Vec<u32>,
+    pair_costs: Vec<u32>,
+    ranges: Vec<Ranges>,
+    sets: Vec<Sets>,
+    /// Attributes without tables.
+    others: Vec<usize>,
+    /// For each record, kind by kind: where a node's entries for the record's value begin, or the value.
     places: Vec<u32>,
 }
 
-/// How the closures of one attribute are joined; `word` is the attribute's word of a closure.
-enum Part {
-    Nodes {
-        word: usize,
-        size: usize,
-        /// For each value and node, the lowest node above both, and its cost.
-        nodes: Vec<u32>,
-        costs: Vec<u32>,
-        /// For each pair of nodes, the same.
-        joins: Vec<u32>,
-        pairs: Vec<u32>,
-    },
-    Range {
-        word: usize,
-        size: usize,
-        /// For the least and the greatest value.
-        costs: Vec<u32>,
-    },
-    Set {
-        word: usize,
-        /// For the number of values.
-        costs: Vec<u32>,
-    },
-    Shape,
+/// An attribute that is written as nodes: its word of a closure, and where its pairs begin.
+struct Nodes {
+    attribute: usize,
+    word: usize,
+    size: usize,
+    first: usize,
+}
+
+/// An attribute that is written as ranges, with the costs by both ends.
+struct Ranges {
+    attribute: usize,
+    word: usize,
+    size: usize,
+    costs: Vec<u32>,
+}
+
+/// An attribute that is written as sets of one word, with the costs by the number of values.
+struct Sets {
+    attribute: usize,
+    word: usize,
+    costs: Vec<u32>,
 }
 
 impl<'w> Quick<'w> {
     pub(super) fn new(work: &'w Work<'w>) -> Self {
-        let shapes = work.shapes;
-        let mut word = 0;
-        let parts: Vec<Part> = (0..shapes.attributes())
-            .map(|attribute| {
-                let shape = shapes.shape(attribute);
-                let part = Part::of(shape, word).unwrap_or(Part::Shape);
-                word += shape.width();
-                part
-            })
-            .collect();
-        let rows = Row::first(work.rows.count);
-        let places = rows.flat_map(|row| {
-            let codes = work.record(row).iter().zip(&parts);
-            codes.map(|(code, part)| match part {
-                Part::Nodes { size, .. } => code * *size as u32,
-                _ => *code,
-            })
-        });
-        Self {
+        let mut quick = Self {
             work,
-            shapes,
-            places: places.collect(),
-            parts,
+            shapes: work.shapes,
+            nodes: Vec::new(),
+            joined: Vec::new(),
+            joined_costs: Vec::new(),
+            pairs: Vec::new(),
+            pair_costs: Vec::new(),
+            ranges: Vec::new(),
+            sets: Vec::new(),
+            others: Vec::new(),
+            places: Vec::new(),
+        };
+        let mut word = 0;
+        let mut starts = Vec::new();
+        for attribute in 0..work.shapes.attributes() {
+            let shape = work.shapes.shape(attribute);
+            let begin = quick.joined.len();
+            let is_quick = quick.take_nodes(attribute, word, shape)
+                || quick.take_range(attribute, word, shape)
+                || quick.take_set(attribute, word, shape);
+            if !is_quick {
+                quick.others.push(attribute);
+            }
+            if quick.joined.len() > begin {
+                starts.push(begin);
+            }
+            word += shape.width();
         }
+        let mut places = Vec::with_capacity(work.rows.count * work.shapes.attributes());
+        for row in Row::first(work.rows.count) {
+            let record = work.record(row);
+            let nodes = quick.nodes.iter().zip(&starts);
+            places.extend(nodes.map(|(of, start)| {
+                // Tables have less than 2^32 entries.
+                (start + record[of.attribute] as usize * of.size) as u32
+            }));
+            places.extend(quick.ranges.iter().map(|of| record[of.attribute]));
+            places.extend(quick.sets.iter().map(|of| record[of.attribute]));
+            places.extend(quick.others.iter().map(|attribute| record[*attribute]));
+        }
+        quick.places = places;
+        quick
+    }
+
+    /// Makes the tables of a taxonomy, if they are not too large.
+    fn take_nodes(&mut self, attribute: usize, word: usize, shape: &Shape<'_>) -> bool {
+        let Some(tree) = shape.tree() else {
+            return false;
+        };
+        let (size, values) = (tree.nodes(), shape.size() as usize);
+        let is_small = |entries: usize| entries <= MOST_ENTRIES;
+        if !size.checked_mul(size.max(values)).is_some_and(is_small) {
+            return false;
+        }
+        let with_all = |one: u64| (0..size as u64).map(move |other| tree.join(one, other));
+        let leaves = (0..values as u32).map(|code| u64::from(tree.leaf(code)));
+        let of_values: Vec<u64> = leaves.flat_map(with_all).collect();
+        let of_pairs: Vec<u64> = (0..size as u64).flat_map(with_all).collect();
+        let costs = |nodes: &[u64]| small(nodes.iter().map(|node| tree.cost(*node)));
+        let (Some(value_costs), Some(pair_costs)) = (costs(&of_values), costs(&of_pairs)) else {
+            return false;
+        };
+        self.nodes.push(Nodes {
+            attribute,
+            word,
+            size,
+            first: self.pairs.len(),
+        });
+        // There are less than 2^21 nodes.
+        let number = |node: u64| node as u32;
+        self.joined.extend(of_values.into_iter().map(number));
+        self.pairs.extend(of_pairs.into_iter().map(number));
+        self.joined_costs.extend(value_costs);
+        self.pair_costs.extend(pair_costs);
+        true
+    }
+
+    fn take_range(&mut self, attribute: usize, word: usize, shape: &Shape<'_>) -> bool {
+        let size = shape.size() as usize;
+        if !shape.is_plain_range() || size > 1 << 10 {
+            return false;
+        }
+        let costs = small((0..size * size).map(|place| {
+            let (one, other) = ((place / size) as u32, (place % size) as u32);
+            shape.cost(&[packed(one.min(other), one.max(other))])
+        }));
+        costs.is_some_and(|costs| {
+            self.ranges.push(Ranges {
+                attribute,
+                word,
+                size,
+                costs,
+            });
+            true
+        })
+    }
+
+    fn take_set(&mut self, attribute: usize, word: usize, shape: &Shape<'_>) -> bool {
+        let costs = shape.costs_by_count().map(|costs| small(costs.into_iter()));
+        costs.flatten().is_some_and(|costs| {
+            self.sets.push(Sets {
+                attribute,
+                word,
+                costs,
+            });
+            true
+        })
     }
 
     pub(super) fn records(&self) -> usize {
@@ -91,105 +182,101 @@ impl<'w> Quick<'w> {
         self.work.values(row)
     }
 
-    fn places(&self, row: Row) -> &[u32] {
-        let width = self.parts.len();
-        &self.places[row.index() * width..(row.index() + 1) * width]
+    /// The closure of one record.
+    pub(super) fn closure(&self, row: Row) -> Vec<u64> {
+        self.shapes.of_record(self.work.record(row))
+    }
+
+    /// A record's places, kind by kind.
+    fn places(&self, row: Row) -> (&[u32], &[u32], &[u32], &[u32]) {
+        let width = self.shapes.attributes();
+        let all = &self.places[row.index() * width..(row.index() + 1) * width];
+        let (nodes, rest) = all.split_at(self.nodes.len());
+        let (ranges, rest) = rest.split_at(self.ranges.len());
+        let (sets, others) = rest.split_at(self.sets.len());
+        (nodes, ranges, sets, others)
     }
 
     /// The cost of a closure together with a record.
     pub(super) fn joined_cost(&self, closure: &[u64], row: Row) -> u64 {
+        let (nodes, ranges, sets, others) = self.places(row);
         let mut cost = 0;
-        for (attribute, (part, place)) in self.parts.iter().zip(self.places(row)).enumerate() {
-            cost += match part {
-                Part::Nodes { word, costs, .. } => {
-                    u64::from(costs[*place as usize + closure[*word] as usize])
-                }
-                Part::Range { word, size, costs } => {
-                    let (least, greatest) = ends(closure[*word]);
-                    let (least, greatest) = (least.min(*place), greatest.max(*place));
-                    u64::from(costs[least as usize * size + greatest as usize])
-                }
-                Part::Set { word, costs } => {
-                    let set = closure[*word] | 1 << place;
-                    u64::from(costs[set.count_ones() as usize])
-                }
-                Part::Shape => {
-                    let own = self.shapes.part(attribute, closure);
-                    self.shapes.joined_part(attribute, own, *place)
-                }
-            };
+        for (of, place) in self.nodes.iter().zip(nodes) {
+            let place = *place as usize + closure[of.word] as usize;
+            cost += u64::from(self.joined_costs[place]);
+        }
+        for (of, code) in self.ranges.iter().zip(ranges) {
+            let (least, greatest) = ends(closure[of.word]);
+            let (least, greatest) = (least.min(*code), greatest.max(*code));
+            cost += u64::from(of.costs[least as usize * of.size + greatest as usize]);
+        }
+        for (of, code) in self.sets.iter().zip(sets) {
+            let set = closure[of.word] | 1 << code;
+            cost += u64::from(of.costs[set.count_ones() as usize]);
+        }
+        for (attribute, code) in self.others.iter().zip(others) {
+            let own = self.shapes.part(*attribute, closure);
+            cost += self.shapes.joined_part(*attribute, own, *code);
         }
         cost
     }
 
     /// Widens a closure to a record.
     pub(super) fn join(&self, closure: &mut [u64], row: Row) {
-        for (attribute, (part, place)) in self.parts.iter().zip(self.places(row)).enumerate() {
-            match part {
-                Part::Nodes { word, nodes, .. } => {
-                    let own = &mut closure[*word];
-                    *own = u64::from(nodes[*place as usize + *own as usize]);
-                }
-                Part::Range { word, .. } => {
-                    let (least, greatest) = ends(closure[*word]);
-                    closure[*word] = packed(least.min(*place), greatest.max(*place));
-                }
-                Part::Set { word, .. } => closure[*word] |= 1 << place,
-                Part::Shape => self.shapes.join_value(attribute, closure, *place),
-            }
+        let (nodes, ranges, sets, others) = self.places(row);
+        for (of, place) in self.nodes.iter().zip(nodes) {
+            let own = &mut closure[of.word];
+            *own = u64::from(self.joined[*place as usize + *own as usize]);
+        }
+        for (of, code) in self.ranges.iter().zip(ranges) {
+            let (least, greatest) = ends(closure[of.word]);
+            closure[of.word] = packed(least.min(*code), greatest.max(*code));
+        }
+        for (of, code) in self.sets.iter().zip(sets) {
+            closure[of.word] |= 1 << code;
+        }
+        for (attribute, code) in self.others.iter().zip(others) {
+            self.shapes.join_value(*attribute, closure, *code);
         }
     }
 
     /// Widens a closure to another.
     pub(super) fn unite(&self, closure: &mut [u64], other: &[u64]) {
-        for (attribute, part) in self.parts.iter().enumerate() {
-            match part {
-                Part::Nodes {
-                    word, size, joins, ..
-                } => {
-                    let own = &mut closure[*word];
-                    let place = *own as usize * size + other[*word] as usize;
-                    *own = u64::from(joins[place]);
-                }
-                Part::Range { word, .. } => {
-                    let ((a, b), (c, d)) = (ends(closure[*word]), ends(other[*word]));
-                    closure[*word] = packed(a.min(c), b.max(d));
-                }
-                Part::Set { word, .. } => closure[*word] |= other[*word],
-                Part::Shape => self.shapes.join_part(attribute, closure, other),
-            }
+        for of in &self.nodes {
+            let own = &mut closure[of.word];
+            let place = of.first + *own as usize * of.size + other[of.word] as usize;
+            *own = u64::from(self.pairs[place]);
         }
-    }
-
-    /// The closure of one record.
-    pub(super) fn closure(&self, row: Row) -> Vec<u64> {
-        self.shapes.of_record(self.work.record(row))
+        for of in &self.ranges {
+            let ((a, b), (c, d)) = (ends(closure[of.word]), ends(other[of.word]));
+            closure[of.word] = packed(a.min(c), b.max(d));
+        }
+        for of in &self.sets {
+            closure[of.word] |= other[of.word];
+        }
+        for attribute in &self.others {
+            self.shapes.join_part(*attribute, closure, other);
+        }
     }
 
     /// The cost of two closures together.
     pub(super) fn common_cost(&self, one: &[u64], other: &[u64]) -> u64 {
         let mut cost = 0;
-        for (attribute, part) in self.parts.iter().enumerate() {
-            cost += match part {
-                Part::Nodes {
-                    word, size, pairs, ..
-                } => u64::from(pairs[one[*word] as usize * size + other[*word] as usize]),
-                Part::Range { word, size, costs } => {
-                    let ((a, b), (c, d)) = (ends(one[*word]), ends(other[*word]));
-                    u64::from(costs[a.min(c) as usize * size + b.max(d) as usize])
-                }
-                Part::Set { word, costs } => {
-                    let set = one[*word] | other[*word];
-                    u64::from(costs[set.count_ones() as usize])
-                }
-                Part::Shape => {
-                    let (one, other) = (
-                        self.shapes.part(attribute, one),
-                        self.shapes.part(attribute, other),
-                    );
-                    self.shapes.common_part(attribute, one, other)
-                }
-            };
+        for of in &self.nodes {
+            let place = of.first + one[of.word] as usize * of.size + other[of.word] as usize;
+            cost += u64::from(self.pair_costs[place]);
+        }
+        for of in &self.ranges {
+            let ((a, b), (c, d)) = (ends(one[of.word]), ends(other[of.word]));
+            cost += u64::from(of.costs[a.min(c) as usize * of.size + b.max(d) as usize]);
+        }
+        for of in &self.sets {
+            let set = one[of.word] | other[of.word];
+            cost += u64::from(of.costs[set.count_ones() as usize]);
+        }
+        for attribute in &self.others {
+            let part = |closure| self.shapes.part(*attribute, closure);
+            cost += self.shapes.common_part(*attribute, part(one), part(other));
         }
         cost
     }
@@ -200,53 +287,7 @@ impl<'w> Quick<'w> {
     }
 }
 
-impl Part {
-    /// The tables of an attribute, if they are not too large.
-    fn of(shape: &Shape<'_>, word: usize) -> Option<Self> {
-        let (size, is_small) = (shape.size() as usize, |cost: u64| u32::try_from(cost).ok());
-        if let Some(costs) = shape.costs_by_count() {
-            let costs: Option<Vec<u32>> = costs.into_iter().map(is_small).collect();
-            return Some(Self::Set {
-                word,
-                costs: costs?,
-            });
-        }
-        if shape.is_plain_range() {
-            if size.checked_mul(size)? > MOST_ENTRIES {
-                return None;
-            }
-            let cost = |place: usize| {
-                let (one, other) = ((place / size) as u32, (place % size) as u32);
-                is_small(shape.cost(&[packed(one.min(other), one.max(other))]))
-            };
-            return Some(Self::Range {
-                word,
-                size,
-                costs: (0..size * size).map(cost).collect::<Option<_>>()?,
-            });
-        }
-        let tree = shape.tree()?;
-        let (nodes, values) = (tree.nodes(), size);
-        if nodes.checked_mul(nodes.max(values))? > MOST_ENTRIES {
-            return None;
-        }
-        let with_all = |one: u64| (0..nodes as u64).map(move |other| tree.join(one, other));
-        let leaves = (0..values as u32).map(|code| u64::from(tree.leaf(code)));
-        let of_values: Vec<u64> = leaves.flat_map(with_all).collect();
-        let of_nodes: Vec<u64> = (0..nodes as u64).flat_map(with_all).collect();
-        let costs = |nodes: &[u64]| -> Option<Vec<u32>> {
-            nodes.iter().map(|node| is_small(tree.cost(*node))).collect()
-        };
-        // There are less than 2^21 nodes.
-        let numbers = |nodes: &[u64]| nodes.iter().map(|node| *node as u32).collect();
-        Some(Self::Nodes {
-            word,
-            size: nodes,
-            costs: costs(&of_values)?,
-            pairs: costs(&of_nodes)?,
-            nodes: numbers(&of_values),
-            joins: numbers(&of_nodes),
-        })
-    }
+/// Costs that fit 32 bits, if all do.
+fn small(costs: impl Iterator<Item = u64>) -> Option<Vec<u32>> {
+    costs.map(|cost| u32::try_from(cost).ok()).collect()
 }
-
