@@ -41,7 +41,7 @@ fn how_clusters_are_found() {
     assert_eq!(study("").unwrap().clustering, ClusteringSettings::default());
     let said = study(
         "start = 1\nsplit = 2.5\nstarts = 100\nloss = \"em\"\nblur = true\nfinish = false\n\
-         iterations = 7\nleast_gain = 0.01\ncounts = \"hidden\"\n",
+         iterations = 7\nleast_gain = 0.01\ncounts = \"hidden\"\neffort = 30\n",
     );
     let expected = ClusteringSettings {
         start: 1.0,
@@ -53,6 +53,7 @@ fn how_clusters_are_found() {
         counts: CountsChoice::Hidden,
         blur: true,
         finish: false,
+        effort: 30,
         noise: 0.0,
     };
     assert_eq!(said.unwrap().clustering, expected);
@@ -65,6 +66,10 @@ fn how_clusters_are_found() {
     refused("start = 0", &format!("`algorithm.start` is 0, {start}"));
     refused("start = 1.1", &format!("`algorithm.start` is 1.1, {start}"));
     refused("start = nan", &format!("`algorithm.start` is NaN, {start}"));
+    for effort in [0, -1, 10_001] {
+        let message = format!("`algorithm.effort` is {effort}, expected a number from 1 to 10000");
+        refused(&format!("effort = {effort}"), &message);
+    }
     let split = "expected a number of 1 or more";
     refused("split = 0.9", &format!("`algorithm.split` is 0.9, {split}"));
     refused("split = inf", &format!("`algorithm.split` is inf, {split}"));

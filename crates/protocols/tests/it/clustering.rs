@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hedgerow_data::document::Document;
 use hedgerow_data::{Cell, Codes, Column, Recode, Role, Schema, Study, Table};
@@ -24,8 +25,6 @@ use hedgerow_smc::{Party, Security, Seed, Settings};
 use proptest::prelude::*;
 
 use crate::mondrian::{joined, verdict};
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use crate::tables::{self, DEMANDS, adult, own_rows, share, small};
 
 fn bound(iterations: u32) -> Stop {
@@ -318,7 +317,8 @@ fn the_loss_falls_and_is_that_of_the_cells() {
     let table = Table::new(schema.clone(), columns.collect());
     let requirement = Requirement::of_line("k = 50", &Scope::of_schema(&schema)).unwrap();
     let plan = plan(&schema, &requirement, Recode::Node);
-    let found = central(&schema, &table, &plan, &vec![0; table.rows()], 1).unwrap();
+    let owners: Vec<u32> = (0..table.rows() as u32).map(|row| row % 2).collect();
+    let found = central(&schema, &table, &plan, &owners, 2).unwrap();
     let of = |phase: Phase| found.trace.iter().filter(move |step| step.phase == phase);
     let iterations: Vec<f64> = of(Phase::Iteration).map(|step| step.loss).collect();
     assert!(iterations.len() > 2);
@@ -330,8 +330,11 @@ fn the_loss_falls_and_is_that_of_the_cells() {
         is_refined: false,
         ..self::plan(&schema, &requirement, Recode::Node)
     };
-    let published = central(&schema, &table, &published, &vec![0; table.rows()], 1).unwrap();
+    let published = central(&schema, &table, &published, &owners, 2).unwrap();
     assert!(last < published.trace[published.trace.len() - 1].loss);
+    // One site that has all records finds more.
+    let one = central(&schema, &table, &plan, &vec![0; table.rows()], 1).unwrap();
+    assert!(one.trace[one.trace.len() - 1].loss < last);
 }
 
 #[test]
