@@ -28,11 +28,11 @@ use crate::wire::{self, bytes_for};
 
 /// Comparisons that stand one after the other and have the same roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     /// Who has which role.
-    pub(super) roles: Roles,
+    pub(crate) roles: Roles,
     /// The places of the comparisons.
-    pub(super) places: Range<usize>,
+    pub(crate) places: Range<usize>,
 }
 
 /// Compares; the lanes cover all comparisons, in order.
@@ -53,18 +53,18 @@ pub(super) async fn compare(
 }
 
 /// What a site has when the functions are evaluated and no answer is opened.
-pub(super) struct Evaluated {
-    pub(super) tables: Vec<Table>,
+pub(crate) struct Evaluated {
+    pub(crate) tables: Vec<Table>,
     /// At holder and keeper, the masked sums that both have seen.
-    pub(super) values: Vec<u64>,
+    pub(crate) values: Vec<u64>,
     /// For each table, the dealer's words: at holder and keeper.
-    pub(super) words: Vec<Vec<u8>>,
+    pub(crate) words: Vec<Vec<u8>>,
     /// At holder and keeper, this site's shares of the answers.
-    pub(super) shares: Vec<bool>,
+    pub(crate) shares: Vec<bool>,
 }
 
 /// The first two rounds: all but the opening of answers.
-pub(super) async fn evaluate(
+pub(crate) async fn evaluate(
     joined: &mut Joined,
     question: &Question<'_>,
     lanes: &[Lane],
@@ -108,7 +108,7 @@ pub(super) async fn evaluate(
 }
 
 /// What is public about the comparisons of a lane.
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Its number: the two of a pair may have several lanes with different roles.
     number: u32,
     roles: Roles,
@@ -140,7 +140,7 @@ impl Table {
     }
 
     /// The other of holder and keeper, at one of the two.
-    pub(super) fn partner(&self, joined: &Joined) -> Option<Site> {
+    pub(crate) fn partner(&self, joined: &Joined) -> Option<Site> {
         match joined.me {
             me if me == self.roles.holder => Some(self.roles.keeper),
             me if me == self.roles.keeper => Some(self.roles.holder),
@@ -303,7 +303,7 @@ impl Table {
     }
 
     /// What holder and keeper share and the judge does not: it follows from what both have seen.
-    pub(super) fn common(
+    pub(crate) fn common(
         &self,
         joined: &Joined,
         partner: Site,
