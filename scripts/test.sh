@@ -65,8 +65,10 @@ echo "== SQL, a workspace of its own (Rust $(sed -n 's/^rust-version = "\(.*\)"$
     cargo clippy --quiet --all-targets --locked -- -D warnings
     cargo test --quiet --locked
 )
-echo "== the verifier against pyCANON"
 cargo build --quiet --bin hedgerow
+echo "== a served release asked by psql, psycopg, pandas, R and JDBC"
+scripts/clients/run.sh target/debug/hedgerow "${HEDGEROW_SQL_TARGET:-crates/sql/target}/debug/hedgerow-sql"
+echo "== the verifier against pyCANON"
 "$(scripts/python-env.sh)" scripts/compare_pycanon.py target/debug/hedgerow
 echo "== the figures of the papers, small, on the synthetic census: the rules that must hold do"
 figures=$(mktemp -d)

@@ -38,11 +38,21 @@ pub(crate) fn hand_over(
     let program = find().ok_or(CliError::NoSql)?;
     let mut command = Command::new(&program);
     command.args(verb).args(json.then_some("--json"));
-    let status = command.args(&arguments.words).status();
-    let status = status.map_err(|error| CliError::SqlStopped { program, error })?;
-    // A program that a signal ended has no code.
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(ExitCode::from(code.unwrap_or(2)))
+    command.args(&arguments.words);
+    // In this program's place, so that a signal to a server finds it.
+    #[cfg(unix)]
+    {
+        let error = std::os::unix::process::CommandExt::exec(&mut command);
+        Err(CliError::SqlStopped { program, error })
+    }
+    #[cfg(not(unix))]
+    {
+        let status = command.status();
+        let status = status.map_err(|error| CliError::SqlStopped { program, error })?;
+        // A program that was ended from outside has no code.
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(ExitCode::from(code.unwrap_or(2)))
+    }
 }
 
 /// The program beside this one, or on PATH.

@@ -209,6 +209,21 @@ impl Release {
         schema: &Arc<Schema>,
         ignore: &[&str],
     ) -> Result<Self, ReleaseError> {
+        let release = Self::part_from_text(text, schema, ignore)?;
+        match release.rows {
+            0 => Err(ReleaseError::NoRecords {
+                file: text.file.clone(),
+            }),
+            _ => Ok(release),
+        }
+    }
+
+    /// Reads a part of a release, such as one site's own rows, of which there may be none.
+    pub fn part_from_text(
+        text: &TextTable,
+        schema: &Arc<Schema>,
+        ignore: &[&str],
+    ) -> Result<Self, ReleaseError> {
         for name in &text.names {
             if schema.position(name).is_none() && !ignore.contains(&name.as_str()) {
                 return Err(unknown_column(&text.file, name, schema).into());
@@ -229,11 +244,6 @@ impl Release {
                 generalized_of(text, attribute)?
             } else {
                 ReleaseColumn::Verbatim(verbatim(text, column, &attribute.name, &attribute.domain)?)
-            });
-        }
-        if text.rows() == 0 {
-            return Err(ReleaseError::NoRecords {
-                file: text.file.clone(),
             });
         }
         Ok(Self::new(schema.clone(), columns, text.rows()))

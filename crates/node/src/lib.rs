@@ -31,6 +31,7 @@ pub mod run;
 mod seal;
 pub mod site;
 pub mod source;
+pub mod sql;
 mod strength;
 mod tls;
 

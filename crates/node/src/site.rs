@@ -35,6 +35,11 @@
 //! from = ["north", "south"]       # the sites that may ask, this one among them
 //! answers = ["totals"]            # or "rows", or both
 //! columns = ["age", "disease"]    # what questions may be about
+//!
+//! [sql]                           # how hedgerow sql serve answers analysts, see `sql`
+//! listen = "0.0.0.0:5433"
+//! certificate = "sql.crt"
+//! key = "sql.pem"
 //! ```
 //!
 //! File names are relative to the file.
@@ -48,6 +53,7 @@ use crate::accept::Accept;
 use crate::identity::readable_by_others;
 use crate::memory;
 use crate::source::Source;
+use crate::sql::SqlSettings;
 
 /// How long a peer may be gone where the file does not say.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -75,6 +81,8 @@ pub struct SiteFile {
     pub peers: Vec<(String, String)>,
     /// The rules that say which studies this site takes part in.
     pub accept: Accept,
+    /// How the site serves SQL, if it does.
+    pub sql: Option<SqlSettings>,
     /// Warnings for the site's owner.
     pub warnings: Vec<String>,
 }
@@ -148,6 +156,10 @@ impl SiteFile {
             Some(section) => Accept::read(&section)?,
             None => Accept::default(),
         };
+        let sql = match root.section("sql")? {
+            Some(section) => Some(SqlSettings::read(&section, folder)?),
+            None => None,
+        };
         root.finish()?;
         let open_mode = std::fs::metadata(path)
             .ok()
@@ -169,12 +181,13 @@ impl SiteFile {
             source,
             peers,
             accept,
+            sql,
             warnings: warnings.into_iter().collect(),
         })
     }
 }
 
-fn check_address(
+pub(crate) fn check_address(
     section: &Section<'_>,
     key: &'static str,
     address: &str,

@@ -16,14 +16,6 @@ pub enum SqlError {
     /// The release cannot be read, or a question to its table cannot be answered.
     #[error(transparent)]
     Table(#[from] Box<hedgerow::Error>),
-    /// Nobody said which table to ask.
-    #[error(
-        "which table is asked?\nhint: name a release folder before the statement, or give --site with a site's file"
-    )]
-    NoTable,
-    /// Two tables to ask.
-    #[error("a release folder and --site are two tables\nhint: leave one of them out")]
-    TwoTables,
     /// SQL that cannot be planned.
     #[error("this cannot be planned: {reason}\nhint: {hint}")]
     Planning {
@@ -60,6 +52,9 @@ pub enum SqlError {
         /// The most that a statement may take.
         megabytes: usize,
     },
+    /// A server that does not start.
+    #[error(transparent)]
+    Serving(Box<crate::serve::ServeError>),
     /// A file that cannot be written.
     #[error("{file} cannot be written: {reason}")]
     Unwritable {

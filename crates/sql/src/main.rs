@@ -1,11 +1,15 @@
 //! `hedgerow-sql`: SQL on a release, reached as `hedgerow query` and `hedgerow sql`.
 
+mod commands;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
-use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, SqlError};
+use commands::{Serve, User, say};
+use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, Source, SqlError};
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
 #[derive(Debug, Parser)]
@@ -19,6 +23,12 @@ struct Command {
 enum Verb {
     /// Ask a release, or the table that sites hold together, in SQL
     Query(Query),
+    /// Serve a release, or the table that sites hold together, to PostgreSQL's clients, as [sql] of site.toml says
+    #[command(override_usage = "hedgerow sql serve --site <FILE> [RELEASE | --run <N>]")]
+    Serve(Serve),
+    /// Make a user: asks for a password, and adds its verifier to site.toml
+    #[command(override_usage = "hedgerow sql user <NAME> [--site <FILE>]")]
+    User(User),
 }
 
 #[derive(Debug, Args)]
@@ -48,9 +58,7 @@ struct Query {
 }
 
 fn main() -> ExitCode {
-    let Command {
-        verb: Verb::Query(query),
-    } = Command::parse();
+    let Command { verb } = Command::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -58,27 +66,45 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.to_string()),
     };
-    let answered = runtime.block_on(answer(&query));
-    let shown = answered.and_then(|reply| show(&query, &reply).map(|()| reply));
-    match shown {
-        Ok(reply) => {
-            // JSON has the note inside.
-            if let Some(note) = reply.note().filter(|_| !query.json) {
-                say(&format!("note: {note}"));
-            }
-            ExitCode::SUCCESS
-        }
-        Err(error) => failed(&error.to_string()),
+    let done = match verb {
+        Verb::Query(query) => runtime.block_on(ask(&query)),
+        Verb::Serve(words) => runtime.block_on(words.run()),
+        Verb::User(words) => words.run(),
+    };
+    // Nobody waits for what was stopped.
+    runtime.shutdown_background();
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
     }
 }
 
-async fn answer(query: &Query) -> Result<Reply, SqlError> {
+async fn ask(query: &Query) -> Result<(), String> {
     let (source, sql) = match (query.words.as_slice(), &query.site) {
-        ([release, sql], None) => (ReleaseSource::open(release)?, sql),
-        ([sql], Some(site)) => (SiteSource::open(site, query.run)?, sql),
-        ([_], None) => return Err(SqlError::NoTable),
-        _ => return Err(SqlError::TwoTables),
+        ([release, sql], None) => (ReleaseSource::open(release), sql),
+        ([sql], Some(site)) => (SiteSource::open(site, query.run), sql),
+        ([_], None) => {
+            return Err(String::from(
+                "which table is asked?\nhint: name a release folder before the statement, or give --site with a site's file",
+            ));
+        }
+        _ => {
+            return Err(String::from(
+                "a release folder and --site are two tables\nhint: leave one of them out",
+            ));
+        }
     };
+    let reply = async { answer(query, source?, sql).await };
+    let reply = reply.await.map_err(|error| error.to_string())?;
+    show(query, &reply).map_err(|error| error.to_string())?;
+    // JSON has the note inside.
+    if let Some(note) = reply.note().filter(|_| !query.json) {
+        say(&format!("note: {note}"));
+    }
+    Ok(())
+}
+
+async fn answer(query: &Query, source: Arc<dyn Source>, sql: &str) -> Result<Reply, SqlError> {
     let mut session = Session::new(source, Limits::default())?;
     session.set_mode(query.answer);
     session.run(sql).await
@@ -109,9 +135,4 @@ fn show(query: &Query, reply: &Reply) -> Result<(), SqlError> {
 fn failed(error: &str) -> ExitCode {
     say(&format!("error: {error}"));
     ExitCode::from(2)
-}
-
-fn say(text: &str) {
-    // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Float64Type, SchemaRef};
+use arrow::array::{Array, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::json::WriterBuilder;
 use arrow::json::writer::JsonArray;
@@ -94,13 +94,14 @@ impl Reply {
 
     /// The answer as JSON: columns, rows, and what was answered.
     pub fn json(&self) -> Result<Value, SqlError> {
-        let names = self.schema.fields().iter().map(|field| field.name());
-        let columns: Vec<&String> = names.collect();
+        let schema = self.unique();
+        let columns: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
         let mut writer = WriterBuilder::new()
             .with_explicit_nulls(true)
             .build::<_, JsonArray>(Vec::new());
         for batch in &self.batches {
-            writer.write(batch).map_err(failed)?;
+            let batch = renamed(batch, &schema).map_err(failed)?;
+            writer.write(&batch).map_err(failed)?;
         }
         writer.finish().map_err(failed)?;
         let text = writer.into_inner();
@@ -115,6 +116,23 @@ impl Reply {
             object.insert(String::from("note"), json!(note));
         }
         Ok(answer)
+    }
+
+    /// The columns by names of their own: where several have one name, the later ones are numbered.
+    fn unique(&self) -> SchemaRef {
+        let mut fields: Vec<Field> = Vec::with_capacity(self.schema.fields().len());
+        for field in self.schema.fields() {
+            let own = field.name();
+            let numbered = (2..).map(|number| format!("{own}_{number}"));
+            let mut names = std::iter::once(own.clone()).chain(numbered);
+            let name = names.find(|name| {
+                let is_later = name != own;
+                let taken = fields.iter().any(|field| field.name() == name);
+                !(taken || is_later && self.schema.field_with_name(name).is_ok())
+            });
+            fields.push(field.as_ref().clone().with_name(name.unwrap_or_default()));
+        }
+        SchemaRef::new(Schema::new(fields))
     }
 
     /// The answer as CSV.
@@ -147,11 +165,13 @@ impl Reply {
             .set_key_value_metadata(Some(metadata.collect()))
             .build();
         let file = std::fs::File::create(path).map_err(|error| unwritable(error.to_string()))?;
-        let schema = SchemaRef::clone(&self.schema);
-        let writer = parquet::arrow::ArrowWriter::try_new(file, schema, Some(properties));
+        let schema = self.unique();
+        let writer =
+            parquet::arrow::ArrowWriter::try_new(file, SchemaRef::clone(&schema), Some(properties));
         let mut writer = writer.map_err(|error| unwritable(error.to_string()))?;
         for batch in &self.batches {
-            let written = writer.write(batch);
+            let batch = renamed(batch, &schema).map_err(|error| unwritable(error.to_string()))?;
+            let written = writer.write(&batch);
             written.map_err(|error| unwritable(error.to_string()))?;
         }
         writer
@@ -159,6 +179,13 @@ impl Reply {
             .map_err(|error| unwritable(error.to_string()))?;
         Ok(())
     }
+}
+
+/// A batch with other names of its columns.
+fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns().to_vec();
+    RecordBatch::try_new_with_options(SchemaRef::clone(schema), columns, &options)
 }
 
 fn failed(error: ArrowError) -> SqlError {

@@ -86,22 +86,21 @@ pub(super) fn compared(
     // How many values are below the constant, and how many are at most the constant.
     let (below, at_most) = match domain {
         Domain::Integer(numbers) => {
-            let constant = number(constant).ok_or_else(|| no_value(attribute, constant))?;
-            let order = |code: u32| {
-                let value = numbers.value(code) as f64;
-                value.total_cmp(&constant)
-            };
+            let constant = Number::of(constant).ok_or_else(|| no_value(attribute, constant))?;
+            let order = |code: u32| constant.order_of(numbers.value(code));
             (
                 first(values, |code| order(code).is_ge()),
                 first(values, |code| order(code).is_gt()),
             )
         }
         Domain::Date(days) => {
-            let day = constant.parse::<jiff::civil::Date>();
-            let day = day.map_err(|_| no_value(attribute, constant))?;
+            // A day is its first moment, so that a day lies before its own noon.
+            let moment = constant.parse::<jiff::civil::DateTime>();
+            let moment = moment.map_err(|_| no_value(attribute, constant))?;
+            let at = |code: u32| days.day(code).to_datetime(jiff::civil::Time::midnight());
             (
-                first(values, |code| days.day(code) >= day),
-                first(values, |code| days.day(code) > day),
+                first(values, |code| at(code) >= moment),
+                first(values, |code| at(code) > moment),
             )
         }
         Domain::Category(_) if domain.is_ordered() => {
@@ -279,6 +278,31 @@ fn first(values: u32, accepts: impl Fn(u32) -> bool) -> u32 {
         }
     }
     from
+}
+
+/// A number that a column is compared with. Whole numbers are compared as such: not all of them have a
+/// floating-point number of their own.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    Whole(i64),
+    Real(f64),
+}
+
+impl Number {
+    fn of(text: &str) -> Option<Self> {
+        match text.trim().parse() {
+            Ok(whole) => Some(Self::Whole(whole)),
+            Err(_) => number(text).map(Self::Real),
+        }
+    }
+
+    /// How a value compares with the number.
+    fn order_of(self, value: i64) -> Ordering {
+        match self {
+            Self::Whole(whole) => value.cmp(&whole),
+            Self::Real(real) => (value as f64).total_cmp(&(real + 0.0)),
+        }
+    }
 }
 
 fn number(text: &str) -> Option<f64> {

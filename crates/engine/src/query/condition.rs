@@ -1,11 +1,11 @@
 //! `WHERE` of SQL as a condition.
 
-use hedgerow_data::{Schema, nearest, quoted_list};
+use hedgerow_data::{Domain, Schema, nearest, quoted_list};
 
 use hedgerow_protocols::query::{Answer, CodeSet, Condition, Question};
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    UnaryOperator, Value,
+    BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, UnaryOperator, Value,
 };
 
 use super::compare::{Operator, compared, like, under, value_of};
@@ -181,8 +181,18 @@ impl<'s> Names<'s> {
     pub(super) fn column_of(&self, expression: &Expr) -> Result<usize, AskError> {
         match expression {
             Expr::Nested(inner) => self.column_of(inner),
-            // Casts that tools put around columns change nothing about which values are meant.
-            Expr::Cast { expr, .. } if is_name(expr) => self.column_of(expr),
+            Expr::Cast {
+                expr, data_type, ..
+            } if is_name(expr) => {
+                let column = self.column_of(expr)?;
+                match is_kept(&self.schema.attributes()[column].domain, data_type) {
+                    true => Ok(column),
+                    false => Err(AskError::NotAnswered {
+                        what: format!("`{expression}`"),
+                        instead: String::from("compare the column itself, without a cast"),
+                    }),
+                }
+            }
             Expr::Identifier(name) => self.column(name),
             Expr::CompoundIdentifier(names) => match names.as_slice() {
                 [.., table, name] if is_same(table, self.table) => self.column(name),
@@ -235,6 +245,47 @@ impl<'s> Names<'s> {
     }
 }
 
+/// Whether a cast, as tools put them around columns, keeps which values are meant and how they compare. Numbers
+/// as text would compare as text.
+fn is_kept(domain: &Domain, data_type: &DataType) -> bool {
+    match domain {
+        Domain::Integer(_) => is_whole(data_type) || is_number(data_type),
+        Domain::Date(_) => is_day(data_type),
+        Domain::Category(_) | Domain::Text => is_text(data_type),
+    }
+}
+
+const fn is_whole(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Int(_)
+            | DataType::Integer(_)
+            | DataType::BigInt(_)
+            | DataType::Int4(_)
+            | DataType::Int8(_)
+    )
+}
+
+/// A type of numbers that keeps every whole number.
+const fn is_number(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Numeric(ExactNumberInfo::None)
+            | DataType::Decimal(ExactNumberInfo::None)
+            | DataType::Double(_)
+            | DataType::DoublePrecision
+            | DataType::Float8
+    )
+}
+
+const fn is_day(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Date | DataType::Timestamp(..))
+}
+
+const fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Text | DataType::Varchar(None))
+}
+
 /// The parts of a chain of one operator, from left to right, however long the chain is.
 fn chain<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
     let mut parts = Vec::new();
@@ -284,7 +335,20 @@ fn is_name(expression: &Expr) -> bool {
 fn constant(expression: &Expr) -> Result<String, AskError> {
     match expression {
         Expr::Nested(inner) => constant(inner),
-        Expr::Cast { expr, .. } => constant(expr),
+        Expr::Cast {
+            expr, data_type, ..
+        } => {
+            let text = constant(expr)?;
+            // A cast to whole numbers rounds, and one to text cuts off.
+            let is_same = match is_whole(data_type) {
+                true => text.trim().parse::<i64>().is_ok(),
+                false => is_number(data_type) || is_day(data_type) || is_text(data_type),
+            };
+            match is_same {
+                true => Ok(text),
+                false => Err(no_constant(expression)),
+            }
+        }
         Expr::TypedString(typed) => match typed.value.clone().into_string() {
             Some(text) => Ok(text),
             None => Err(no_constant(expression)),

@@ -12,6 +12,14 @@ pub enum AskError {
         /// What the parser expected.
         reason: String,
     },
+    /// More text than is read.
+    #[error(
+        "the statement has more than {most} bytes\nhint: ask for its parts one after the other"
+    )]
+    TooLarge {
+        /// The most that are read.
+        most: usize,
+    },
     /// More words than are read.
     #[error(
         "the statement has more than {most} words, signs and spaces\nhint: ask for its parts one after the other"
@@ -25,6 +33,14 @@ pub enum AskError {
         "parentheses stand inside each other more than {most} deep\nhint: write the condition flat, or use IN for a list"
     )]
     TooNested {
+        /// The most that are read.
+        most: usize,
+    },
+    /// Operators that apply to the results of others.
+    #[error(
+        "more than {most} operators stand in one chain\nhint: use IN for a list, or ask for its parts one after the other"
+    )]
+    TooChained {
         /// The most that are read.
         most: usize,
     },

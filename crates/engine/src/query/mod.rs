@@ -16,5 +16,5 @@ pub use error::AskError;
 pub use mean::bounds_of_mean;
 pub use released::Released;
 pub use simulated::Asked;
-pub use statement::{Statement, tokens};
+pub use statement::{Statement, clause_of, tokens};
 pub use table::Answers;

@@ -14,7 +14,7 @@ use crate::observe::Observer;
 use crate::release::Release;
 use crate::release::refused::FolderRefused;
 use crate::verify::read::Read;
-use crate::verify::{own_word, release_file};
+use crate::verify::{Check, Tampered, own_word, release_file};
 
 /// A release that questions are asked of: by the study that the release was opened with, or else as its
 /// folder describes itself. What the folder says is the word of whoever published it;
@@ -58,16 +58,28 @@ impl Released {
     /// Reads a release folder.
     pub fn open(release: &Release, observer: &dyn Observer) -> Result<Self, Error> {
         let described;
-        let study = match &release.study {
-            Some(study) => &study.opened.study,
+        let opened = match &release.study {
+            Some(study) => &*study.opened,
             None => {
                 described = own_word(release.path())?;
-                &described.study
+                &described
             }
         };
+        let study = &opened.study;
         if study.is_virtual() {
             let path = release.path().to_owned();
             return Err(FolderRefused::Virtual { path }.into());
+        }
+        // Nobody is answered from files that are not those of the manifest beside them.
+        if let Some(check) = Check::of(release.path(), opened)
+            && !check.findings.is_empty()
+        {
+            return Err(Error::Tampered(Box::new(Tampered {
+                holds: false,
+                manifest: check,
+                error: String::from("questions are not answered from it"),
+                release: release.path().to_owned(),
+            })));
         }
         let file = release_file(release.path(), Some(study), None)?;
         let read = Read::open(&file, study, observer)?;

@@ -15,6 +15,7 @@ use sqlparser::ast::{
     SelectItem, SetExpr, Statement as Parsed, TableFactor,
 };
 use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
@@ -23,10 +24,15 @@ use super::error::AskError;
 use super::mean::extremes;
 use super::table::Answers;
 
+/// The most bytes of a statement.
+const MOST_BYTES: usize = 1 << 16;
 /// The most words, signs and spaces of a statement.
 const MOST_TOKENS: usize = 16_384;
 /// The most parentheses inside each other.
 const MOST_NESTED: usize = 12;
+/// The most operators, other than `AND` and `OR`, that apply to each other's results: expressions nest as deep
+/// as chains are long.
+const MOST_CHAINED: usize = 100;
 /// The most counts that are asked for so that an average has bounds.
 const MOST_BY_VALUE: u64 = MOST_TOTALS / 16;
 
@@ -225,11 +231,14 @@ impl<'n> Reading<'n> {
         if let Some(modifier) = modifiers.first() {
             return Err(not_answered(format!("GROUP BY {modifier}")));
         }
-        let group_by = columns.iter().map(|column| names.column_of(column));
+        let mut group_by = Vec::new();
+        for column in columns {
+            place_of(&mut group_by, names.column_of(column)?);
+        }
         Ok(Self {
             names,
             condition,
-            group_by: group_by.collect::<Result<_, _>>()?,
+            group_by,
             of: vec![Total::Records],
         })
     }
@@ -250,8 +259,7 @@ impl<'n> Reading<'n> {
                 SelectItem::Wildcard(_) if !asks_totals => {
                     for (attribute, column) in self.names.schema().attributes().iter().enumerate() {
                         if column.role != Role::Identifier && column.domain.size() > 0 {
-                            let place = shown.len();
-                            shown.push(attribute);
+                            let place = place_of(&mut shown, attribute);
                             let output = Output::Column { attribute, place };
                             outputs.push((column.name.clone(), output));
                         }
@@ -267,10 +275,7 @@ impl<'n> Reading<'n> {
                     let name = self.names.schema().attributes()[attribute].name.clone();
                     let place = match asks_totals {
                         true => self.place(attribute, &name)?,
-                        false => {
-                            shown.push(attribute);
-                            shown.len() - 1
-                        }
+                        false => place_of(&mut shown, attribute),
                     };
                     (name, Output::Column { attribute, place })
                 }
@@ -348,22 +353,14 @@ impl<'n> Reading<'n> {
     }
 
     fn add(&mut self, total: Total) -> usize {
-        let place = self.of.iter().position(|known| *known == total);
-        place.unwrap_or_else(|| {
-            self.of.push(total);
-            self.of.len() - 1
-        })
+        place_of(&mut self.of, total)
     }
 
     /// The question that counts each value of a column, by group: from these counts the extremes of an
     /// average follow. Nothing where there would be too many.
     fn by_value(&self, attribute: usize) -> Option<(Question, usize)> {
         let mut group_by = self.group_by.clone();
-        let known = group_by.iter().position(|column| *column == attribute);
-        let place = known.unwrap_or_else(|| {
-            group_by.push(attribute);
-            group_by.len() - 1
-        });
+        let place = place_of(&mut group_by, attribute);
         let sizes = group_by.iter().map(|column| {
             let domain = &self.names.schema().attributes()[*column].domain;
             u64::from(domain.size())
@@ -381,13 +378,24 @@ impl<'n> Reading<'n> {
     }
 }
 
+/// The place of something in a list, where it is put at the end if it is not there.
+fn place_of<T: PartialEq>(list: &mut Vec<T>, one: T) -> usize {
+    let place = list.iter().position(|known| *known == one);
+    place.unwrap_or_else(|| {
+        list.push(one);
+        list.len() - 1
+    })
+}
+
 /// The words and signs of a statement, if it is not too long or too deep for the parser.
 pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, AskError> {
+    if sql.len() > MOST_BYTES {
+        return Err(AskError::TooLarge { most: MOST_BYTES });
+    }
     let tokens = Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location();
     let tokens = tokens.map_err(|error| AskError::Syntax {
         reason: error.to_string(),
     })?;
-    // Chains of operators nest as deep as they are long.
     if tokens.len() > MOST_TOKENS {
         return Err(AskError::TooLong { most: MOST_TOKENS });
     }
@@ -395,7 +403,83 @@ pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, AskError> {
     if nested(&tokens) > MOST_NESTED {
         return Err(AskError::TooNested { most: MOST_NESTED });
     }
+    if chained(&tokens) > MOST_CHAINED {
+        return Err(AskError::TooChained { most: MOST_CHAINED });
+    }
     Ok(tokens)
+}
+
+/// How many operators of a statement apply to each other's results at most, and queries are joined. Conditions
+/// are counted by who reads them.
+fn chained(tokens: &[TokenWithSpan]) -> usize {
+    /// What joins queries since the first of them began, and operators since an expression, or a condition of
+    /// it, began.
+    #[derive(Default, Clone, Copy)]
+    struct Chain {
+        queries: usize,
+        operators: usize,
+    }
+    let mut open = vec![Chain::default()];
+    let mut most = 0;
+    for token in tokens {
+        let last = open.len() - 1;
+        let chain = &mut open[last];
+        match &token.token {
+            Token::LParen | Token::LBracket | Token::LBrace => open.push(Chain::default()),
+            Token::RParen | Token::RBracket | Token::RBrace => {
+                open.pop();
+                if open.is_empty() {
+                    open.push(Chain::default());
+                }
+            }
+            Token::Comma | Token::SemiColon => chain.operators = 0,
+            Token::Word(word) => match word.keyword {
+                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => chain.queries += 1,
+                Keyword::AND
+                | Keyword::OR
+                | Keyword::SELECT
+                | Keyword::FROM
+                | Keyword::WHERE
+                | Keyword::HAVING
+                | Keyword::BY
+                | Keyword::WHEN
+                | Keyword::THEN
+                | Keyword::ELSE
+                | Keyword::ON => chain.operators = 0,
+                Keyword::NOT
+                | Keyword::IS
+                | Keyword::NOTNULL
+                | Keyword::IN
+                | Keyword::BETWEEN
+                | Keyword::LIKE
+                | Keyword::ILIKE
+                | Keyword::SIMILAR
+                | Keyword::COLLATE
+                | Keyword::AT
+                | Keyword::OPERATOR => chain.operators += 1,
+                // Names, and words of other clauses.
+                _ => {}
+            },
+            Token::Number(..) | Token::Whitespace(_) | Token::Period | Token::EOF => {}
+            token if is_quoted(token) => {}
+            _ => chain.operators += 1,
+        }
+        let own = |chain: &Chain| chain.queries + chain.operators;
+        most = most.max(open.iter().map(own).sum());
+    }
+    most
+}
+
+const fn is_quoted(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::SingleQuotedString(_)
+            | Token::DoubleQuotedString(_)
+            | Token::NationalStringLiteral(_)
+            | Token::EscapedStringLiteral(_)
+            | Token::DollarQuotedString(_)
+            | Token::Placeholder(_)
+    )
 }
 
 /// How many parentheses stand inside each other.
@@ -442,7 +526,10 @@ fn see_table(select: &Select, names: &Names<'_>) -> Result<(), AskError> {
         });
     };
     match (&from.relation, from.joins.is_empty()) {
-        (TableFactor::Table { name, .. }, true) => {
+        (factor @ TableFactor::Table { name, .. }, true) => {
+            if let Some(clause) = clause_of(factor) {
+                return Err(not_answered(clause));
+            }
             match name.0.last().and_then(|part| part.as_ident()) {
                 Some(table) if is_same(table, names.table()) => Ok(()),
                 _ => Err(AskError::NoTable {
@@ -454,6 +541,38 @@ fn see_table(select: &Select, names: &Names<'_>) -> Result<(), AskError> {
         (_, false) => Err(not_answered(String::from("JOIN"))),
         (other, _) => Err(not_answered(format!("`{other}`"))),
     }
+}
+
+/// What stands beside the name of a table and is not answered, such as `TABLESAMPLE`.
+pub fn clause_of(factor: &TableFactor) -> Option<String> {
+    let TableFactor::Table {
+        name,
+        args,
+        with_hints,
+        version,
+        with_ordinality,
+        partitions,
+        json_path,
+        sample,
+        index_hints,
+        ..
+    } = factor
+    else {
+        return None;
+    };
+    let is_plain = args.is_none()
+        && with_hints.is_empty()
+        && version.is_none()
+        && !with_ordinality
+        && partitions.is_empty()
+        && json_path.is_none()
+        && sample.is_none()
+        && index_hints.is_empty();
+    (!is_plain).then(|| match (sample, args) {
+        (Some(_), _) => format!("TABLESAMPLE of `{name}`"),
+        (None, Some(_)) => format!("`{name}` in place of a table"),
+        (None, None) => format!("`{factor}` in place of a table"),
+    })
 }
 
 fn refuse(clauses: &[(bool, &str)]) -> Result<(), AskError> {

@@ -1,16 +1,19 @@
 //! What each other site has learned through this one's runs, since the beginning, from the journal: also
-//! in runs that failed, were given up or killed.
+//! in runs that failed, were given up or killed; and by questions about the tables of these runs, from the log
+//! of questions.
 //!
 //! # Discloses
 //! To whoever may read the journal: names and counts, never a value.
 
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::journal::{Entry, Journal, Learned};
+use hedgerow_node::questions::{LearnedByQuestions, Tally};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Site;
 use super::part::warn;
+use super::refused::SiteRefused;
 use crate::error::Error;
 use crate::words::{aligned, count};
 
@@ -20,6 +23,8 @@ use crate::words::{aligned, count};
 pub struct SiteLedger {
     /// What each other site has learned, by its name.
     pub sites: Vec<(String, Vec<LearnedInAll>)>,
+    /// Questions by the site that asked, and what was learned by them.
+    pub questions: Tally,
     text: String,
     json: Value,
 }
@@ -87,8 +92,13 @@ impl Site {
                 });
             }
         }
+        let questions = Tally::read(&site.data).map_err(|error| SiteRefused::NoQuestionLog {
+            folder: site.data.clone(),
+            reason: error.to_string(),
+        })?;
         let mut names: Vec<&str> = Vec::new();
-        for name in runs.iter().flat_map(|run| &run.members) {
+        let askers = questions.asked.keys();
+        for name in runs.iter().flat_map(|run| &run.members).chain(askers) {
             if *name != site.name && !names.contains(&name.as_str()) {
                 names.push(name);
             }
@@ -101,6 +111,12 @@ impl Site {
         }
         let head: Vec<Vec<String>> = runs.iter().map(line).collect();
         text.push_str(&aligned(&head));
+        for (asker, asked) in &questions.asked {
+            text.push_str(&format!(
+                "questions of `{asker}`: {} answered ({} for totals, {} for rows), {} ended, {} refused here\n",
+                asked.answered, asked.totals, asked.rows, asked.ended, asked.refused
+            ));
+        }
         if names.is_empty() {
             text.push_str("no other site has learned anything\n");
         }
@@ -109,8 +125,22 @@ impl Site {
             let sums = sums(&runs, name);
             text.push_str(&format!("`{name}` has learned\n"));
             text.push_str(&aligned(&sums.iter().map(row).collect::<Vec<_>>()));
+            let by_questions: Vec<&LearnedByQuestions> = questions
+                .learned
+                .iter()
+                .filter(|line| line.to == name || !is_a_site(&questions, &runs, &line.to))
+                .collect();
+            if !by_questions.is_empty() {
+                text.push_str(&format!("`{name}` has learned by questions\n"));
+                let rows = by_questions.iter().map(|line| question_row(line));
+                text.push_str(&aligned(&rows.collect::<Vec<_>>()));
+            }
             let learned: Vec<Value> = sums.iter().map(value).collect();
-            sites.push(json!({ "site": name, "learned": learned }));
+            sites.push(json!({
+                "site": name,
+                "learned": learned,
+                "learned_by_questions": by_questions,
+            }));
             learned_by.push((name.to_owned(), sums));
         }
         let told: Vec<Value> = runs
@@ -133,7 +163,13 @@ impl Site {
         Ok(SiteLedger {
             sites: learned_by,
             text,
-            json: json!({ "runs": told, "lost": lost, "sites": sites }),
+            json: json!({
+                "runs": told,
+                "lost": lost,
+                "questions": questions.asked,
+                "sites": sites,
+            }),
+            questions,
         })
     }
 }
@@ -173,6 +209,32 @@ fn sums(runs: &[Run], name: &str) -> Vec<LearnedInAll> {
         }
     }
     sums
+}
+
+/// Whether a recipient is the name of a site, and no other words.
+fn is_a_site(questions: &Tally, runs: &[Run], to: &str) -> bool {
+    let mut members = runs.iter().flat_map(|run| &run.members);
+    questions.asked.contains_key(to) || members.any(|member| member == to)
+}
+
+fn question_row(line: &LearnedByQuestions) -> Vec<String> {
+    let early = match line.ended_early {
+        0 => String::new(),
+        calls => format!(", at most: {} ended early", count(calls, "call", "calls")),
+    };
+    vec![
+        format!("  {}", line.what),
+        format!("{}{early}", count(line.values, "value", "values")),
+        format!("to {}", line.to),
+        format!(
+            "{} of `{}`",
+            count(line.calls, "question", "questions"),
+            line.asker
+        ),
+        line.greatest_loss.map_or_else(String::new, |loss| {
+            format!("LoP of a site's set at most {loss:.4} expected (JX08 equation 5)")
+        }),
+    ]
 }
 
 /// How a run ended.

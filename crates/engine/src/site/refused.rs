@@ -226,6 +226,14 @@ pub enum SiteRefused {
         "no run of this study is over here, so there is no table to ask\nhint: hedgerow status --site … shows the runs"
     )]
     NoTable,
+    /// The log of questions cannot be read.
+    #[error("{}: the log of questions cannot be read: {reason}", folder.display())]
+    NoQuestionLog {
+        /// The data folder.
+        folder: PathBuf,
+        /// What the operating system said.
+        reason: String,
+    },
     /// The site's node gives no answer.
     #[error(transparent)]
     Desk(#[from] DeskError),

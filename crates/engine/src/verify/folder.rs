@@ -31,7 +31,7 @@ use crate::words::one_line;
 impl Check {
     /// Checks everything but the numbers. `None` for a file alone, and for a folder without a manifest
     /// where nobody could have signed one.
-    pub(super) fn of(folder: &Path, opened: &Opened) -> Option<Self> {
+    pub(crate) fn of(folder: &Path, opened: &Opened) -> Option<Self> {
         let mut check = Self {
             self_described: opened.is_described,
             is_closed: true,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hedgerow::query::Asked;
+use hedgerow::query::{Asked, Released};
 use hedgerow::{Options, Simulation, Sites, Study, Table, simulate};
 
 const STUDY: &str = r#"[study]
@@ -283,6 +283,18 @@ fn what_cannot_be_answered_is_refused_by_name() {
         ("SELECT count(DISTINCT age) FROM ward", "DISTINCT"),
         ("SELECT place, count(*) FROM ward", "GROUP BY place"),
         ("SELECT count(*) FROM ward GROUP BY ROLLUP (age)", "ROLLUP"),
+        (
+            "SELECT count(*) FROM ward WHERE CAST(days AS TEXT) < '5'",
+            "without a cast",
+        ),
+        (
+            "SELECT count(*) FROM ward WHERE days <= CAST(3.7 AS INT)",
+            "in place of a constant",
+        ),
+        (
+            "SELECT count(*) FROM ward TABLESAMPLE BERNOULLI (10)",
+            "TABLESAMPLE",
+        ),
         ("SELECT count(*) FROM ward ORDER BY 1", "ORDER BY"),
         ("SELECT age FROM ward LIMIT 3", "LIMIT"),
         ("WITH w AS (SELECT 1) SELECT count(*) FROM ward", "WITH"),
@@ -304,17 +316,57 @@ fn what_cannot_be_answered_is_refused_by_name() {
     assert!(nested(12).is_ok());
     let error = nested(13).unwrap_err().to_string();
     assert!(error.contains("more than 12 deep"), "{error}");
+    // Chains that would take the parser's stack, and texts without end.
+    for (condition, words) in [
+        (
+            format!("age < {}", vec!["1"; 7_000].join("+")),
+            "in one chain",
+        ),
+        (format!("age{}", " IS NULL".repeat(2_000)), "in one chain"),
+        (format!("disease = '{}'", "x".repeat(70_000)), "bytes"),
+    ] {
+        let error = study.statement(&format!("SELECT count(*) FROM ward WHERE {condition}"));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    // Casts that keep the values, and constants between them.
+    for (condition, same) in [
+        ("CAST(days AS BIGINT) < 7.5", "days <= 7"),
+        ("days <= CAST('7' AS INT)", "days <= 7"),
+        ("days > 7.25", "days >= 8"),
+    ] {
+        let read = |condition: &str| {
+            let sql = format!("SELECT count(*) FROM ward WHERE {condition}");
+            study.statement(&sql).unwrap().questions().to_vec()
+        };
+        assert_eq!(read(condition), read(same), "{condition}");
+    }
     let wide = vec!["age = 3"; 1_001].join(" OR ");
     let error = study.statement(&format!("SELECT count(*) FROM ward WHERE {wide}"));
     assert!(error.unwrap_err().to_string().contains("1001 comparisons"));
     for operator in [" OR ", " AND ", " + ", " || "] {
-        let long = vec!["1"; 100_000].join(operator);
-        let error = study.statement(&format!("SELECT count(*) FROM ward WHERE {long}"));
-        assert!(
-            error
-                .unwrap_err()
-                .to_string()
-                .contains("more than 16384 words")
-        );
+        for (times, words) in [
+            (10_000, "more than 16384 words"),
+            (100_000, "more than 65536 bytes"),
+        ] {
+            let long = vec!["1"; times].join(operator);
+            let error = study.statement(&format!("SELECT count(*) FROM ward WHERE {long}"));
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
+}
+
+/// A file that is not the one of the manifest is asked nothing.
+#[test]
+fn a_release_that_was_changed_is_not_asked() {
+    let (_, simulation, _folder) = simulated("hardened");
+    let release = &simulation.outcome.release;
+    Released::open(release, &()).unwrap();
+    let file = release.path().join("release.csv");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (first, _) = text.trim_end().rsplit_once('\n').unwrap();
+    std::fs::write(&file, format!("{first}\n")).unwrap();
+    let error = Released::open(release, &()).unwrap_err().to_string();
+    assert!(error.contains("release.csv: is not the file"), "{error}");
 }

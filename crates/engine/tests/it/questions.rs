@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use hedgerow::Fault;
-use hedgerow::protocols::query::{Answer, Condition, Question};
+use hedgerow::protocols::query::{Answer, Answered, Condition, Question};
 
 use crate::ward::{BOTH, OPEN, SITES, World};
 
@@ -54,11 +54,20 @@ fn answers_as_one_table(security: &str) {
         assert_eq!(b.unwrap(), expected[1]);
         assert_eq!(c.unwrap(), expected[0]);
         assert_eq!(d.unwrap(), expected[1]);
+        // The site that asks has its answer before the others have written down that they gave theirs.
+        let is_written = |site: &&str| {
+            let log = world.log(site);
+            log.iter().filter(|line| line["event"] == "answered").count() == 11
+        };
+        let waited = Instant::now();
+        while !SITES.iter().all(is_written) && waited.elapsed().as_secs() < 30 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     });
     for site in SITES {
         let log = world.log(site);
         let answered = log.iter().filter(|line| line["event"] == "answered");
-        assert_eq!((log.len(), answered.count()), (22, 11));
+        assert_eq!((log.len(), answered.count()), (22, 11), "{log:#?}");
         let all = log.iter().filter(|line| line["rows"] == 120).count();
         assert_eq!(all, 3);
         // Who has how many rows is not in any log.
@@ -112,6 +121,149 @@ fn what_the_study_or_a_site_does_not_allow_is_refused_by_name() {
         "accept.query.columns",
     ];
     assert_eq!(why, [from, from, answers, columns]);
+    let ledger = world.site("south").ledger().unwrap();
+    assert_eq!(ledger.questions.asked["north"].refused, 2);
+    assert!(
+        ledger.to_string().contains(
+            "questions of `north`: 1 answered (1 for totals, 0 for rows), 0 ended, 2 refused here"
+        ),
+        "{ledger}"
+    );
+}
+
+/// Sites of one record, of none, and without a row that matches; the answer is recounted from the files by
+/// code that shares nothing with the nodes.
+#[test]
+fn skewed_sites_answer_what_is_recounted_from_their_files() {
+    for (security, counts) in [
+        ("hardened", [57, 1, 0]),
+        ("published", [40, 1, 19]),
+        ("hardened", [0, 0, 30]),
+    ] {
+        let world = World::new(security, BOTH, [OPEN; 3]);
+        let mut records: Vec<[String; 4]> = Vec::new();
+        for (place, (site, count)) in SITES.iter().zip(counts).enumerate() {
+            let mut text = String::from("age,place,days,disease\n");
+            for row in 0..count {
+                // Only the first site has ulcers.
+                let disease =
+                    ["asthma", "flu", "ulcer"][(row % 3).min(if place == 0 { 2 } else { 1 })];
+                let age = (row * row + 31 * place) % 100;
+                let town = ["east", "north", "south", "west"][(row / 3 + place) % 4];
+                let days = ((row * 5 + place) % 46) as i64 - 5;
+                text.push_str(&format!("{age},{town},{days},{disease}\n"));
+                records.push([
+                    age.to_string(),
+                    town.to_owned(),
+                    days.to_string(),
+                    disease.to_owned(),
+                ]);
+            }
+            std::fs::write(world.path(&format!("{site}.csv")), text).unwrap();
+        }
+        world.ask(async || {
+            let number = |text: &str| text.parse::<i64>().unwrap();
+            let south = world.site("south");
+            let ask = async |sql: &str| match south.ask(None, &world.question(sql)).await.unwrap() {
+                Answered::Totals(groups) => groups,
+                Answered::Rows(_) => panic!("rows"),
+            };
+            // What speaks of sensitive columns alone is exact.
+            for disease in ["asthma", "flu", "ulcer"] {
+                let of: Vec<&[String; 4]> = records
+                    .iter()
+                    .filter(|record| record[3] == disease)
+                    .collect();
+                let sum: i64 = of.iter().map(|record| number(&record[2])).sum();
+                let groups = ask(&format!(
+                    "SELECT count(*), sum(days) FROM ward WHERE disease = '{disease}'"
+                ))
+                .await;
+                let [count, days] = groups[0].totals.as_slice() else {
+                    panic!("two totals")
+                };
+                assert_eq!((count.low, count.high), (of.len() as i64, of.len() as i64));
+                assert_eq!((days.low, days.high, days.estimate), (sum, sum, sum as f64));
+            }
+            // What speaks of ages has bounds, with the truth between.
+            for limit in [0, 1, 17, 50, 83, 99] {
+                let of = records
+                    .iter()
+                    .filter(|record| number(&record[0]) < limit && record[3] == "flu");
+                let truth = of.count() as i64;
+                let groups = ask(&format!(
+                    "SELECT count(*) FROM ward WHERE age < {limit} AND disease = 'flu'"
+                ))
+                .await;
+                let count = groups[0].totals[0];
+                assert!(
+                    count.low <= truth && truth <= count.high,
+                    "{limit}: {count:?}, {truth}"
+                );
+                assert!(count.low as f64 <= count.estimate && count.estimate <= count.high as f64);
+            }
+            let mut ulcers = all_rows();
+            ulcers.condition = world
+                .question("SELECT count(*) FROM ward WHERE disease = 'ulcer'")
+                .condition;
+            let expected = records.iter().filter(|record| record[3] == "ulcer").count();
+            for question in [all_rows(), ulcers] {
+                let answer = south.ask(None, &question).await.unwrap();
+                assert_eq!(answer, world.of_release(&question));
+                let Answered::Rows(rows) = answer else {
+                    panic!("totals")
+                };
+                let count = if question == all_rows() {
+                    records.len()
+                } else {
+                    expected
+                };
+                assert_eq!(rows.len(), count);
+            }
+        });
+        let ledger = world.site("north").ledger().unwrap();
+        let asked = &ledger.questions.asked["south"];
+        assert_eq!((asked.answered, asked.totals, asked.rows), (11, 9, 2));
+        let rows = ledger
+            .questions
+            .learned
+            .iter()
+            .find(|line| line.what == "rows of a question")
+            .unwrap();
+        assert_eq!(rows.to, "all");
+        // Loss of privacy belongs to the published level.
+        assert_eq!(rows.greatest_loss.is_some(), security == "published");
+        let totals = ledger
+            .questions
+            .learned
+            .iter()
+            .find(|line| line.what == "totals of a question")
+            .unwrap();
+        assert_eq!((totals.to.as_str(), totals.calls), ("south", 9));
+        let text = ledger.to_string();
+        assert!(text.contains("`south` has learned by questions"), "{text}");
+        assert!(!text.contains("`north` has learned"), "{text}");
+        let json = serde_json::to_value(&ledger).unwrap();
+        assert_eq!(json["questions"]["south"]["answered"], 11);
+        let of_east = json["sites"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|site| site["site"] == "east")
+            .unwrap();
+        let learned = of_east["learned_by_questions"].as_array().unwrap();
+        // East learned rows, and no total.
+        assert!(
+            learned
+                .iter()
+                .any(|line| line["what"] == "rows of a question")
+        );
+        assert!(
+            !learned
+                .iter()
+                .any(|line| line["what"] == "totals of a question")
+        );
+    }
 }
 
 #[test]

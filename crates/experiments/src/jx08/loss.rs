@@ -97,7 +97,7 @@ fn measure(bench: &Bench<'_>) -> Result<Vec<Measured>, Error> {
         let rows = found.iter().map(|found| found.rows[query]);
         let (least, most) = (rows.clone().min(), rows.max());
         let sentence = format!(
-            "{records} records dealt in turn, {words}. Anonymization: the lap of extremes that gives away the most; querying: the set of a site, {asked}, {} to {} generalized rows, united by Algorithm 5. The command for queries comes later; here the rows of the local data sets are united.",
+            "{records} records dealt in turn, {words}. Anonymization: the lap of extremes that gives away the most; querying: the set of a site, {asked}, {} to {} generalized rows, united by Algorithm 5. The rows of the local data sets are united as a question for rows unites them.",
             thousands(least.unwrap_or(0) as u64),
             thousands(most.unwrap_or(0) as u64),
         );

@@ -35,7 +35,7 @@ pub enum JournalError {
         run: u32,
     },
     /// The run is over.
-    #[error("run {run} of this study is over\nhint: its release lies in the data folder; --number {} starts another", run + 1)]
+    #[error("run {run} of this study is over\nhint: what it ended with lies in the data folder; --number {} starts another", run + 1)]
     Over {
         /// The run.
         run: u32,

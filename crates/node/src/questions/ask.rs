@@ -12,8 +12,8 @@ use super::log::utc;
 use super::refusal::Refusal;
 use super::state::{Failure, place};
 use super::word::{Asking, Name, PartEnd, Word};
-use super::{Given, LONGEST_QUESTION, Part, PartError, Prepared, Questions, Unprepared};
-use crate::identity::{Purpose, hex};
+use super::{Done, Given, LONGEST_QUESTION, Part, PartError, Prepared, Questions, Unprepared};
+use crate::identity::Purpose;
 
 /// The rule by which a party refuses what a question does not disclose.
 const RULE: &str = "accept.query";
@@ -21,6 +21,9 @@ const RULE: &str = "accept.query";
 const TIMES: usize = 3;
 /// How long this site listens for what others say of a question that failed.
 const GRACE: std::time::Duration = std::time::Duration::from_millis(300);
+
+/// How often it is looked meanwhile whether all have been heard.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(2);
 
 impl Questions {
     /// Asks a question about the table of a run. If the future is dropped, the question ends at all sites.
@@ -42,20 +45,35 @@ impl Questions {
         let _place = place.map_err(|_| late)?;
         let mut times = 1;
         loop {
-            let (refusal, by) = match self.ask_once(run, &question).await {
-                Err(Unanswered::Refused { refusal, by }) => (refusal, by),
+            let refused = match self.ask_once(run, &question).await {
+                Err(Unanswered::Refused(refused)) => refused,
                 Err(Unanswered::Failed(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
             };
-            if refusal != Refusal::Keys || times == TIMES {
-                let (site, me) = (self.name(by), self.name(self.shared.me));
-                return Err(QuestionError::Refused {
-                    site: site.to_owned(),
-                    words: refusal.in_words(site, me, &self.columns),
-                });
+            let is_of_keys = |(_, refusal): &(u16, Refusal)| *refusal == Refusal::Keys;
+            if times == TIMES || !refused.iter().all(is_of_keys) {
+                return Err(self.refused(&refused));
             }
             times += 1;
             sleep(GRACE).await;
+        }
+    }
+
+    /// Every site that refuses, in words.
+    fn refused(&self, refused: &[(u16, Refusal)]) -> QuestionError {
+        let me = self.name(self.shared.me);
+        let mut words = Vec::with_capacity(refused.len());
+        for (by, refusal) in refused {
+            let why = refusal.in_words(self.name(*by), me, &self.columns);
+            // What the study says is the same at every site.
+            if !words.contains(&why) {
+                words.push(why);
+            }
+        }
+        let sites = refused.iter().map(|(by, _)| self.name(*by).to_owned());
+        QuestionError::Refused {
+            sites: sites.collect(),
+            words,
         }
     }
 
@@ -64,7 +82,8 @@ impl Questions {
         let standing = self.ready().await?;
         let (open, party, part) = self.send(&standing, run, question, prepared).await?;
         let allotted = self.limits.longest;
-        let outcome = match timeout(allotted, on_a_thread(party, part)).await {
+        let done = Arc::clone(self).do_part(open.name, open.kind, party, part);
+        let outcome = match timeout(allotted, done).await {
             Ok(outcome) => outcome,
             Err(_) => {
                 return Err(QuestionError::Late {
@@ -74,8 +93,8 @@ impl Questions {
             }
         };
         match outcome {
-            Ok(Given { answer, size }) => {
-                open.answered(size);
+            Ok(Given { answer, .. }) => {
+                open.answered();
                 Ok(answer)
             }
             Err(error) => Err(self.why(&open.name, error).await),
@@ -102,11 +121,11 @@ impl Questions {
                 let _ = self.log.add("refused", id.as_bytes(), more);
                 Err(match why {
                     Some(why) => QuestionError::Refused {
-                        site: self.name(me).to_owned(),
-                        words: why,
+                        sites: vec![self.name(me).to_owned()],
+                        words: vec![why],
                     }
                     .into(),
-                    None => Unanswered::Refused { refusal, by: me },
+                    None => Unanswered::Refused(vec![(me, refusal)]),
                 })
             }
             Err(_) => Err(panicked().into()),
@@ -134,11 +153,11 @@ impl Questions {
                 break;
             }
         }
-        let away = self.shared.gone().into_iter().map(|gone| {
-            let (name, since) = (self.name(gone.peer), utc(gone.since));
-            format!("`{name}` is away since {since}: {}", gone.why)
-        });
-        let away: Vec<String> = away.collect();
+        let mut away = self.away();
+        away.extend(self.shared.silent().into_iter().map(|peer| {
+            let name = self.name(peer);
+            format!("`{name}` is connected, and has not said that it answers questions")
+        }));
         if away.is_empty() {
             let why = self.no_keys.lock().unwrap_or_else(PoisonError::into_inner);
             let why = why.clone();
@@ -146,6 +165,15 @@ impl Questions {
             return Err(QuestionError::NoKeys { why });
         }
         Err(QuestionError::Away { away })
+    }
+
+    /// Every site that is away, with since when and why.
+    fn away(&self) -> Vec<String> {
+        let away = self.shared.gone().into_iter().map(|gone| {
+            let (name, since) = (self.name(gone.peer), utc(gone.since));
+            format!("`{name}` is away since {since}: {}", gone.why)
+        });
+        away.collect()
     }
 
     /// The keys that belong to the present lives of all sites.
@@ -178,23 +206,17 @@ impl Questions {
         let name = self.digest(me, &asking);
         asking.signature = self.secret.sign(Purpose::Question, &name);
         if !self.shared.enter(name, Some(me)) {
-            let refusal = Refusal::Busy;
-            return Err(Unanswered::Refused { refusal, by: me });
+            return Err(Unanswered::Refused(vec![(me, Refusal::Busy)]));
         }
         *last = number;
         let mut open = Open {
             questions: Arc::clone(self),
             name,
+            kind: prepared.kind,
             is_sent: false,
             is_answered: false,
         };
-        let line = json!({
-            "asker": self.name(me),
-            "run": run,
-            "number": number,
-            "question": prepared.words,
-            "signature": hex(&asking.signature),
-        });
+        let line = self.line(me, &asking, prepared.words);
         self.log.add("asked", &name, line).map_err(unwritten)?;
         let branch = Branch {
             asker: Site::new(me),
@@ -235,6 +257,75 @@ impl Questions {
         *hasher.finalize().as_bytes()
     }
 
+    /// Does this site's part in a question that it asks on a thread of its own, since it computes for long
+    /// stretches. What it disclosed is written down there, also where nobody wants the answer any more.
+    async fn do_part(
+        self: Arc<Self>,
+        name: Name,
+        kind: &'static str,
+        party: Party,
+        part: Part,
+    ) -> Result<Given, PartError> {
+        let runtime = tokio::runtime::Handle::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let done = runtime.block_on(part(party));
+            // The question itself stands in the log; a line that is lost says less of its end.
+            let _ = self.write_end(&name, self.shared.me, kind, &done);
+            done.result
+        });
+        done.await.unwrap_or_else(|_| {
+            Err(PartError {
+                peer: None,
+                why: panicked().to_string(),
+            })
+        })
+    }
+
+    /// Writes down what became of a question.
+    pub(super) fn write_end(
+        &self,
+        name: &Name,
+        asker: u16,
+        kind: &'static str,
+        done: &Done,
+    ) -> std::io::Result<()> {
+        let mut line = json!({ "asker": self.name(asker), "answer": kind });
+        let event = match &done.result {
+            Ok(Given { size, .. }) => {
+                line[kind] = json!(size);
+                "answered"
+            }
+            Err(error) => {
+                // A question that nobody wants any more has left.
+                line["why"] = match self.shared.failure(name) {
+                    Some(Failure::Cancelled) => json!("cancelled"),
+                    None if !self.shared.is_under_way(name) => json!("cancelled"),
+                    _ => json!(error.why),
+                };
+                "ended"
+            }
+        };
+        if !done.disclosed.is_empty() {
+            line["disclosed"] = json!(done.disclosed);
+        }
+        self.log.add(event, name, line)
+    }
+
+    /// Every site that refuses: the others have a moment to be heard too.
+    async fn all_refusals(&self, name: &Name, by: u16, refusal: Refusal) -> Vec<(u16, Refusal)> {
+        let deadline = Instant::now() + GRACE;
+        loop {
+            let (refused, is_all) = self.shared.refusals(name);
+            if is_all || Instant::now() > deadline {
+                return match refused.is_empty() {
+                    true => vec![(by, refusal)],
+                    false => refused,
+                };
+            }
+            sleep(LOOK).await;
+        }
+    }
+
     /// Why a question that was sent has no answer: the site whose fault it is, where that can be told.
     async fn why(&self, name: &Name, error: PartError) -> Unanswered {
         let failure = self.shared.failure(name);
@@ -243,9 +334,15 @@ impl Questions {
         }
         let (blamed, why) = match failure {
             Some(Failure::Refused { by, refusal }) => {
-                return Unanswered::Refused { refusal, by };
+                return Unanswered::Refused(self.all_refusals(name, by, refusal).await);
             }
             Some(Failure::Away(peer)) => {
+                // Others may be gone with it.
+                sleep(GRACE).await;
+                let away = self.away();
+                if away.len() > 1 {
+                    return QuestionError::Away { away }.into();
+                }
                 let gone = self.shared.gone().into_iter();
                 let mut why = gone.filter(|gone| gone.peer == peer).map(|gone| gone.why);
                 return Unanswered::Failed(QuestionError::Lost {
@@ -273,8 +370,9 @@ impl Questions {
         };
         // The site that is blamed may itself have waited for another.
         sleep(GRACE).await;
-        if let Some(Failure::Refused { by, refusal }) = self.shared.failure(name) {
-            return Unanswered::Refused { refusal, by };
+        let (refused, _) = self.shared.refusals(name);
+        if !refused.is_empty() {
+            return Unanswered::Refused(refused);
         }
         let culprit = self.shared.culprit(name, blamed);
         let why = match culprit == blamed {
@@ -286,18 +384,6 @@ impl Questions {
             why,
         })
     }
-}
-
-/// Does a site's part on a thread of its own, since it computes for long stretches.
-async fn on_a_thread(party: Party, part: Part) -> Result<Given, PartError> {
-    let runtime = tokio::runtime::Handle::current();
-    let done = tokio::task::spawn_blocking(move || runtime.block_on(part(party)));
-    done.await.unwrap_or_else(|_| {
-        Err(PartError {
-            peer: None,
-            why: panicked().to_string(),
-        })
-    })
 }
 
 fn panicked() -> QuestionError {
@@ -317,7 +403,8 @@ pub(super) fn peer_of(error: &hedgerow_smc::Error) -> Option<u16> {
 
 /// Why a question has no answer.
 enum Unanswered {
-    Refused { refusal: Refusal, by: u16 },
+    /// The sites that refuse, with their reasons.
+    Refused(Vec<(u16, Refusal)>),
     Failed(QuestionError),
 }
 
@@ -331,30 +418,25 @@ impl From<QuestionError> for Unanswered {
 struct Open {
     questions: Arc<Questions>,
     name: Name,
+    kind: &'static str,
     is_sent: bool,
     is_answered: bool,
 }
 
 impl Open {
-    fn answered(mut self, (what, count): (&'static str, u64)) {
+    fn answered(mut self) {
         self.is_answered = true;
-        // The question itself stands in the log; a line that is lost says less of its answer.
-        let line = json!({ what: count });
-        let _ = self.questions.log.add("answered", &self.name, line);
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
         let shared = &self.questions.shared;
-        if !self.is_answered {
-            if self.is_sent {
-                let (name, end) = (self.name, PartEnd::Cancelled);
-                for peer in shared.peers() {
-                    shared.say(peer, &Word::Ended { name, end });
-                }
+        if self.is_sent && !self.is_answered {
+            let (name, end) = (self.name, PartEnd::Cancelled);
+            for peer in shared.peers() {
+                shared.say(peer, &Word::Ended { name, end });
             }
-            let _ = self.questions.log.add("ended", &self.name, json!({}));
         }
         shared.leave(&self.name);
     }

@@ -15,7 +15,7 @@ use super::lines::Lines;
 use super::refusal::Refusal;
 use super::state::{Failure, MOST_OF_ONE};
 use super::word::{Asking, Name, PartEnd, Word};
-use super::{Given, LONGEST_QUESTION, PartError, Questions, Unprepared};
+use super::{LONGEST_QUESTION, PartError, Questions, Unprepared};
 use crate::identity::{Purpose, hex};
 
 impl Questions {
@@ -143,22 +143,13 @@ impl Questions {
             rule: "accept.query",
             names: prepared.allowed,
         });
+        let done = (prepared.part)(party).await;
+        if let Err(error) = &done.result {
+            let end = self.end_of(name, error);
+            self.shared.say(asker, &Word::Ended { name: *name, end });
+        }
         // The question itself stands in the log; a line that is lost says less of its end.
-        let _ = match (prepared.part)(party).await {
-            Ok(Given {
-                size: (what, count),
-                ..
-            }) => self.log.add("answered", name, json!({ what: count })),
-            Err(error) => {
-                let end = self.end_of(name, &error);
-                self.shared.say(asker, &Word::Ended { name: *name, end });
-                let why = match end {
-                    PartEnd::Cancelled => String::from("cancelled"),
-                    _ => error.why,
-                };
-                self.log.add("ended", name, json!({ "why": why }))
-            }
-        };
+        let _ = self.write_end(name, asker, prepared.kind, &done);
     }
 
     /// What the asker hears of an error in this site's part.
@@ -196,11 +187,14 @@ impl Questions {
         self.shared.say(asker, &Word::Refused { name, refusal });
     }
 
-    fn line(&self, asker: u16, asking: &Asking, question: Value) -> Value {
+    /// A question for the log, with everything that its asker signed.
+    pub(super) fn line(&self, asker: u16, asking: &Asking, question: Value) -> Value {
         json!({
             "asker": self.name(asker),
             "run": asking.run,
+            "session": hex(&asking.session),
             "number": asking.number,
+            "table": hex(&asking.table),
             "question": question,
             "signature": hex(&asking.signature),
         })

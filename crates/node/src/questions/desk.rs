@@ -21,6 +21,8 @@ pub const SOCKET: &str = "questions.sock";
 const MOST: usize = 128;
 /// A front end that has begun to write a question must have written it within this time.
 const WRITING: Duration = Duration::from_secs(10);
+/// How long a front end that is turned away may take to hear it.
+const SHORT: Duration = Duration::from_millis(100);
 /// The longest answer.
 const LONGEST_ANSWER: u64 = 1 << 32;
 
@@ -80,16 +82,26 @@ impl Questions {
     pub(super) async fn attend_desk(self: Arc<Self>, listener: UnixListener) {
         let places = Arc::new(Semaphore::new(MOST));
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-                return;
-            };
-            let Ok((stream, _)) = listener.accept().await else {
+            let Ok((mut stream, _)) = listener.accept().await else {
                 sleep(Duration::from_millis(10)).await;
                 continue;
             };
             if !is_owner(&stream) {
                 continue;
             }
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                let words = format!(
+                    "this site's node has {MOST} front ends, and takes no more\nhint: end one of them"
+                );
+                let tell = async {
+                    let length = stream.read_u32_le().await? as usize;
+                    read_question(&mut stream, length).await?;
+                    answer(&mut stream, OWN, words.as_bytes()).await
+                };
+                // Whoever does not ask at once is not told.
+                let _ = timeout(SHORT, tell).await;
+                continue;
+            };
             let this = Arc::clone(&self);
             self.spawn(async move {
                 let _place = place;
@@ -120,12 +132,16 @@ impl Questions {
             } else {
                 (OTHER_STUDY, Vec::new())
             };
-            stream.write_u8(kind).await?;
-            stream.write_u64_le(answer.len() as u64).await?;
-            stream.write_all(&answer).await?;
-            stream.flush().await?;
+            self::answer(&mut stream, kind, &answer).await?;
         }
     }
+}
+
+async fn answer(stream: &mut UnixStream, kind: u8, bytes: &[u8]) -> std::io::Result<()> {
+    stream.write_u8(kind).await?;
+    stream.write_u64_le(bytes.len() as u64).await?;
+    stream.write_all(bytes).await?;
+    stream.flush().await
 }
 
 async fn read_question(

@@ -26,13 +26,13 @@ pub enum QuestionError {
         /// Why.
         why: String,
     },
-    /// A site does not answer.
-    #[error("{words}")]
+    /// Sites do not answer.
+    #[error("{}", words.join("\n"))]
     Refused {
-        /// The site, or this site itself.
-        site: String,
-        /// Why, in words that name the site.
-        words: String,
+        /// Every site that refuses, or this site itself.
+        sites: Vec<String>,
+        /// Why, for each, in words that name the site.
+        words: Vec<String>,
     },
     /// A peer was lost on the way.
     #[error("`{peer}` was lost while it was asked: {why}")]

@@ -38,7 +38,8 @@ impl Questions {
                 continue;
             };
             let joined = {
-                let joining = timeout(self.limits.handshake, self.join(name));
+                // Whoever says nothing is named before this time is over.
+                let joining = timeout(2 * self.limits.handshake, self.join(name));
                 tokio::pin!(joining);
                 loop {
                     tokio::select! {

@@ -26,6 +26,7 @@ mod log;
 mod rate;
 mod refusal;
 mod state;
+mod tally;
 mod word;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hedgerow_smc::{Party, Settings};
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
@@ -50,6 +52,7 @@ pub use desk::{Desk, DeskError, SOCKET};
 pub use error::QuestionError;
 pub use log::LOG;
 pub use refusal::Refusal;
+pub use tally::{Asked, LearnedByQuestions, Tally};
 
 /// The longest question.
 pub const LONGEST_QUESTION: usize = 1 << 18;
@@ -82,6 +85,8 @@ pub struct Prepared {
     pub table: [u8; 32],
     /// The question for the log.
     pub words: serde_json::Value,
+    /// The kind of the answer, for the log: rows or totals.
+    pub kind: &'static str,
     /// The names of what the question may disclose.
     pub allowed: Vec<String>,
     /// This site's part.
@@ -91,14 +96,43 @@ pub struct Prepared {
 /// A site's part in a question, on a thread of its own.
 pub type Part = Box<dyn FnOnce(Party) -> PartFuture + Send>;
 /// A site's part in a question, under way.
-pub type PartFuture = Pin<Box<dyn Future<Output = Result<Given, PartError>>>>;
+pub type PartFuture = Pin<Box<dyn Future<Output = Done>>>;
+
+/// A site's part in a question, done or failed.
+pub struct Done {
+    /// What came of it.
+    pub result: Result<Given, PartError>,
+    /// What the part disclosed, also where it failed.
+    pub disclosed: Vec<Disclosed>,
+}
+
+/// Something that a question disclosed, for the log: names and counts, never a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Disclosed {
+    /// What was disclosed.
+    pub what: String,
+    /// The name of the site that learned it, or the recipients in words.
+    pub to: String,
+    /// The theorem or rule that allows it.
+    pub allowed_by: String,
+    /// What could not be hidden besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caveat: Option<String>,
+    /// How many values; the most there can be where the question ended early.
+    pub values: u64,
+    /// Whether the question came to its end.
+    pub is_complete: bool,
+    /// At the published level, the loss of privacy of a site's set that is expected at most (JX08 equation 5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+}
 
 /// What came of a site's part.
 pub struct Given {
     /// The answer, at the site that asks.
     pub answer: Vec<u8>,
-    /// What was answered, for the log: rows or totals, and how many.
-    pub size: (&'static str, u64),
+    /// How many rows or totals were answered, for the log.
+    pub size: u64,
 }
 
 /// Why a site's part failed.

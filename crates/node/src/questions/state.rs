@@ -23,8 +23,12 @@ const MOST_UNREAD: usize = 1 << 28;
 const MOST_UNSENT: usize = 1 << 28;
 /// Frames of one peer that came before their question: one for each question is enough for honest peers.
 const MOST_EARLY: usize = 4 * MOST_OF_ONE;
-/// Bytes of one frame that came before its question.
-const LONGEST_EARLY: usize = 1 << 13;
+/// Bytes of these frames: at the published level totals go around a ring, and may overtake their question.
+const MOST_EARLY_BYTES: usize = 1 << 26;
+/// What a frame takes besides its bytes, so that frames without bytes are not free.
+const EACH_FRAME: usize = 64;
+/// Questions that ended last, whose late frames nobody keeps.
+const MOST_ENDED: usize = 1 << 10;
 
 /// What all tasks of a node's questions share.
 pub(super) struct Shared {
@@ -45,6 +49,8 @@ struct State {
     life: [u8; 32],
     peers: Vec<Peer>,
     under_way: HashMap<Name, UnderWay>,
+    /// The questions and joinings that ended last.
+    ended: VecDeque<Name>,
     is_closed: bool,
 }
 
@@ -59,6 +65,7 @@ struct Peer {
     unsent_bytes: usize,
     unread_bytes: usize,
     early: VecDeque<(Name, Vec<u8>)>,
+    early_bytes: usize,
 }
 
 /// A question, or a joining, that is under way.
@@ -70,6 +77,10 @@ struct UnderWay {
     failure: Option<Failure>,
     /// For each site, how it says that its part ended.
     said: Vec<Option<PartEnd>>,
+    /// For each site, why it does not answer.
+    refused: Vec<Option<Refusal>>,
+    /// For each site, whether anything of it has come.
+    is_heard: Vec<bool>,
 }
 
 /// Why a question ended.
@@ -107,6 +118,7 @@ impl Shared {
             unsent_bytes: 0,
             unread_bytes: 0,
             early: VecDeque::new(),
+            early_bytes: 0,
         };
         Self {
             me,
@@ -114,6 +126,7 @@ impl Shared {
                 life,
                 peers: (0..sites).map(|_| peer()).collect(),
                 under_way: HashMap::new(),
+                ended: VecDeque::new(),
                 is_closed: false,
             }),
             changed: watch::Sender::new(0),
@@ -172,6 +185,7 @@ impl Shared {
         link.unsent = VecDeque::from([life]);
         link.unsent_bytes = 0;
         link.early.clear();
+        link.early_bytes = 0;
         let number = link.connections;
         state.fail_all(&Failure::Away(peer));
         Some((number, ended))
@@ -191,6 +205,7 @@ impl Shared {
         link.unsent.clear();
         link.unsent_bytes = 0;
         link.early.clear();
+        link.early_bytes = 0;
         state.fail_all(&Failure::Away(peer));
         drop(state);
         self.has_changed();
@@ -217,6 +232,16 @@ impl Shared {
             })
         });
         gone.collect()
+    }
+
+    /// The peers that are connected, and have not said which life they are in.
+    pub(super) fn silent(&self) -> Vec<u16> {
+        let state = self.lock();
+        let is_silent = |peer: &u16| {
+            let link = &state.peers[usize::from(*peer)];
+            link.connection.is_some() && link.life.is_none()
+        };
+        self.peers().filter(is_silent).collect()
     }
 
     /// A peer says which life it is in.
@@ -308,7 +333,8 @@ impl Shared {
             let early = std::mem::take(&mut peer.early);
             for (of, bytes) in early {
                 if of == name {
-                    peer.unread_bytes += bytes.len();
+                    peer.early_bytes = peer.early_bytes.saturating_sub(cost(&bytes));
+                    peer.unread_bytes += cost(&bytes);
                     inbox.push_back(bytes);
                 } else {
                     peer.early.push_back((of, bytes));
@@ -321,6 +347,8 @@ impl Shared {
             waker: None,
             failure: None,
             said: vec![None; sites],
+            refused: vec![None; sites],
+            is_heard: vec![false; sites],
         };
         state.under_way.insert(name, entered);
         true
@@ -336,37 +364,51 @@ impl Shared {
             waker.wake();
         }
         for (peer, inbox) in state.peers.iter_mut().zip(left.inbox) {
-            let bytes: usize = inbox.iter().map(Vec::len).sum();
+            let bytes: usize = inbox.iter().map(|bytes| cost(bytes)).sum();
             peer.unread_bytes = peer.unread_bytes.saturating_sub(bytes);
         }
+        if state.ended.len() >= MOST_ENDED {
+            state.ended.pop_front();
+        }
+        state.ended.push_back(*name);
     }
 
     /// A frame has come.
     pub(super) fn deliver(&self, from: u16, name: Name, bytes: Vec<u8>) {
         let mut state = self.lock();
         let State {
-            peers, under_way, ..
+            peers,
+            under_way,
+            ended,
+            ..
         } = &mut *state;
         let link = &mut peers[usize::from(from)];
         match under_way.get_mut(&name) {
-            Some(_) if link.unread_bytes + bytes.len() > MOST_UNREAD => {
+            Some(_) if link.unread_bytes + cost(&bytes) > MOST_UNREAD => {
                 state.fail(&name, Failure::Flooded(from));
             }
+            // Nobody reads on in a question that has failed.
+            Some(one) if one.failure.is_some() => one.is_heard[usize::from(from)] = true,
             Some(one) => {
-                link.unread_bytes += bytes.len();
+                one.is_heard[usize::from(from)] = true;
+                link.unread_bytes += cost(&bytes);
                 one.inbox[usize::from(from)].push_back(bytes);
                 if let Some(waker) = one.waker.take() {
                     waker.wake();
                 }
             }
-            // The frame may be of a question that has ended, or of one that is still on its way here.
-            None if bytes.len() <= LONGEST_EARLY => {
-                if link.early.len() >= MOST_EARLY {
-                    link.early.pop_front();
-                }
+            None if ended.contains(&name) || cost(&bytes) > MOST_EARLY_BYTES => {}
+            // The frame is of a question that is still on its way here, or of none.
+            None => {
+                link.early_bytes += cost(&bytes);
                 link.early.push_back((name, bytes));
+                while link.early.len() > MOST_EARLY || link.early_bytes > MOST_EARLY_BYTES {
+                    let Some((_, bytes)) = link.early.pop_front() else {
+                        break;
+                    };
+                    link.early_bytes = link.early_bytes.saturating_sub(cost(&bytes));
+                }
             }
-            None => {}
         }
     }
 
@@ -390,7 +432,7 @@ impl Shared {
         }
         if let Some(bytes) = one.inbox[usize::from(from)].pop_front() {
             let link = &mut peers[usize::from(from)];
-            link.unread_bytes = link.unread_bytes.saturating_sub(bytes.len());
+            link.unread_bytes = link.unread_bytes.saturating_sub(cost(&bytes));
             return Some(Ok(bytes));
         }
         one.waker = Some(waker.clone());
@@ -400,6 +442,11 @@ impl Shared {
     /// Ends a question, unless it has ended.
     pub(super) fn fail(&self, name: &Name, failure: Failure) {
         self.lock().fail(name, failure);
+    }
+
+    /// Whether a question is under way.
+    pub(super) fn is_under_way(&self, name: &Name) -> bool {
+        self.lock().under_way.contains_key(name)
     }
 
     /// Why a question ended.
@@ -414,14 +461,31 @@ impl Shared {
         let Some(one) = state.under_way.get_mut(name) else {
             return;
         };
-        if let Failure::Said { end, .. } = failure {
-            one.said[usize::from(by)] = Some(end);
+        one.is_heard[usize::from(by)] = true;
+        match &failure {
+            Failure::Said { end, .. } => one.said[usize::from(by)] = Some(*end),
+            Failure::Refused { refusal, .. } => {
+                one.refused[usize::from(by)] = Some(refusal.clone());
+            }
+            _ => {}
         }
         if one.asker == Some(self.me) {
             state.fail(name, failure);
         } else if one.asker == Some(by) {
             state.fail(name, Failure::Cancelled);
         }
+    }
+
+    /// Every site that does not answer a question, with its reason; and whether all sites have been heard.
+    pub(super) fn refusals(&self, name: &Name) -> (Vec<(u16, Refusal)>, bool) {
+        let state = self.lock();
+        let Some(one) = state.under_way.get(name) else {
+            return (Vec::new(), true);
+        };
+        let refused = |peer: u16| Some((peer, one.refused[usize::from(peer)].clone()?));
+        let refusals = self.peers().filter_map(refused).collect();
+        let is_heard = |peer: u16| one.is_heard[usize::from(peer)];
+        (refusals, self.peers().all(is_heard))
     }
 
     /// The site that sites blame in the end: whom a site blames, unless that one blames another.
@@ -484,6 +548,11 @@ impl State {
             }
         }
     }
+}
+
+/// What a frame takes while it waits.
+const fn cost(bytes: &[u8]) -> usize {
+    bytes.len() + EACH_FRAME
 }
 
 /// The place of a site in the study.

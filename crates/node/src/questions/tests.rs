@@ -34,7 +34,9 @@ impl Answering for Toy {
         if run != 1 {
             return Err(Refusal::Run.into());
         }
-        if question["refused_by"] == json!(self.me) {
+        let refused_by = &question["refused_by"];
+        let mut several = refused_by.as_array().into_iter().flatten();
+        if *refused_by == json!(self.me) || several.any(|by| *by == json!(self.me)) {
             return Err(Refusal::Columns(vec![1]).into());
         }
         let (me, words) = (self.me, question.clone());
@@ -45,8 +47,26 @@ impl Answering for Toy {
         Ok(Prepared {
             table,
             words,
+            kind: match question["rows"] == json!(true) {
+                true => "rows",
+                false => "totals",
+            },
             allowed: ["totals", "rows"].map(String::from).into(),
-            part: Box::new(move |party| Box::pin(part(me, asker, question, party))),
+            part: Box::new(move |party| {
+                Box::pin(async move {
+                    let result = part(me, asker, question, party).await;
+                    let disclosed = vec![Disclosed {
+                        what: String::from("totals"),
+                        to: String::from("somebody"),
+                        allowed_by: String::from("the test"),
+                        caveat: None,
+                        values: 2,
+                        is_complete: result.is_ok(),
+                        loss: None,
+                    }];
+                    Done { result, disclosed }
+                })
+            }),
         })
     }
 }
@@ -81,7 +101,7 @@ async fn part(me: u16, asker: u16, question: Value, mut party: Party) -> Result<
             .await
             .map_err(failed)?;
         return Ok(Given {
-            size: ("rows", items.len() as u64),
+            size: items.len() as u64,
             answer: items.concat(),
         });
     }
@@ -96,7 +116,7 @@ async fn part(me: u16, asker: u16, question: Value, mut party: Party) -> Result<
             .iter()
             .flat_map(|value| value.to_le_bytes())
             .collect(),
-        size: ("totals", 2),
+        size: 2,
     })
 }
 
@@ -571,10 +591,13 @@ fn wrong_frames_end_their_question_with_the_name_of_the_liar() {
             // The liar answers before its own part does.
             let started = Instant::now();
             let name = loop {
-                let line = world.log(2).last().cloned();
-                let id = line.filter(|line| line["question"]["stalled_by"] == 2);
-                let id = id.and_then(|line| crate::identity::from_hex(line["id"].as_str()?));
-                if let Some(id) = id.filter(|id| !names.lock().unwrap().contains(id)) {
+                let log = world.log(2);
+                let stalled = log
+                    .iter()
+                    .filter(|line| line["question"]["stalled_by"] == 2);
+                let mut ids =
+                    stalled.filter_map(|line| crate::identity::from_hex(line["id"].as_str()?));
+                if let Some(id) = ids.find(|id| !names.lock().unwrap().contains(id)) {
                     break id;
                 }
                 assert!(started.elapsed() < Duration::from_secs(10));
@@ -670,4 +693,256 @@ fn a_site_with_another_study_is_told_so() {
             "{error}"
         );
     });
+}
+
+#[test]
+fn every_site_that_refuses_or_is_away_is_named() {
+    run_test(async {
+        let world = World::new();
+        let mut nodes = world.all().await;
+        let error = nodes[0].ask(json!({ "refused_by": [1, 2] })).await;
+        let error = error.unwrap_err();
+        for site in ["south", "east"] {
+            let words = format!("`{site}` does not answer about `zip`");
+            assert!(error.contains(&words), "{error}");
+        }
+        until_free(&nodes).await;
+        // Where one refuses and another stalls, the one that refuses is named in good time.
+        let started = Instant::now();
+        let error = nodes[0]
+            .ask(json!({ "refused_by": 1, "stalled_by": 2 }))
+            .await;
+        let error = error.unwrap_err();
+        assert!(
+            error.contains("`south` does not answer about `zip`"),
+            "{error}"
+        );
+        assert!(started.elapsed() < Duration::from_secs(1));
+        nodes.truncate(1);
+        let started = Instant::now();
+        while nodes[0].shared().gone().len() < 2 {
+            assert!(started.elapsed() < Duration::from_secs(8));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let error = nodes[0].ask(json!({})).await.unwrap_err();
+        for site in ["south", "east"] {
+            assert!(
+                error.contains(&format!("`{site}` is away since 20")),
+                "{error}"
+            );
+        }
+    });
+}
+
+/// The log alone shows who asked what: everything that was signed follows from a line.
+#[test]
+fn a_line_of_the_log_is_held_against_its_signature() {
+    run_test(async {
+        let world = World::new();
+        let nodes = world.all().await;
+        assert_eq!(nodes[1].ask(json!({ "times": 2 })).await, Ok(vec![12, 21]));
+        let error = nodes[1].ask(json!({ "refused_by": 0 })).await.unwrap_err();
+        assert!(error.contains("`north` does not"), "{error}");
+        until_free(&nodes).await;
+        let of = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
+        let mut checked = 0;
+        let log = world.log(0);
+        for line in log.iter().filter(|line| line["signature"].is_string()) {
+            let bytes = |key: &str| crate::identity::from_hex::<32>(&of(line, key)).unwrap();
+            let asking = Asking {
+                session: bytes("session"),
+                run: line["run"].as_u64().unwrap() as u32,
+                number: line["number"].as_u64().unwrap(),
+                table: bytes("table"),
+                signature: crate::identity::from_hex::<64>(&of(line, "signature")).unwrap(),
+                question: line["question"].to_string().into_bytes(),
+            };
+            assert_eq!(of(line, "asker"), "south");
+            let name = nodes[0].questions().digest(1, &asking);
+            assert_eq!(name, bytes("id"));
+            let key = &nodes[0].questions().keys[1];
+            assert!(key.verifies(Purpose::Question, &name, &asking.signature));
+            checked += 1;
+        }
+        assert_eq!(checked, 2);
+        let tally = Tally::read(&world.data(0)).unwrap();
+        let south = &tally.asked["south"];
+        assert_eq!((south.answered, south.refused, south.totals), (1, 1, 1));
+        assert_eq!(tally.learned.len(), 1);
+        assert_eq!((tally.learned[0].calls, tally.learned[0].values), (1, 2));
+    });
+}
+
+/// Frames without bytes cost memory too.
+#[test]
+fn frames_without_bytes_are_bounded() {
+    let shared = Shared::new(0, 2, [1; 32]);
+    let name = [7; 32];
+    assert!(shared.enter(name, Some(0)));
+    let mut delivered = 0u64;
+    while shared.failure(&name).is_none() {
+        shared.deliver(1, name, Vec::new());
+        delivered += 1;
+        assert!(delivered < 1 << 23);
+    }
+    assert_eq!(shared.failure(&name), Some(state::Failure::Flooded(1)));
+    shared.leave(&name);
+}
+
+/// A frame may overtake its question: at the published level the totals of all groups go around a ring.
+#[test]
+fn a_long_frame_that_overtakes_its_question_is_kept() {
+    let shared = Shared::new(0, 3, [1; 32]);
+    let (name, other) = ([7; 32], [8; 32]);
+    let long = vec![5; 1 << 20];
+    shared.deliver(2, name, long.clone());
+    // Far more than is kept of another does not push it out.
+    shared.deliver(1, other, vec![6; 1 << 24]);
+    assert!(shared.enter(name, Some(1)));
+    let waker = std::task::Waker::noop();
+    assert_eq!(shared.take(&name, 2, waker), Some(Ok(long.clone())));
+    shared.leave(&name);
+    // What comes for a question that has ended is kept no more, nor is more than there is room for.
+    shared.deliver(2, name, long.clone());
+    assert!(shared.enter(name, Some(1)));
+    assert_eq!(shared.take(&name, 2, waker), None);
+    for number in 0..200 {
+        shared.deliver(2, [number; 32], long.clone());
+    }
+    assert!(shared.enter([0; 32], Some(1)) && shared.enter([199; 32], Some(1)));
+    assert_eq!(shared.take(&[0; 32], 2, waker), None);
+    assert_eq!(shared.take(&[199; 32], 2, waker), Some(Ok(long)));
+}
+
+/// Front ends that write no question, hang up, or stay, take nothing from the others.
+#[test]
+fn front_ends_that_write_garbage_or_only_stay_are_harmless() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    run_test(async {
+        let world = World::new();
+        let nodes = world.all().await;
+        assert_eq!(nodes[0].ask(json!({})).await, Ok(vec![6, 21]));
+        let socket = world.data(0).join(SOCKET);
+        let connect = async || tokio::net::UnixStream::connect(&socket).await.unwrap();
+        let whole = [
+            &2u32.to_le_bytes()[..],
+            &[9; 32],
+            &1u32.to_le_bytes(),
+            b"{}",
+        ]
+        .concat();
+        for length in 0..whole.len() {
+            // A question that is cut short, and a front end that is gone.
+            connect().await.write_all(&whole[..length]).await.unwrap();
+        }
+        let mut long = connect().await;
+        long.write_all(&u32::MAX.to_le_bytes()).await.unwrap();
+        // The node hangs up.
+        assert_eq!(long.read(&mut [0]).await.unwrap_or(0), 0);
+        for seed in 0..50u8 {
+            let bytes: Vec<u8> = (0..999u32)
+                .map(|place| (place as u8).wrapping_mul(seed))
+                .collect();
+            // The node may have hung up before all is written.
+            let _ = connect().await.write_all(&bytes).await;
+        }
+        let mut desk = Desk::find(&world.data(0), StudyHash([9; 32]))
+            .await
+            .unwrap();
+        assert_eq!(numbers(&desk.ask(1, b"{}").await.unwrap()), [6, 21]);
+        let mut staying = Vec::new();
+        let error = loop {
+            let mut next = Desk::find(&world.data(0), StudyHash([9; 32]))
+                .await
+                .unwrap();
+            match next.ask(1, b"{}").await {
+                Ok(_) => staying.push(next),
+                Err(error) => break error.to_string(),
+            }
+            assert!(staying.len() < 200);
+        };
+        assert!(error.contains("takes no more"), "{error}");
+        assert_eq!(numbers(&desk.ask(1, b"{}").await.unwrap()), [6, 21]);
+        drop(staying);
+        let started = Instant::now();
+        loop {
+            let mut next = Desk::find(&world.data(0), StudyHash([9; 32]))
+                .await
+                .unwrap();
+            match next.ask(1, b"{}").await {
+                Ok(answer) => break assert_eq!(numbers(&answer), [6, 21]),
+                Err(_) => assert!(started.elapsed() < Duration::from_secs(5)),
+            }
+        }
+    });
+}
+
+/// Many more questions than are asked at a time wait for their turn, and each has its own answer.
+#[test]
+fn a_thousand_questions_wait_for_their_turn() {
+    run_test(async {
+        let world = World::new();
+        let nodes = world.all().await;
+        let mut asked = JoinSet::new();
+        for times in 0..1_000u64 {
+            let questions = Arc::clone(nodes[times as usize % SITES].questions());
+            let question = json!({ "times": times }).to_string();
+            asked.spawn(async move {
+                let answer = questions.ask(1, question.into_bytes()).await;
+                assert_eq!(numbers(&answer.unwrap()), [6 * times, 21]);
+            });
+        }
+        while let Some(done) = asked.join_next().await {
+            done.unwrap();
+        }
+        until_free(&nodes).await;
+    });
+}
+
+/// A node whose process stands still (SIGSTOP): its machine still takes what is sent, and nothing comes back.
+#[test]
+fn a_node_that_stands_still_is_named_within_seconds_and_comes_back() {
+    let world = Arc::new(World::new());
+    let (still, stand_still) = std::sync::mpsc::channel::<Duration>();
+    let of_east = Arc::clone(&world);
+    let east = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let _east = of_east.start(2).await;
+            loop {
+                match stand_still.try_recv() {
+                    // The only thread of the runtime.
+                    Ok(time) => std::thread::sleep(time),
+                    Err(std::sync::mpsc::TryRecvError::Empty) => {}
+                    Err(std::sync::mpsc::TryRecvError::Disconnected) => return,
+                }
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        });
+        runtime.shutdown_timeout(Duration::from_secs(1));
+    });
+    run_test(async {
+        let nodes = [world.start(0).await, world.start(1).await];
+        assert_eq!(nodes[0].ask(json!({})).await, Ok(vec![6, 21]));
+        still.send(Duration::from_secs(12)).unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for (rows, longest) in [(true, 8), (false, 8)] {
+            let started = Instant::now();
+            let error = nodes[0].ask(json!({ "rows": rows })).await.unwrap_err();
+            // South may be the one that says so.
+            let (named, _) = error.split_once(' ').unwrap();
+            assert_eq!(named, "`east`", "{error}");
+            assert!(started.elapsed() < Duration::from_secs(longest), "{error}");
+        }
+        until_free(&nodes).await;
+        let started = Instant::now();
+        while nodes[1].ask(json!({})).await != Ok(vec![6, 21]) {
+            assert!(started.elapsed() < Duration::from_secs(30));
+        }
+        drop(still);
+    });
+    east.join().unwrap();
 }

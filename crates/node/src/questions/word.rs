@@ -254,6 +254,52 @@ mod tests {
             }
         }
 
+        /// A line of words in which bytes were changed, put in or cut off.
+        #[test]
+        fn a_hostile_line_is_read_or_refused(
+            places in proptest::collection::vec(0usize..7, 1..6),
+            changes in proptest::collection::vec((any::<u16>(), any::<u8>(), 0u8..3), 0..6),
+            tail in proptest::collection::vec(any::<u8>(), 0..80),
+        ) {
+            let mut line = Vec::new();
+            for place in &places {
+                let word = words()[*place].encode();
+                line.extend((word.len() as u32).to_le_bytes());
+                line.extend(word);
+            }
+            line.extend(tail);
+            let is_changed = !changes.is_empty();
+            for (place, byte, kind) in changes {
+                let place = usize::from(place) % line.len().max(1);
+                match kind {
+                    0 => line[place] ^= byte,
+                    1 => line.insert(place, byte),
+                    _ => line.truncate(place.max(4)),
+                }
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            let (read, left) = runtime.block_on(async {
+                let mut stream: &[u8] = &line;
+                let mut found = Vec::new();
+                loop {
+                    match read(&mut stream, Duration::from_secs(1)).await {
+                        Ok(word) => found.push(word),
+                        Err(_) => break (found, stream.len()),
+                    }
+                }
+            });
+            // What was read is what stands on the line, byte for byte.
+            let mut again = Vec::new();
+            for word in &read {
+                let word = word.encode();
+                again.extend((word.len() as u32).to_le_bytes());
+                again.extend(word);
+            }
+            prop_assert!(line.starts_with(&again));
+            prop_assert!(left <= line.len() - again.len());
+            prop_assert!(is_changed || read.len() >= places.len());
+        }
+
         #[test]
         fn cut_words_are_none(place in 0usize..7, keep in 0usize..40) {
             let whole = words()[place].encode();

@@ -42,6 +42,14 @@ pub enum QuestionError {
         /// The column.
         column: String,
     },
+    /// Something that is asked for twice.
+    #[error(
+        "the question asks twice for the same of `{column}`\nhint: ask once, and show it twice"
+    )]
+    Twice {
+        /// The column; `*` where records are counted.
+        column: String,
+    },
     /// Codes that the column does not have.
     #[error("the question compares with values that the column does not have")]
     Codes,

@@ -107,15 +107,6 @@ impl Held {
         })
     }
 
-    /// A table of other rows, which have cells in some columns.
-    pub(super) fn with_rows(&self, positions: &[usize], rows: &[Vec<Cell>]) -> Self {
-        Self {
-            columns: columns_of(&self.schema, positions, rows),
-            rows: rows.len(),
-            ..self.clone()
-        }
-    }
-
     /// Rows that have cells in some columns and belong to no class.
     pub(super) fn of_cells(schema: &Arc<Schema>, positions: &[usize], rows: &[Vec<Cell>]) -> Self {
         Self {

@@ -30,7 +30,7 @@ pub use error::QuestionError;
 pub use fragments::Fragmented;
 pub use held::{ForeignRow, Held};
 pub use question::{Answer, Condition, DEEPEST, MOST_COMPARISONS, MOST_TOTALS, Question, Total};
-pub use rows::Found;
+pub use rows::{Found, setting};
 pub use totals::{Group, Measured, WORDS};
 pub use truth::{Truth, truths};
 
@@ -85,12 +85,13 @@ pub async fn ask(
     match &question.answer {
         Answer::Totals { group_by, of } => {
             let sheet = Sheet::new(held, group_by, of)?;
-            let mut words = sheet.words(&question.condition)?;
+            let own = sheet.words(&question.condition)?;
+            let mut words = own.clone();
             party.sum_to(TOTALS, asker, &mut words).await?;
             if party.me() != asker {
                 return Ok(Answered::Totals(Vec::new()));
             }
-            let groups = sheet.read(&words);
+            let groups = sheet.read(&words, &own);
             party.fit(TOTALS, groups.is_some(), NO_TOTALS)?;
             Ok(Answered::Totals(groups.unwrap_or_default()))
         }

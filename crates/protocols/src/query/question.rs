@@ -149,6 +149,7 @@ impl Question {
         for column in self.columns() {
             see_column(schema, column)?;
         }
+        self.see_once(schema)?;
         if !self.condition.is_sound(schema) {
             return Err(QuestionError::Codes);
         }
@@ -163,6 +164,20 @@ impl Question {
             }
         }
         Ok(())
+    }
+
+    /// Sees that nothing is asked for twice: what is answered grows with what is listed.
+    fn see_once(&self, schema: &Schema) -> Result<(), QuestionError> {
+        let name = |column: usize| schema.attributes()[column].name.clone();
+        let twice = match &self.answer {
+            Answer::Rows { columns } => first_twice(columns).copied().map(name),
+            Answer::Totals { group_by, of } => {
+                let column = first_twice(group_by).copied().map(name);
+                let total = first_twice(of).map(|total| total.column().map(name));
+                column.or_else(|| total.map(|column| column.unwrap_or_else(|| String::from("*"))))
+            }
+        };
+        twice.map_or(Ok(()), |column| Err(QuestionError::Twice { column }))
     }
 
     /// Every column that the question names, ascending.
@@ -189,6 +204,12 @@ impl Total {
             Self::Present(column) | Self::Sum(column) => Some(*column),
         }
     }
+}
+
+/// The first of a list that stands there a second time.
+fn first_twice<T: Eq + std::hash::Hash>(list: &[T]) -> Option<&T> {
+    let mut seen = std::collections::HashSet::new();
+    list.iter().find(|one| !seen.insert(*one))
 }
 
 /// Sees that a column can be asked about.

@@ -23,6 +23,8 @@ pub const WORDS: usize = 4;
 const FINEST: i32 = 40;
 /// Bits of a word that numbers may fill; signs and sums of roundings have the rest.
 const BITS: i32 = 61;
+/// What arithmetic with fractions may take from a number, as a part of it.
+const LAST_BITS: f64 = 1e-9;
 
 /// A total of all rows that satisfy a condition.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -58,8 +60,10 @@ pub(super) struct Sheet<'h> {
 /// How the numbers of a total are rounded.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
-    /// What one record adds at most, without its sign.
-    most: i64,
+    /// What one record adds at least, zero or less.
+    least: i64,
+    /// What one record adds at most, zero or more.
+    greatest: i64,
     /// Estimates are multiples of two to the power of minus this.
     estimate: i32,
     /// Variances likewise.
@@ -130,40 +134,66 @@ impl<'h> Sheet<'h> {
         Ok(words)
     }
 
-    /// The totals that words stand for, of the groups that some row may be in. `None` where no rows could
-    /// add up to the words.
-    pub(super) fn read(&self, words: &[u64]) -> Option<Vec<Group>> {
+    /// The totals that words stand for, of the groups that some row may be in; `own` are the words of this
+    /// table's own rows. `None` where no rows of the joint table could add up to the words: neither all rows,
+    /// nor those of the others, nor those of all groups together, since a row is in one group.
+    pub(super) fn read(&self, words: &[u64], own: &[u64]) -> Option<Vec<Group>> {
+        let records = self.held.records();
+        let of_others = records.checked_sub(self.held.rows() as u64)?;
         let mut groups = Vec::new();
-        let width = self.of.len() * WORDS;
-        for (place, words) in words.chunks_exact(width.max(1)).enumerate() {
-            let totals = words.chunks_exact(WORDS).zip(&self.scales);
-            let totals: Vec<Measured> = totals
-                .map(|(words, scale)| scale.read(words, self.held.records()))
-                .collect::<Option<_>>()?;
+        let mut together = vec![(0i64, 0i64); self.of.len()];
+        let width = (self.of.len() * WORDS).max(1);
+        let places = words.chunks_exact(width).zip(own.chunks_exact(width));
+        for (place, (words, own)) in places.enumerate() {
+            let mut totals = Vec::with_capacity(self.of.len());
+            let each = words.chunks_exact(WORDS).zip(own.chunks_exact(WORDS));
+            for ((words, own), (scale, sum)) in each.zip(self.scales.iter().zip(&mut together)) {
+                let others: Vec<u64> = words
+                    .iter()
+                    .zip(own)
+                    .map(|(all, own)| all.wrapping_sub(*own))
+                    .collect();
+                scale.read(&others, of_others)?;
+                let total = scale.read(words, records)?;
+                *sum = (
+                    sum.0.checked_add(total.low)?,
+                    sum.1.checked_add(total.high)?,
+                );
+                totals.push(total);
+            }
             groups.push(Group {
                 key: self.keys.cells(self.held, place as u64),
                 totals,
             });
         }
-        Some(groups)
+        let fits = |((low, high), scale): (&(i64, i64), &Scale)| {
+            let (least, most) = scale.of_records(records);
+            least <= *low && *high <= most
+        };
+        together
+            .iter()
+            .zip(&self.scales)
+            .all(fits)
+            .then_some(groups)
     }
 }
 
 impl Scale {
     fn of(held: &Held, total: Total) -> Result<Self, QuestionError> {
         let domain = |column: usize| &held.schema().attributes()[column].domain;
-        let most = match total {
-            Total::Records | Total::Present(_) => 1,
+        let (least, greatest) = match total {
+            Total::Records | Total::Present(_) => (0, 1),
             Total::Sum(column) => match domain(column) {
                 Domain::Integer(numbers) => {
-                    let last = domain(column).size().saturating_sub(1);
-                    let ends = [numbers.value(0), numbers.value(last)];
-                    ends.iter().map(|end| end.unsigned_abs()).max().unwrap_or(0)
+                    let missing = u32::from(domain(column).missing_code().is_some());
+                    let last = domain(column).size().saturating_sub(1 + missing);
+                    (numbers.value(0).min(0), numbers.value(last).max(0))
                 }
                 // A question that sums what is no number is refused before.
-                _ => 0,
+                _ => (0, 0),
             },
         };
+        let most = least.unsigned_abs().max(greatest.unsigned_abs());
         let bits = |number: u64| (u64::BITS - number.leading_zeros()) as i32;
         let room = BITS - bits(held.records()) - bits(most);
         if room < 0 {
@@ -174,11 +204,17 @@ impl Scale {
             });
         }
         Ok(Self {
-            // Below 2^61.
-            most: most as i64,
+            least,
+            greatest,
             estimate: room.min(FINEST),
             variance: (room - bits(most)).min(FINEST),
         })
+    }
+
+    /// The least and the most that so many records add up to. Both are below 2^61, as the scale was chosen.
+    const fn of_records(&self, records: u64) -> (i64, i64) {
+        let records = records as i64;
+        (self.least * records, self.greatest * records)
     }
 
     /// The total that words stand for, unless no rows of a table of so many records add up to it.
@@ -187,21 +223,23 @@ impl Scale {
             return None;
         };
         let (low, high) = (*low as i64, *high as i64);
-        // Rounding takes at most half a unit of each record.
-        let slack = records as f64;
-        let estimate = *estimate as i64 as f64;
-        let estimate_slack = slack / power(self.estimate);
-        let estimate = estimate / power(self.estimate);
+        let (least, most) = self.of_records(records);
+        if least > low || low > high || high > most {
+            return None;
+        }
+        // Of each record, rounding takes at most half a unit, and arithmetic the last bits of a number.
+        let widest = (self.greatest - self.least) as f64;
+        let slack = |exponent: i32, number: f64| {
+            records as f64 * (power(-exponent) + number.max(1.0) * LAST_BITS)
+        };
+        let estimate = *estimate as i64 as f64 / power(self.estimate);
+        let around = slack(self.estimate, widest);
         let variance = *variance as i64 as f64 / power(self.variance);
-        // Below 2^61, as the scale was chosen.
-        let most = self.most * records as i64;
-        let fits = -most <= low
-            && low <= high
-            && high <= most
-            && low as f64 - estimate_slack <= estimate
-            && estimate <= high as f64 + estimate_slack
-            && (0.0..=self.most as f64 * most as f64 + slack / power(self.variance))
-                .contains(&variance);
+        // What lies between two numbers has at most the variance of a coin between them.
+        let most_variance =
+            (high - low) as f64 * widest / 4.0 + slack(self.variance, widest * widest);
+        let fits = (low as f64 - around..=high as f64 + around).contains(&estimate)
+            && (0.0..=most_variance).contains(&variance);
         fits.then(|| Measured {
             low,
             estimate: estimate.clamp(low as f64, high as f64),

@@ -10,11 +10,12 @@ use hedgerow_data::{
 };
 use hedgerow_protocols::Error;
 use hedgerow_protocols::query::{
-    Answer, Answered, CodeSet, Condition, Group, Held, Question, Total, ask, discloses,
+    Answer, Answered, CodeSet, Condition, FOUND, Group, Held, Question, QuestionError, ROWS,
+    TOTALS, Total, ask, discloses,
 };
 use hedgerow_smc::memory::Simulation;
 use hedgerow_smc::order::RUNNING;
-use hedgerow_smc::{Party, Security, Seed, Settings, Site};
+use hedgerow_smc::{Generator, Items, Party, Security, Seed, Settings, Site};
 use proptest::prelude::*;
 
 /// Columns with every kind of domain; the sizes of their domains are beside them.
@@ -407,4 +408,236 @@ fn settings(security: Security) -> Settings {
         Security::Hardened => Settings::hardened(),
         Security::Published => Settings::published(),
     }
+}
+
+/// Ten people: five in one class of two ages and one sex, five in another.
+fn two_classes() -> Vec<Person> {
+    let person = |place: u32| {
+        let class = place % 2;
+        let values = vec![4 * class + place % 3 % 2, class, 2, place % 11, place % 3];
+        let cells = values
+            .iter()
+            .enumerate()
+            .map(|(column, value)| match column {
+                0 => Cell::Interval(4 * class, 4 * class + 1),
+                _ => Cell::Interval(*value, *value),
+            });
+        Person {
+            cells: cells.collect(),
+            values,
+        }
+    };
+    (0..10).map(person).collect()
+}
+
+/// Three sites, of which the last does something else than its part; what the first, which asks, gets.
+fn with_a_liar<F>(
+    question: &Question,
+    security: Security,
+    lie: impl Fn(Party) -> F,
+) -> Result<Answered, Error>
+where
+    F: Future<Output = Result<(), Error>>,
+{
+    let (schema, people) = (schema(), two_classes());
+    let parts = [&people[..4], &people[4..9], &people[9..]];
+    let held = parts.map(|own| local(&schema, &people, own));
+    let outcome = Simulation::new(3, 7)
+        .settings(settings(security))
+        .run(|mut party| {
+            let (held, lie) = (&held[party.me().index()], &lie);
+            async move {
+                if party.me() == Site::new(2) {
+                    lie(party).await?;
+                    return Ok(None);
+                }
+                ask(&mut party, held, question, Site::new(0))
+                    .await
+                    .map(Some)
+            }
+        });
+    let mut results = outcome.results.into_iter();
+    results.next().unwrap().map(Option::unwrap)
+}
+
+/// Whatever a site adds to a sum, an answer is one that rows of the table could give: the numbers of the
+/// others are bounded by how many records they have and by the column's range.
+#[test]
+fn totals_that_no_rows_add_up_to_are_refused() {
+    const ONE: u64 = 1 << 40;
+    let young = Condition::Within {
+        column: 0,
+        codes: CodeSet::new([(0, 0)]),
+    };
+    let asked = |of: Total, group_by: &[usize]| question(young.clone(), group_by, &[of]);
+    let minus = |number: u64| number.wrapping_neg();
+    // The others have six records; the second site's own five say low 0, high 2 or 3.
+    let wrong: [(Total, &[usize], Vec<u64>); 10] = [
+        // A count below nothing, with which the sum is below nothing, or below this site's own.
+        (
+            Total::Records,
+            &[],
+            vec![minus(9), minus(9), minus(9 * ONE), 0],
+        ),
+        (Total::Records, &[], vec![minus(1), 0, 0, 0]),
+        // More records than the others have.
+        (Total::Records, &[], vec![5, 5, 5 * ONE, 0]),
+        (Total::Records, &[], vec![0, u64::MAX / 2, 0, 0]),
+        // Least above most, an estimate outside, a variance that no estimate has.
+        (Total::Records, &[], vec![5, 1, ONE, 0]),
+        (Total::Records, &[], vec![0, 0, 4 * ONE, 0]),
+        (Total::Records, &[], vec![0, 0, 0, 4 * ONE]),
+        (Total::Records, &[], vec![0, 0, 0, minus(4 * ONE)]),
+        // A sum of five times thirty and more; one below five times minus twenty.
+        (Total::Sum(3), &[], vec![0, 400, 0, 0]),
+        (Total::Sum(3), &[], vec![minus(400), 0, 0, 0]),
+    ];
+    for (of, group_by, words) in wrong {
+        let words = &words;
+        for security in [Security::Hardened, Security::Published] {
+            let answer = with_a_liar(&asked(of, group_by), security, |mut party| async move {
+                let mut lies = words.clone();
+                Ok(party.sum_to(TOTALS, Site::new(0), &mut lies).await?)
+            });
+            let error = answer.unwrap_err().to_string();
+            assert!(
+                error.contains("totals that no rows of the table add up to"),
+                "{words:?}: {error}"
+            );
+        }
+    }
+    // Six more records in each of two groups are more than there are, though not in one of them.
+    let by_sex = question(Condition::everything(), &[1], &[Total::Records]);
+    let lie = |each: u64| {
+        with_a_liar(&by_sex, Security::Hardened, move |mut party| async move {
+            let mut lies = [each, each, each * ONE, 0].repeat(2);
+            Ok(party.sum_to(TOTALS, Site::new(0), &mut lies).await?)
+        })
+    };
+    assert!(lie(3).is_err());
+    assert!(lie(0).is_ok());
+}
+
+/// Rows of a peer are rows of a class, with values that there are, and satisfy the condition.
+#[test]
+fn rows_of_no_class_or_of_another_question_are_refused() {
+    let old = Condition::Within {
+        column: 0,
+        codes: CodeSet::new([(4, 10)]),
+    };
+    let question = Question {
+        condition: old,
+        answer: Answer::Rows {
+            columns: vec![1, 4],
+        },
+    };
+    // Places of the cells of age and sex, and a code.
+    let lie = |item: [u32; 3], security: Security| {
+        with_a_liar(&question, security, move |mut party| async move {
+            let mut found = [1];
+            party.sum(FOUND, &mut found).await?;
+            let decoy = |_: &mut Generator| [1u32, 1, 0].map(u32::to_be_bytes).concat();
+            let shape = Items {
+                width: 12,
+                capacity: found[0] as usize,
+                domain: 6.0,
+                decoy: &decoy,
+            };
+            let mut items = vec![item.map(u32::to_be_bytes).concat()];
+            Ok(party.union(ROWS, &shape, &mut items).await?)
+        })
+    };
+    for security in [Security::Hardened, Security::Published] {
+        assert!(lie([1, 1, 2], security).is_ok());
+        for wrong in [[1, 0, 2], [0, 0, 2], [1, 1, 3], [2, 1, 0], [1, u32::MAX, 0]] {
+            let error = lie(wrong, security).unwrap_err().to_string();
+            assert!(
+                error.contains("rows that are not of the table"),
+                "{wrong:?}: {error}"
+            );
+        }
+    }
+}
+
+/// What is answered grows with what is listed, so a peer's list has everything once.
+#[test]
+fn a_question_that_asks_for_the_same_twice_is_refused() {
+    let rows = |columns: Vec<usize>| Question {
+        condition: Condition::everything(),
+        answer: Answer::Rows { columns },
+    };
+    let twice = [
+        rows(vec![4; 100_000]),
+        question(Condition::everything(), &[1, 0, 1], &[Total::Records]),
+        question(
+            Condition::everything(),
+            &[],
+            &[Total::Sum(3), Total::Sum(3)],
+        ),
+        question(
+            Condition::everything(),
+            &[],
+            &[Total::Records, Total::Records],
+        ),
+    ];
+    for (question, column) in twice.iter().zip(["disease", "sex", "cost", "*"]) {
+        let column = column.to_owned();
+        assert_eq!(
+            question.check(&schema()),
+            Err(QuestionError::Twice { column })
+        );
+    }
+    let each = [Total::Records, Total::Sum(3), Total::Present(3)];
+    assert_eq!(
+        question(Condition::everything(), &[1, 0], &each).check(&schema()),
+        Ok(())
+    );
+}
+
+/// A random item that could not be an answer would be known for what it is.
+#[test]
+fn random_items_are_rows_that_the_answer_could_have() {
+    let (schema, people) = (schema(), two_classes());
+    let parts = [&people[..4], &people[4..9], &people[9..]];
+    let held = parts.map(|own| local(&schema, &people, own));
+    // The second class, and two of three diseases.
+    let condition = Condition::All(vec![
+        Condition::Within {
+            column: 0,
+            codes: CodeSet::new([(5, 9)]),
+        },
+        Condition::Within {
+            column: 4,
+            codes: CodeSet::new([(1, 2)]),
+        },
+    ]);
+    let question = Question {
+        condition,
+        answer: Answer::Rows { columns: vec![4] },
+    };
+    let simulation = Simulation::new(3, 11).settings(Settings::published());
+    let outcome = simulation.run(|mut party| {
+        let (held, question) = (&held[party.me().index()], &question);
+        async move {
+            party.keep_witness();
+            ask(&mut party, held, question, Site::new(0)).await?;
+            Ok::<_, Error>(party.take_witness().unwrap())
+        }
+    });
+    let mut random = 0;
+    for witness in outcome.into_values().unwrap() {
+        let [union] = witness.unions.as_slice() else {
+            panic!("one union");
+        };
+        // Two rows could be answers: the second class with each of two diseases.
+        assert!(
+            union
+                .seen
+                .iter()
+                .all(|word| [1 << 32 | 1, 1 << 32 | 2].contains(word))
+        );
+        assert!((1.9..2.1).contains(&union.domain), "{}", union.domain);
+        random += union.seen.len();
+    }
+    assert!(random >= 100);
 }

@@ -69,9 +69,10 @@ impl Setting {
         (self.domain * share / others * factor).ceil().max(0.0) as usize
     }
 
-    /// The probability that a random item is not among the other sites' items (equation 3).
+    /// The probability that a random item is not among the other sites' items (equation 3). Where the size of
+    /// the domain is an estimate, the union may have more items.
     fn miss(&self) -> f64 {
-        (self.domain - self.united + self.leader) / self.domain
+        ((self.domain - self.united + self.leader) / self.domain).clamp(0.0, 1.0)
     }
 }
 
@@ -112,5 +113,8 @@ mod tests {
             ..PAPER
         };
         assert_eq!(known.decoys_for_set_exposure(0.02), None);
+        let beyond = Setting::even(20, 100.0, 1_000.0);
+        assert_eq!(beyond.set_exposure(7), 0.0);
+        assert_eq!(beyond.decoys_for_set_exposure(0.02), Some(0));
     }
 }

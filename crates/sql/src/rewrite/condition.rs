@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::DataType;
 use chrono::{DateTime, NaiveDate, Utc};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -10,9 +11,11 @@ use datafusion::logical_expr::{Expr, Operator};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::sql::sqlparser::ast;
 use hedgerow::query::Names;
+use hedgerow_data::Domain;
 use hedgerow_protocols::query::Condition;
 
 use super::functions::{Marked, marked};
+use super::refuse::plain;
 use super::words::words;
 use crate::error::SqlError;
 use crate::table::StudyTable;
@@ -21,25 +24,25 @@ use crate::table::StudyTable;
 pub(super) fn condition(expression: &Expr, table: &StudyTable) -> Result<Condition, SqlError> {
     let source = table.source();
     let names = Names::new(source.schema(), source.name());
-    joined(&folded(expression.clone())?, &names)
+    joined(&folded(expression.clone())?, &names, table)
 }
 
 /// Comparisons joined by `AND`, `OR` and `NOT`. A chain of one operator is as deep as it is long, so it is
 /// walked, not descended.
-fn joined(expression: &Expr, names: &Names<'_>) -> Result<Condition, SqlError> {
+fn joined(expression: &Expr, names: &Names<'_>, table: &StudyTable) -> Result<Condition, SqlError> {
     match expression {
-        Expr::Alias(alias) => joined(&alias.expr, names),
-        Expr::Not(inner) => Ok(Condition::Not(Box::new(joined(inner, names)?))),
+        Expr::Alias(alias) => joined(&alias.expr, names, table),
+        Expr::Not(inner) => Ok(Condition::Not(Box::new(joined(inner, names, table)?))),
         Expr::BinaryExpr(binary) if matches!(binary.op, Operator::And | Operator::Or) => {
             let parts = chain(expression, binary.op).into_iter();
-            let parts = parts.map(|part| joined(part, names));
+            let parts = parts.map(|part| joined(part, names, table));
             let parts = parts.collect::<Result<_, _>>()?;
             Ok(match binary.op {
                 Operator::And => Condition::All(parts),
                 _ => Condition::Any(parts),
             })
         }
-        comparison => Ok(names.condition(&written(comparison)?)?),
+        comparison => Ok(names.condition(&written(comparison, table)?)?),
     }
 }
 
@@ -55,6 +58,18 @@ fn chain(expression: &Expr, operator: Operator) -> Vec<&Expr> {
     parts.push(rest);
     parts.reverse();
     parts
+}
+
+/// An expression over columns of a schema, with types put in and functions that stand for others replaced.
+pub(super) fn simplified(expression: Expr, schema: &DFSchema) -> Result<Expr, SqlError> {
+    let context = SimplifyContext::builder()
+        .with_schema(Arc::new(schema.clone()))
+        .with_query_execution_start_time(Some(Utc::now()))
+        .build();
+    let simplifier = ExprSimplifier::new(context);
+    let coerced = simplifier.coerce(expression, schema);
+    let simplified = coerced.and_then(|expression| simplifier.simplify(expression));
+    simplified.map_err(SqlError::planning)
 }
 
 /// The expression with every part that speaks of no column as a constant.
@@ -89,14 +104,17 @@ pub(super) fn folded(expression: Expr) -> Result<Expr, SqlError> {
 }
 
 /// An expression as SQL has it.
-fn written(expression: &Expr) -> Result<ast::Expr, SqlError> {
-    let boxed = |inner: &Expr| Ok::<_, SqlError>(Box::new(written(inner)?));
+fn written(expression: &Expr, table: &StudyTable) -> Result<ast::Expr, SqlError> {
+    let boxed = |inner: &Expr| Ok::<_, SqlError>(Box::new(written(inner, table)?));
+    let cast = |inner: &Expr, to: &DataType| match is_kept(inner, to, table) {
+        true => written(inner, table),
+        false => Err(no_condition(expression)),
+    };
     Ok(match expression {
-        Expr::Alias(alias) => written(&alias.expr)?,
+        Expr::Alias(alias) => written(&alias.expr, table)?,
         Expr::Column(column) => ast::Expr::Identifier(ast::Ident::new(&column.name)),
-        // What a cast does to a column changes nothing about which values are meant.
-        Expr::Cast(cast) => written(&cast.expr)?,
-        Expr::TryCast(cast) => written(&cast.expr)?,
+        Expr::Cast(of) => cast(&of.expr, of.field.data_type())?,
+        Expr::TryCast(of) => cast(&of.expr, of.field.data_type())?,
         Expr::Literal(value, _) => ast::Expr::Value(literal(value).into()),
         Expr::IsNull(inner) => ast::Expr::IsNull(boxed(inner)?),
         Expr::IsNotNull(inner) => ast::Expr::IsNotNull(boxed(inner)?),
@@ -116,7 +134,11 @@ fn written(expression: &Expr) -> Result<ast::Expr, SqlError> {
         },
         Expr::InList(list) => ast::Expr::InList {
             expr: boxed(&list.expr)?,
-            list: list.list.iter().map(written).collect::<Result<_, _>>()?,
+            list: list
+                .list
+                .iter()
+                .map(|value| written(value, table))
+                .collect::<Result<_, _>>()?,
             negated: list.negated,
         },
         Expr::Like(like) => {
@@ -144,12 +166,41 @@ fn written(expression: &Expr) -> Result<ast::Expr, SqlError> {
         }
         call => match marked(call) {
             Some((Marked::Under, arguments)) => {
-                let arguments = arguments.iter().map(written);
+                let arguments = arguments.iter().map(|argument| written(argument, table));
                 under(arguments.collect::<Result<_, _>>()?)
             }
             _ => return Err(no_condition(expression)),
         },
     })
+}
+
+/// Whether a cast of a column keeps which values are meant and how they compare: numbers as text would compare
+/// as text, and a narrow type has not all of them.
+fn is_kept(inner: &Expr, to: &DataType, table: &StudyTable) -> bool {
+    let Expr::Column(column) = plain(inner) else {
+        return false;
+    };
+    let Some(column) = table.column(&column.name) else {
+        return false;
+    };
+    let domain = &table.source().schema().attributes()[column.attribute].domain;
+    match domain {
+        Domain::Integer(numbers) => {
+            let ends = [0, domain.size().saturating_sub(1)].map(|code| numbers.value(code));
+            match to {
+                DataType::Int64 => true,
+                DataType::Int32 => ends.iter().all(|end| i32::try_from(*end).is_ok()),
+                DataType::Float64 => ends.iter().all(|end| end.unsigned_abs() < 1 << 53),
+                DataType::Decimal128(precision, 0) => *precision > 18,
+                _ => false,
+            }
+        }
+        Domain::Date(_) => matches!(
+            to,
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)
+        ),
+        Domain::Category(_) | Domain::Text => to.is_string(),
+    }
 }
 
 /// `under(…)` as SQL has it.
@@ -209,8 +260,25 @@ fn literal(value: &ScalarValue) -> ast::Value {
         ScalarValue::TimestampNanosecond(Some(at), _) => {
             text(moment(Some(DateTime::from_timestamp_nanos(*at)), value))
         }
+        ScalarValue::Decimal128(Some(digits), _, scale) => {
+            ast::Value::Number(decimal(*digits, *scale), false)
+        }
         number if number.data_type().is_numeric() => ast::Value::Number(number.to_string(), false),
         other => text(other.to_string()),
+    }
+}
+
+/// A decimal number as it is written.
+fn decimal(digits: i128, scale: i8) -> String {
+    let Ok(places) = usize::try_from(scale) else {
+        return format!("{digits}{}", "0".repeat(usize::from(scale.unsigned_abs())));
+    };
+    let sign = if digits < 0 { "-" } else { "" };
+    let text = format!("{:0>width$}", digits.unsigned_abs(), width = places + 1);
+    let (whole, part) = text.split_at(text.len() - places);
+    match part.trim_end_matches('0') {
+        "" => format!("{sign}{whole}"),
+        part => format!("{sign}{whole}.{part}"),
     }
 }
 

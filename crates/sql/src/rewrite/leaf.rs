@@ -10,6 +10,7 @@ use hedgerow_data::Role;
 use hedgerow_protocols::query::Condition;
 use std::sync::Arc;
 
+use super::cells::is_made_of;
 use super::condition::{condition, folded};
 use super::functions::{Marked, marked};
 use super::refuse::refuse_uncertain;
@@ -238,8 +239,7 @@ impl Leaf {
             Ok(condition) => Ok(Some(condition)),
             // What is no comparison with constants can still be said of values that rows have as they are.
             Err(SqlError::Refused(AskError::NotAnswered { what, instead })) => {
-                let uncertain = filter.exists(|part| Ok(self.is_cells(part)));
-                match uncertain.map_err(SqlError::planning)? {
+                match is_made_of(filter, &|part| self.is_cells(part)) {
                     true => Err(SqlError::not_answered(what, instead)),
                     false => Ok(None),
                 }
@@ -354,6 +354,8 @@ impl Leaf {
                 bounds: Vec::new(),
             },
             has_rows: true,
+            is_uncertain: !is_exact,
+            is_bounded: false,
         })
     }
 

@@ -7,30 +7,33 @@
 //! stands above is left as it is, except that columns are carried along: the share of a row, and the bounds of
 //! a total. What would take a cell for a value is refused ([`refuse`]).
 
+mod cells;
 mod condition;
 mod functions;
 mod leaf;
 mod refuse;
+mod size;
 mod totals;
 mod words;
 
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, ExprSchema, TableReference};
+use datafusion::common::{Column, TableReference};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::{Aggregate, Analyze, Explain, Subquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 
 pub(crate) use functions::{aggregates, scalars};
+pub(crate) use size::see_size;
 
 use crate::error::SqlError;
 use crate::mode::Mode;
-use crate::table::is_cells;
+use cells::{Columns, is_made_of};
 use functions::with_own;
 use leaf::{Leaf, has_subquery};
-use refuse::{plain, refuse_uncertain};
+use refuse::{no_join, plain, refuse_uncertain};
 use words::words;
 
 /// A plan that asks the table.
@@ -39,6 +42,10 @@ struct Rewritten {
     carried: Carried,
     /// Whether rows of the table stand in it that no total has counted.
     has_rows: bool,
+    /// Whether some of these rows only may satisfy the conditions by which they were chosen.
+    is_uncertain: bool,
+    /// Whether totals stand in it that are known within bounds only.
+    is_bounded: bool,
 }
 
 /// Columns that a plan has beside those that were written.
@@ -147,7 +154,7 @@ impl Rewriter<'_> {
                         .and_then(LogicalPlanBuilder::build)
                         .map_err(SqlError::planning)?,
                     carried: input.carried.of(&alias.alias),
-                    has_rows: input.has_rows,
+                    ..input
                 })
             }
             _ => self.other(plan),
@@ -205,17 +212,27 @@ impl Rewriter<'_> {
     fn other(&self, plan: LogicalPlan) -> Result<Rewritten, SqlError> {
         let expressions = self.expressions(&plan)?;
         let mut inputs = Vec::new();
-        let mut has_rows = false;
+        let (mut has_rows, mut is_bounded) = (false, false);
         for input in plan.inputs() {
             let rewritten = self.walk(input.clone())?;
-            if rewritten.carried.share.is_some() {
+            if rewritten.is_uncertain {
                 return Err(SqlError::not_answered(
                     format!("{} of rows that only may satisfy a condition", step(&plan)),
                     "ask for totals of the table itself, or write certain(…) or possible(…) in WHERE to choose rows",
                 ));
             }
             has_rows |= rewritten.has_rows;
+            is_bounded |= rewritten.is_bounded;
             inputs.push(stripped(rewritten, input)?);
+        }
+        if let LogicalPlan::Join(join) = &plan {
+            let (left, right) = (Columns::of(&join.left), Columns::of(&join.right));
+            for (own, other) in &join.on {
+                let is_own = is_made_of(own, &|part| left.is_cells(part));
+                if is_own != is_made_of(other, &|part| right.is_cells(part)) {
+                    return Err(no_join(own, other));
+                }
+            }
         }
         if has_rows && matches!(plan, LogicalPlan::Join(_)) {
             return Err(SqlError::not_answered(
@@ -228,6 +245,7 @@ impl Rewriter<'_> {
         let plan = plan.and_then(LogicalPlan::recompute_schema);
         Ok(Rewritten {
             has_rows,
+            is_bounded,
             ..plain_plan(plan.map_err(SqlError::planning)?)
         })
     }
@@ -235,14 +253,8 @@ impl Rewriter<'_> {
     /// The expressions of a step above the table: none takes a cell for a value, and the queries inside ask
     /// the table.
     fn expressions(&self, plan: &LogicalPlan) -> Result<Vec<Expr>, SqlError> {
-        let inputs = plan.inputs();
-        let cells = |part: &Expr| match part {
-            Expr::Column(column) => inputs.iter().any(|input| {
-                let field = input.schema().field_from_column(column);
-                field.is_ok_and(|field| is_cells(field))
-            }),
-            _ => false,
-        };
+        let inputs: Vec<Columns> = plan.inputs().into_iter().map(Columns::of).collect();
+        let cells = |part: &Expr| inputs.iter().any(|input| input.is_cells(part));
         let mut expressions = Vec::new();
         for expression in plan.expressions() {
             refuse_uncertain(&expression, &cells, false)?;
@@ -259,7 +271,13 @@ impl Rewriter<'_> {
         let subquery = |subquery: &Subquery| {
             let plan = subquery.subquery.as_ref();
             let rewritten = self.walk(plan.clone())?;
-            if rewritten.carried.share.is_some() {
+            if rewritten.is_bounded && self.mode != Mode::Estimate {
+                return Err(SqlError::not_answered(
+                    "a subquery for totals that are known within bounds only",
+                    "ask for it first and write its number, or SET hedgerow.answer = 'estimate'",
+                ));
+            }
+            if rewritten.is_uncertain {
                 return Err(SqlError::not_answered(
                     "a subquery for rows that only may satisfy a condition",
                     "write certain(…) or possible(…) in its WHERE to choose rows",
@@ -294,6 +312,8 @@ const fn plain_plan(plan: LogicalPlan) -> Rewritten {
             bounds: Vec::new(),
         },
         has_rows: false,
+        is_uncertain: false,
+        is_bounded: false,
     }
 }
 
@@ -339,7 +359,7 @@ fn project(input: Rewritten, named: Vec<(Column, Expr)>) -> Result<Rewritten, Sq
     Ok(Rewritten {
         plan: plan.map_err(SqlError::planning)?,
         carried,
-        has_rows: input.has_rows,
+        ..input
     })
 }
 

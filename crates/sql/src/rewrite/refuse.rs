@@ -5,22 +5,13 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, Operator};
 
+use super::cells::{is_made_of, of_plan, shows_text};
 use super::functions::{Marked, marked};
 use super::words::words;
 use crate::error::SqlError;
 
-/// Functions of values that take text as it is printed.
-const OF_TEXT: [&str; 7] = [
-    "array_agg",
-    "first_value",
-    "lag",
-    "last_value",
-    "lead",
-    "nth_value",
-    "string_agg",
-];
-
-/// Refuses an expression in which a column of cells (`is_cells`) stands where a value is needed. Inside
+/// Refuses an expression in which a column of cells (`is_cells`), or what is made of one, stands where a value
+/// is needed. Inside
 /// `certain(p)`, `possible(p)` and `share(p)` everything may stand; `allows_judged` says whether these may.
 pub(super) fn refuse_uncertain(
     expression: &Expr,
@@ -47,7 +38,7 @@ pub(super) fn refuse_uncertain(
 }
 
 fn refusal(part: &Expr, is_cells: &dyn Fn(&Expr) -> bool) -> Option<SqlError> {
-    let cells = |inner: &Expr| is_cells(plain(inner)).then(|| name(plain(inner)));
+    let cells = |inner: &Expr| is_made_of(inner, is_cells).then(|| name(inner, is_cells));
     match part {
         Expr::BinaryExpr(binary) => {
             let both = (cells(&binary.left), cells(&binary.right));
@@ -66,11 +57,23 @@ fn refusal(part: &Expr, is_cells: &dyn Fn(&Expr) -> bool) -> Option<SqlError> {
                 _ => Some(no_truth(part)),
             }
         }
-        Expr::Between(between) => cells(&between.expr).map(|_| no_truth(part)),
-        Expr::InList(list) => cells(&list.expr).map(|_| no_truth(part)),
-        Expr::Like(like) | Expr::SimilarTo(like) => cells(&like.expr).map(|_| no_truth(part)),
+        Expr::Between(between) => [&between.expr, &between.low, &between.high]
+            .into_iter()
+            .find_map(|inner| cells(inner))
+            .map(|_| no_truth(part)),
+        Expr::InList(list) => std::iter::once(list.expr.as_ref())
+            .chain(&list.list)
+            .find_map(cells)
+            .map(|_| no_truth(part)),
+        Expr::Like(like) | Expr::SimilarTo(like) => [&like.expr, &like.pattern]
+            .into_iter()
+            .find_map(|inner| cells(inner))
+            .map(|_| no_truth(part)),
         Expr::IsNull(inner) | Expr::IsNotNull(inner) => cells(inner).map(|_| no_truth(part)),
-        Expr::InSubquery(inside) => cells(&inside.expr).map(|_| no_truth(part)),
+        Expr::InSubquery(inside) => {
+            let of_query = || of_plan(&inside.subquery.subquery).contains(&true);
+            (cells(&inside.expr).is_some() || of_query()).then(|| no_truth(part))
+        }
         Expr::Negative(inner) => cells(inner).map(|column| no_number(part, &column)),
         Expr::Case(case) => {
             let operand = case.expr.as_ref()?;
@@ -93,12 +96,17 @@ fn refusal(part: &Expr, is_cells: &dyn Fn(&Expr) -> bool) -> Option<SqlError> {
         }
         Expr::AggregateFunction(call) => {
             let column = call.params.args.iter().find_map(cells)?;
-            let is_text = OF_TEXT.contains(&call.func.name()) && !call.params.distinct;
+            let is_text = shows_text(call.func.name()) && !call.params.distinct;
             (!is_text).then(|| no_total(part, call.func.name(), &column))
         }
         Expr::WindowFunction(call) => {
+            // An order of texts is no order of values.
+            let mut order = call.params.order_by.iter();
+            if let Some(column) = order.find_map(|by| cells(&by.expr)) {
+                return Some(no_number(part, &column));
+            }
             let column = call.params.args.iter().find_map(cells)?;
-            let is_text = OF_TEXT.contains(&call.fun.name());
+            let is_text = shows_text(call.fun.name());
             (!is_text).then(|| no_total(part, call.fun.name(), &column))
         }
         _ => None,
@@ -115,11 +123,22 @@ pub(super) fn plain(expression: &Expr) -> &Expr {
     }
 }
 
-fn name(expression: &Expr) -> String {
-    match expression {
-        Expr::Column(column) => column.name.clone(),
-        other => words(other),
-    }
+/// The column of cells in an expression.
+fn name(expression: &Expr, is_cells: &dyn Fn(&Expr) -> bool) -> String {
+    let columns = expression.column_refs();
+    let found = columns
+        .into_iter()
+        .find(|column| is_cells(&Expr::Column((*column).clone())));
+    found.map_or_else(|| words(expression), |column| column.name.clone())
+}
+
+/// Refuses to hold cells against values in a join.
+pub(super) fn no_join(left: &Expr, right: &Expr) -> SqlError {
+    let text = format!("{} = {}", words(left), words(right));
+    SqlError::not_answered(
+        format!("a join by `{text}`, which holds for some values of a cell and not for others,"),
+        "join cells with cells as they are printed, or values with values",
+    )
 }
 
 fn no_truth(part: &Expr) -> SqlError {

@@ -12,6 +12,7 @@ use datafusion::logical_expr::{Case, Expr, LogicalPlanBuilder};
 use hedgerow_data::{Domain, Role};
 use hedgerow_protocols::query::{Answer, Condition, Question, Total};
 
+use super::condition::simplified;
 use super::leaf::{Leaf, Parted};
 use super::refuse::plain;
 use super::words::words;
@@ -74,6 +75,10 @@ pub(super) fn totals(
         leaf.refuse(group)?;
     }
     let parted = leaf.parted()?;
+    // What differs from row to row is no matter of groups.
+    if groups.iter().chain(&parted.of_cells).any(Expr::is_volatile) {
+        return Ok(None);
+    }
     let expressions = [groups.clone(), parted.of_cells.clone()].concat();
     let (expressions, wanted) = leaf.wanted(&expressions)?;
     let mut group_by: Vec<usize> = wanted.iter().flat_map(Wanted::attributes).collect();
@@ -97,6 +102,7 @@ pub(super) fn totals(
             None => return Ok(None),
         }
     }
+    let is_exact = leaf.is_exact(&asking.base, &asking.group_by);
     let source = leaf.table.source();
     for question in &asking.questions {
         let checked = question.check(source.schema());
@@ -108,7 +114,8 @@ pub(super) fn totals(
     let schema = DFSchema::from_unqualified_fields(fields.into(), Default::default());
     let schema = schema.map_err(SqlError::planning)?;
     let physical = |expression: &Expr| {
-        let planned = state.create_physical_expr(expression.clone(), &schema);
+        let expression = simplified(expression.clone(), &schema)?;
+        let planned = state.create_physical_expr(expression, &schema);
         planned.map_err(SqlError::planning)
     };
     let grouped = groups.iter().enumerate().map(|(place, group)| {
@@ -138,8 +145,13 @@ pub(super) fn totals(
         measures,
         line,
     };
+    let is_bounded = !is_exact || with.measures.iter().any(|measure| !measure.is_exact());
     let table = TotalsTable::new(Arc::clone(source), mode, with);
-    named(aggregate, table, groups.len(), mode).map(Some)
+    let rewritten = named(aggregate, table, groups.len(), mode)?;
+    Ok(Some(Rewritten {
+        is_bounded,
+        ..rewritten
+    }))
 }
 
 /// The totals under the names that the aggregate gives them.
@@ -184,6 +196,8 @@ fn named(
             bounds,
         },
         has_rows: false,
+        is_uncertain: false,
+        is_bounded: true,
     })
 }
 

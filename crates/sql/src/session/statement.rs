@@ -5,15 +5,16 @@ use std::ops::ControlFlow;
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, Set, SetExpr,
-    Statement as Sql, TableFactor, VisitMut, VisitorMut,
+    Statement as Sql, TableAlias, TableFactor, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::Token;
-use hedgerow::query::{AskError, Names, tokens};
+use hedgerow::query::{AskError, Names, clause_of, tokens};
 use hedgerow_data::{nearest, quoted_list};
 use hedgerow_protocols::query::QuestionError;
 
+use super::weights::Weights;
 use crate::error::SqlError;
 use crate::mode::Mode;
 use crate::table::StudyTable;
@@ -35,10 +36,8 @@ pub(super) enum Asked {
 /// Reads a statement; anything that is not answered is refused by name.
 pub(super) fn read(sql: &str, table: &StudyTable) -> Result<Asked, SqlError> {
     // What is too long or too deep is refused before the parser sees it.
-    let comparisons = 1 + tokens(sql)?
-        .iter()
-        .filter(|token| joins(&token.token))
-        .count();
+    let tokens = tokens(sql)?;
+    let comparisons = 1 + tokens.iter().filter(|token| joins(&token.token)).count();
     if comparisons > MOST_COMPARISONS {
         let most = MOST_COMPARISONS;
         let error = QuestionError::TooManyComparisons { comparisons, most };
@@ -138,6 +137,7 @@ fn named(query: &mut Query, table: &StudyTable) -> Result<(), SqlError> {
     let mut naming = Naming {
         table,
         with: Vec::new(),
+        weights: Weights::default(),
     };
     match VisitMut::visit(query, &mut naming) {
         ControlFlow::Continue(()) => Ok(()),
@@ -151,6 +151,7 @@ struct Naming<'t> {
     table: &'t StudyTable,
     /// The names of WITH queries.
     with: Vec<String>,
+    weights: Weights,
 }
 
 impl Naming<'_> {
@@ -169,6 +170,12 @@ impl Naming<'_> {
         {
             *name = Ident::with_quote('"', own);
         }
+    }
+
+    /// The columns that a table gets by an alias such as `t(a, b)`.
+    fn columns_of(&self, alias: &mut Option<TableAlias>) {
+        let columns = alias.iter_mut().flat_map(|alias| &mut alias.columns);
+        columns.for_each(|column| self.spell(&mut column.name));
     }
 
     fn table_name(&self, name: &mut ObjectName) -> Result<(), SqlError> {
@@ -205,6 +212,12 @@ impl Naming<'_> {
     fn select(&self, select: &mut Select) -> Result<(), SqlError> {
         if select.into.is_some() {
             return Err(SqlError::not_answered("SELECT INTO", ANSWERED));
+        }
+        // A name that is given is spelled like the column of that name, so that both are found by one name.
+        for item in &mut select.projection {
+            if let SelectItem::ExprWithAlias { alias, .. } = item {
+                self.spell(alias);
+            }
         }
         let implied = |item: &SelectItem| match item {
             SelectItem::UnnamedExpr(Expr::Function(function)) => {
@@ -270,37 +283,56 @@ impl VisitorMut for Naming<'_> {
         if !query.locks.is_empty() {
             return ControlFlow::Break(SqlError::not_answered("FOR UPDATE", ANSWERED));
         }
-        if let Some(with) = &query.with {
-            let names = with
-                .cte_tables
-                .iter()
-                .map(|cte| cte.alias.name.value.clone());
-            self.with.extend(names);
+        if let Some(with) = &mut query.with {
+            if with.recursive {
+                let instead = "write a WITH query that does not speak of itself";
+                return ControlFlow::Break(SqlError::not_answered("WITH RECURSIVE", instead));
+            }
+            for cte in &mut with.cte_tables {
+                self.with.push(cte.alias.name.value.clone());
+                let columns = cte.alias.columns.iter_mut();
+                columns.for_each(|column| self.spell(&mut column.name));
+            }
         }
+        self.weights.begin(query);
         match self.body(&mut query.body) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
     }
 
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<SqlError> {
+        match self.weights.end() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        self.weights.table(factor);
+        let clause = clause_of(factor);
         let refused = match factor {
-            TableFactor::Table { name, args, .. } => match args {
-                Some(_) => Some(name.to_string()),
-                None => {
-                    return match self.table_name(name) {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(error) => ControlFlow::Break(error),
-                    };
-                }
-            },
-            TableFactor::Derived { .. } | TableFactor::NestedJoin { .. } => None,
-            other => Some(other.to_string()),
+            TableFactor::Table { .. } if clause.is_some() => clause,
+            TableFactor::Table { name, alias, .. } => {
+                self.columns_of(alias);
+                return match self.table_name(name) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => ControlFlow::Break(error),
+                };
+            }
+            TableFactor::Derived {
+                sample: Some(_), ..
+            } => Some(String::from("TABLESAMPLE of a query")),
+            TableFactor::Derived { alias, .. } | TableFactor::NestedJoin { alias, .. } => {
+                self.columns_of(alias);
+                None
+            }
+            other => Some(format!("`{other}` in place of a table")),
         };
         match refused {
             None => ControlFlow::Continue(()),
             Some(what) => ControlFlow::Break(SqlError::not_answered(
-                format!("`{what}` in place of a table"),
+                what,
                 format!("the table is \"{}\"", self.table.source().name()),
             )),
         }

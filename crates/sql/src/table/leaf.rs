@@ -1,4 +1,4 @@
-//! A leaf of a plan: one partition with one batch, which is the answer to questions.
+//! A leaf of a plan: one partition, which is the answer to questions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -16,7 +16,10 @@ use datafusion::physical_plan::{
     ReplaceChildrenOptions, SendableRecordBatchStream,
 };
 use futures_util::future::BoxFuture;
-use futures_util::stream;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+/// Rows of a batch: what an expression makes of a row may be large.
+const ROWS: usize = 1024;
 
 /// What asks the questions of a leaf.
 pub(super) trait Asking: fmt::Debug + Send + Sync {
@@ -105,13 +108,20 @@ impl ExecutionPlan for LeafExec {
         let (asking, projection) = (Arc::clone(&self.asking), self.projection.clone());
         let answer = async move {
             let batch = asking.ask().await?;
-            Ok(match projection {
+            Ok::<_, DataFusionError>(match projection {
                 Some(projection) => batch.project(&projection)?,
                 None => batch,
             })
         };
         let schema = Arc::clone(self.properties.equivalence_properties().schema());
-        let stream = RecordBatchStreamAdapter::new(schema, stream::once(answer));
+        let batches = stream::once(answer).map_ok(|batch| {
+            let starts = (0..batch.num_rows().max(1)).step_by(ROWS);
+            let part = move |start: usize| {
+                batch.slice(start, ROWS.min(batch.num_rows().saturating_sub(start)))
+            };
+            stream::iter(starts.map(part)).map(Ok)
+        });
+        let stream = RecordBatchStreamAdapter::new(schema, batches.try_flatten());
         Ok(Box::pin(stream))
     }
 }

@@ -75,6 +75,13 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
+    /// Whether the total follows from the table for sure.
+    pub(crate) const fn is_exact(&self) -> bool {
+        match self {
+            Self::Total { is_exact, .. } | Self::Mean { is_exact, .. } => *is_exact,
+        }
+    }
+
     /// The types of the columns of a total: one, or four where bounds are asked for.
     fn types(&self, mode: Mode) -> Vec<DataType> {
         let (whole, real) = (DataType::Int64, DataType::Float64);
@@ -207,6 +214,8 @@ impl TotalsTable {
         let mut is_kept = vec![true; keys.len()];
         for condition in &self.with.keep {
             let array = condition.evaluate(&batch)?.into_array(keys.len())?;
+            // A condition that is nothing but NULL has a type of its own.
+            let array = arrow::compute::cast(&array, &DataType::Boolean)?;
             let truths = array.as_boolean();
             for (row, is_kept) in is_kept.iter_mut().enumerate() {
                 *is_kept &= truths.is_valid(row) && truths.value(row);

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use hedgerow::{Options, Study, Table, anonymize};
+use hedgerow::query::Released;
+use hedgerow::{Options, Release, Sites, Study, Table, anonymize, simulate};
 use hedgerow_sql::{Limits, Mode, ReleaseSource, Session};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -19,6 +20,14 @@ struct Raw {
 }
 
 fn linked() -> (Vec<Raw>, PathBuf, tempfile::TempDir) {
+    released(|study| study, false)
+}
+
+/// A release of the example's study, changed by `change`, by one table or by simulated sites.
+fn released(
+    change: fn(String) -> String,
+    is_simulated: bool,
+) -> (Vec<Raw>, PathBuf, tempfile::TempDir) {
     let example = PathBuf::from(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../examples/linked-patients"
@@ -58,9 +67,19 @@ fn linked() -> (Vec<Raw>, PathBuf, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("all.csv");
     std::fs::write(&path, text).unwrap();
-    let study = Study::open(example.join("study.toml")).unwrap();
+    let study = std::fs::read_to_string(example.join("study.toml")).unwrap();
+    let study = Study::parse(change(study), &example).unwrap();
     let release = folder.path().join("release");
-    anonymize(&study, &Table::file(path), &Options::new().out(&release)).unwrap();
+    let (table, options) = (Table::file(path), Options::new().out(&release));
+    match is_simulated {
+        true => {
+            let columns = None;
+            simulate(&study, &Sites::Columns { table, columns }, &options).unwrap();
+        }
+        false => {
+            anonymize(&study, &table, &options).unwrap();
+        }
+    }
     (raw, release, folder)
 }
 
@@ -164,5 +183,111 @@ fn totals_across_tables_have_bounds_and_rows_are_refused() {
             refused.is_refusal() && words.contains("different tables"),
             "{sql}: {words}"
         );
+    }
+}
+
+type Truth = Box<dyn Fn(&Raw) -> bool>;
+
+/// A random condition that joins columns of several tables.
+fn condition(random: &mut ChaCha8Rng, depth: usize) -> (String, Truth) {
+    if depth == 0 || random.random_range(0..5) == 0 {
+        let age = random.random_range(0..120);
+        return match random.random_range(0..6) {
+            0 => (format!("age < {age}"), Box::new(move |raw| raw.age < age)),
+            1 => (
+                format!("age BETWEEN 20 AND {age}"),
+                Box::new(move |raw| (20..=age).contains(&raw.age)),
+            ),
+            2 => (
+                String::from("sex = 'male'"),
+                Box::new(|raw| raw.sex == "male"),
+            ),
+            3 => (
+                String::from("diagnosis IN ('asthma', 'angina')"),
+                Box::new(|raw| ["asthma", "angina"].contains(&raw.diagnosis.as_str())),
+            ),
+            4 => (
+                String::from("marker >= 'raised'"),
+                Box::new(|raw| raw.marker != "normal"),
+            ),
+            _ => (
+                String::from("tariff <> 'full'"),
+                Box::new(|raw| raw.tariff != "full"),
+            ),
+        };
+    }
+    let (a, first) = condition(random, depth - 1);
+    let (b, second) = condition(random, depth - 1);
+    match random.random_range(0..5) {
+        0 | 1 => (
+            format!("({a} AND {b})"),
+            Box::new(move |raw| first(raw) && second(raw)),
+        ),
+        2 | 3 => (
+            format!("({a} OR {b})"),
+            Box::new(move |raw| first(raw) || second(raw)),
+        ),
+        _ => (format!("NOT {a}"), Box::new(move |raw| !first(raw))),
+    }
+}
+
+/// Sensitive totals by group, in releases of sites that hold different columns: fragmented ones and whole
+/// ones.
+#[test]
+fn the_truth_of_vertical_releases_lies_between_low_and_high() {
+    type Change = fn(String) -> String;
+    // TG12's clustering publishes one whole table.
+    let whole: Change = |study| {
+        let (head, _) = study.split_once("[require]").unwrap();
+        format!("{head}[require]\nk = 5\n[algorithm]\nname = \"clustering\"\n")
+    };
+    let same: Change = |study| study;
+    let kinds: [(Change, bool, bool); 2] = [(same, false, true), (whole, true, false)];
+    let mut random = ChaCha8Rng::seed_from_u64(52);
+    for (change, is_simulated, is_fragmented) in kinds {
+        let (raw, release, _folder) = released(change, is_simulated);
+        let kind = format!("simulated: {is_simulated}, fragmented: {is_fragmented}");
+        assert_eq!(!release.join("release.csv").exists(), is_fragmented);
+        let engine = Released::open(&Release::open(&release).unwrap(), &()).unwrap();
+        for _ in 0..120 {
+            let (text, holds) = condition(&mut random, 2);
+            let (total, of): (_, fn(&Raw) -> i64) = match random.random_range(0..2) {
+                0 => ("count(*)", |_| 1),
+                _ => ("sum(age)", |raw| raw.age),
+            };
+            let sql = format!(
+                "SELECT tariff, {total} FROM \"linked-patients\" WHERE {text} GROUP BY tariff"
+            );
+            let statement = engine.statement(&sql).unwrap();
+            let answers = engine.answer(&statement).unwrap();
+            for tariff in ["basic", "full", "private"] {
+                let kept = raw.iter().filter(|raw| raw.tariff == tariff && holds(raw));
+                let truth: i64 = kept.map(of).sum();
+                let group = answers.rows.iter().find(|row| row[0] == tariff);
+                let ends = group.map_or((0, 0), |row| {
+                    (row[1].as_i64().unwrap(), row[3].as_i64().unwrap())
+                });
+                assert!(
+                    ends.0 <= truth && truth <= ends.1,
+                    "{kind}: {tariff}, {sql}: {truth} is not in {ends:?}"
+                );
+            }
+        }
+        // The same groups through DataFusion.
+        let mut session =
+            Session::new(ReleaseSource::open(&release).unwrap(), Limits::default()).unwrap();
+        session.set_mode(Mode::Bounds);
+        for _ in 0..15 {
+            let (text, _) = condition(&mut random, 2);
+            let sql = format!(
+                "SELECT tariff, count(*) FROM \"linked-patients\" WHERE {text} GROUP BY tariff"
+            );
+            let statement = engine.statement(&sql).unwrap();
+            let expected = engine.answer(&statement).unwrap().rows;
+            for row in rows(&ask(&mut session, &sql).unwrap()) {
+                let own = expected.iter().find(|own| own[0] == row[0]).unwrap();
+                assert_eq!((&row[1], &row[3]), (&own[1], &own[3]), "{kind}: {sql}");
+            }
+        }
     }
 }

@@ -5,9 +5,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod attacks;
 mod fragments;
 mod laws;
+mod parameters;
 mod refusals;
+mod serve;
 mod sites;
 mod ward;
 

@@ -4,8 +4,11 @@
 use std::sync::Arc;
 
 use hedgerow::{Options, Sites, Study, Table, simulate};
-use hedgerow_sql::{Limits, Mode, ReleaseSource, Session, SiteSource, Source};
+use hedgerow_node::sql::{SqlSettings, SqlUser};
+use hedgerow_sql::{Limits, Mode, ReleaseSource, Server, Session, SiteSource, Source};
+use tokio_postgres::SimpleQueryMessage;
 
+use crate::serve::{PASSWORD, VERIFIER};
 use crate::world::{BOTH, OPEN, SITES, World};
 
 const STATEMENTS: [&str; 12] = [
@@ -18,7 +21,7 @@ const STATEMENTS: [&str; 12] = [
     "SELECT sum(share(age < 30)), count(*) FROM ward",
     "SELECT count(*) FROM ward WHERE certain(age < 50) AND disease IN ('flu', 'ulcer')",
     "SELECT disease, count(*) FROM ward GROUP BY disease HAVING count(*) > 20 ORDER BY 2 DESC, 1",
-    "SELECT place, days, rank() OVER (ORDER BY days, place) FROM ward WHERE days > 30 ORDER BY 1, 2, 3",
+    "SELECT disease, days, rank() OVER (ORDER BY days, disease) FROM ward WHERE days > 30 ORDER BY 1, 2, 3",
     "SELECT (SELECT count(*) FROM ward WHERE age < 10) * 1.0 / count(*) FROM ward",
     "SELECT min(age_low), max(age_high) FROM ward WHERE disease = 'flu'",
 ];
@@ -62,6 +65,76 @@ fn a_virtual_database_answers_sql_as_the_release_would() {
     let log = world.log("south");
     let totals = log.iter().filter(|line| line["totals"].is_u64()).count();
     assert!(totals > 10, "{log:?}");
+}
+
+/// The table that no folder has, asked by a client of PostgreSQL's.
+#[test]
+fn a_virtual_database_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::of("hardened", "virtual", BOTH, [OPEN; 3]);
+    let release = published(&world, &folder.path().join("release"));
+    world.ask(async || {
+        let settings = SqlSettings {
+            listen: "127.0.0.1:0".into(),
+            tls: None,
+            is_plaintext_on_loopback: true,
+            users: vec![SqlUser {
+                name: "anna".into(),
+                verifier: VERIFIER.into(),
+            }],
+        };
+        let source = SiteSource::open(world.path("east.toml"), None).unwrap();
+        let server = Server::bind(&settings, source, Limits::default(), None);
+        let server = server.await.unwrap();
+        let port = server.address().port();
+        let serving = tokio::spawn(server.run());
+        let mut config = tokio_postgres::Config::new();
+        config
+            .host("127.0.0.1")
+            .port(port)
+            .user("anna")
+            .password(PASSWORD);
+        let (client, connection) = config
+            .dbname("ward")
+            .connect(tokio_postgres::NoTls)
+            .await
+            .unwrap();
+        let connection = tokio::spawn(connection);
+        for sql in [STATEMENTS[0], STATEMENTS[2], STATEMENTS[8]] {
+            let expected = answers(&release, Mode::Estimate, sql).await.unwrap();
+            let rows = client.simple_query(sql).await.unwrap();
+            let found: Vec<Vec<Option<String>>> = rows
+                .iter()
+                .filter_map(|message| match message {
+                    SimpleQueryMessage::Row(row) => {
+                        let cell = |at| row.get(at).map(str::to_owned);
+                        Some((0..row.len()).map(cell).collect())
+                    }
+                    _ => None,
+                })
+                .collect();
+            let expected: Vec<&str> = expected.lines().skip(1).collect();
+            assert_eq!(found.len(), expected.len(), "{sql}");
+            for (found, expected) in found.iter().zip(&expected) {
+                for (found, expected) in found.iter().zip(expected.split(',')) {
+                    let number = |text: &str| text.parse::<f64>().ok();
+                    let found = found.as_deref().unwrap_or_default();
+                    match (number(found), number(expected)) {
+                        (Some(found), Some(expected)) => assert_eq!(found, expected, "{sql}"),
+                        _ => assert_eq!(found, expected, "{sql}"),
+                    }
+                }
+            }
+        }
+        let error = client.simple_query("SELECT min(age) FROM ward").await;
+        let error = error.unwrap_err();
+        assert!(
+            error.as_db_error().unwrap().message().contains("age"),
+            "{error:?}"
+        );
+        serving.abort();
+        connection.abort();
+    });
 }
 
 #[test]

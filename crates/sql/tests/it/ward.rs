@@ -44,7 +44,7 @@ range = [-5, 40]
 k = 4
 m = 0
 [algorithm]
-name = "mondrian"
+name = "ALGORITHM"
 recode = "RECODE"
 "#;
 
@@ -93,16 +93,27 @@ pub(crate) fn day(place: i64) -> String {
 
 impl Ward {
     pub(crate) fn new(seed: u64, records: usize, recode: &str) -> Self {
+        Self::made(seed, records, ("mondrian", recode), 1)
+    }
+
+    /// A ward by another algorithm, and with values of which the first are the more frequent the higher
+    /// `skew` is.
+    pub(crate) fn made(
+        seed: u64,
+        records: usize,
+        (algorithm, recode): (&str, &str),
+        skew: i32,
+    ) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (zips, diseases) = (hierarchy("zip.csv"), hierarchy("disease.csv"));
+        let mut draw = |size: usize| (size as f64 * random.random::<f64>().powi(skew)) as usize;
         let raw: Vec<Raw> = (0..records)
             .map(|row| Raw {
-                age: (row % 17 > 0)
-                    .then(|| random.random_range(0..=10) * random.random_range(0..=12)),
-                zip: zips[random.random_range(0..zips.len())][0].clone(),
-                seen: random.random_range(0..366),
-                disease: diseases[random.random_range(0..diseases.len())][0].clone(),
-                days: random.random_range(-5..=40),
+                age: (row % 17 > 0).then(|| (draw(11) * draw(13)) as i64),
+                zip: zips[draw(zips.len())][0].clone(),
+                seen: draw(366) as i64,
+                disease: diseases[draw(diseases.len())][0].clone(),
+                days: draw(46) as i64 - 5,
             })
             .collect();
         let folder = tempfile::tempdir().unwrap();
@@ -114,7 +125,13 @@ impl Ward {
             writeln!(text, "p{row},{age},{zip},{seen},{disease},{days}").unwrap();
         }
         std::fs::write(&path, text).unwrap();
-        let study = Study::parse(STUDY.replace("RECODE", recode), examples()).unwrap();
+        let study = Study::parse(
+            STUDY
+                .replace("ALGORITHM", algorithm)
+                .replace("RECODE", recode),
+            examples(),
+        )
+        .unwrap();
         let release = folder.path().join("release");
         let options = Options::new().out(&release);
         anonymize(&study, &Table::file(path), &options).unwrap();

@@ -71,6 +71,11 @@ impl Kind {
                     }
                 }
             }
+            // What analysts type in other languages; scripts/clients runs the same.
+            ("python" | "r", rest) => {
+                let why = rest.strip_prefix("not run: ")?;
+                (why.split(' ').count() > 2).then_some(Self::NotRun)?
+            }
             ("rust", rest) => Self::Excerpt {
                 file: rest.strip_prefix("of ")?.to_owned(),
             },

@@ -184,8 +184,14 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         &format!("[accept]\nminimum_l = {{ at_least = 2, {STRANGER} }}\n"),
     );
     let asked_of = lay_over(whole, &format!("[accept.query]\n{STRANGER}\n"));
+    let served = lay_over(
+        whole,
+        "[sql]\nlisten = \"localhost:1\"\nplaintext_on_loopback = true\n[[sql.user]]\nname = \"anna\"\nverifier = \"v\"\n",
+    );
     let asked = [
         Asked::new("The whole file", [with_stranger(whole, "")]),
+        Asked::new("`[sql]`", [with_stranger(&served, "[sql]")]),
+        Asked::new("`[[sql.user]]`", [with_stranger(&served, "[[sql.user]]")]),
         Asked::new("`[source]`", [with_stranger(whole, "[source]")]),
         Asked::new(
             "`[source.postgres]`",

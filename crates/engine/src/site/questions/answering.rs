@@ -8,9 +8,12 @@ use hedgerow_node::accept::AcceptQuery;
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::PublicKey;
 use hedgerow_node::journal::Journal;
-use hedgerow_node::questions::{Answering, Given, PartError, Prepared, Refusal, Unprepared};
+use hedgerow_node::questions::{
+    Answering, Disclosed, Done, Given, PartError, Prepared, Refusal, Unprepared,
+};
 use hedgerow_protocols::query::{self, Answer, Answered, Question};
-use hedgerow_smc::{Security, Site, What};
+use hedgerow_smc::settings::Uniting;
+use hedgerow_smc::{Party, Security, Site, To, What};
 
 use super::held::{Table, read};
 use super::{answer, is_asked};
@@ -28,6 +31,8 @@ pub(super) struct Rows {
     key: PublicKey,
     accept: AcceptQuery,
     security: Security,
+    /// The names of all sites, in the study's order.
+    names: Arc<Vec<String>>,
     /// The tables that were asked last, by run.
     tables: Mutex<Vec<(u32, Arc<Table>)>>,
 }
@@ -41,6 +46,10 @@ impl Rows {
             key: part.secret.public(),
             accept: part.site.accept.query.clone(),
             security: part.ready.run.security,
+            names: Arc::new({
+                let sites = part.agreement.study.sites.iter();
+                sites.map(|site| site.name.clone()).collect()
+            }),
             tables: Mutex::default(),
         }
     }
@@ -121,31 +130,104 @@ impl Answering for Rows {
         let totals = totals.map_err(|error| no_question(error.to_string()))?;
         let words = serde_json::to_value(&question);
         let words = words.map_err(|error| no_question(error.to_string()))?;
+        // The log has the question in words, from which the bytes that were signed must follow.
+        if serde_json::to_vec(&question).ok().as_deref() != Some(bytes) {
+            return Err(no_question(String::from(
+                "the question is not written as questions are",
+            )));
+        }
         let on_the_way = self.security.discloses().iter();
-        let disclosed = query::discloses();
-        let allowed = disclosed.iter().chain(on_the_way).map(What::name);
+        let may_disclose = query::discloses();
+        let allowed = may_disclose.iter().chain(on_the_way).map(What::name);
         let is_mine = asker == self.me;
+        let names = Arc::clone(&self.names);
         Ok(Prepared {
             table: table.digest,
             words,
+            kind: match question.answer {
+                Answer::Rows { .. } => "rows",
+                Answer::Totals { .. } => "totals",
+            },
             allowed: allowed.map(str::to_owned).collect(),
             part: Box::new(move |mut party| {
                 Box::pin(async move {
                     let asked = query::ask(&mut party, &table.held, &question, Site::new(asker));
-                    let answered = asked.await.map_err(|error| failed(&error))?;
-                    let size = match (&answered, totals) {
-                        (Answered::Rows(rows), _) => ("rows", rows.len() as u64),
-                        (Answered::Totals(_), totals) => ("totals", totals.unwrap_or(0)),
-                    };
-                    let answer = match is_mine {
-                        true => answer::encode(&answered),
-                        false => Vec::new(),
-                    };
-                    Ok(Given { answer, size })
+                    let answered = asked.await;
+                    let different = different(answered.as_ref().ok());
+                    let disclosed = disclosed(&party, &table, &question, different, &names);
+                    let result = answered.map_err(|error| failed(&error)).map(|answered| {
+                        let size = match (&answered, totals) {
+                            (Answered::Rows(rows), _) => rows.len() as u64,
+                            (Answered::Totals(_), totals) => totals.unwrap_or(0),
+                        };
+                        let answer = match is_mine {
+                            true => answer::encode(&answered),
+                            false => Vec::new(),
+                        };
+                        Given { answer, size }
+                    });
+                    Done { result, disclosed }
                 })
             }),
         })
     }
+}
+
+/// How many different rows an answer has.
+fn different(answered: Option<&Answered>) -> usize {
+    let Some(Answered::Rows(rows)) = answered else {
+        return 0;
+    };
+    let mut cells: Vec<_> = rows.iter().map(|row| &row.cells).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    cells.len()
+}
+
+/// What a question disclosed, from the ledger of its party; with the loss of privacy that is expected of a union
+/// at the published level.
+fn disclosed(
+    party: &Party,
+    table: &Table,
+    question: &Question,
+    different: usize,
+    names: &[String],
+) -> Vec<Disclosed> {
+    let settings = party.settings();
+    let loss = || match &question.answer {
+        Answer::Rows { columns } if settings.security == Security::Published => {
+            let (held, condition) = (&table.held, &question.condition);
+            let setting = query::setting(held, condition, columns, party.sites(), different);
+            let setting = setting.ok().filter(|_| party.sites() > 1)?;
+            Some(match settings.union {
+                Uniting::Secure => setting.set_exposure(settings.decoys),
+                // What the first site of the ring has is known for certain.
+                Uniting::Naive => 1.0,
+            })
+        }
+        _ => None,
+    };
+    let entries = party.ledger().entries().iter();
+    let disclosed = entries.map(|entry| {
+        let of = &entry.disclosure;
+        let to = match of.to {
+            To::Site(site) => names.get(site.index()).cloned(),
+            _ => None,
+        };
+        Disclosed {
+            what: of.what.name().to_owned(),
+            to: to.unwrap_or_else(|| of.to.to_string()),
+            allowed_by: of.what.allowed_by().to_owned(),
+            caveat: of.caveat.map(str::to_owned),
+            values: entry.values as u64,
+            is_complete: entry.complete,
+            loss: match of.what == query::ROWS {
+                true => loss(),
+                false => None,
+            },
+        }
+    });
+    disclosed.collect()
 }
 
 fn failed(error: &hedgerow_protocols::Error) -> PartError {

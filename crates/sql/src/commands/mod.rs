@@ -1,0 +1,15 @@
+//! The commands of `hedgerow sql`.
+
+mod serve;
+mod user;
+
+use std::io::Write as _;
+
+pub(crate) use serve::Serve;
+pub(crate) use user::User;
+
+/// Says something to whoever started the program.
+pub(crate) fn say(text: &str) {
+    // Nobody may be listening.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
