@@ -93,7 +93,7 @@ pub(crate) fn walk<T: Send>(
 fn names_a_step(error: &Error, lie: &str) -> bool {
     let told = error.to_string();
     match error {
-        Error::Party(hedgerow_smc::Error::Misfit { .. }) => {
+        Error::Party(hedgerow_smc::Error::Misfit { .. } | hedgerow_smc::Error::Told { .. }) => {
             assert!(
                 told.contains("in question ") && told.contains('`'),
                 "{lie}: {told}"

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use hedgerow_data::{Cell, Codes, GeneralizedColumn, Release, Role};
-use hedgerow_smc::{Party, What};
+use hedgerow_smc::{Party, Site, What};
 
 use super::super::clustering::assembly::{Verbatim, verbatim};
 use super::super::d2pt::Fragments;
@@ -36,6 +36,7 @@ pub const VALUES: What = What::new(
     "the release",
 );
 
+const NO_CELL: &str = "a class is written as no cell of its attribute";
 const NO_VALUE: &str = "a value is none of its attribute";
 const NO_ORDER: &str = "the values of a class do not stand in their own order";
 
@@ -135,22 +136,22 @@ async fn all_cells(
         }
     }
     let told = party.tell_each(CELLS, &bits, &own).await?;
-    let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; all.len()]; found.classes.len()];
+    let mut cells: Vec<Vec<Cell>> =
+        vec![vec![Cell::Interval(0, 0); all.len()]; found.classes.len()];
     let mut rest = told.as_slice();
-    for own in &of_sites {
+    for (site, own) in Site::all(party.sites()).zip(&of_sites) {
         for cells in &mut cells {
             for place in own {
                 let shape = shapes.shape(*place);
                 let (numbers, behind) = rest.split_at(shape.told_bits().len());
                 rest = behind;
-                cells[*place] = shape.heard(numbers).map(|closure| shape.cell(&closure));
+                let closure = shape.heard(numbers);
+                let closure = closure.ok_or_else(|| party.misfit_of(site, CELLS, NO_CELL))?;
+                cells[*place] = shape.cell(&closure);
             }
         }
     }
-    let whole = |cells: Vec<Option<Cell>>| cells.into_iter().collect::<Option<Vec<Cell>>>();
-    let cells: Option<Vec<Vec<Cell>>> = cells.into_iter().map(whole).collect();
-    let problem = "a class is written as no cell of its attribute";
-    Ok(cells.ok_or_else(|| party.misfit(CELLS, problem))?)
+    Ok(cells)
 }
 
 /// The columns of a site that are released as they are, ascending.
@@ -182,10 +183,16 @@ fn code_bits(plan: &Plan<'_>, position: usize) -> u8 {
 }
 
 /// A code that a site told, if it is one of its column.
-fn code(party: &Party, plan: &Plan<'_>, position: usize, told: u64) -> Result<u32, Error> {
+fn code(
+    party: &Party,
+    plan: &Plan<'_>,
+    site: Site,
+    position: usize,
+    told: u64,
+) -> Result<u32, Error> {
     let size = plan.schema.attributes()[position].domain.size();
     let code = u32::try_from(told).ok().filter(|code| *code < size);
-    Ok(code.ok_or_else(|| party.misfit(VALUES, NO_VALUE))?)
+    Ok(code.ok_or_else(|| party.misfit_of(site, VALUES, NO_VALUE))?)
 }
 
 /// The rows of each class, where one site at most has values that are released as they are.
@@ -225,14 +232,15 @@ async fn told_rows(
         None => Vec::new(),
     };
     let mut read: Vec<Row> = class_of_row.into_iter().map(|class| vec![class]).collect();
-    if !positions.is_empty() {
+    if let Some(site) = holder {
+        let site = Site::new(*site as u16);
         for (row, told) in read.iter_mut().zip(told.chunks_exact(positions.len())) {
             for (position, told) in positions.iter().zip(told) {
-                row.push(code(party, plan, *position, *told)?);
+                row.push(code(party, plan, site, *position, *told)?);
             }
         }
+        party.fit_told(site, VALUES, read.is_sorted(), NO_ORDER)?;
     }
-    party.fit(VALUES, read.is_sorted(), NO_ORDER)?;
     Ok(Verbatim {
         positions,
         rows: read,
@@ -275,17 +283,18 @@ async fn told_values(
     }
     let told = party.tell_each(VALUES, &bits, &own).await?;
     let mut values = Vec::new();
-    let positions = of_sites.into_iter().flatten();
-    for (position, told) in positions.zip(told.chunks_exact(records)) {
+    let of_sites = Site::all(party.sites()).zip(of_sites);
+    let positions = of_sites.flat_map(|(site, own)| own.into_iter().map(move |at| (site, at)));
+    for ((site, position), told) in positions.zip(told.chunks_exact(records)) {
         let mut rest = told;
         for size in &order.sizes {
             let (group, behind) = rest.split_at(*size as usize);
             rest = behind;
-            party.fit(VALUES, group.is_sorted(), NO_ORDER)?;
+            party.fit_told(site, VALUES, group.is_sorted(), NO_ORDER)?;
         }
         let mut codes = Codes::for_size(plan.schema.attributes()[position].domain.size());
         for told in told {
-            codes.push(code(party, plan, position, *told)?);
+            codes.push(code(party, plan, site, position, *told)?);
         }
         values.push((position, codes));
     }

@@ -121,7 +121,8 @@ pub async fn partition(
         waves: 0,
         refused: 0,
     };
-    let mut open = vec![Open::new((0..rows.len() as u32).collect(), quasi.len())];
+    let everybody = (0..rows.len() as u32).collect();
+    let mut open = vec![Open::new(everybody, quasi.len(), party.sites())];
     loop {
         let mut going = Vec::with_capacity(open.len());
         for class in open {

@@ -3,6 +3,8 @@
 //! # Discloses
 //! Nothing by itself.
 
+use hedgerow_smc::Site;
+
 use super::super::own::OwnColumn;
 use super::checks::Checks;
 use super::scale::Scale;
@@ -28,6 +30,17 @@ pub(super) struct Open {
     /// The cut that this site proposes; `None` where it has none left, or has not looked yet.
     proposed: Option<Proposed>,
     has_looked: bool,
+    /// What each site has told of the class, which is bounded.
+    of_sites: Vec<OfSite>,
+}
+
+/// Cuts of one site.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OfSite {
+    /// How often the site cut on the way to the class.
+    pub(super) cuts: u64,
+    /// How many of its cuts of the class were refused.
+    pub(super) refused: u64,
 }
 
 /// A cut of this site: the people whose code is at most `end` go left.
@@ -40,12 +53,14 @@ pub(super) struct Proposed {
 }
 
 impl Open {
-    pub(super) fn new(people: Vec<u32>, quasi: usize) -> Self {
+    /// Everybody, where this site has so many quasi-identifiers.
+    pub(super) fn new(people: Vec<u32>, quasi: usize, sites: usize) -> Self {
         Self {
             people,
             tried: vec![0; quasi],
             proposed: None,
             has_looked: false,
+            of_sites: vec![OfSite::default(); sites],
         }
     }
 
@@ -73,8 +88,17 @@ impl Open {
         })
     }
 
-    /// Drops this site's proposal, which was refused.
-    pub(super) fn refuse(&mut self) {
+    /// What a site has told of the class.
+    pub(super) fn of_site(&self, site: Site) -> OfSite {
+        self.of_sites[site.index()]
+    }
+
+    /// Notes that a site's proposal was refused, and drops it where it was this site's.
+    pub(super) fn refuse(&mut self, site: Site, me: Site) {
+        self.of_sites[site.index()].refused += 1;
+        if site != me {
+            return;
+        }
         if let Some(Proposed {
             attribute, tried, ..
         }) = self.proposed.take()
@@ -84,13 +108,18 @@ impl Open {
         }
     }
 
-    /// The two parts of a cut.
-    pub(super) fn into_parts(self, goes_left: &[bool]) -> [Self; 2] {
+    /// The two parts of a site's cut.
+    pub(super) fn into_parts(mut self, site: Site, goes_left: &[bool]) -> [Self; 2] {
+        self.of_sites[site.index()].cuts += 1;
+        self.of_sites.iter_mut().for_each(|of| of.refused = 0);
         let part = |is_left: bool| {
             let both = self.people.iter().zip(goes_left);
             let people = both.filter(|(_, left)| **left == is_left);
             let people = people.map(|(person, _)| *person).collect();
-            Self::new(people, self.tried.len())
+            Self {
+                of_sites: self.of_sites.clone(),
+                ..Self::new(people, self.tried.len(), 0)
+            }
         };
         [part(true), part(false)]
     }

@@ -81,6 +81,12 @@ impl<'p> Plan<'p> {
         Site::all(party.sites()).filter(has).collect()
     }
 
+    /// How many quasi-identifiers a site has.
+    pub(super) fn quasi_at(&self, party: &Party, site: Site) -> usize {
+        let held = self.held();
+        held.columns_at(party, site.index(), Role::Quasi).len()
+    }
+
     /// The sites that have quasi-identifiers.
     pub(super) fn sites_that_cut(&self, party: &Party) -> Vec<Site> {
         self.sites_with(party, Role::Quasi)

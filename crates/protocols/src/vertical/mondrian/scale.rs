@@ -10,7 +10,7 @@
 //! To all sites, W of each quasi-identifier.
 
 use hedgerow_data::Role;
-use hedgerow_smc::Party;
+use hedgerow_smc::{Party, Site};
 
 use super::super::own::OwnColumn;
 use super::{Plan, WIDTHS};
@@ -19,6 +19,8 @@ use crate::error::Error;
 /// How many values each quasi-identifier of the study ranges over in the whole table.
 pub(super) struct Scale {
     whole: Vec<u64>,
+    /// For each site, how often it can cut on the way to a class: each cut takes a value off a range.
+    most_cuts: Vec<u64>,
 }
 
 impl Scale {
@@ -48,19 +50,28 @@ impl Scale {
             .collect();
         let told = party.tell_each(WIDTHS, &bits, &own).await?;
         let mut whole = vec![1; all.len()];
-        for (position, beyond_one) in of_sites.iter().flatten().zip(told) {
+        let mut most_cuts = vec![0; party.sites()];
+        let teller = Site::all(party.sites()).zip(&of_sites);
+        let teller = teller.flat_map(|(site, columns)| columns.iter().map(move |at| (site, at)));
+        for ((site, position), beyond_one) in teller.zip(told) {
             let fits = beyond_one < u64::from(size(position));
-            party.fit(WIDTHS, fits, "a range is wider than its domain")?;
+            party.fit_told(site, WIDTHS, fits, "a range is wider than its domain")?;
             if let Some(place) = all.iter().position(|one| one == position) {
                 whole[place] = beyond_one + 1;
+                most_cuts[site.index()] += beyond_one;
             }
         }
-        Ok(Self { whole })
+        Ok(Self { whole, most_cuts })
     }
 
     /// The highest rank that there is.
     pub(super) fn highest(&self) -> u64 {
         self.whole.iter().map(|whole| whole - 1).sum()
+    }
+
+    /// How often a site can cut on the way to one class.
+    pub(super) fn most_cuts(&self, site: Site) -> u64 {
+        self.most_cuts[site.index()]
     }
 
     /// Whether anything can be cut at all.
@@ -106,7 +117,10 @@ mod tests {
             vec![1, 1],
             vec![3, 74, 16, 7, 5, 2, 41],
         ] {
-            let scale = Scale { whole };
+            let scale = Scale {
+                whole,
+                most_cuts: Vec::new(),
+            };
             let mut all: Vec<(u64, usize)> = Vec::new();
             for (place, whole) in scale.whole.iter().enumerate() {
                 all.extend((2..=*whole).map(|width| (width, place)));
@@ -123,6 +137,7 @@ mod tests {
         }
         let wide = Scale {
             whole: vec![u64::from(u32::MAX), 3],
+            most_cuts: Vec::new(),
         };
         assert_eq!(wide.rank(0, u64::from(u32::MAX)), wide.highest());
         assert_eq!(wide.rank(1, 3), wide.highest() - 1);

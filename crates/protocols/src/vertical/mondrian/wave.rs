@@ -55,7 +55,7 @@ pub(super) async fn wave(
     party
         .greatest(CUTTING_SITES, highest, &contend, &ranks, &mut sites)
         .await?;
-    let asked = left_people(party, own, open, &sites).await?;
+    let asked = left_people(party, plan, own, open, &sites).await?;
     let holds = holding(party, plan, own, &asked).await?;
     note_refused(party, &asked, &holds)?;
     let mut next = Next {
@@ -69,12 +69,11 @@ pub(super) async fn wave(
         if !is_cut {
             next.closed.push(class);
         } else if holds {
-            next.open.extend(class.into_parts(&asked.goes_left));
+            let parts = class.into_parts(asked.site, &asked.goes_left);
+            next.open.extend(parts);
         } else {
             next.refused += 1;
-            if asked.site == party.me() {
-                class.refuse();
-            }
+            class.refuse(asked.site, party.me());
             next.open.push(class);
         }
     }
@@ -84,6 +83,7 @@ pub(super) async fn wave(
 /// The sites that cut tell who goes left.
 async fn left_people(
     party: &mut Party,
+    plan: &Plan<'_>,
     own: &Own<'_>,
     open: Vec<Open>,
     sites: &[u64],
@@ -112,15 +112,56 @@ async fn left_people(
         let people = &heard[*start..*start + class.people.len()];
         *start += people.len();
         let goes_left: Vec<bool> = people.iter().map(|bit| *bit == 1).collect();
-        let fits = !goes_left.contains(&true) || has_k(&goes_left, own.k);
-        party.fit(LEFT_PEOPLE, fits, "a part of a cut has fewer than k people")?;
-        asked.push(Asked {
+        let asked_one = Asked {
             class,
             site: Site::new(*site as u16),
             goes_left,
-        });
+        };
+        refuse_impossible(party, plan, own, &asked_one)?;
+        asked.push(asked_one);
     }
     Ok(asked)
+}
+
+/// Ends the run where a site told what no table of its own gives. So the number of waves is bounded too,
+/// whatever a site tells: by the values of the quasi-identifiers, and by twice their number for each class.
+fn refuse_impossible(
+    party: &Party,
+    plan: &Plan<'_>,
+    own: &Own<'_>,
+    asked: &Asked,
+) -> Result<(), Error> {
+    let Asked {
+        class,
+        site,
+        goes_left,
+    } = asked;
+    let of_site = class.of_site(*site);
+    let is_cut = asked.is_cut();
+    // Two cuts of each attribute, at the median: its records on the left, then on the right.
+    let most_refused = 2 * plan.quasi_at(party, *site) as u64;
+    let problems = [
+        (
+            is_cut && !has_k(goes_left, own.k),
+            "a part of a cut has fewer than k people",
+        ),
+        (
+            !is_cut && class.rank() > 0,
+            "the site with the widest attribute has no cut, and another has one",
+        ),
+        (
+            is_cut && of_site.cuts >= own.scale.most_cuts(*site),
+            "a class is cut more often than the site's attributes have values",
+        ),
+        (
+            is_cut && of_site.refused >= most_refused,
+            "more cuts of a class are proposed than the site's attributes have",
+        ),
+    ];
+    for (is_wrong, problem) in problems {
+        party.fit_told(*site, LEFT_PEOPLE, !is_wrong, problem)?;
+    }
+    Ok(())
 }
 
 /// For each class, whether both parts of its cut satisfy the requirement at every site; false where it

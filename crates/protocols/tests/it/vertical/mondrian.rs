@@ -15,8 +15,8 @@ use hedgerow_protocols::vertical::mondrian::{
     VALUES, WIDTHS, assemble, fragment, partition,
 };
 use hedgerow_smc::ledger::{Entry, To};
-use hedgerow_smc::memory::{Outcome, Simulation};
-use hedgerow_smc::{Party, Seed, Settings, What};
+use hedgerow_smc::memory::{Fault, Faults, Outcome, Simulation};
+use hedgerow_smc::{Party, Seed, Settings, Site, What};
 use proptest::prelude::*;
 
 use super::columns::{SIZES, Shared};
@@ -452,34 +452,66 @@ enum Lie {
     Width,
     TooFewLeft,
     TooFewRight,
+    NoCut,
+    TooOften,
+    AgainAndAgain,
     Cell,
 }
+
+const LIAR: Site = Site::new(1);
 
 /// The second of two sites, which holds `some` alone and claims to have the widest attribute.
 async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result<(), Error> {
     let bits_of = |size: u32| (u32::BITS - (size - 1).leading_zeros()).max(1) as u8;
     let others: Vec<u8> = sizes.iter().map(|size| bits_of(*size)).collect();
     // Twelve values take four bits, which hold sixteen.
-    let width = if lie == Lie::Width { 15 } else { 11 };
+    let width = match lie {
+        Lie::Width => 15,
+        Lie::TooOften => 1,
+        _ => 11,
+    };
     let told = party
         .tell_each(WIDTHS, &[others.clone(), vec![4]], &[width])
         .await?;
     let highest = told.iter().sum();
-    let sites: Vec<hedgerow_smc::Site> = hedgerow_smc::Site::all(2).collect();
-    let mut winner = [0];
-    party
-        .greatest(CUTTING_SITES, highest, &sites, &[highest], &mut winner)
-        .await?;
-    assert_eq!(winner, [1]);
-    let left = |place: usize| match lie {
-        Lie::TooFewLeft => place < 2,
-        Lie::TooFewRight => place > 0,
-        _ => false,
+    let sites: Vec<Site> = Site::all(2).collect();
+    // The people of each open class; a class too small for two parts has no wave.
+    let mut open = if lie == Lie::Cell {
+        vec![]
+    } else {
+        vec![people]
     };
-    let bits: Vec<u64> = (0..people).map(|place| u64::from(left(place))).collect();
-    party
-        .tell_each(LEFT_PEOPLE, &[Vec::new(), vec![1; people]], &bits)
-        .await?;
+    for _ in 0..4 {
+        if open.is_empty() {
+            break;
+        }
+        let mut winners = vec![0; open.len()];
+        let widest = vec![highest; open.len()];
+        party
+            .greatest(CUTTING_SITES, highest, &sites, &widest, &mut winners)
+            .await?;
+        assert!(winners.iter().all(|winner| *winner == 1));
+        let mut bits = Vec::new();
+        for people in &open {
+            bits.extend((0..*people).map(|place| match lie {
+                Lie::TooFewLeft => place < 2,
+                Lie::TooFewRight => place > 0,
+                Lie::NoCut => false,
+                _ => place < people / 2,
+            }));
+        }
+        let bits: Vec<u64> = bits.into_iter().map(u64::from).collect();
+        party
+            .tell_each(LEFT_PEOPLE, &[Vec::new(), vec![1; bits.len()]], &bits)
+            .await?;
+        if lie == Lie::AgainAndAgain {
+            let answers = [vec![1; open.len()], Vec::new()];
+            let holds = party.tell_each(HOLDING_PARTS, &answers, &[]).await?;
+            assert_eq!(holds, [0], "the cut is refused");
+        } else {
+            open = open.iter().flat_map(|people| [people / 2; 2]).collect();
+        }
+    }
     // One class, whose range goes from 9 down to 2.
     let cells = others.iter().flat_map(|bits| [*bits; 2]).collect();
     party
@@ -488,6 +520,7 @@ async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result
     Ok(())
 }
 
+/// An error names the site that told it.
 #[test]
 fn a_site_that_lies_about_cuts_is_found_out() {
     let rows = some_rows(20);
@@ -502,34 +535,82 @@ fn a_site_that_lies_about_cuts_is_found_out() {
         .filter(|name| *name != "some")
         .collect();
     let split = Split::new(&shared.schema, &[others, vec!["some"]]).unwrap();
-    let demand = requirement("k = 3", &shared.schema);
     let sizes = [SIZES[0], SIZES[1], SIZES[3], SIZES[4]];
-    for (what, problem, told) in [
-        (Lie::Width, "wider than its domain", WIDTHS),
-        (Lie::TooFewLeft, "fewer than k people", LEFT_PEOPLE),
-        (Lie::TooFewRight, "fewer than k people", LEFT_PEOPLE),
-        (Lie::Cell, "no cell of its attribute", CELLS),
+    for (what, line, problem, told) in [
+        (Lie::Width, "k = 3", "wider than its domain", WIDTHS),
+        (Lie::TooFewLeft, "k = 3", "fewer than k people", LEFT_PEOPLE),
+        (
+            Lie::TooFewRight,
+            "k = 3",
+            "fewer than k people",
+            LEFT_PEOPLE,
+        ),
+        (Lie::NoCut, "k = 3", "and another has one", LEFT_PEOPLE),
+        (
+            Lie::TooOften,
+            "k = 3",
+            "more often than the site's attributes have values",
+            LEFT_PEOPLE,
+        ),
+        (
+            Lie::AgainAndAgain,
+            "k = 3, t = 0.0001",
+            "more cuts of a class are proposed",
+            LEFT_PEOPLE,
+        ),
+        (Lie::Cell, "k = 11", "no cell of its attribute", CELLS),
     ] {
+        let demand = requirement(line, &shared.schema);
         let run = Simulation::new(2, 5).run(|party| {
             let (shared, split, demand) = (&shared, &split, &demand);
             async move {
-                if party.me().index() == 1 {
+                if party.me() == LIAR {
                     return lie(party, 20, what, &sizes).await;
                 }
                 let honest = take_part(shared, party, split, demand, Recode::Range).await;
                 honest.map(|_| ())
             }
         });
-        let error = run
-            .results
-            .into_iter()
-            .next()
-            .unwrap()
-            .unwrap_err()
-            .to_string();
+        let error = run.results.into_iter().next().unwrap().unwrap_err();
+        let Error::Party(party) = &error else {
+            panic!("{what:?}: {error}");
+        };
+        assert_eq!(party.peer(), Some(LIAR), "{what:?}: {error}");
+        let error = error.to_string();
         assert!(
-            error.contains(problem) && error.contains(told.name()),
+            error.contains(problem) && error.contains(told.name()) && error.contains("site 1"),
             "{what:?}: {error}"
         );
+    }
+}
+
+/// Messages that are too short, too long, or of people who are not in the class: what a site tells is a bit for
+/// each person of the classes that it cuts, and nothing else decodes.
+#[test]
+fn cuts_of_another_length_are_refused() {
+    let shared = Shared::new(&some_rows(60));
+    let split = shared.split(3, &[0, 1, 2, 0, 1, 2, 0, 1]);
+    let demand = requirement("k = 3, l = 2", &shared.schema);
+    let honest = Simulation::new(3, 5);
+    let ended = run(&shared, &split, &demand, Recode::Set, &honest);
+    let victim = Site::new(0);
+    let frames = ended.traffic.link(LIAR, victim).messages as u32;
+    assert!(frames > 10);
+    for frame in 0..frames {
+        for length in [0, 1, 5, 9, 100_000] {
+            let fault = Fault::Replace(vec![0xff; length]);
+            let faults = Faults::default().strike(LIAR, victim, frame, fault);
+            let simulation = honest.clone().faults(faults);
+            let outcome = run(&shared, &split, &demand, Recode::Set, &simulation);
+            match outcome.results.into_iter().next().unwrap() {
+                // Bytes that are what the question asks for.
+                Ok(part) => assert_eq!(part.release.rows(), 60),
+                Err(Error::Party(error)) => {
+                    let is_named = error.peer().is_some() || error.to_string().contains("question");
+                    assert!(is_named, "frame {frame}, {length} bytes: {error}");
+                }
+                Err(error) => panic!("frame {frame}, {length} bytes: {error}"),
+            }
+        }
     }
 }
