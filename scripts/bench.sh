@@ -28,7 +28,8 @@ if [ "$what" = all ] || [ "$what" = vertical-clustering ]; then
     cargo bench --quiet -p hedgerow-protocols --bench vertical_clustering
 fi
 if [ "$what" = all ] || [ "$what" = vertical-mondrian ]; then
-    cargo bench --quiet -p hedgerow-protocols --bench vertical_mondrian
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_vertical_mondrian.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow
