@@ -458,9 +458,10 @@ enum Lie {
     Cell,
 }
 
-const LIAR: Site = Site::new(1);
+/// Of equals the first counts.
+const LIAR: Site = Site::new(0);
 
-/// The second of two sites, which holds `some` alone and claims to have the widest attribute.
+/// The first of two sites, which holds `some` alone and claims to have the widest attribute.
 async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result<(), Error> {
     let bits_of = |size: u32| (u32::BITS - (size - 1).leading_zeros()).max(1) as u8;
     let others: Vec<u8> = sizes.iter().map(|size| bits_of(*size)).collect();
@@ -471,7 +472,7 @@ async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result
         _ => 11,
     };
     let told = party
-        .tell_each(WIDTHS, &[others.clone(), vec![4]], &[width])
+        .tell_each(WIDTHS, &[vec![4], others.clone()], &[width])
         .await?;
     let highest = told.iter().sum();
     let sites: Vec<Site> = Site::all(2).collect();
@@ -485,12 +486,12 @@ async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result
         if open.is_empty() {
             break;
         }
-        let mut winners = vec![0; open.len()];
+        let mut winners = vec![1; open.len()];
         let widest = vec![highest; open.len()];
         party
             .greatest(CUTTING_SITES, highest, &sites, &widest, &mut winners)
             .await?;
-        assert!(winners.iter().all(|winner| *winner == 1));
+        assert!(winners.iter().all(|winner| *winner == 0));
         let mut bits = Vec::new();
         for people in &open {
             bits.extend((0..*people).map(|place| match lie {
@@ -502,10 +503,10 @@ async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result
         }
         let bits: Vec<u64> = bits.into_iter().map(u64::from).collect();
         party
-            .tell_each(LEFT_PEOPLE, &[Vec::new(), vec![1; bits.len()]], &bits)
+            .tell_each(LEFT_PEOPLE, &[vec![1; bits.len()], Vec::new()], &bits)
             .await?;
         if lie == Lie::AgainAndAgain {
-            let answers = [vec![1; open.len()], Vec::new()];
+            let answers = [Vec::new(), vec![1; open.len()]];
             let holds = party.tell_each(HOLDING_PARTS, &answers, &[]).await?;
             assert_eq!(holds, [0], "the cut is refused");
         } else {
@@ -515,7 +516,7 @@ async fn lie(mut party: Party, people: usize, lie: Lie, sizes: &[u32]) -> Result
     // One class, whose range goes from 9 down to 2.
     let cells = others.iter().flat_map(|bits| [*bits; 2]).collect();
     party
-        .tell_each(CELLS, &[cells, vec![4; 2]], &[9, 2])
+        .tell_each(CELLS, &[vec![4; 2], cells], &[9, 2])
         .await?;
     Ok(())
 }
@@ -534,7 +535,7 @@ fn a_site_that_lies_about_cuts_is_found_out() {
         .copied()
         .filter(|name| *name != "some")
         .collect();
-    let split = Split::new(&shared.schema, &[others, vec!["some"]]).unwrap();
+    let split = Split::new(&shared.schema, &[vec!["some"], others]).unwrap();
     let sizes = [SIZES[0], SIZES[1], SIZES[3], SIZES[4]];
     for (what, line, problem, told) in [
         (Lie::Width, "k = 3", "wider than its domain", WIDTHS),
@@ -571,14 +572,14 @@ fn a_site_that_lies_about_cuts_is_found_out() {
                 honest.map(|_| ())
             }
         });
-        let error = run.results.into_iter().next().unwrap().unwrap_err();
+        let error = run.results.into_iter().nth(1).unwrap().unwrap_err();
         let Error::Party(party) = &error else {
             panic!("{what:?}: {error}");
         };
         assert_eq!(party.peer(), Some(LIAR), "{what:?}: {error}");
         let error = error.to_string();
         assert!(
-            error.contains(problem) && error.contains(told.name()) && error.contains("site 1"),
+            error.contains(problem) && error.contains(told.name()) && error.contains("site 0"),
             "{what:?}: {error}"
         );
     }
@@ -593,13 +594,13 @@ fn cuts_of_another_length_are_refused() {
     let demand = requirement("k = 3, l = 2", &shared.schema);
     let honest = Simulation::new(3, 5);
     let ended = run(&shared, &split, &demand, Recode::Set, &honest);
-    let victim = Site::new(0);
-    let frames = ended.traffic.link(LIAR, victim).messages as u32;
+    let (victim, liar) = (Site::new(0), Site::new(1));
+    let frames = ended.traffic.link(liar, victim).messages as u32;
     assert!(frames > 10);
     for frame in 0..frames {
         for length in [0, 1, 5, 9, 100_000] {
             let fault = Fault::Replace(vec![0xff; length]);
-            let faults = Faults::default().strike(LIAR, victim, frame, fault);
+            let faults = Faults::default().strike(liar, victim, frame, fault);
             let simulation = honest.clone().faults(faults);
             let outcome = run(&shared, &split, &demand, Recode::Set, &simulation);
             match outcome.results.into_iter().next().unwrap() {
