@@ -9,7 +9,7 @@
 //!
 //! The papers have no such primitive, so the published level asks it in the same form.
 //!
-//! Three rounds between two sites, four among more. Between two, 16 bytes for each bit of a number and a bit for each
+//! Three rounds between two sites and among three, four among more. Between two, 16 bytes for each bit of a number and a bit for each
 //! number that there can be; among more, about 16 bytes for each bit beyond six, twice, for each pair of sites.
 //!
 //! # Discloses
@@ -19,7 +19,7 @@ mod transferred;
 
 use subtle::ConstantTimeEq;
 
-use crate::compare::{Evaluated, Lane, Question, evaluate, garbled};
+use crate::compare::{Evaluated, Lane, Question, Summand, evaluate, garbled};
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ledger::{Sealed, To, What};
@@ -177,7 +177,7 @@ async fn among(
         roles,
         places: 0..counts.len(),
     };
-    let evaluated = evaluate(joined, &question, &[lane]).await?;
+    let evaluated = evaluate(joined, &question, &[lane], Summand::Dealt).await?;
     // That nobody beats the last follows where somebody beats each of the others.
     let looked_at = contend.len() - 1;
     if joined.me == roles.holder || joined.me == roles.keeper {

@@ -1,8 +1,8 @@
 //! One wave: for every open class the site with the widest quasi-identifier is found, cuts, and tells who
 //! goes left; the sites with sensitive attributes answer whether both parts hold.
 //!
-//! Four or five rounds among three sites or more, one less between two: who cuts; who goes left; and,
-//! where the requirement speaks of sensitive values, whether parts hold. Where a single site has all
+//! Four rounds between two sites and among three, five among more: who cuts; who goes left. One more
+//! where the requirement speaks of sensitive values: whether parts hold. Where a single site has all
 //! sensitive attributes, that site tells its answer, and only of cuts that it did not propose itself; else
 //! all sites find the conjunction of their answers, in three rounds.
 //!
