@@ -61,7 +61,7 @@ def write_study(folder, name, partition, k, settings):
 def loss(out, study):
     verdict = hedgerow("verify", out, "--study", study)
     assert verdict["holds"], out
-    return verdict["utility"]["ncp_present"]
+    return verdict["utility"]["ncp"]
 
 
 def compare(folder, people, recode):
