@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|adult|node|questions|queries|check-adult|anonypy]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|node|questions|queries|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -26,6 +26,10 @@ if [ "$what" = all ] || [ "$what" = d2pt ]; then
 fi
 if [ "$what" = all ] || [ "$what" = vertical-clustering ]; then
     cargo bench --quiet -p hedgerow-protocols --bench vertical_clustering
+fi
+if [ "$what" = all ] || [ "$what" = vertical-mondrian ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_vertical_mondrian.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow

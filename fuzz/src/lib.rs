@@ -12,8 +12,9 @@ use hedgerow_smc::{Error, Generator, Items, Party, Rank, Seed, Settings, Site, T
 const FUZZ: What = What::new("fuzzing", "nothing real");
 
 /// The primitives in which a peer can lie, by the names of their targets.
-pub const PRIMITIVES: [&str; 10] = [
-    "join", "sum", "bits", "at_least", "lca", "order", "union", "rows", "align", "overlaps",
+pub const PRIMITIVES: [&str; 12] = [
+    "join", "sum", "bits", "at_least", "greatest", "tell", "lca", "order", "union", "rows",
+    "align", "overlaps",
 ];
 
 /// A whole frame, header and checksum included.
@@ -146,6 +147,24 @@ async fn ask(primitive: &str, mut party: Party) -> Result<(), Error> {
             let own = vec![vec![me as u8; 2], vec![7; 2], vec![me as u8 + 1; 2]];
             let rows = party.rows(FUZZ, &widths, &[1, 2], own).await?;
             assert!(rows.iter().all(|row| row.len() == 2 * party.sites()));
+            Ok(())
+        }
+        "greatest" => {
+            let contend: Vec<Site> = Site::all(party.sites()).collect();
+            for bound in [9, 1 << 20] {
+                let mut sites = [9; 3];
+                party
+                    .greatest(FUZZ, bound, &contend, &[me, 3, 5], &mut sites)
+                    .await?;
+                assert!(sites.iter().all(|site| (*site as usize) < party.sites()));
+            }
+            Ok(())
+        }
+        "tell" => {
+            party.tell(FUZZ, Site::new(1), &mut [me, 3]).await?;
+            let bits = vec![vec![3, 1, 64]; party.sites()];
+            let told = party.tell_each(FUZZ, &bits, &[me, 1, me]).await?;
+            assert!(told.chunks(3).all(|told| told[0] < 8 && told[1] < 2));
             Ok(())
         }
         "overlaps" => {

@@ -265,7 +265,7 @@ impl Summary {
         }
         if self.synchronizations.is_some() && self.classes == 1 && self.sites > 1 {
             text.push_str(
-                "hint: everybody is in one group; a weaker requirement, another synchronizer or name = \"clustering\" may tell more\n",
+                "hint: everybody is in one group; a weaker requirement, another synchronizer, name = \"mondrian\" or name = \"clustering\" may tell more\n",
             );
         }
         text

@@ -14,6 +14,7 @@ use crate::horizontal::clustering::undecided;
 use crate::horizontal::mondrian::settings::{CUT_KEYS, TopDown};
 use crate::horizontal::requirement::{COLLUDER_KEYS, Colluders};
 use crate::published::PublishedSettings;
+use crate::vertical;
 use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
 /// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
@@ -104,10 +105,20 @@ impl RunSettings {
         section.has("name");
         self.published = PublishedSettings::read(section, self.security, study.algorithm)?;
         if study.algorithm == Algorithm::D2pt {
+            refuse_fragments(section, study)?;
             self.d2pt = D2ptSettings::read(section)?;
             return section.finish();
         }
         refuse_d2pt(section, study.partition)?;
+        let is_cut = study.algorithm == Algorithm::Mondrian;
+        if is_cut && study.partition == Partition::Vertical {
+            // The study's too.
+            section.has("recode");
+            section.has("fragments");
+            vertical::mondrian::settings::refuse(section)?;
+            return section.finish();
+        }
+        refuse_fragments(section, study)?;
         // The study's too.
         section.has("recode");
         self.clustering = ClusteringSettings::read(section)?;
@@ -249,6 +260,22 @@ fn refuse_horizontal(section: &Section<'_>) -> Result<(), DocumentError> {
         }
     }
     Ok(())
+}
+
+/// Only cuts of the same people are written either way.
+fn refuse_fragments(section: &Section<'_>, study: &Study) -> Result<(), DocumentError> {
+    if !section.has_misplaced("fragments") {
+        return Ok(());
+    }
+    let message = match study.partition {
+        Partition::Horizontal => {
+            "`algorithm.fragments` is for vertical studies with name = \"mondrian\"\nhint: leave it out"
+        }
+        Partition::Vertical => {
+            "`algorithm.fragments` is for name = \"mondrian\" only: `clustering` writes one table, `d2pt` fragments\nhint: leave it out, or write name = \"mondrian\""
+        }
+    };
+    Err(section.wrong("fragments", message))
 }
 
 /// The keys of D2Pt mean nothing to others.

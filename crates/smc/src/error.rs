@@ -77,6 +77,20 @@ pub enum Error {
         /// How the numbers do not fit.
         problem: &'static str,
     },
+    /// Numbers that one peer told all sites and that no table of its own could give.
+    #[error(
+        "{peer} told numbers that cannot be in question {question}, `{what}`: {problem}\nhint: nothing of this run can be relied on; ask the people of that site"
+    )]
+    Told {
+        /// The peer.
+        peer: Site,
+        /// The number of the question in the run.
+        question: u64,
+        /// The name of what was told.
+        what: &'static str,
+        /// Why the numbers cannot be.
+        problem: &'static str,
+    },
     /// This site's own values cannot be used.
     #[error("own data: {0}")]
     OwnData(OwnData),
@@ -99,7 +113,8 @@ impl Error {
         match self {
             Self::Line { peer, .. }
             | Self::InvalidMessage { peer, .. }
-            | Self::PeerMisbehaved { peer, .. } => Some(*peer),
+            | Self::PeerMisbehaved { peer, .. }
+            | Self::Told { peer, .. } => Some(*peer),
             Self::Misfit { .. }
             | Self::OwnData(_)
             | Self::OwnConfig(_)

@@ -10,6 +10,8 @@
 //! | [`all`](Party::all), [`any`](Party::any) | is this bit set everywhere, anywhere? | TG12 Alg. 2 | affine map, 3 rounds |
 //! | [`at_least`](Party::at_least) | does our sum reach this? | TG12 §3.2 | comparison function, 3 rounds |
 //! | [`any_at_least`](Party::any_at_least) | does one of these sums reach its threshold? | as hardened | comparison function, 4 rounds |
+//! | [`greatest`](Party::greatest) | which of us has the greatest number? | as hardened | transfers, or comparison function, 3 or 4 rounds |
+//! | [`tell`](Party::tell), [`tell_each`](Party::tell_each) | what does one of us, or each, say to all? | in clear, 1 round | in clear, 1 round |
 //! | [`lca`](Party::lca) | where do our nodes meet? | TG12 §4.2 | one `all` |
 //! | [`minimum`](Party::minimum), [`maximum`](Party::maximum), [`ranges`](Party::ranges) | between what do our values lie? | JX08 Alg. 3 | search by `any` |
 //! | [`kth`](Party::kth) | what is our kth element? | JX08 Alg. 4 | search by `at_least` |
@@ -72,6 +74,7 @@ mod draft;
 pub mod error;
 pub mod exposure;
 mod fit;
+pub mod greatest;
 pub mod ideal;
 mod join;
 pub mod lca;

@@ -177,12 +177,14 @@ pub enum Primitive {
     Union,
     /// Common identifiers.
     Align,
-    /// Numbers that one site tells all others.
+    /// Numbers that sites tell all others.
     Tell,
+    /// The site with the greatest number.
+    Greatest,
 }
 
 impl Primitive {
-    const ALL: [Primitive; 10] = [
+    const ALL: [Primitive; 11] = [
         Primitive::Join,
         Primitive::Sum,
         Primitive::Bits,
@@ -193,6 +195,7 @@ impl Primitive {
         Primitive::Union,
         Primitive::Align,
         Primitive::Tell,
+        Primitive::Greatest,
     ];
 
     /// The primitive's byte in a frame's header.
@@ -217,6 +220,7 @@ impl Primitive {
             Primitive::Union => "union",
             Primitive::Align => "align",
             Primitive::Tell => "tell",
+            Primitive::Greatest => "greatest",
         }
     }
 }

@@ -17,6 +17,13 @@ const HOSPITALS: usize = 4;
 /// A clinic, a laboratory and an insurer.
 const INSTITUTIONS: usize = 3;
 
+/// How the institutions find groups.
+const CUT_TOGETHER: &str = "[algorithm]
+name = \"mondrian\"                                 # groups are cut together
+recode = \"range\"
+fragments = true                                  # nothing joins the tables but the number of a group
+";
+
 /// How the names of temporary folders begin; the process's number follows.
 const PREFIX: &str = "hedgerow-demo-";
 
@@ -159,6 +166,9 @@ impl Town {
                 },
             )
             .replace("recode = \"node\"", "recode = \"range\"\nalpha = 1.0");
+        if is_vertical && let Some((before, _)) = text.split_once("[algorithm]\n") {
+            text = format!("{before}{CUT_TOGETHER}");
+        }
         let (mut hospitals, mut secrets) = (Vec::new(), Vec::new());
         let addresses = free_addresses(sites)?;
         for ((name, table, people), address) in written.tables.iter().zip(addresses) {

@@ -71,7 +71,8 @@ impl Told<'_> {
         Ok(format!(
             "the release holds: {} whom all three know in {}, the same at all three and signed by all\n{}\
              who is known to all was found from identifiers under the keys of all three; nobody saw\n\
-             another's list. Each generalized its own columns, and together they found groups. Published are\n\
+             another's list. Together they cut everybody into groups: whoever has the widest attribute of a\n\
+             group cuts it and tells who goes left; no value left its institution before the end. Published are\n\
              {}\
              joined by the number of a group and by nothing else\n\
              every group satisfies {}; lost is {:.1} % of the detail of quasi-identifiers (NCP)\n",

@@ -97,6 +97,10 @@ fn three_institutions_publish_what_they_know_about_the_same_patients() {
     let people = answer["records"].as_u64().unwrap();
     assert!((300..400).contains(&people), "not all are known to all");
     assert_eq!(answer["sites"][1]["columns"][0], "marker");
+    // Worth looking at: many groups, and most of the detail kept.
+    let together = &answer["together"];
+    assert!(together["groups"].as_u64().unwrap() >= 5, "{together}");
+    assert!(together["ncp"].as_f64().unwrap() < 0.4, "{together}");
     let release = |site: &str| format!("d/{site}/data/release-1");
     for site in ["clinic", "laboratory", "insurer"] {
         let verified = hedgerow(

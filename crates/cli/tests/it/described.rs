@@ -128,6 +128,8 @@ fn a_folder_is_verified_and_reported_without_its_study() {
     let d2pt = vertical("name = \"d2pt\"");
     let restored = vertical("name = \"d2pt\"\nrestore = true");
     let shared = vertical("name = \"clustering\"");
+    let cut = vertical("name = \"mondrian\"\nrecode = \"range\"");
+    let fragments = vertical("name = \"mondrian\"\nrecode = \"set\"\nfragments = true");
     for (study, command, is_fragmented) in [
         (HORIZONTAL, "anonymize", false),
         (HORIZONTAL, "simulate --sites 2", false),
@@ -135,6 +137,9 @@ fn a_folder_is_verified_and_reported_without_its_study() {
         (&d2pt, "simulate", true),
         (&restored, "simulate", true),
         (&shared, "simulate", false),
+        (&cut, "simulate", false),
+        (&cut, "anonymize", false),
+        (&fragments, "simulate", true),
     ] {
         let folder = release_alone(study, command);
         let done = verify(folder.path());

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod clustering;
+mod cut_together;
 mod daemon;
 mod demo;
 mod described;

@@ -8,7 +8,7 @@ use super::sites::{ok, read, refused};
 use super::{hedgerow, json};
 
 /// The example of linked patients, its sites without keys, changed by `change`.
-fn write_study(folder: &Path, change: impl Fn(&str) -> String) {
+pub(super) fn write_study(folder: &Path, change: impl Fn(&str) -> String) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/linked-patients");
     for name in ["zip.csv", "diagnosis.csv"] {
         std::fs::copy(examples.join(name), folder.join(name)).unwrap();
@@ -20,7 +20,7 @@ fn write_study(folder: &Path, change: impl Fn(&str) -> String) {
 }
 
 /// A line of the study instead of another.
-fn instead(text: &str, old: &str, new: &str) -> String {
+pub(super) fn instead(text: &str, old: &str, new: &str) -> String {
     assert!(text.contains(old), "{old}");
     text.replacen(old, new, 1)
 }
@@ -34,7 +34,7 @@ fn algorithm(lines: &'static str) -> impl Fn(&str) -> String {
 }
 
 /// Everybody's columns in one table.
-fn write_people(folder: &Path, people: u64) {
+pub(super) fn write_people(folder: &Path, people: u64) {
     let draw = |person: u64, what: u8, below: usize| {
         let hash = blake3::hash(&[&person.to_le_bytes()[..], &[what]].concat());
         usize::from(hash.as_bytes()[0]) * below / 256

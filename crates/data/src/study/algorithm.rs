@@ -10,7 +10,7 @@ use crate::nearest::quoted_list;
 /// How classes are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Top-down cuts.
+    /// Top-down cuts, of different people or of the same people at every site.
     #[default]
     Mondrian,
     /// Sequential clustering.
@@ -53,20 +53,37 @@ const HORIZONTAL: [(&str, Algorithm); 3] = [
 ];
 
 /// The algorithms for vertical studies, the default first.
-const VERTICAL: [(&str, Algorithm); 2] = [Algorithm::D2pt.named(), Algorithm::Clustering.named()];
+const VERTICAL: [(&str, Algorithm); 3] = [
+    Algorithm::D2pt.named(),
+    Algorithm::Clustering.named(),
+    Algorithm::Mondrian.named(),
+];
 
-/// Reads `algorithm.name`, an algorithm for the partition, the first where the study names none; and
-/// `algorithm.recode`, which has no meaning for D2Pt.
-pub(super) fn read(
-    root: &Section<'_>,
-    partition: Partition,
-) -> Result<(Algorithm, Recode), DocumentError> {
+/// What decides which files a release has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written {
+    pub(super) algorithm: Algorithm,
+    /// How a class is written where an attribute does not name a recoding of its own.
+    pub(super) recode: Recode,
+    /// Whether releases are fragmented.
+    pub(super) fragments: bool,
+}
+
+/// Reads `algorithm.name`, an algorithm for the partition, the first where the study names none;
+/// `algorithm.recode`, which has no meaning for D2Pt; and `algorithm.fragments`, which is for cuts of the
+/// same people: D2Pt's releases are always fragmented.
+pub(super) fn read(root: &Section<'_>, partition: Partition) -> Result<Written, DocumentError> {
     let (here, elsewhere): (&[_], &[_]) = match partition {
         Partition::Horizontal => (&HORIZONTAL, &VERTICAL),
         Partition::Vertical => (&VERTICAL, &HORIZONTAL),
     };
     let Some(section) = root.section("algorithm")? else {
-        return Ok((here[0].1, Recode::default()));
+        let algorithm = here[0].1;
+        return Ok(Written {
+            algorithm,
+            recode: Recode::default(),
+            fragments: algorithm == Algorithm::D2pt,
+        });
     };
     if let Some(name) = section.string("name")?
         && let Some((name, _)) = elsewhere.iter().find(|(other, _)| *other == name)
@@ -89,5 +106,17 @@ pub(super) fn read(
         Algorithm::D2pt => None,
         _ => section.word("recode", &Recode::NAMES)?,
     };
-    Ok((algorithm, recode.unwrap_or_default()))
+    let fragments = match (algorithm, partition) {
+        (Algorithm::D2pt, _) => true,
+        (Algorithm::Mondrian, Partition::Vertical) => {
+            section.boolean("fragments")?.unwrap_or(false)
+        }
+        // Whose key it is, the protocols say.
+        _ => false,
+    };
+    Ok(Written {
+        algorithm,
+        recode: recode.unwrap_or_default(),
+        fragments,
+    })
 }

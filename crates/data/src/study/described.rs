@@ -34,6 +34,8 @@ pub struct Described<'a> {
     pub csv: &'a str,
     /// How classes are written where a column does not name a recoding of its own.
     pub recode: Recode,
+    /// Whether the release is fragmented though its algorithm makes tables too.
+    pub fragments: bool,
     /// The names of the sites; empty for a release made in one place.
     pub sites: Vec<&'a str>,
     /// The columns.
@@ -174,7 +176,7 @@ impl DescribedColumn {
     }
 
     /// The column as an `[[attribute]]` table.
-    fn to_table(&self, is_fragmented: bool) -> Table {
+    fn to_table(&self, has_nodes: bool) -> Table {
         let mut table = Table::new();
         let mut put = |key: &str, value: Value| {
             table.insert(key, Item::Value(value));
@@ -200,12 +202,11 @@ impl DescribedColumn {
             ("missing", self.missing.as_deref().map(Value::from)),
             ("ordered", self.ordered.map(Value::from)),
             ("taxonomy", self.taxonomy.as_deref().map(Value::from)),
-            // Fragmented releases always have nodes of taxonomies, so their study may not name a
-            // recoding.
+            // D2Pt always writes nodes of taxonomies, so its study may not name a recoding.
             (
                 "recode",
                 self.recode
-                    .filter(|_| !is_fragmented)
+                    .filter(|_| !has_nodes)
                     .map(|recode| recode.name().into()),
             ),
             ("publish_unique", self.publish_unique.then(|| true.into())),
@@ -257,11 +258,14 @@ impl Described<'_> {
         if !self.release.is_published() {
             study.insert("release", text(self.release.name()));
         }
-        let is_fragmented = self.algorithm == super::Algorithm::D2pt.name();
+        let has_nodes = self.algorithm == super::Algorithm::D2pt.name();
         let mut algorithm = Table::new();
         algorithm.insert("name", text(self.algorithm));
-        if !is_fragmented {
+        if !has_nodes {
             algorithm.insert("recode", text(self.recode.name()));
+        }
+        if self.fragments {
+            algorithm.insert("fragments", Item::Value(true.into()));
         }
         let mut sites = ArrayOfTables::new();
         for name in &self.sites {
@@ -271,7 +275,7 @@ impl Described<'_> {
         }
         let mut attributes = ArrayOfTables::new();
         for column in self.columns {
-            attributes.push(column.to_table(is_fragmented));
+            attributes.push(column.to_table(has_nodes));
         }
         let mut document = DocumentMut::new();
         document.insert("study", Item::Table(study));
@@ -356,6 +360,7 @@ k = 2
             algorithm,
             csv: study.csv.name(),
             recode: study.recode,
+            fragments: study.asks_for_fragments(),
             sites: Vec::new(),
             columns,
             require: Some(String::from("k = 2")),

@@ -1,6 +1,7 @@
 //! The files of a fragmented release: a table of quasi-identifiers and one of each other attribute,
 //! whose names are made of the attributes'.
 
+use super::Algorithm;
 use crate::attribute::{Role, Schema};
 use crate::document::{DocumentError, Section};
 use crate::nearest::shorten;
@@ -15,7 +16,11 @@ pub const QUASI_FILE: &str = "quasi.csv";
 const LONGEST: usize = 200;
 
 /// Refuses attributes that no file or column can be named after.
-pub(super) fn refuse(root: &Section<'_>, schema: &Schema) -> Result<(), DocumentError> {
+pub(super) fn refuse(
+    root: &Section<'_>,
+    schema: &Schema,
+    algorithm: Algorithm,
+) -> Result<(), DocumentError> {
     let mut files: Vec<String> = Vec::new();
     for (section, attribute) in root.sections("attribute")?.iter().zip(schema.attributes()) {
         let name = &attribute.name;
@@ -44,7 +49,7 @@ pub(super) fn refuse(root: &Section<'_>, schema: &Schema) -> Result<(), Document
             }
             files.push(file);
         }
-        if attribute.recode.is_some() {
+        if attribute.recode.is_some() && algorithm == Algorithm::D2pt {
             let message = "`attribute.recode` has no meaning for `d2pt`, which writes nodes of taxonomies\nhint: leave it out";
             return Err(section.wrong("recode", message));
         }

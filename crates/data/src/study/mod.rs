@@ -27,6 +27,7 @@ use crate::document::{Document, DocumentError, Section};
 use crate::taxonomy::{Taxonomy, TaxonomyError};
 
 pub use algorithm::Algorithm;
+use algorithm::Written;
 pub use audit::Audit;
 pub use described::{Described, DescribedColumn, DescribedError, DescribedRange, Kind};
 pub(crate) use fragments::fragment_files;
@@ -68,6 +69,7 @@ pub struct Study {
     pub algorithm: Algorithm,
     /// How a class is written where an attribute does not name a recoding of its own.
     pub recode: Recode,
+    fragments: bool,
     document: Document,
 }
 
@@ -164,7 +166,11 @@ impl Study {
         let schema = Arc::new(attributes::schema(&root, open)?);
         let identity = Identity::read(&root, &schema)?;
         let split = split::read(&root, &schema, &columns)?;
-        let (algorithm, recode) = algorithm::read(&root, partition)?;
+        let Written {
+            algorithm,
+            recode,
+            fragments,
+        } = algorithm::read(&root, partition)?;
         let query = query::read(&root, partition)?;
         // The requirement's keys belong to the privacy crate.
         root.has("require");
@@ -177,8 +183,8 @@ impl Study {
             let message = IdentityError::NoColumns.to_string();
             return Err(root.wrong_section(message).into());
         }
-        if algorithm == Algorithm::D2pt {
-            fragments::refuse(&root, &schema)?;
+        if fragments {
+            fragments::refuse(&root, &schema, algorithm)?;
         }
         if release == ReleaseKind::Virtual {
             virtual_database::refuse(&root, &head, &schema, partition)?;
@@ -197,13 +203,20 @@ impl Study {
             identity,
             algorithm,
             recode,
+            fragments,
             document,
         })
     }
 
     /// Whether releases of the study are fragmented: several tables that only a group number joins.
     pub fn is_fragmented(&self) -> bool {
-        self.algorithm == Algorithm::D2pt
+        self.fragments
+    }
+
+    /// Whether releases are fragmented because the study says so, and not because its algorithm makes nothing
+    /// else.
+    pub fn asks_for_fragments(&self) -> bool {
+        self.fragments && self.algorithm != Algorithm::D2pt
     }
 
     /// Whether a run publishes nothing, and sites keep a virtual database.

@@ -291,13 +291,13 @@ fn an_algorithm_is_of_the_partition() {
     for (name, algorithm) in Algorithm::NAMES {
         assert_eq!(algorithm.name(), name);
         let is_vertical = algorithm == Algorithm::D2pt;
-        let is_horizontal = matches!(algorithm, Algorithm::Mondrian | Algorithm::ProviderAware);
+        let is_horizontal = algorithm == Algorithm::ProviderAware;
         assert_eq!(vertically(name).is_ok(), !is_horizontal, "{name}");
         assert_eq!(horizontally(name).is_ok(), !is_vertical, "{name}");
     }
     assert_eq!(
-        vertically("mondrian").unwrap_err(),
-        "study.toml:24: `algorithm.name` is `mondrian`, which is for horizontal studies\nhint: vertical ones have `d2pt`, `clustering`"
+        vertically("provider-aware").unwrap_err(),
+        "study.toml:24: `algorithm.name` is `provider-aware`, which is for horizontal studies\nhint: vertical ones have `d2pt`, `clustering`, `mondrian`"
     );
     assert!(
         vertically("d2p")

@@ -1,5 +1,5 @@
 //! A site's part in a run of sites that hold the same people: alignment by identifiers, then groups
-//! (D2Pt) or clusters of the people whom all have, and the release of either.
+//! (D2Pt), clusters or cuts of the people whom all have, and the release of it.
 
 use hedgerow_data::study::{Algorithm, Split};
 use hedgerow_data::{Codes, Release, ReleaseColumn, Role, Table};
@@ -7,6 +7,7 @@ use hedgerow_protocols::Error;
 use hedgerow_protocols::vertical::align::{align, by_identifier};
 use hedgerow_protocols::vertical::clustering::{assemble, cluster};
 use hedgerow_protocols::vertical::d2pt::{self, Fragments, anonymize, columns_of};
+use hedgerow_protocols::vertical::mondrian;
 use hedgerow_smc::Party;
 
 use super::convergence::{Convergence, Step, Steps};
@@ -42,6 +43,25 @@ impl Ready {
                 partition: None,
                 release: assemble(party, &plan, &columns, &rows, &found).await?,
                 convergence: Some(Convergence::of_changes(&found, self.run.clustering.loss)),
+                groups: None,
+                opened: self.contributed(&columns, &rows),
+            });
+        }
+        if self.study.algorithm == Algorithm::Mondrian {
+            let plan = self.shared_cuts_plan();
+            let each_wave = |wave, open| each_step(Step::Wave { wave, open });
+            let found = mondrian::partition(party, &plan, &columns, &rows, each_wave).await?;
+            let release = match self.study.is_fragmented() {
+                true => {
+                    let fragments = mondrian::fragment(party, &plan, &columns, &rows, &found);
+                    self.fragmented(&fragments.await?)
+                }
+                false => mondrian::assemble(party, &plan, &columns, &rows, &found).await?,
+            };
+            return Ok(Joint {
+                partition: None,
+                release,
+                convergence: None,
                 groups: None,
                 opened: self.contributed(&columns, &rows),
             });

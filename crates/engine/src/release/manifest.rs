@@ -116,6 +116,9 @@ pub struct Statement {
     pub release: ReleaseKind,
     /// How classes are written where a column does not name a recoding of its own.
     pub recode: Recode,
+    /// Whether tables are fragments though the algorithm makes one table unless the study says otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fragments: bool,
     /// What every class was made to satisfy.
     pub requirement: Demanded,
     /// The columns of the study.

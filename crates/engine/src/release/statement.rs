@@ -105,6 +105,7 @@ impl Statement {
             partition: study.partition,
             release: study.release,
             recode: study.recode,
+            fragments: study.asks_for_fragments(),
             requirement: Demanded::from(&ready.requirement),
             columns: DescribedColumn::of_study(study),
         })

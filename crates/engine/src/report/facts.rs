@@ -1,6 +1,7 @@
 //! What a report says, before it is set as HTML or as text.
 
 use hedgerow_data::files::HOW_FRAGMENTS_JOIN;
+use hedgerow_data::study::Algorithm;
 use serde::Serialize;
 
 use crate::release::manifest::{Manifest, Shared};
@@ -187,6 +188,9 @@ impl Facts {
     /// How groups of the same people were found, in words.
     pub(super) fn groups(&self) -> Option<String> {
         let shared = self.shared()?;
+        if self.study_is_cut() {
+            return Some(self.cuts());
+        }
         let synchronizer = shared.synchronizer.as_deref()?;
         let times = shared.synchronizations.unwrap_or(0);
         let rule = match synchronizer {
@@ -209,6 +213,36 @@ impl Facts {
             count(self.report.found.classes, "group", "groups"),
             count(u64::from(times), "time", "times"),
         ))
+    }
+
+    /// Whether sites that hold the same people cut them together.
+    fn study_is_cut(&self) -> bool {
+        let said = self.manifest().and_then(Manifest::statement);
+        said.is_some_and(|(said, _)| said.algorithm == Algorithm::Mondrian.name())
+    }
+
+    /// Whether the release is fragments that a group number joins.
+    pub(super) fn is_fragmented(&self) -> bool {
+        let said = self.manifest().and_then(Manifest::statement);
+        let by_groups = self
+            .shared()
+            .and_then(|shared| shared.synchronizer.as_ref());
+        by_groups.is_some() || said.is_some_and(|(said, _)| said.fragments)
+    }
+
+    /// How the same people were cut together, in words.
+    fn cuts(&self) -> String {
+        let joined = match self.is_fragmented() {
+            true => format!(
+                " The release is fragmented: a table of quasi-identifiers and one of each other attribute, which nothing joins but the number of a group. {HOW_FRAGMENTS_JOIN}"
+            ),
+            false => String::new(),
+        };
+        format!(
+            "The release is {} in {}, found by cuts: where a class could be cut in two parts that satisfy the requirement, the site with the widest attribute there cut it at its median and told the others who goes left. Who is in which class is known to the sites, of their own people, and not to readers; what a class has in common, and where it was cut, stayed at the site until the release.{joined}",
+            count(self.report.found.records, "person", "people"),
+            count(self.report.found.classes, "class", "classes"),
+        )
     }
 
     /// The ledger, where there is a manifest.

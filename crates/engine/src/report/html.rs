@@ -247,9 +247,9 @@ fn holders(html: &mut Html, facts: &Facts) {
 fn class_sizes(html: &mut Html, facts: &Facts, plot: &str) {
     let sizes = &facts.sizes;
     html.section("classes", "Class sizes", |html| {
-        html.put("p", match facts.groups() {
-            Some(_) => "A class is a group: from a person's quasi-identifiers a reader comes to its number, and no further.",
-            None => "A class is the records that share one generalized quasi-identifier: readers of the release cannot tell them apart by it.",
+        html.put("p", match facts.is_fragmented() {
+            true => "A class is a group: from a person's quasi-identifiers a reader comes to its number, and no further.",
+            false => "A class is the records that share one generalized quasi-identifier: readers of the release cannot tell them apart by it.",
         });
         html.element("figure", &[], |html| {
             html.markup(plot);

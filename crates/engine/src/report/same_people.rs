@@ -1,11 +1,11 @@
 //! The ledger of sites that hold the same people in plain words.
 
 use hedgerow_protocols::vertical::align::COMMON;
-use hedgerow_protocols::vertical::{clustering as shared, d2pt};
+use hedgerow_protocols::vertical::{clustering as shared, d2pt, mondrian};
 use hedgerow_smc::{What, align};
 
 /// What the disclosures among sites that hold the same people are about.
-pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 27] = [
+pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 35] = [
     (align::SIZES, "How many people each site's table has."),
     (
         align::OVERLAPS,
@@ -98,5 +98,37 @@ pub(super) const OF_THE_SAME_PEOPLE: [(What, &str); 27] = [
     (
         shared::VALUES,
         "The sensitive and other values of each cluster, which are published.",
+    ),
+    (
+        mondrian::MET_REQUIREMENT,
+        "Whether everybody together would satisfy the requirement.",
+    ),
+    (
+        mondrian::WIDTHS,
+        "How many values lie between the least and the greatest of each quasi-identifier, for everybody together.",
+    ),
+    (
+        mondrian::CUTTING_SITES,
+        "Which site cuts a class, since its attribute is the widest there; not which attribute, or how wide.",
+    ),
+    (
+        mondrian::LEFT_PEOPLE,
+        "Who comes to which part of a class; not what they have in common.",
+    ),
+    (
+        mondrian::HOLDING_PARTS,
+        "Whether both parts of a cut satisfy the requirement on every site's sensitive attributes.",
+    ),
+    (
+        mondrian::REFUSED_CUTS,
+        "Of these, who would have come to which part in cuts that were not made, so that the release does not show them.",
+    ),
+    (
+        mondrian::CELLS,
+        "The generalized quasi-identifiers of each class, which are published.",
+    ),
+    (
+        mondrian::VALUES,
+        "The sensitive and other values of each class, which are published.",
     ),
 ];

@@ -14,7 +14,7 @@ use hedgerow_protocols::horizontal::mondrian::{
     SENSITIVE, SITES, SPREAD, WITHSTOOD,
 };
 use hedgerow_protocols::horizontal::share::SHARES;
-use hedgerow_protocols::vertical::{clustering as shared, d2pt};
+use hedgerow_protocols::vertical::{clustering as shared, d2pt, mondrian as cuts};
 use hedgerow_smc::What;
 
 use super::same_people::OF_THE_SAME_PEOPLE;
@@ -250,7 +250,11 @@ const REASONS: [(&str, &str); 13] = [
 ];
 
 /// Disclosures that a theorem is named for but does not cover in full.
-const BEYOND: [(What, &str); 6] = [
+const BEYOND: [(What, &str); 7] = [
+    (
+        cuts::LEFT_PEOPLE,
+        "Classes are published, but not who is in them: each site learns the class of each of its own people, as in the published method.",
+    ),
     (
         shared::CANDIDATES,
         "The published method asks about all clusters; which clusters are left goes beyond it and beyond the release.",
@@ -419,6 +423,7 @@ mod tests {
             ("hardened", "name = \"d2pt\""),
             ("published", "synchronizer = \"dpp2ga\"\nrestore = true"),
             ("hardened", "name = \"clustering\"\nstarts = 2"),
+            ("hardened", "name = \"mondrian\""),
         ];
         for (security, algorithm) in vertical {
             for what in disclosed_vertically(security, algorithm) {

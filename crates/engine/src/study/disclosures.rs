@@ -19,11 +19,13 @@ pub(crate) fn disclosures(ready: &Ready) -> Vec<What> {
     let mut all = Vec::new();
     if ready.is_vertical() {
         all.extend(align::discloses());
-        if is_clustering {
-            let seeds = |site| draws.seed(site, 0);
-            all.extend(ready.shared_clustering_plan(&seeds).discloses());
-        } else {
-            all.extend(ready.d2pt_plan().discloses());
+        match ready.study.algorithm {
+            Algorithm::Clustering => {
+                let seeds = |site| draws.seed(site, 0);
+                all.extend(ready.shared_clustering_plan(&seeds).discloses());
+            }
+            Algorithm::Mondrian => all.extend(ready.shared_cuts_plan().discloses()),
+            _ => all.extend(ready.d2pt_plan().discloses()),
         }
     } else {
         all.extend(share::discloses(ready.study.sites.len(), security));

@@ -107,7 +107,7 @@ k = 10
 l = 2
 
 [algorithm]
-name = "d2pt"                       # d2pt | clustering
+name = "d2pt"                       # d2pt | clustering | mondrian
 anonymizer = "datafly"              # datafly | optimal
 synchronizer = "merge"              # merge | fork | identity | dpp2ga
 "#;

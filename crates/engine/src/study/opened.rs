@@ -101,6 +101,7 @@ impl Opened {
             algorithm: &said.algorithm,
             csv: &said.csv,
             recode: said.recode,
+            fragments: said.fragments,
             sites: said.commitments.iter().map(|(site, _)| site).collect(),
             columns: &said.columns,
             require: Some(said.requirement.require.to_toml()),

@@ -63,6 +63,12 @@ impl Ready {
         vertical::clustering::Plan::of(study, requirement, &self.run, &self.split, seeds)
     }
 
+    /// The study as cuts of the same people take it.
+    pub(crate) fn shared_cuts_plan(&self) -> vertical::mondrian::Plan<'_> {
+        let (study, requirement) = (&self.study, &self.requirement);
+        vertical::mondrian::Plan::of(study, requirement, &self.run, &self.split)
+    }
+
     /// The study as D2Pt takes it.
     pub(crate) fn d2pt_plan(&self) -> d2pt::Plan<'_> {
         d2pt::Plan::of(&self.study, &self.requirement, &self.run, &self.split)

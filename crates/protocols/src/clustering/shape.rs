@@ -12,6 +12,8 @@ use super::settings::Loss;
 use super::tree::Tree;
 use crate::horizontal::writing::Writing;
 
+mod told;
+
 /// The form of closures of one quasi-identifier, and their cost.
 pub(crate) struct Shape<'a> {
     form: Form<'a>,

@@ -295,6 +295,50 @@ fn the_keys_of_d2pt_are_read_and_refused_elsewhere() {
 }
 
 #[test]
+fn cuts_of_the_same_people_have_one_key() {
+    let algorithm = |keys: &str| settings(format!("{VERTICAL}{PEOPLE}[algorithm]\n{keys}\n"));
+    for keys in [
+        "",
+        "fragments = true",
+        "recode = \"set\"\nfragments = false",
+    ] {
+        algorithm(&format!("name = \"mondrian\"\n{keys}")).unwrap();
+    }
+    for (keys, problem) in [
+        (
+            "widths = \"box\"",
+            "`algorithm.widths` is for horizontal studies",
+        ),
+        (
+            "choose = \"width\"",
+            "`algorithm.choose` is for horizontal studies",
+        ),
+        (
+            "starts = 2",
+            "`algorithm.starts` is for name = \"clustering\" only",
+        ),
+        (
+            "noise = 0.1",
+            "`algorithm.noise` is for name = \"clustering\" only",
+        ),
+        (
+            "restore = true",
+            "`algorithm.restore` is for name = \"d2pt\" only",
+        ),
+        ("fragment = true", "did you mean `fragments`?"),
+    ] {
+        let error = algorithm(&format!("name = \"mondrian\"\n{keys}")).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+    for name in ["d2pt", "clustering"] {
+        let error = algorithm(&format!("name = \"{name}\"\nfragments = true")).unwrap_err();
+        assert!(error.contains("is for name = \"mondrian\" only"), "{error}");
+    }
+    let horizontal = read(&format!("{PEOPLE}[algorithm]\nfragments = true\n")).unwrap_err();
+    assert!(horizontal.contains("for vertical studies"), "{horizontal}");
+}
+
+#[test]
 fn roles_are_spread_over_four_sites_or_more() {
     let study = |sites: usize| {
         let sites: String = (0..sites)

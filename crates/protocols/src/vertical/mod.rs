@@ -3,4 +3,5 @@
 pub mod align;
 pub mod clustering;
 pub mod d2pt;
+pub mod mondrian;
 mod own;

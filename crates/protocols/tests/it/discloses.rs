@@ -146,7 +146,20 @@ impl Made {
     }
 
     /// What the plan of its classes lists.
+    fn is_cut_together(&self) -> bool {
+        let is_cut = self.study.algorithm == Algorithm::Mondrian;
+        is_cut && self.study.partition == Partition::Vertical
+    }
+
+    fn shared_cuts(&self) -> vertical::mondrian::Plan<'_> {
+        let (study, requirement) = (&self.study, &self.requirement);
+        vertical::mondrian::Plan::of(study, requirement, &self.run, &self.split)
+    }
+
     fn of_plan(&self) -> Vec<What> {
+        if self.is_cut_together() {
+            return self.shared_cuts().discloses();
+        }
         match (self.study.partition, self.is_clustering()) {
             (Partition::Horizontal, false) => self.cuts().discloses(self.run.security),
             (Partition::Horizontal, true) => self.clusters().discloses(),
@@ -228,6 +241,15 @@ impl Made {
             let found = vertical::clustering::cluster(party, &plan, &columns, &rows, |_| {});
             let found = found.await?;
             vertical::clustering::assemble(party, &plan, &columns, &rows, &found).await?;
+        } else if self.is_cut_together() {
+            let plan = self.shared_cuts();
+            let found = vertical::mondrian::partition(party, &plan, &columns, &rows, |_, _| {});
+            let found = found.await?;
+            if self.study.is_fragmented() {
+                vertical::mondrian::fragment(party, &plan, &columns, &rows, &found).await?;
+            } else {
+                vertical::mondrian::assemble(party, &plan, &columns, &rows, &found).await?;
+            }
         } else {
             d2pt::anonymize(party, &self.groups(), &columns, &rows, |_, _| {}).await?;
         }
@@ -274,13 +296,15 @@ const HORIZONTAL: [&str; 10] = [
     "name = \"clustering\"\nloss = \"em\"\nstarts = 2",
     "name = \"clustering\"\nloss = \"lm\"\nfinish = false",
 ];
-const VERTICAL: [&str; 6] = [
+const VERTICAL: [&str; 8] = [
     "name = \"d2pt\"",
     "synchronizer = \"fork\"\nanonymizer = \"optimal\"",
     "synchronizer = \"identity\"",
     "synchronizer = \"dpp2ga\"\nrestore = true",
     "name = \"clustering\"",
     "name = \"clustering\"\nloss = \"em\"\nstarts = 2",
+    "name = \"mondrian\"\nrecode = \"set\"",
+    "name = \"mondrian\"\nfragments = true",
 ];
 
 /// Runs every kind of study: the ledger stays within the list. What is listed and has never occurred
@@ -381,6 +405,16 @@ fn sites_of_the_same_people_show_what_their_settings_say() {
     ] {
         assert!(clusters.contains(&what) && !plain.contains(&what));
     }
+    let cuts = of("name = \"mondrian\"");
+    let plain = vertical("hardened", "k = 2", "name = \"mondrian\"").of_plan();
+    for what in [
+        vertical::mondrian::MET_REQUIREMENT,
+        vertical::mondrian::HOLDING_PARTS,
+        vertical::mondrian::REFUSED_CUTS,
+    ] {
+        assert!(cuts.contains(&what) && !plain.contains(&what));
+    }
+    assert!(plain.contains(&vertical::mondrian::LEFT_PEOPLE));
     assert!(
         !vertical("hardened", "k = 2", "")
             .of_plan()

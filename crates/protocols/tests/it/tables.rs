@@ -1,5 +1,6 @@
 //! Tables, plans and runs that the tests share.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -178,4 +179,30 @@ pub(crate) fn numbers(sizes: &[u32], rows: &[Vec<u32>]) -> (Arc<Schema>, Table) 
         Column::Coded(codes)
     });
     (schema.clone(), Table::new(schema, columns.collect()))
+}
+
+/// The classes of horizontal Mondrian for one party that has every row of some columns: so many
+/// quasi-identifiers, then so many sensitive attributes.
+pub(crate) fn classes_of_one(
+    columns: &[Codes],
+    sizes: &[u32],
+    plan: &Plan<'_>,
+    quasi: usize,
+    sensitive: usize,
+) -> BTreeSet<Vec<u32>> {
+    let owner = Owner::Site(0);
+    let of_values = columns.iter().zip(sizes).skip(quasi).take(sensitive);
+    let rows = OwnRows {
+        count: columns[0].len(),
+        quasi: columns[..quasi].iter().collect(),
+        sensitive: of_values
+            .map(|(codes, size)| SensitiveCodes { codes, size: *size })
+            .collect(),
+        owner,
+        sites: 1,
+    };
+    let mut party = Party::alone(Settings::hardened(), &Seed::for_site(1, 0));
+    let found = pollster::block_on(partition(&mut party, &rows, plan, |_, _| {})).unwrap();
+    let classes = found.classes.iter();
+    classes.map(|class| found.rows(class).to_vec()).collect()
 }

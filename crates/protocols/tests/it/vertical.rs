@@ -8,5 +8,6 @@ mod laws;
 mod liars;
 mod lines;
 mod mistakes;
+mod mondrian;
 mod people;
 mod verdict;

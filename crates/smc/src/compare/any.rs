@@ -13,7 +13,7 @@
 
 use subtle::ConstantTimeEq;
 
-use super::dealt::{Evaluated, Lane, evaluate};
+use super::dealt::{Evaluated, Lane, Summand, evaluate};
 use super::{Question, ROLES};
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig};
@@ -113,7 +113,7 @@ async fn disjoin(
         roles: joined.roles(),
         places: 0..question.counts.len(),
     };
-    let evaluated = evaluate(joined, question, &[lane]).await?;
+    let evaluated = evaluate(joined, question, &[lane], Summand::Given).await?;
     let roles = joined.roles();
     if joined.me == roles.holder || joined.me == roles.keeper {
         let digests = digests(joined, &evaluated, groups);

@@ -26,8 +26,8 @@ fn dealer_s_guess(party: &Party, question: &Question<'_>, sum: u64) -> Vec<bool>
         roles,
         places: 0..COUNT,
     };
-    let table = Table::new(question, 0, &lane);
-    let secrets = table.secrets(joined, &joined.link.next_bound());
+    let table = Table::new(question, 0, &lane, Summand::Given);
+    let secrets = table.secrets(joined, &joined.link.next_bound(), &[0; COUNT]);
     let words = table.comparison.deal(&secrets);
     let roots: Vec<u128> = secrets.iter().map(|secret| secret.roots[0]).collect();
     let masked: Vec<u64> = secrets

@@ -10,6 +10,9 @@
 //!
 //! Comparisons may have roles of their own ([`Lane`]): all lanes go through the same three rounds.
 //!
+//! The judge's own summand s goes to the holder like everybody's, or into the keys ([`Summand`]): those of
+//! (z < r - s), where z lacks s. Among three sites nobody is left to send a summand, and a round is saved.
+//!
 //! After Boyle et al. (EUROCRYPT 2021), section 5; the trust is that of TG12's hash comparison.
 //!
 //! # Discloses
@@ -28,11 +31,20 @@ use crate::wire::{self, bytes_for};
 
 /// Comparisons that stand one after the other and have the same roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     /// Who has which role.
-    pub(super) roles: Roles,
+    pub(crate) roles: Roles,
     /// The places of the comparisons.
-    pub(super) places: Range<usize>,
+    pub(crate) places: Range<usize>,
+}
+
+/// What becomes of the judge's own summand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Summand {
+    /// The judge sends it to the holder, masked, like every other site.
+    Given,
+    /// The judge deals keys that have it inside.
+    Dealt,
 }
 
 /// Compares; the lanes cover all comparisons, in order.
@@ -42,7 +54,8 @@ pub(super) async fn compare(
     lanes: &[Lane],
     answers: &mut [bool],
 ) -> Result<(), Error> {
-    let Evaluated { tables, shares, .. } = evaluate(joined, question, lanes).await?;
+    let evaluated = evaluate(joined, question, lanes, Summand::Given).await?;
+    let Evaluated { tables, shares, .. } = evaluated;
     for table in &tables {
         table.send_shares(joined, &shares)?;
     }
@@ -53,35 +66,36 @@ pub(super) async fn compare(
 }
 
 /// What a site has when the functions are evaluated and no answer is opened.
-pub(super) struct Evaluated {
-    pub(super) tables: Vec<Table>,
+pub(crate) struct Evaluated {
+    pub(crate) tables: Vec<Table>,
     /// At holder and keeper, the masked sums that both have seen.
-    pub(super) values: Vec<u64>,
+    pub(crate) values: Vec<u64>,
     /// For each table, the dealer's words: at holder and keeper.
-    pub(super) words: Vec<Vec<u8>>,
+    pub(crate) words: Vec<Vec<u8>>,
     /// At holder and keeper, this site's shares of the answers.
-    pub(super) shares: Vec<bool>,
+    pub(crate) shares: Vec<bool>,
 }
 
 /// The first two rounds: all but the opening of answers.
-pub(super) async fn evaluate(
+pub(crate) async fn evaluate(
     joined: &mut Joined,
     question: &Question<'_>,
     lanes: &[Lane],
+    summand: Summand,
 ) -> Result<Evaluated, Error> {
     let mut values = question.counts.to_vec();
     add_masks(joined, Purpose::ApartMask, &mut values);
     let tables: Vec<Table> = lanes
         .iter()
         .enumerate()
-        .map(|(number, lane)| Table::new(question, number, lane))
+        .map(|(number, lane)| Table::new(question, number, lane, summand))
         .collect();
     // Frames of a link come in the order in which they were sent: step by step, lane by lane.
     for table in &tables {
         table.give(joined, &values)?;
     }
     for table in &tables {
-        table.deal(joined)?;
+        table.deal(joined, &values)?;
     }
     for table in &tables {
         table.gather(joined, question, &mut values).await?;
@@ -108,7 +122,7 @@ pub(super) async fn evaluate(
 }
 
 /// What is public about the comparisons of a lane.
-pub(super) struct Table {
+pub(crate) struct Table {
     /// Its number: the two of a pair may have several lanes with different roles.
     number: u32,
     roles: Roles,
@@ -116,10 +130,11 @@ pub(super) struct Table {
     /// Bits of a sum; shares have one more, for the sign.
     bits: u32,
     comparison: Comparison,
+    summand: Summand,
 }
 
 impl Table {
-    fn new(question: &Question<'_>, number: usize, lane: &Lane) -> Self {
+    fn new(question: &Question<'_>, number: usize, lane: &Lane, summand: Summand) -> Self {
         let bits = question.bits();
         Self {
             // There are fewer lanes than comparisons of a call.
@@ -128,6 +143,7 @@ impl Table {
             places: lane.places.clone(),
             bits,
             comparison: Comparison::new(bits),
+            summand,
         }
     }
 
@@ -140,7 +156,7 @@ impl Table {
     }
 
     /// The other of holder and keeper, at one of the two.
-    pub(super) fn partner(&self, joined: &Joined) -> Option<Site> {
+    pub(crate) fn partner(&self, joined: &Joined) -> Option<Site> {
         match joined.me {
             me if me == self.roles.holder => Some(self.roles.keeper),
             me if me == self.roles.keeper => Some(self.roles.holder),
@@ -148,9 +164,15 @@ impl Table {
         }
     }
 
+    /// Whether a site sends its masked summand to the holder.
+    fn gives(&self, site: Site) -> bool {
+        let is_dealt = site == self.roles.judge && self.summand == Summand::Dealt;
+        !self.roles.hold_shares(site) && !is_dealt
+    }
+
     /// First round: masked summands to the holder.
     fn give(&self, joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
-        if !self.roles.hold_shares(joined.me) {
+        if self.gives(joined.me) {
             self.send(joined, self.roles.holder, &values[self.places.clone()])?;
         }
         Ok(())
@@ -166,7 +188,7 @@ impl Table {
         if joined.me != self.roles.holder {
             return Ok(());
         }
-        for peer in joined.peers().filter(|&peer| peer != self.roles.keeper) {
+        for peer in joined.peers().filter(|&peer| self.gives(peer)) {
             let others = self.receive(joined, peer).await?;
             values[self.places.clone()]
                 .iter_mut()
@@ -199,28 +221,35 @@ impl Table {
 
     /// First round, the judge's part: keys from streams it shares with each of the two, and
     /// corrections.
-    fn deal(&self, joined: &mut Joined) -> Result<(), Error> {
+    fn deal(&self, joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
         if joined.me != self.roles.judge {
             return Ok(());
         }
-        let secrets = self.secrets(joined, &joined.link.bound());
+        let inside = match self.summand {
+            Summand::Given => vec![0; self.count()],
+            Summand::Dealt => values[self.places.clone()].to_vec(),
+        };
+        let secrets = self.secrets(joined, &joined.link.bound(), &inside);
         let mut message = Vec::with_capacity(self.count() * self.comparison.words() * 16);
         wire::pack_blocks(self.comparison.deal(&secrets), &mut message);
         joined.link.send(self.roles.holder, &message)?;
         joined.link.send(self.roles.keeper, &message)
     }
 
-    /// The secrets that the judge shares with holder and keeper for one call, without a message.
-    fn secrets(&self, joined: &Joined, bound: &Bound) -> Vec<Secret> {
+    /// The secrets of one call: masks that the judge shares with holder and keeper without a message, less
+    /// what of the sums is inside the keys.
+    fn secrets(&self, joined: &Joined, bound: &Bound, inside: &[u64]) -> Vec<Secret> {
         let dealt = |site: Site| {
             let pair = joined.pair(site);
             pair.stream(Purpose::Dealer, bound, self.number)
         };
         let mut left = dealt(self.roles.holder);
         let mut right = dealt(self.roles.keeper);
-        (0..self.count())
-            .map(|_| {
-                let mask = left.word().wrapping_add(right.word()) & self.mask();
+        inside
+            .iter()
+            .map(|inside| {
+                let mask = left.word().wrapping_add(right.word());
+                let mask = mask.wrapping_sub(*inside) & self.mask();
                 Secret {
                     roots: [left.block(), right.block()],
                     edge: mask & (self.mask() >> 1),
@@ -303,7 +332,7 @@ impl Table {
     }
 
     /// What holder and keeper share and the judge does not: it follows from what both have seen.
-    pub(super) fn common(
+    pub(crate) fn common(
         &self,
         joined: &Joined,
         partner: Site,

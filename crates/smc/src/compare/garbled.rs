@@ -28,7 +28,7 @@ const LANES: usize = 16;
 /// the cache.
 const PART: usize = 2048;
 
-pub(super) async fn compare(
+pub(crate) async fn compare(
     joined: &mut Joined,
     generator: &mut Generator,
     question: &Question<'_>,

@@ -33,7 +33,7 @@
 mod any;
 mod dealt;
 mod function;
-mod garbled;
+pub(crate) mod garbled;
 mod published;
 
 use crate::draft::Draft;
@@ -44,7 +44,7 @@ use crate::network::Site;
 use crate::party::{Engine, Party};
 use crate::settings::{RoleChoice, Security};
 use crate::wire::{self, Primitive};
-use dealt::Lane;
+pub(crate) use dealt::{Evaluated, Lane, Summand, evaluate};
 
 /// In the ledger of every comparison between two sites.
 const TWO_SITES: &str = "with two sites the answer and one's own summand bound the other's";

@@ -18,6 +18,9 @@ enum Question {
     Any,
     AtLeast,
     AnyAtLeast,
+    Greatest,
+    Tell,
+    TellEach,
     Lca,
     Minimum,
     Maximum,
@@ -31,13 +34,16 @@ enum Question {
     NoteOwn,
 }
 
-const QUESTIONS: [Question; 17] = [
+const QUESTIONS: [Question; 20] = [
     Question::Sum,
     Question::SumTo,
     Question::All,
     Question::Any,
     Question::AtLeast,
     Question::AnyAtLeast,
+    Question::Greatest,
+    Question::Tell,
+    Question::TellEach,
     Question::Lca,
     Question::Minimum,
     Question::Maximum,
@@ -64,6 +70,15 @@ impl Question {
                 party
                     .any_at_least(TEST, 9, &[1, 1], &[2, 3], &[2], &mut [false])
                     .await
+            }
+            Self::Greatest => {
+                let contend: Vec<Site> = Site::all(party.sites()).collect();
+                party.greatest(TEST, 9, &contend, &[1], &mut [0]).await
+            }
+            Self::Tell => party.tell(TEST, Site::new(1), &mut [1, 2]).await,
+            Self::TellEach => {
+                let bits = vec![vec![3]; party.sites()];
+                party.tell_each(TEST, &bits, &[5]).await.map(|_| ())
             }
             Self::Lca => {
                 let trees = [Tree::new(vec![0, 0, 0]).unwrap()];

@@ -34,7 +34,7 @@ fn a_party_of_one_allocates_nothing() {
             decoy: &decoy,
         };
         let (mut sums, mut bits, mut answers) = ([1, 2, 3], [true, false], [false; 3]);
-        let mut joined = [true; 3];
+        let (mut joined, mut sites) = ([true; 3], [7; 3]);
         let mut nodes = [Some(3), None];
         let (mut low, mut ranges, mut kth) = ([Some(4)], [Some((2, 5))], [None]);
         let mut items = vec![vec![3], vec![1], vec![2]];
@@ -52,6 +52,10 @@ fn a_party_of_one_allocates_nothing() {
                 party
                     .any_at_least(TEST, 10, &sums, &[2, 2, 2], &[2, 0, 1], &mut joined)
                     .await?;
+                party
+                    .greatest(TEST, 10, &[Site::new(0)], &sums, &mut sites)
+                    .await?;
+                party.tell(TEST, Site::new(0), &mut sums).await?;
                 party.lca(TEST, &trees, |_| 0, &mut nodes).await?;
                 party.minimum(TEST, |_| 0..=9, &mut low).await?;
                 party.maximum(TEST, |_| 0..=9, &mut low).await?;
@@ -69,7 +73,7 @@ fn a_party_of_one_allocates_nothing() {
             (sums, bits, answers),
             ([1, 2, 3], [true, false], [false, true, true])
         );
-        assert_eq!(joined, [true, false, true]);
+        assert_eq!((joined, sites), ([true, false, true], [0; 3]));
         assert_eq!(
             (nodes, low, ranges, kth),
             ([Some(3), None], [Some(4)], [Some((2, 5))], [Some(2)])
@@ -79,7 +83,7 @@ fn a_party_of_one_allocates_nothing() {
             (vec![vec![1], vec![2], vec![3]], vec![0, 1])
         );
         assert!(party.ledger().entries().is_empty());
-        assert_eq!((party.calls(), party.traffic()), (13, None));
+        assert_eq!((party.calls(), party.traffic()), (15, None));
     }
 }
 

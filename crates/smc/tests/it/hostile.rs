@@ -495,7 +495,74 @@ async fn every_primitive(mut party: hedgerow_smc::Party) -> Result<(), Error> {
     let mut common = Vec::new();
     party.align(TEST, 100, &[b"one", &own], &mut common).await?;
     party.overlaps(TEST, 4, &[0, 0, 1, 1]).await?;
+    let contend: Vec<Site> = Site::all(party.sites()).collect();
+    for bound in [40, 1 << 20] {
+        let mut sites = [9; 2];
+        party
+            .greatest(TEST, bound, &contend, &[me, 3], &mut sites)
+            .await?;
+        assert!(sites.iter().all(|site| (*site as usize) < party.sites()));
+    }
+    party.tell(TEST, LIAR, &mut [me, 3]).await?;
+    let bits = vec![vec![7, 1, 64]; party.sites()];
+    let told = party.tell_each(TEST, &bits, &[me, 1, me]).await?;
+    assert!(told.chunks(3).all(|told| told[0] < 128 && told[1] < 2));
     Ok(())
+}
+
+/// What a site tells is as long as the question says, with nothing hidden behind the last number.
+#[test]
+fn numbers_told_in_a_message_of_another_length() {
+    let told = |payload: Vec<u8>| {
+        let fault = Fault::Replace(payload);
+        let faults = Faults::default().strike(LIAR, VICTIM, FIRST, fault);
+        let outcome = Simulation::new(3, 1)
+            .faults(faults)
+            .run(|mut party| async move {
+                let bits = vec![vec![5, 6]; 3];
+                party.tell_each(TEST, &bits, &[1, 2]).await
+            });
+        invalid(outcome.results.into_iter().next().unwrap().unwrap_err())
+    };
+    for length in [0, 1, 3, 4_000] {
+        let expected = 2;
+        let found = length;
+        assert_eq!(told(vec![0; length]), WireError::Length { expected, found });
+    }
+    assert_eq!(told(vec![0, 1 << 3]), WireError::Padding);
+}
+
+/// Whoever finds the greatest number may name only sites that contend.
+#[test]
+fn a_site_that_does_not_contend_is_not_the_greatest() {
+    let honest = Simulation::new(4, 1);
+    let ask = |simulation: &Simulation| {
+        simulation.run(|mut party| async move {
+            let contend = [Site::new(0), Site::new(2)];
+            let mut sites = [0; 3];
+            party
+                .greatest(TEST, 9, &contend, &[1, 2, 3], &mut sites)
+                .await?;
+            Ok(sites)
+        })
+    };
+    let drawn = honest.run(|party| async move { Ok::<_, Error>(party.roles()) });
+    let [_, _, judge] = drawn.into_values().unwrap()[0].unwrap();
+    let traffic = ask(&honest).traffic;
+    for other in Site::all(4).filter(|site| *site != judge) {
+        let last = traffic.link(judge, other).messages as u32 - 1;
+        for (index, wrong) in [(0, [1, 0, 2]), (0, [7, 0, 0]), (2, [2, 2, 3])] {
+            let fault = Fault::Replace(wrong.to_vec());
+            let faults = Faults::default().strike(judge, other, last, fault);
+            let mut results = ask(&honest.clone().faults(faults)).results;
+            match results.swap_remove(other.index()).unwrap_err() {
+                Error::InvalidMessage { peer, source, .. } => {
+                    assert_eq!((peer, source), (judge, WireError::Range { index }));
+                }
+                error => panic!("{error}"),
+            }
+        }
+    }
 }
 
 /// A peer that adds a large number to every word of a frame, whichever it is: no panic, no hang, and

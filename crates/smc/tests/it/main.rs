@@ -9,6 +9,7 @@ mod any_at_least;
 mod corners;
 mod corpus;
 mod exposure;
+mod greatest;
 mod harness;
 mod hostile;
 mod ledger;

@@ -9,11 +9,13 @@ use hedgerow_smc::{Error, Items, Party, Rank, Settings, Site};
 
 use crate::harness::TEST;
 
-const PRIMITIVES: [&str; 9] = [
+const PRIMITIVES: [&str; 11] = [
     "sum",
     "all",
     "at_least",
     "any_at_least",
+    "greatest",
+    "greatest of long numbers",
     "minimum",
     "kth",
     "union",
@@ -48,6 +50,15 @@ async fn ask(primitive: &str, party: &mut Party) -> Result<(), Error> {
         }
         // Three sites or more have it.
         "any_at_least" => Ok(()),
+        "greatest" | "greatest of long numbers" => {
+            let contend: Vec<Site> = Site::all(party.sites()).collect();
+            let bound = if primitive == "greatest" { 60 } else { 1 << 40 };
+            // Few, so that the answers, which all may know, are not among the long messages.
+            let mut sites = [0; 16];
+            party
+                .greatest(TEST, bound, &contend, &own[..16], &mut sites)
+                .await
+        }
         "minimum" => {
             let mut values: Vec<Option<u64>> = own.iter().map(|value| Some(*value)).collect();
             party.minimum(TEST, |_| 0..=60, &mut values).await
@@ -204,7 +215,16 @@ fn after_a_lie_that_changes_no_answer_frames_are_the_same_or_new() {
     };
     let mut compared = 0;
     for sites in [2, 3, 5] {
-        for primitive in ["sum", "all", "at_least", "any_at_least", "minimum", "kth"] {
+        for primitive in [
+            "sum",
+            "all",
+            "at_least",
+            "any_at_least",
+            "greatest",
+            "greatest of long numbers",
+            "minimum",
+            "kth",
+        ] {
             for victim in Site::all(sites) {
                 let first = sent(sites, primitive, Faults::default(), victim);
                 let used = words(&first);

@@ -9,17 +9,20 @@ use std::future::Future;
 use std::path::PathBuf;
 
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::{Error, Generator, Items, Party, Rank, Settings, Tree};
+use hedgerow_smc::{Error, Generator, Items, Party, Rank, Settings, Site, Tree};
 use serde_json::{Value, json};
 
 use crate::harness::TEST;
 
-const PRIMITIVES: [&str; 13] = [
+const PRIMITIVES: [&str; 16] = [
     "sum",
     "all",
     "any",
     "at_least",
     "any_at_least",
+    "greatest",
+    "tell",
+    "tell_each",
     "lca",
     "minimum",
     "maximum",
@@ -76,6 +79,26 @@ async fn ask(primitive: &str, mut party: Party, own: Vec<u64>) -> Result<Value, 
                 .any_at_least(TEST, 1_000, &own, &thresholds, &groups, &mut answers)
                 .await?;
             json!(answers)
+        }
+        "greatest" => {
+            let contend: Vec<Site> = Site::all(party.sites()).collect();
+            let mut sites = vec![0; count];
+            party.greatest(TEST, 29, &contend, &own, &mut sites).await?;
+            // Where numbers are long, two sites compare in another way.
+            let mut again = vec![0; count];
+            party
+                .greatest(TEST, 1 << 20, &contend, &own, &mut again)
+                .await?;
+            json!([sites, again])
+        }
+        "tell" => {
+            let mut values = own;
+            party.tell(TEST, Site::new(1), &mut values).await?;
+            json!(values)
+        }
+        "tell_each" => {
+            let bits = vec![vec![5; count]; party.sites()];
+            json!(party.tell_each(TEST, &bits, &own).await?)
         }
         "lca" => {
             let parents = (0..30u32).map(|node| node.saturating_sub(1) / 3).collect();

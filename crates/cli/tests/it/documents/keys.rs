@@ -117,6 +117,7 @@ fn the_study_reference_has_every_key_of_a_study() {
     let horizontal = read("examples/stroke-registry");
     let vertical = read("examples/linked-patients");
     let clusters = lay_over(&vertical, "[algorithm]\nname = \"clustering\"\n");
+    let cuts = lay_over(&vertical, "[algorithm]\nname = \"mondrian\"\n");
     let records = lay_over(&horizontal, "[algorithm]\nname = \"clustering\"\n");
     let published = lay_over(&horizontal, "[study]\nsecurity = \"published\"\n");
     let both = |header: &str| [&horizontal, &vertical].map(|study| with_stranger(study, header));
@@ -127,7 +128,14 @@ fn the_study_reference_has_every_key_of_a_study() {
             &format!("[require]\nk = 2\nm = 1\n{model}\n"),
         )]
     };
-    let algorithms = [&horizontal, &vertical, &clusters, &records, &published];
+    let algorithms = [
+        &horizontal,
+        &vertical,
+        &clusters,
+        &cuts,
+        &records,
+        &published,
+    ];
     let asked = [
         Asked::new("The whole file", both("")),
         Asked::new("`[study]`", both("[study]")),

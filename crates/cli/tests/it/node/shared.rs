@@ -95,7 +95,7 @@ fn prepared(rows: u32, algorithm: &str) -> tempfile::TempDir {
     ];
     for (name, columns) in INSTITUTIONS.iter().zip(columns) {
         let text = format!(
-            "site = \"{name}\"\nstudy = \"c/study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"c/{name}.csv\"\n[accept]\nminimum_k = 5\nmodels = [\"k\"]\nalgorithms = [\"d2pt\", \"clustering\"]\nsecurity = [\"hardened\"]\ncolumns = [\"patient\", {columns}]\ndisclosures = {disclosures:?}\n"
+            "site = \"{name}\"\nstudy = \"c/study.toml\"\nkey = \"{name}.key\"\ndata = \"{name}-data\"\npatience = 60\n[source]\nfile = \"c/{name}.csv\"\n[accept]\nminimum_k = 5\nmodels = [\"k\"]\nalgorithms = [\"d2pt\", \"clustering\", \"mondrian\"]\nsecurity = [\"hardened\"]\ncolumns = [\"patient\", {columns}]\ndisclosures = {disclosures:?}\n"
         );
         let file = path.join(format!("{name}.toml"));
         std::fs::write(&file, text).unwrap();
@@ -186,8 +186,23 @@ fn institutions_that_are_killed_publish_the_clusters_that_a_simulation_does() {
 }
 
 #[test]
+fn institutions_that_are_killed_publish_the_cuts_that_a_simulation_does() {
+    killed_and_whole(300, "name = \"mondrian\"\nrecode = \"range\"");
+    killed_and_whole(
+        300,
+        "name = \"mondrian\"\nrecode = \"set\"\nfragments = true",
+    );
+}
+
+#[test]
 fn institutions_count_what_a_simulation_counts() {
-    let folder = prepared(100, "name = \"d2pt\"");
+    for algorithm in ["name = \"d2pt\"", "name = \"mondrian\""] {
+        counted_alike(algorithm);
+    }
+}
+
+fn counted_alike(algorithm: &str) {
+    let folder = prepared(100, algorithm);
     let path = folder.path();
     let mut running = start_all(path, &INSTITUTIONS, 0);
     running.iter_mut().for_each(Site::end);
@@ -219,6 +234,8 @@ fn every_kind_of_vertical_study_lists_what_it_discloses() {
             "synchronizer = \"identity\"\nsuppression = 0.1",
             "synchronizer = \"dpp2ga\"\nanonymizer = \"optimal\"",
             "name = \"clustering\"\nstarts = 2",
+            "name = \"mondrian\"",
+            "name = \"mondrian\"\nrecode = \"set\"\nfragments = true",
         ] {
             write_study(path, security, algorithm);
             let announced = announced(path);
@@ -233,7 +250,7 @@ fn every_kind_of_vertical_study_lists_what_it_discloses() {
             }
         }
     }
-    assert!(seen.len() >= 18, "{seen:?}");
+    assert!(seen.len() >= 24, "{seen:?}");
 }
 
 /// Waits for sites that must fail, and gives what each says. The laboratory comes last, when the others
@@ -359,6 +376,8 @@ fn nothing_raw_leaves_an_institution() {
         "name = \"d2pt\"\nsynchronizer = \"dpp2ga\"\nanonymizer = \"optimal\"",
         "name = \"d2pt\"\nrestore = true",
         "name = \"clustering\"",
+        "name = \"mondrian\"\nrecode = \"set\"",
+        "name = \"mondrian\"\nfragments = true",
     ] {
         let folder = prepared(80, algorithm);
         let path = folder.path();

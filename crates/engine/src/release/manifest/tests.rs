@@ -61,6 +61,7 @@ fn sample() -> Manifest {
         partition: Partition::Horizontal,
         release: ReleaseKind::Virtual,
         recode: Recode::Set,
+        fragments: false,
         requirement: Demanded {
             words: vec![String::from("k = 5"), String::from("m = 1")],
             require: Stated {

@@ -100,6 +100,7 @@ impl Check {
             ("partition", said.partition == study.partition),
             ("release", said.release == study.release),
             ("recode", said.recode == study.recode),
+            ("fragments", said.fragments == study.asks_for_fragments()),
             ("csv", said.csv == study.csv.name()),
             ("columns", said.columns == DescribedColumn::of_study(study)),
             (

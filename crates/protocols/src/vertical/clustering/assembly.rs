@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use hedgerow_data::{Cell, Codes, Release, Role};
 use hedgerow_smc::{Party, What};
 
-use super::super::own::OwnColumn;
+use super::super::own::{Held, OwnColumn};
 use super::{Clustering, Plan};
 use crate::clustering::Loss;
 use crate::clustering::shape::Shape;
@@ -39,7 +39,7 @@ pub async fn assemble(
     for (cells, members) in cells.iter().zip(&found.clusters) {
         classes.entry(cells).or_default().extend(members);
     }
-    let verbatim = verbatim(party, plan, columns, rows, &classes).await?;
+    let verbatim = verbatim(party, VALUES, plan.held(), columns, rows, &classes).await?;
     let written: Vec<&[Cell]> = classes.keys().copied().collect();
     Ok(released(
         plan.schema,
@@ -89,21 +89,21 @@ async fn all_cells(
 }
 
 /// Rows of the release.
-struct Verbatim {
+pub(in crate::vertical) struct Verbatim {
     /// The positions of their values, ascending.
-    positions: Vec<usize>,
-    rows: Vec<Row>,
+    pub(in crate::vertical) positions: Vec<usize>,
+    pub(in crate::vertical) rows: Vec<Row>,
 }
 
 /// The verbatim values of each class, their parts put together by mixing.
-async fn verbatim(
+pub(in crate::vertical) async fn verbatim(
     party: &mut Party,
-    plan: &Plan<'_>,
+    what: What,
+    held: Held<'_>,
     columns: &[(usize, &Codes)],
     rows: &[u32],
     classes: &BTreeMap<&[Cell], Vec<u32>>,
 ) -> Result<Verbatim, Error> {
-    let held = plan.held();
     let of_site = |site: usize| {
         let mut held_there = held.columns_at(party, site, Role::Sensitive);
         held_there.extend(held.columns_at(party, site, Role::Other));
@@ -122,7 +122,7 @@ async fn verbatim(
         own.iter().flat_map(code).collect()
     };
     let parts = classes.values().flatten().map(part).collect();
-    let mixed = party.rows(VALUES, &widths, &stretches, parts).await?;
+    let mixed = party.rows(what, &widths, &stretches, parts).await?;
     // In a row the sites' parts stand one after the other; in the release, columns as in the schema.
     let mut places: Vec<(usize, usize)> = of_site.into_iter().flatten().zip(0..).collect();
     places.sort_unstable();
@@ -135,10 +135,10 @@ async fn verbatim(
         for (position, place) in &places {
             let bytes = row.get(4 * place..).and_then(<[u8]>::first_chunk);
             let code = bytes.map(|bytes| u32::from_be_bytes(*bytes));
-            let size = plan.schema.attributes()[*position].domain.size();
+            let size = held.schema.attributes()[*position].domain.size();
             let code = code.filter(|code| *code < size);
             let problem = "a value is none of its attribute";
-            codes.push(code.ok_or_else(|| party.misfit(VALUES, problem))?);
+            codes.push(code.ok_or_else(|| party.misfit(what, problem))?);
         }
         read.push(codes);
     }

@@ -32,7 +32,7 @@
 //! is an option (8.3).
 
 mod asked;
-mod assembly;
+pub(super) mod assembly;
 mod changes;
 mod kept;
 mod pass;

@@ -76,11 +76,11 @@ pub(super) async fn fragment(
 }
 
 /// Records in the order of their groups, as these were found.
-struct Order {
+pub(in crate::vertical) struct Order {
     /// Sizes of groups.
-    sizes: Vec<u64>,
+    pub(in crate::vertical) sizes: Vec<u64>,
     /// Records, group by group.
-    records: Vec<u32>,
+    pub(in crate::vertical) records: Vec<u32>,
 }
 
 impl Order {
@@ -94,14 +94,14 @@ impl Order {
     }
 
     /// The group of each row.
-    fn groups(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub(in crate::vertical) fn groups(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         let sizes = self.sizes.iter().enumerate();
         sizes.flat_map(|(group, size)| std::iter::repeat_n(group, *size as usize))
     }
 
     /// The release with its groups sorted by their contents, quasi-identifiers before values, and the
     /// number of each group.
-    fn numbered(
+    pub(in crate::vertical) fn numbered(
         &self,
         quasi: &[(usize, GeneralizedColumn)],
         verbatim: &[(usize, Codes)],
@@ -285,7 +285,9 @@ async fn values(
 }
 
 /// A column of these cells.
-fn column<'c>(of_row: impl Iterator<Item = &'c Cell> + Clone) -> GeneralizedColumn {
+pub(in crate::vertical) fn column<'c>(
+    of_row: impl Iterator<Item = &'c Cell> + Clone,
+) -> GeneralizedColumn {
     let mut cells: Vec<Cell> = of_row.clone().cloned().collect();
     cells.sort_unstable();
     cells.dedup();

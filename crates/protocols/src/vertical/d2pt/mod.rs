@@ -29,7 +29,7 @@
 //! their own classes.
 
 mod anonymizer;
-mod fragments;
+pub(super) mod fragments;
 mod lattice;
 mod optimal;
 mod plan;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hedgerow_data::study::Split;
 use hedgerow_data::{Cell, Codes, Recode, Release, Role, Schema, TextColumn};
-use hedgerow_privacy::Requirement;
-use hedgerow_privacy::closeness::Distance;
+use hedgerow_privacy::closeness::{Distance, EarthMover};
 use hedgerow_privacy::verify::{Evidence, QuasiColumn, SensitiveColumn, verify};
+use hedgerow_privacy::{ClassView, Counts, Model, Reference, Requirement, TableView};
 use hedgerow_protocols::Error;
 use hedgerow_protocols::clustering::Stop;
 use hedgerow_protocols::horizontal::cover::Writing;
@@ -219,7 +219,7 @@ impl Shared {
     }
 
     /// How a cluster must be written in a quasi-identifier: no wider than its records need.
-    fn cell(&self, place: usize, members: &[u32], recode: Recode) -> Cell {
+    pub(super) fn cell(&self, place: usize, members: &[u32], recode: Recode) -> Cell {
         let codes = members.iter();
         let mut codes: Vec<u32> = codes
             .map(|row| self.columns[place].get(*row as usize))
@@ -241,13 +241,57 @@ impl Shared {
         }
     }
 
+    /// Whether some records are a class that satisfies a requirement, by the counts of each sensitive
+    /// attribute.
+    pub(super) fn satisfies(&self, members: &[u32], requirement: &Requirement) -> bool {
+        let wanted = requirement.models.iter().find_map(|model| match model {
+            Model::Closeness { distance, .. } => *distance,
+            _ => None,
+        });
+        [5, 6].into_iter().all(|place| {
+            let domain = &self.schema.attributes()[place + 1].domain;
+            let counts = |rows: &[u32]| {
+                let mut counts = vec![0; SIZES[place] as usize];
+                for row in rows {
+                    counts[self.columns[place].get(*row as usize) as usize] += 1;
+                }
+                counts
+            };
+            let references = [Reference::new(counts(&self.rows))];
+            let distance = wanted.unwrap_or_else(|| Distance::natural(domain));
+            let movers = vec![EarthMover::new(&references[0], distance, domain.taxonomy())];
+            let table = TableView {
+                references: &references,
+                movers,
+            };
+            let (values, own) = ((0..SIZES[place]).collect::<Vec<u32>>(), counts(members));
+            let class = ClassView {
+                size: members.len() as u64,
+                sensitive: &[Counts::new(&values, &own)],
+                sites: None,
+            };
+            let mut models = requirement.models.iter();
+            !members.is_empty() && models.all(|model| model.holds(&class, &table))
+        })
+    }
+
     /// Every record is in one cluster and under its cells; the release has the table's values, and
     /// satisfies the requirement, which the verifier says too.
     pub(super) fn check(&self, part: &Part, requirement: &Requirement, recode: Recode) {
-        let mut all: Vec<u32> = part.found.clusters.iter().flatten().copied().collect();
+        self.check_release(&part.found.clusters, &part.release, requirement, recode);
+    }
+
+    /// As [`Self::check`], of any classes and their release.
+    pub(super) fn check_release(
+        &self,
+        classes: &[Vec<u32>],
+        release: &Release,
+        requirement: &Requirement,
+        recode: Recode,
+    ) {
+        let mut all: Vec<u32> = classes.iter().flatten().copied().collect();
         all.sort_unstable();
         assert_eq!(all, self.rows);
-        let release = &part.release;
         assert_eq!(release.rows(), self.rows.len());
         let value = |code: u32| Cell::Interval(code, code);
         let mut told: Vec<Vec<Cell>> = Vec::new();
@@ -265,7 +309,7 @@ impl Shared {
             told.push(words);
         }
         let mut truth: Vec<Vec<Cell>> = Vec::new();
-        for members in &part.found.clusters {
+        for members in classes {
             assert!(members.len() as u64 >= requirement.k());
             let cells: Vec<Cell> = (0..5)
                 .map(|place| self.cell(place, members, recode))
