@@ -5,7 +5,7 @@
 //! and end of a range ([`crate::order`], in one step), a bit for each value of a set. So one
 //! [`any`](Party::any) over all these bits asks for everything at once, in three rounds. Of few bits, three
 //! sites or more ask by comparison whether at least one site has each ([`crate::compare`]): twice the bytes,
-//! two rounds, and the same trust. A range over a domain that one step does not search is asked afterwards,
+//! two rounds, and the same trust. Ranges over domains that one step does not search are asked afterwards,
 //! as is everything at the published level, one kind after the other.
 //!
 //! # Discloses
@@ -121,13 +121,15 @@ impl Party {
             2 * at_once.len(),
         );
         let sets = (Primitive::Bits, self.bits_caveat(), covers.bits.len());
-        let begun = [nodes, ranges, sets].map(|(by, caveat, values)| {
+        let begun = [nodes, sets, ranges].map(|(by, caveat, values)| {
             let is_asked = values > 0;
             is_asked.then(|| self.begin(what, by, caveat, values))
         });
-        self.any_of(asked, &mut bits).await?;
+        if !bits.is_empty() {
+            self.any_of(asked, &mut bits).await?;
+        }
 
-        let [nodes, ranges, sets] = begun;
+        let [nodes, sets, ranges] = begun;
         let (found, rest) = bits.split_at_mut(of_nodes);
         found.iter_mut().for_each(|bit| *bit = !*bit);
         read_paths(tree, found, covers.nodes);
@@ -173,7 +175,8 @@ impl Party {
         Ok(())
     }
 
-    /// Which domains are searched in one step, and which are not.
+    /// Which domains are searched in one step, and which are not: all of them or none, since who takes more
+    /// steps for one range can take them for all.
     fn searched_at_once(
         &self,
         domains: &[RangeInclusive<u64>],
@@ -183,9 +186,14 @@ impl Party {
             .map(|(index, domain)| size_of(index, domain))
             .collect::<Result<_, Error>>()?;
         let all: u128 = sizes.iter().map(|size| 2 * u128::from(*size)).sum();
-        let all_at_once = all <= self.settings.at_once as u128;
-        let is_short = |index: &usize| all_at_once || sizes[*index] < self.settings.fan_out as u64;
-        Ok((0..domains.len()).partition(is_short))
+        let are_few = all <= self.settings.at_once as u128;
+        let mut sizes = sizes.into_iter();
+        let is_one_step = are_few || sizes.all(|size| size < self.settings.fan_out as u64);
+        let all = (0..domains.len()).collect();
+        Ok(match is_one_step {
+            true => (all, Vec::new()),
+            false => (Vec::new(), all),
+        })
     }
 
     /// Asks for ranges that take more than one step.

@@ -251,7 +251,11 @@ proptest! {
             domain: &schema.attributes()[position].domain,
             recode: Recode::Range,
         }).collect();
-        let found = Simulation::new(3, 5).run(|mut party| {
+        let settings = hedgerow_smc::Settings {
+            fan_out: hedgerow_protocols::FAN_OUT,
+            ..hedgerow_smc::Settings::hardened()
+        };
+        let found = Simulation::new(3, 5).settings(settings).run(|mut party| {
             let (schema, table, plan, writings) = (&schema, &table, &plan, &writings);
             async move {
                 party.keep_values();
