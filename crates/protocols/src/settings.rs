@@ -19,6 +19,8 @@ use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
 
 /// Parts into which a search by comparisons cuts a domain: small domains are searched in one step.
 pub const FAN_OUT: usize = 128;
+/// The most values that such a step asks about where it is then the last.
+pub const AT_ONCE: usize = 1 << 16;
 
 /// Every protocol that the published level does not run as printed, beside the primitives
 /// ([`hedgerow_smc::settings::DIFFERENCES`]).
@@ -187,6 +189,7 @@ impl RunSettings {
         match self.security {
             Security::Hardened => Settings {
                 fan_out: FAN_OUT,
+                at_once: AT_ONCE,
                 roles: self.roles,
                 ..Settings::hardened()
             },

@@ -176,6 +176,7 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
                 laps,
             },
         fan_out,
+        at_once,
         decoys,
         roles,
     } = settings;
@@ -188,7 +189,8 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
         start.to_bits(),
         dampening.to_bits(),
         u64::from(laps),
-        fan_out as u64,
+        // So is a search that never asks for all at once.
+        (fan_out as u64).wrapping_add((at_once as u64) << 32),
         decoys as u64,
         roles as u64,
     ] {

@@ -58,6 +58,11 @@ impl Tree {
         self.parents.len() == 1
     }
 
+    /// The parent of each node.
+    pub(crate) fn parents(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
+        self.parents.iter().map(|&parent| u64::from(parent))
+    }
+
     fn parent(&self, node: u32) -> Option<u32> {
         (node != 0).then(|| self.parents[node as usize])
     }
@@ -79,13 +84,7 @@ impl Party {
         nodes: &mut [Option<u32>],
     ) -> Result<(), Error> {
         self.calls += 1;
-        for (index, node) in nodes.iter().enumerate() {
-            let tree = trees.get(tree_of(index));
-            let tree = tree.ok_or(Error::OwnConfig(OwnConfig::NoSuchTree { index }))?;
-            if node.is_some_and(|node| node as usize >= tree.len()) {
-                return Err(Error::OwnData(OwnData::NoSuchNode { index }));
-            }
-        }
+        check_nodes(trees, &tree_of, nodes)?;
         if self.sites == 1 {
             return Ok(());
         }
@@ -94,7 +93,7 @@ impl Party {
             .iter()
             .fold(
                 self.asking(what, &[])?.word(trees.len() as u64),
-                |asking, tree| asking.words(tree.parents.iter().map(|&parent| u64::from(parent))),
+                |asking, tree| asking.words(tree.parents()),
             )
             .words((0..nodes.len()).map(|index| tree_of(index) as u64))
             .finish();
@@ -123,34 +122,9 @@ impl Party {
         tree: impl Fn(usize) -> &'t Tree,
         nodes: &mut [Option<u32>],
     ) -> Result<(), Error> {
-        let mut bits =
-            Vec::with_capacity((0..nodes.len()).map(|index| tree(index).len() + 1).sum());
-        for (index, node) in nodes.iter().enumerate() {
-            bits.push(node.is_none());
-            let start = bits.len();
-            bits.resize(start + tree(index).len(), node.is_none());
-            if let Some(node) = *node {
-                tree(index)
-                    .ancestors(node)
-                    .for_each(|above| bits[start + above as usize] = true);
-            }
-        }
-        let mut answers = bits;
+        let mut answers = path_bits(&tree, nodes);
         self.conjunction(asked, &mut answers).await?;
-        let mut rest = answers.as_slice();
-        for (index, node) in nodes.iter_mut().enumerate() {
-            let (answer, behind) = rest.split_at(tree(index).len() + 1);
-            rest = behind;
-            // Common ancestors form one path from the root, so the last of them is the lowest.
-            *node = if answer[0] {
-                None
-            } else {
-                answer[1..]
-                    .iter()
-                    .rposition(|&bit| bit)
-                    .map(|node| node as u32)
-            };
-        }
+        read_paths(tree, &answers, nodes);
         Ok(())
     }
 
@@ -213,6 +187,60 @@ impl Party {
         sealed.implied();
         Ok(())
     }
+}
+
+/// For each question "I have no node", and for every node of its tree whether the node is an ancestor.
+pub(crate) fn path_bits<'t>(tree: impl Fn(usize) -> &'t Tree, nodes: &[Option<u32>]) -> Vec<bool> {
+    let mut bits = Vec::with_capacity((0..nodes.len()).map(|index| tree(index).len() + 1).sum());
+    for (index, node) in nodes.iter().enumerate() {
+        bits.push(node.is_none());
+        let start = bits.len();
+        bits.resize(start + tree(index).len(), node.is_none());
+        if let Some(node) = *node {
+            tree(index)
+                .ancestors(node)
+                .for_each(|above| bits[start + above as usize] = true);
+        }
+    }
+    bits
+}
+
+/// Sets each node from the conjunctions of [`path_bits`].
+pub(crate) fn read_paths<'t>(
+    tree: impl Fn(usize) -> &'t Tree,
+    answers: &[bool],
+    nodes: &mut [Option<u32>],
+) {
+    let mut rest = answers;
+    for (index, node) in nodes.iter_mut().enumerate() {
+        let (answer, behind) = rest.split_at(tree(index).len() + 1);
+        rest = behind;
+        // Common ancestors form one path from the root, so the last of them is the lowest.
+        *node = if answer[0] {
+            None
+        } else {
+            answer[1..]
+                .iter()
+                .rposition(|&bit| bit)
+                .map(|node| node as u32)
+        };
+    }
+}
+
+/// Refuses nodes that their trees do not have.
+pub(crate) fn check_nodes(
+    trees: &[Tree],
+    tree_of: impl Fn(usize) -> usize,
+    nodes: &[Option<u32>],
+) -> Result<(), Error> {
+    for (index, node) in nodes.iter().enumerate() {
+        let tree = trees.get(tree_of(index));
+        let tree = tree.ok_or(Error::OwnConfig(OwnConfig::NoSuchTree { index }))?;
+        if node.is_some_and(|node| node as usize >= tree.len()) {
+            return Err(Error::OwnData(OwnData::NoSuchNode { index }));
+        }
+    }
+    Ok(())
 }
 
 /// The ideal answer: the nodes of all sites, met one after the other.

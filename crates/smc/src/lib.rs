@@ -70,6 +70,7 @@ pub mod bits;
 mod block;
 pub mod commutative;
 pub mod compare;
+pub mod cover;
 mod draft;
 pub mod error;
 pub mod exposure;
@@ -95,6 +96,8 @@ mod transfer;
 pub mod union;
 pub mod wire;
 
+pub use compare::Bounds;
+pub use cover::Covers;
 pub use error::{Error, MAXIMUM_SITES};
 pub use lca::Tree;
 pub use ledger::{Allowed, Ledger, Sealed, To, What};

@@ -231,6 +231,9 @@ pub struct Settings {
     /// Parts into which one step of the comparison-only search cuts what is left of the domain.
     /// A fan-out above the size of a domain answers in one step, with one comparison per value.
     pub fan_out: usize,
+    /// The most values about which one step of that search asks, over all its questions, where it then
+    /// needs no further step, whatever the fan-out.
+    pub at_once: usize,
     /// Random items that the leader of the published union adds; see [`crate::union::loss`].
     pub decoys: usize,
     /// Who has roles in comparisons of sums that leave sites out.
@@ -246,6 +249,7 @@ impl Default for Settings {
             union: Uniting::default(),
             probabilistic: Probabilistic::default(),
             fan_out: 16,
+            at_once: 0,
             decoys: 100,
             roles: RoleChoice::default(),
         }

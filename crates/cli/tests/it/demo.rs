@@ -64,6 +64,14 @@ fn four_hospitals_publish_one_table_and_leave_nothing_running() {
         log.contains("\"answered\"") && log.contains("north"),
         "{log}"
     );
+    // What the run wrote down on its way is gone.
+    for site in ["north", "south", "east", "west"] {
+        for file in ["journal.sqlite", "journal.sqlite-wal"] {
+            let left = std::fs::metadata(path.join(format!("d/{site}/data/{file}")));
+            let left = left.map_or(0, |file| file.len());
+            assert!(left < 200_000, "{file} of {site}: {left} bytes");
+        }
+    }
     let kept = path.join("d").display().to_string();
     assert_eq!(processes(&kept), 0);
     let status = hedgerow(path, &["status", "--site", "d/west/site.toml", "--json"]);
@@ -71,6 +79,61 @@ fn four_hospitals_publish_one_table_and_leave_nothing_running() {
     assert_refused(
         &hedgerow(path, &["demo", "--keep", "d"]),
         "d: is not empty, and is left alone\nhint: choose another folder",
+    );
+}
+
+/// The study of the demo as it was when its bars were set: rounds and bytes of 3,000 records at four
+/// hospitals, none of which may be needed.
+#[test]
+fn the_study_of_the_demo_takes_few_rounds_and_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let made = hedgerow(
+        path,
+        &[
+            "generate", "hospital", "--rows", "3000", "--sites", "4", "--seed", "1", "--pooled",
+            "--out", "g",
+        ],
+    );
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let study = path.join("g/study.toml");
+    let text = std::fs::read_to_string(&study).unwrap();
+    let text = text
+        .replace("[require]\n", "[require]\nsite_diversity = 2\nm = 1\n")
+        .replace("recode = \"node\"", "recode = \"range\"\nalpha = 1.0");
+    std::fs::write(&study, text).unwrap();
+    let mut tables = std::fs::read_dir(path.join("g")).unwrap();
+    let table = tables
+        .find_map(|entry| {
+            let file = entry.unwrap().path();
+            (file.extension()? == "csv").then_some(file)
+        })
+        .unwrap();
+    let table = table.display().to_string();
+    let done = hedgerow(
+        path,
+        &[
+            "simulate",
+            "--study",
+            "g/study.toml",
+            &table,
+            "--provider-column",
+            "site",
+            "--out",
+            "r",
+            "--json",
+        ],
+    );
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let cost = &json(&done)["cost"];
+    let (rounds, bytes) = (cost["rounds"].as_u64(), cost["bytes"].as_u64());
+    assert!(
+        rounds.is_some_and(|rounds| (1..=150).contains(&rounds)),
+        "{cost}"
+    );
+    assert!(
+        bytes.is_some_and(|bytes| (1..=30_000_000).contains(&bytes)),
+        "{cost}"
     );
 }
 

@@ -64,11 +64,11 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(found)
 }
 
-/// Removes deleted data from the write-ahead log too. A process that reads the journal meanwhile keeps
+/// Gives the room of deleted data back, and removes them from the write-ahead log too. A process that reads the journal meanwhile keeps
 /// the data there; then this fails, rather than claim that nothing is kept. The call may wait for a
 /// moment, on the journal's own thread.
 pub(super) fn wipe(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("PRAGMA synchronous = NORMAL")?;
+    connection.execute_batch("PRAGMA synchronous = NORMAL; VACUUM")?;
     for pause in [0, 100, 400, 1500] {
         std::thread::sleep(Duration::from_millis(pause));
         if checkpoint(connection)? {

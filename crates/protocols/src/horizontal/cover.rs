@@ -11,9 +11,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::RangeInclusive;
 
 use hedgerow_data::{Cell, Recode, Taxonomy};
-use hedgerow_smc::{Party, Tree, What};
+use hedgerow_smc::{Covers as Asked, Party, Tree, What};
 
 pub use super::mondrian::settings::Covers;
 use super::partition::{Class, Partition};
@@ -36,7 +37,7 @@ pub const fn discloses() -> [What; 1] {
 }
 
 /// The cover of each class in each quasi-identifier: class by class, attribute by attribute. A tight
-/// cover is the smallest: all nodes are asked together, all ranges, and all sets. A box is the range
+/// cover is the smallest: all nodes, ranges and sets are asked together. A box is the range
 /// that the cuts left, which all sites know.
 pub async fn covers(
     party: &mut Party,
@@ -71,7 +72,8 @@ pub async fn covers(
 }
 
 /// The smallest cell above all sites' values, for each question; where no site has any, the bounds.
-/// All nodes are asked about together, all ranges, and all sets.
+/// Nodes, ranges and sets are asked about together. Ranges that may have a missing value inside are asked
+/// about once it is known on which side of it they lie.
 pub(super) async fn smallest(
     party: &mut Party,
     what: What,
@@ -90,15 +92,7 @@ pub(super) async fn smallest(
         order.push((kind, question.bounds));
         list.push(question);
     }
-    let mut answers = [
-        nodes(party, what, writings, &kinds.nodes)
-            .await?
-            .into_iter(),
-        sets(party, what, &kinds.sets).await?.into_iter(),
-        ranges(party, what, writings, kinds.ranges)
-            .await?
-            .into_iter(),
-    ];
+    let mut answers = kinds.ask(party, what, writings).await?.map(Vec::into_iter);
     // Answers of a kind come in the order of its questions.
     let cell = |(kind, bounds): (usize, (u32, u32))| {
         let cell = answers[kind].next();
@@ -116,6 +110,13 @@ pub(super) struct Question {
     pub(super) attribute: usize,
 }
 
+impl Question {
+    /// How many values lie between the bounds.
+    fn width(&self) -> usize {
+        (self.bounds.1 - self.bounds.0) as usize + 1
+    }
+}
+
 #[derive(Default)]
 struct Questions {
     nodes: Vec<Question>,
@@ -123,19 +124,70 @@ struct Questions {
     sets: Vec<Question>,
 }
 
-/// The lowest node above the values of each class.
-async fn nodes(
-    party: &mut Party,
-    what: What,
-    writings: &[Writing<'_>],
-    questions: &[Question],
-) -> Result<Vec<Cell>, Error> {
-    if questions.is_empty() {
-        return Ok(Vec::new());
+impl Questions {
+    /// The cells of all nodes, of all sets, and of all ranges.
+    async fn ask(
+        &self,
+        party: &mut Party,
+        what: What,
+        writings: &[Writing<'_>],
+    ) -> Result<[Vec<Cell>; 3], Error> {
+        let under = under_nodes(writings, &self.nodes);
+        let mut nodes = Nodes::of(&under)?;
+        let sides = sides(writings, &self.ranges);
+        nodes.add_sides(&sides, &self.ranges)?;
+        let is_plain: Vec<bool> = {
+            let mut is_plain = vec![true; self.ranges.len()];
+            sides.iter().for_each(|(place, _)| is_plain[*place] = false);
+            is_plain
+        };
+        let plain = self.ranges.iter().zip(&is_plain);
+        let plain = plain.filter_map(|(question, is_plain)| is_plain.then_some(question));
+        let mut ranges = Ranges::of(plain.map(|question| (question, question.bounds)).collect());
+        let (sets, later) = self.sets.split_at(within(MOST_BITS, &self.sets));
+        let mut bits = bits_of(sets);
+        if nodes.nodes.is_empty() && ranges.found.is_empty() && bits.is_empty() {
+            return Ok([Vec::new(), Vec::new(), Vec::new()]);
+        }
+        let own = bits.clone();
+        let covers = Asked {
+            trees: &nodes.trees,
+            tree_of: &nodes.tree_of,
+            nodes: &mut nodes.nodes,
+            domains: &ranges.domains,
+            ranges: &mut ranges.found,
+            bits: &mut bits,
+        };
+        party.cover(what, covers).await?;
+
+        let (of_classes, of_sides) = nodes.nodes.split_at(under.len());
+        let found = found_nodes(party, what, &under, of_classes)?;
+        let cell = |(question, node): (&UnderNode<'_>, Option<u32>)| {
+            // Every class has records at some site, so there is a node.
+            let interval = node.map(|node| question.tree.interval(node));
+            let (least, greatest) = interval.unwrap_or(question.bounds);
+            Cell::Interval(least, greatest)
+        };
+        let of_nodes = under.iter().zip(found).map(cell).collect();
+        let mut of_sets = cells_of(party, what, sets, &own, &bits)?;
+        of_sets.extend(sets_apart(party, what, later).await?);
+        let mut plain = ranges.cells(party, what)?.into_iter();
+        let mut sided = sided(party, what, writings, &self.ranges, &sides, of_sides)
+            .await?
+            .into_iter();
+        let of_ranges = is_plain.into_iter().filter_map(|is_plain| match is_plain {
+            true => plain.next(),
+            false => sided.next(),
+        });
+        Ok([of_nodes, of_sets, of_ranges.collect()])
     }
-    let asked: Vec<UnderNode<'_>> = questions
-        .iter()
-        // Only attributes with a taxonomy are written as nodes.
+}
+
+/// The questions about nodes.
+fn under_nodes<'t>(writings: &[Writing<'t>], questions: &[Question]) -> Vec<UnderNode<'t>> {
+    let questions = questions.iter();
+    // Only attributes with a taxonomy are written as nodes.
+    questions
         .filter_map(|question| {
             Some(UnderNode {
                 tree: writings[question.attribute].domain.taxonomy()?,
@@ -144,15 +196,7 @@ async fn nodes(
                 own: ends(&question.own),
             })
         })
-        .collect();
-    let nodes = lowest_nodes(party, what, &asked).await?;
-    let cell = |(question, node): (&UnderNode<'_>, Option<u32>)| {
-        // Every class has records at some site, so there is a node.
-        let interval = node.map(|node| question.tree.interval(node));
-        let (least, greatest) = interval.unwrap_or(question.bounds);
-        Cell::Interval(least, greatest)
-    };
-    Ok(asked.iter().zip(nodes).map(cell).collect())
+        .collect()
 }
 
 /// Values of a tree that lie within public bounds.
@@ -165,47 +209,100 @@ pub(super) struct UnderNode<'t> {
     pub(super) own: Option<(u32, u32)>,
 }
 
-/// For each question the lowest node above all sites' values. Bounds are public, so only nodes under the
-/// node above the bounds are asked about.
+/// For each question the lowest node above all sites' values.
 pub(super) async fn lowest_nodes(
     party: &mut Party,
     what: What,
     questions: &[UnderNode<'_>],
 ) -> Result<Vec<Option<u32>>, Error> {
-    let above = |tree: &Taxonomy, (least, greatest)| tree.lowest_common_ancestor(least, greatest);
-    let mut places: HashMap<(usize, u32), usize> = HashMap::new();
-    let mut trees: Vec<Tree> = Vec::new();
-    let mut tree_of: Vec<usize> = Vec::with_capacity(questions.len());
-    for UnderNode {
-        tree,
-        attribute,
-        bounds,
-        ..
-    } in questions
-    {
-        let top = above(tree, *bounds);
-        let place = match places.entry((*attribute, top)) {
-            Entry::Occupied(found) => *found.get(),
-            Entry::Vacant(new) => {
-                trees.push(public_tree(tree, top)?);
-                *new.insert(trees.len() - 1)
-            }
-        };
-        tree_of.push(place);
-    }
-    // Nodes are numbered from the root of their tree on.
-    let mut nodes: Vec<Option<u32>> = questions
-        .iter()
-        .map(|question| {
-            Some(above(question.tree, question.own?) - above(question.tree, question.bounds))
-        })
-        .collect();
+    let Nodes {
+        trees,
+        tree_of,
+        mut nodes,
+    } = Nodes::of(questions)?;
     party
         .lca(what, &trees, |question| tree_of[question], &mut nodes)
         .await?;
+    found_nodes(party, what, questions, &nodes)
+}
+
+/// This site's nodes, in the form that the lowest-common-ancestor primitive takes. Bounds are public, so
+/// only nodes under the node above the bounds are asked about.
+struct Nodes {
+    trees: Vec<Tree>,
+    tree_of: Vec<usize>,
+    nodes: Vec<Option<u32>>,
+}
+
+impl Nodes {
+    fn of(questions: &[UnderNode<'_>]) -> Result<Self, Error> {
+        let mut places: HashMap<(usize, u32), usize> = HashMap::new();
+        let mut trees: Vec<Tree> = Vec::new();
+        let mut tree_of: Vec<usize> = Vec::with_capacity(questions.len());
+        for question in questions {
+            let top = question.top();
+            let place = match places.entry((question.attribute, top)) {
+                Entry::Occupied(found) => *found.get(),
+                Entry::Vacant(new) => {
+                    trees.push(public_tree(question.tree, top)?);
+                    *new.insert(trees.len() - 1)
+                }
+            };
+            tree_of.push(place);
+        }
+        // Nodes are numbered from the root of their tree on.
+        let node = |question: &UnderNode<'_>| {
+            let (least, greatest) = question.own?;
+            Some(question.tree.lowest_common_ancestor(least, greatest) - question.top())
+        };
+        Ok(Self {
+            trees,
+            tree_of,
+            nodes: questions.iter().map(node).collect(),
+        })
+    }
+
+    /// Adds on which side of the missing value this site's values lie.
+    fn add_sides(&mut self, sides: &[Side], questions: &[Question]) -> Result<(), Error> {
+        if sides.is_empty() {
+            return Ok(());
+        }
+        self.trees.push(Tree::new(vec![0; 4])?);
+        self.tree_of
+            .extend(sides.iter().map(|_| self.trees.len() - 1));
+        self.nodes.extend(sides.iter().map(|(place, spans)| {
+            let (least, greatest) = ends(&questions[*place].own)?;
+            let (missing, _) = spans[2];
+            let sides = [
+                greatest < missing,
+                (least, greatest) == (missing, missing),
+                missing < least,
+            ];
+            let side = sides.iter().position(|all| *all);
+            Some(side.map_or(0, |side| side as u32 + 1))
+        }));
+        Ok(())
+    }
+}
+
+impl UnderNode<'_> {
+    /// The node above the bounds.
+    fn top(&self) -> u32 {
+        let (least, greatest) = self.bounds;
+        self.tree.lowest_common_ancestor(least, greatest)
+    }
+}
+
+/// The nodes of the taxonomies that were found, if they are possible.
+fn found_nodes(
+    party: &Party,
+    what: What,
+    questions: &[UnderNode<'_>],
+    nodes: &[Option<u32>],
+) -> Result<Vec<Option<u32>>, Error> {
     let mut found = Vec::with_capacity(nodes.len());
     for (question, node) in questions.iter().zip(nodes) {
-        let node = node.map(|node| node + above(question.tree, question.bounds));
+        let node = node.map(|node| node + question.top());
         let span = node.map(|node| wide(question.tree.interval(node)));
         party.fit(what, is_around(span, question.own.map(wide)), NOT_AROUND)?;
         found.push(node);
@@ -237,71 +334,52 @@ fn public_tree(tree: &Taxonomy, top: u32) -> Result<Tree, Error> {
     Ok(Tree::new(parents.collect())?)
 }
 
-/// The first and last value of each class; everything where a value is missing beside others.
-async fn ranges(
-    party: &mut Party,
-    what: What,
-    writings: &[Writing<'_>],
-    mut questions: Vec<Question>,
-) -> Result<Vec<Cell>, Error> {
-    let sides = sides(party, what, writings, &questions).await?;
-    for (question, side) in questions.iter_mut().zip(&sides) {
-        if let Some(found) = side {
-            question.bounds = *found;
-        }
-    }
-    // A cover that is everything, or one value, is known already.
-    let is_open = |(question, side): (&Question, &Option<(u32, u32)>)| {
-        let domain = writings[question.attribute].domain;
-        let (least, greatest) = question.bounds;
-        let is_known = side.is_some() && least == greatest;
-        !is_known && !domain.mixes_missing(least, greatest)
-    };
-    let open: Vec<bool> = questions.iter().zip(&sides).map(is_open).collect();
-    let asked = questions.iter().zip(&open).filter(|(_, open)| **open);
-    let asked: Vec<&Question> = asked.map(|(question, _)| question).collect();
-    let wide = |(least, greatest): (u32, u32)| (u64::from(least), u64::from(greatest));
-    let own: Vec<Option<(u64, u64)>> = asked
-        .iter()
-        .map(|question| ends(&question.own).map(wide))
-        .collect();
-    let mut ranges = own.clone();
-    if !asked.is_empty() {
-        let domain = |question: usize| {
-            let (least, greatest) = wide(asked[question].bounds);
-            least..=greatest
-        };
-        party.ranges(what, domain, &mut ranges).await?;
-    }
-    let fits = ranges
-        .iter()
-        .zip(own)
-        .all(|(found, own)| is_around(*found, own));
-    party.fit(what, fits, NOT_AROUND)?;
-    let mut found = ranges.into_iter();
-    let cells = questions.iter().zip(open).map(|(question, is_open)| {
-        let range = if is_open {
-            found.next().flatten()
-        } else {
-            None
-        };
-        let (least, greatest) = range.unwrap_or(wide(question.bounds));
-        // Codes lie within the bounds, which are codes.
-        Cell::Interval(least as u32, greatest as u32)
-    });
-    Ok(cells.collect())
+/// Ranges that are asked about, and where all values lie.
+struct Ranges {
+    bounds: Vec<(u32, u32)>,
+    domains: Vec<RangeInclusive<u64>>,
+    own: Vec<Option<(u64, u64)>>,
+    found: Vec<Option<(u64, u64)>>,
 }
 
-/// For each question between whose bounds the missing value lies beside others, on which side of it
-/// all values are: before it, behind it, at it, or everything.
-async fn sides(
-    party: &mut Party,
-    what: What,
-    writings: &[Writing<'_>],
-    questions: &[Question],
-) -> Result<Vec<Option<(u32, u32)>>, Error> {
-    let mut sides = vec![None; questions.len()];
-    let mut asked: Vec<(usize, [(u32, u32); 4])> = Vec::new();
+impl Ranges {
+    fn of(questions: Vec<(&Question, (u32, u32))>) -> Self {
+        let own = questions.iter();
+        let own: Vec<Option<(u64, u64)>> = own
+            .map(|(question, _)| ends(&question.own).map(wide))
+            .collect();
+        let bounds: Vec<(u32, u32)> = questions.iter().map(|(_, bounds)| *bounds).collect();
+        let domain = |bounds: &(u32, u32)| u64::from(bounds.0)..=u64::from(bounds.1);
+        Self {
+            domains: bounds.iter().map(domain).collect(),
+            bounds,
+            found: own.clone(),
+            own,
+        }
+    }
+
+    /// The cells, if they are possible.
+    fn cells(self, party: &Party, what: What) -> Result<Vec<Cell>, Error> {
+        let mut pairs = self.found.iter().zip(&self.own);
+        let fits = pairs.all(|(found, own)| is_around(*found, *own));
+        party.fit(what, fits, NOT_AROUND)?;
+        let cells = self.found.into_iter().zip(self.bounds);
+        let cells = cells.map(|(found, bounds)| {
+            let (least, greatest) = found.unwrap_or(wide(bounds));
+            // Codes lie within the bounds, which are codes.
+            Cell::Interval(least as u32, greatest as u32)
+        });
+        Ok(cells.collect())
+    }
+}
+
+/// The place of a question between whose bounds the missing value lies beside others, and where all values
+/// may be: everywhere, before the missing value, at it, or behind it.
+type Side = (usize, [(u32, u32); 4]);
+
+/// The questions of which it is first asked on which side of the missing value all values are.
+fn sides(writings: &[Writing<'_>], questions: &[Question]) -> Vec<Side> {
+    let mut asked = Vec::new();
     for (place, question) in questions.iter().enumerate() {
         let domain = writings[question.attribute].domain;
         let (least, greatest) = question.bounds;
@@ -316,74 +394,109 @@ async fn sides(
             asked.push((place, [everything, before, (missing, missing), behind]));
         }
     }
-    if asked.is_empty() {
-        return Ok(sides);
-    }
-    let tree = Tree::new(vec![0; 4])?;
-    let mut nodes: Vec<Option<u32>> = asked
-        .iter()
-        .map(|(place, nodes)| {
-            let (least, greatest) = ends(&questions[*place].own)?;
-            let (missing, _) = nodes[2];
-            let sides = [
-                greatest < missing,
-                (least, greatest) == (missing, missing),
-                missing < least,
-            ];
-            Some(
-                sides
-                    .iter()
-                    .position(|all| *all)
-                    .map_or(0, |side| side as u32 + 1),
-            )
-        })
-        .collect();
-    party.lca(what, &[tree], |_| 0, &mut nodes).await?;
-    for ((place, spans), node) in asked.iter().zip(nodes) {
-        // Every class has records at some site, so there is a node.
-        sides[*place] = Some(spans[node.unwrap_or(0) as usize]);
-    }
-    Ok(sides)
+    asked
 }
 
-/// The values that occur in each class. For wide attributes, only some classes are asked about at a
+/// The ranges whose side is known now; everything where a value is missing beside others.
+async fn sided(
+    party: &mut Party,
+    what: What,
+    writings: &[Writing<'_>],
+    questions: &[Question],
+    sides: &[Side],
+    found: &[Option<u32>],
+) -> Result<Vec<Cell>, Error> {
+    // Every class has records at some site, so there is a node.
+    let spans = sides.iter().zip(found);
+    let spans: Vec<(&Question, (u32, u32))> = spans
+        .map(|((place, spans), node)| (&questions[*place], spans[node.unwrap_or(0) as usize]))
+        .collect();
+    // A cover that is everything, or one value, is known already.
+    let is_open = |(question, (least, greatest)): &(&Question, (u32, u32))| {
+        let domain = writings[question.attribute].domain;
+        least != greatest && !domain.mixes_missing(*least, *greatest)
+    };
+    let open: Vec<(&Question, (u32, u32))> = spans.iter().copied().filter(is_open).collect();
+    let mut ranges = Ranges::of(open);
+    if !ranges.found.is_empty() {
+        let domains = &ranges.domains;
+        let domain_of = |question: usize| domains[question].clone();
+        party.ranges(what, domain_of, &mut ranges.found).await?;
+    }
+    let mut cells = ranges.cells(party, what)?.into_iter();
+    let spans = spans.into_iter();
+    let cell = |span: (&Question, (u32, u32))| {
+        let (least, greatest) = span.1;
+        let cell = if is_open(&span) { cells.next() } else { None };
+        cell.unwrap_or(Cell::Interval(least, greatest))
+    };
+    Ok(spans.map(cell).collect())
+}
+
+/// The values that occur in each class, of classes that were not asked about with all else: only some at a
 /// time, so that memory is bounded.
-async fn sets(party: &mut Party, what: What, questions: &[Question]) -> Result<Vec<Cell>, Error> {
-    let width = |question: &Question| (question.bounds.1 - question.bounds.0) as usize + 1;
+async fn sets_apart(
+    party: &mut Party,
+    what: What,
+    questions: &[Question],
+) -> Result<Vec<Cell>, Error> {
     let mut cells = Vec::with_capacity(questions.len());
     let mut rest = questions;
     while !rest.is_empty() {
-        let mut bits_so_far = 0;
-        let fits = rest.iter().take_while(|question| {
-            bits_so_far += width(question);
-            bits_so_far <= MOST_BITS
-        });
         // At least one class is asked about at a time, however wide the attribute is.
-        let (asked, later) = rest.split_at(fits.count().max(1));
+        let (asked, later) = rest.split_at(within(MOST_BITS, rest).max(1));
         rest = later;
-        let mut bits = vec![false; asked.iter().map(width).sum()];
-        let mut from = 0;
-        for question in asked {
-            let codes = question.own.iter();
-            codes.for_each(|code| bits[from + (code - question.bounds.0) as usize] = true);
-            from += width(question);
-        }
-        let own = bits.clone();
+        let own = bits_of(asked);
+        let mut bits = own.clone();
         party.any(what, &mut bits).await?;
-        let fits = own.iter().zip(&bits).all(|(own, any)| *any || !own);
-        party.fit(what, fits, NOT_AROUND)?;
-        let mut bits = bits.as_slice();
-        for question in asked {
-            let (of_class, behind) = bits.split_at(width(question));
-            bits = behind;
-            let (least, greatest) = question.bounds;
-            let present = (least..=greatest).zip(of_class).filter(|(_, bit)| **bit);
-            let cell = Cell::set(present.map(|(code, _)| code).collect());
-            // Every class has records, so some bit is set.
-            cells.push(cell.unwrap_or(Cell::Interval(least, greatest)));
-        }
+        cells.extend(cells_of(party, what, asked, &own, &bits)?);
     }
     Ok(cells)
+}
+
+/// How many of the first questions have so many values together.
+fn within(most: usize, questions: &[Question]) -> usize {
+    let mut bits_so_far = 0;
+    let fits = questions.iter().take_while(|question| {
+        bits_so_far += question.width();
+        bits_so_far <= most
+    });
+    fits.count()
+}
+
+/// Which values this site has.
+fn bits_of(questions: &[Question]) -> Vec<bool> {
+    let mut bits = vec![false; questions.iter().map(Question::width).sum()];
+    let mut from = 0;
+    for question in questions {
+        let codes = question.own.iter();
+        codes.for_each(|code| bits[from + (code - question.bounds.0) as usize] = true);
+        from += question.width();
+    }
+    bits
+}
+
+/// The sets of the values that some site has, if they are possible.
+fn cells_of(
+    party: &Party,
+    what: What,
+    questions: &[Question],
+    own: &[bool],
+    bits: &[bool],
+) -> Result<Vec<Cell>, Error> {
+    let fits = own.iter().zip(bits).all(|(own, any)| *any || !own);
+    party.fit(what, fits, NOT_AROUND)?;
+    let mut rest = bits;
+    let cells = questions.iter().map(|question| {
+        let (of_class, behind) = rest.split_at(question.width());
+        rest = behind;
+        let (least, greatest) = question.bounds;
+        let present = (least..=greatest).zip(of_class).filter(|(_, bit)| **bit);
+        let cell = Cell::set(present.map(|(code, _)| code).collect());
+        // Every class has records, so some bit is set.
+        cell.unwrap_or(Cell::Interval(least, greatest))
+    });
+    Ok(cells.collect())
 }
 
 fn ends(codes: &[u32]) -> Option<(u32, u32)> {

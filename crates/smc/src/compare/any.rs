@@ -13,8 +13,8 @@
 
 use subtle::ConstantTimeEq;
 
-use super::dealt::{Evaluated, Lane, Summand, evaluate};
-use super::{Question, ROLES};
+use super::dealt::{Evaluated, Lane, evaluate};
+use super::{Bounds, Question, ROLES};
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig};
 use crate::ideal;
@@ -31,11 +31,11 @@ impl Party {
     /// `counts` is at least the threshold in one place of the group. `groups` has for each answer how many
     /// comparisons are its own; they stand one after the other.
     ///
-    /// `bound` as in [`Party::at_least`]. Three sites or more, or one. After an error all answers are false.
+    /// `bounds` as in [`Party::at_least`]. Three sites or more, or one. After an error all answers are false.
     pub async fn any_at_least(
         &mut self,
         what: What,
-        bound: u64,
+        bounds: impl Into<Bounds<'_>>,
         counts: &[u64],
         thresholds: &[u64],
         groups: &[usize],
@@ -43,7 +43,7 @@ impl Party {
     ) -> Result<(), Error> {
         self.calls += 1;
         let question = Question {
-            bound,
+            bounds: bounds.into(),
             counts,
             thresholds,
         };
@@ -64,7 +64,7 @@ impl Party {
         }
         let asked = self
             .asking(what, &[])?
-            .word(bound)
+            .words(question.bounds.words())
             .words(thresholds.iter().copied())
             .words(groups.iter().map(|group| *group as u64))
             .finish();
@@ -109,12 +109,9 @@ async fn disjoin(
     groups: &[usize],
     answers: &mut [bool],
 ) -> Result<(), Error> {
-    let lane = Lane {
-        roles: joined.roles(),
-        places: 0..question.counts.len(),
-    };
-    let evaluated = evaluate(joined, question, &[lane], Summand::Given).await?;
     let roles = joined.roles();
+    let lanes = Lane::all(question, roles, |_| roles);
+    let evaluated = evaluate(joined, question, lanes).await?;
     if joined.me == roles.holder || joined.me == roles.keeper {
         let digests = digests(joined, &evaluated, groups);
         joined.link.send(roles.judge, &digests)?;
@@ -136,23 +133,31 @@ async fn disjoin(
 
 /// A digest of this site's shares of each group, under a key that holder and keeper have.
 fn digests(joined: &Joined, evaluated: &Evaluated, groups: &[usize]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(groups.len() * DIGEST);
-    for (table, words) in evaluated.tables.iter().zip(&evaluated.words) {
-        let Some(partner) = table.partner(joined) else {
-            continue;
-        };
-        let values = &evaluated.values;
-        let mut common = table.common(joined, partner, Purpose::Digest, values, words);
-        let key: [u8; 32] = std::array::from_fn(|_| common.byte());
-        let mut shares = evaluated.shares.iter().copied();
-        for (number, group) in groups.iter().enumerate() {
-            let own: Vec<bool> = shares.by_ref().take(*group).collect();
-            let mut hasher = blake3::Hasher::new_keyed(&key);
-            hasher
-                .update(&(number as u64).to_le_bytes())
-                .update(&wire::pack_bits(own.into_iter()));
-            message.extend_from_slice(&hasher.finalize().as_bytes()[..DIGEST]);
+    let Evaluated {
+        tables,
+        sums,
+        words,
+        shares,
+    } = evaluated;
+    // All tables have the same roles, and the key follows from what was seen of each.
+    let mut key = blake3::Hasher::new_derive_key("hedgerow digest of shares v1");
+    for ((table, words), sums) in tables.iter().zip(words).zip(sums) {
+        if let Some(partner) = table.partner(joined) {
+            let mut common = table.common(joined, partner, Purpose::Digest, sums, words);
+            let part: [u8; 32] = std::array::from_fn(|_| common.byte());
+            key.update(&part);
         }
+    }
+    let key = *key.finalize().as_bytes();
+    let mut message = Vec::with_capacity(groups.len() * DIGEST);
+    let mut shares = shares.iter().copied();
+    for (number, group) in groups.iter().enumerate() {
+        let own: Vec<bool> = shares.by_ref().take(*group).collect();
+        let mut hasher = blake3::Hasher::new_keyed(&key);
+        hasher
+            .update(&(number as u64).to_le_bytes())
+            .update(&wire::pack_bits(own.into_iter()));
+        message.extend_from_slice(&hasher.finalize().as_bytes()[..DIGEST]);
     }
     message
 }

@@ -24,10 +24,11 @@ fn dealer_s_guess(party: &Party, question: &Question<'_>, sum: u64) -> Vec<bool>
     let roles = joined.roles();
     let lane = Lane {
         roles,
-        places: 0..COUNT,
+        bits: question.bits(0),
+        places: (0..COUNT).collect(),
     };
-    let table = Table::new(question, 0, &lane, Summand::Given);
-    let secrets = table.secrets(joined, &joined.link.next_bound(), &[0; COUNT]);
+    let table = Table::new(0, lane);
+    let secrets = table.secrets(joined, &joined.link.next_bound());
     let words = table.comparison.deal(&secrets);
     let roots: Vec<u128> = secrets.iter().map(|secret| secret.roots[0]).collect();
     let masked: Vec<u64> = secrets
@@ -55,7 +56,7 @@ fn the_dealer_cannot_test_guesses_of_the_sum() {
         .run(|mut party| async move {
             let counts = vec![own[party.me().index()]; COUNT];
             let question = Question {
-                bound: 1_000,
+                bounds: 1_000.into(),
                 counts: &counts,
                 thresholds: &[100; COUNT],
             };

@@ -1,24 +1,23 @@
 //! Comparison by a dealer: three sites with roles, drawn per run.
 //!
-//! Holder and keeper hold the masked sum y = x - t modulo 2^(bits + 1) apart. The judge deals: it shares
-//! a mask r with each of them by halves, and gives both the keys of the function (z < r) on the low
-//! bits. Holder and keeper exchange their shares of z = y + r and evaluate: the sign of y is the sign of
-//! z, xor that of r, xor the borrow, which is that function. Before they send their shares of the bit to
-//! all they flip both by a common random bit, so that the dealer, who knows the keys, learns nothing
+//! The judge deals: it draws a mask r from streams that it shares with holder and keeper, half from each,
+//! and gives both the keys of the function (z < r) on the low bits. Every site sends holder and keeper its
+//! summand, under masks that cancel over all sites; the judge adds r to its own. So both know z = x - t + r
+//! modulo 2^(bits + 1) after one round, and evaluate: the sign of x - t is the sign of z, xor that of r, xor
+//! the borrow, which is that function. Before they send their shares of the bit to all, in the second
+//! round, they flip both by a common random bit, so that the dealer, who knows the keys, learns nothing
 //! about z from a share. The random bit follows from z and the dealer's words, too: another z or other
-//! words give another bit.
+//! words give another bit. A site that tells holder and keeper different numbers gets random answers.
 //!
-//! Comparisons may have roles of their own ([`Lane`]): all lanes go through the same three rounds.
-//!
-//! The judge's own summand s goes to the holder like everybody's, or into the keys ([`Summand`]): those of
-//! (z < r - s), where z lacks s. Among three sites nobody is left to send a summand, and a round is saved.
+//! Comparisons may have roles and bounds of their own ([`Lane`]): all lanes go through the same two
+//! rounds, in one message for each pair of sites and round.
 //!
 //! After Boyle et al. (EUROCRYPT 2021), section 5; the trust is that of TG12's hash comparison.
 //!
 //! # Discloses
 //! One bit per comparison. To two colluding sites with roles the sums of their lane.
 
-use std::ops::Range;
+use std::collections::HashMap;
 
 use super::Question;
 use super::function::{Comparison, Secret};
@@ -29,38 +28,84 @@ use crate::random::{Bound, Keystream, Purpose};
 use crate::sum::add_masks;
 use crate::wire::{self, bytes_for};
 
-/// Comparisons that stand one after the other and have the same roles.
+/// Comparisons that have the same roles and bounds of the same number of bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lane {
     /// Who has which role.
     pub(crate) roles: Roles,
+    /// Bits of a sum.
+    pub(crate) bits: u32,
     /// The places of the comparisons.
-    pub(crate) places: Range<usize>,
+    pub(crate) places: Vec<usize>,
 }
 
-/// What becomes of the judge's own summand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Summand {
-    /// The judge sends it to the holder, masked, like every other site.
-    Given,
-    /// The judge deals keys that have it inside.
-    Dealt,
+impl Lane {
+    /// Every comparison in the lane of its roles and bits, the lanes by their first comparison. Sites say
+    /// even without comparisons that they ask the same: one lane, of the `drawn` roles.
+    pub(crate) fn all(
+        question: &Question<'_>,
+        drawn: Roles,
+        roles_of: impl Fn(usize) -> Roles,
+    ) -> Vec<Self> {
+        let mut lanes: Vec<Self> = Vec::new();
+        let mut numbers: HashMap<([Site; 3], u32), usize> = HashMap::new();
+        for place in 0..question.counts.len() {
+            let (roles, bits) = (roles_of(place), question.bits(place));
+            let number = *numbers.entry((roles.sites(), bits)).or_insert(lanes.len());
+            if number == lanes.len() {
+                lanes.push(Self {
+                    roles,
+                    bits,
+                    places: Vec::new(),
+                });
+            }
+            lanes[number].places.push(place);
+        }
+        if lanes.is_empty() {
+            lanes.push(Self {
+                roles: drawn,
+                bits: 1,
+                places: Vec::new(),
+            });
+        }
+        lanes
+    }
 }
 
-/// Compares; the lanes cover all comparisons, in order.
-pub(super) async fn compare(
+/// Compares; the lanes cover all comparisons.
+pub(crate) async fn compare(
     joined: &mut Joined,
     question: &Question<'_>,
-    lanes: &[Lane],
+    lanes: Vec<Lane>,
     answers: &mut [bool],
 ) -> Result<(), Error> {
-    let evaluated = evaluate(joined, question, lanes, Summand::Given).await?;
-    let Evaluated { tables, shares, .. } = evaluated;
-    for table in &tables {
-        table.send_shares(joined, &shares)?;
+    let Evaluated { tables, shares, .. } = evaluate(joined, question, lanes).await?;
+    // The places of which a site has shares, where it has any tables.
+    let held_by = |site: Site| -> Option<Vec<usize>> {
+        let mut own = tables
+            .iter()
+            .filter(|table| table.roles.hold_shares(site))
+            .peekable();
+        own.peek()?;
+        Some(own.flat_map(|table| table.places.iter().copied()).collect())
+    };
+    if let Some(own) = held_by(joined.me) {
+        let message = wire::pack_bits(own.iter().map(|place| shares[*place]));
+        joined.link.broadcast(&message)?;
     }
-    for table in &tables {
-        table.open(joined, &shares, answers).await?;
+    for (answer, share) in answers.iter_mut().zip(&shares) {
+        *answer = *share;
+    }
+    let peers: Vec<Site> = joined.peers().collect();
+    for peer in peers {
+        let Some(theirs) = held_by(peer) else {
+            continue;
+        };
+        let mut others = vec![false; theirs.len()];
+        joined.receive_answers(peer, &mut others).await?;
+        for (place, other) in theirs.into_iter().zip(others) {
+            answers[place] ^= other;
+        }
     }
     Ok(())
 }
@@ -68,57 +113,119 @@ pub(super) async fn compare(
 /// What a site has when the functions are evaluated and no answer is opened.
 pub(crate) struct Evaluated {
     pub(crate) tables: Vec<Table>,
-    /// At holder and keeper, the masked sums that both have seen.
-    pub(crate) values: Vec<u64>,
-    /// For each table, the dealer's words: at holder and keeper.
+    /// Of each table, at holder and keeper, the masked sums that both have seen.
+    pub(crate) sums: Vec<Vec<u64>>,
+    /// Of each table, the dealer's words: at holder and keeper.
     pub(crate) words: Vec<Vec<u8>>,
-    /// At holder and keeper, this site's shares of the answers.
+    /// At holder and keeper, this site's shares of the answers; elsewhere unset.
     pub(crate) shares: Vec<bool>,
 }
 
-/// The first two rounds: all but the opening of answers.
+/// The first round: all but the opening of answers.
 pub(crate) async fn evaluate(
     joined: &mut Joined,
     question: &Question<'_>,
-    lanes: &[Lane],
-    summand: Summand,
+    lanes: Vec<Lane>,
 ) -> Result<Evaluated, Error> {
-    let mut values = question.counts.to_vec();
-    add_masks(joined, Purpose::ApartMask, &mut values);
+    let mut masked = question.counts.to_vec();
+    add_masks(joined, Purpose::ApartMask, &mut masked);
     let tables: Vec<Table> = lanes
-        .iter()
+        .into_iter()
         .enumerate()
-        .map(|(number, lane)| Table::new(question, number, lane, summand))
+        .map(|(number, lane)| Table::new(number, lane))
         .collect();
-    // Frames of a link come in the order in which they were sent: step by step, lane by lane.
-    for table in &tables {
-        table.give(joined, &values)?;
+    let mut words: Vec<Vec<u8>> = vec![Vec::new(); tables.len()];
+    for (table, words) in tables.iter().zip(&mut words) {
+        if joined.me == table.roles.judge {
+            *words = table.deal(joined, &mut masked);
+        }
     }
-    for table in &tables {
-        table.deal(joined, &values)?;
-    }
-    for table in &tables {
-        table.gather(joined, question, &mut values).await?;
-    }
-    for table in &tables {
-        table.send_masked(joined, &mut values)?;
-    }
-    let mut words = Vec::with_capacity(tables.len());
-    for table in &tables {
-        words.push(table.receive_words(joined).await?);
-    }
-    let mut shares = vec![false; values.len()];
-    for (table, words) in tables.iter().zip(&words) {
-        table
-            .evaluate(joined, words, &mut values, &mut shares)
-            .await?;
+    give(joined, &tables, &words, &masked)?;
+
+    let mut sums: Vec<Vec<u64>> = tables
+        .iter()
+        .map(|table| table.own(joined, question, &masked))
+        .collect();
+    gather(joined, &tables, &mut words, &mut sums).await?;
+    let mut shares = vec![false; masked.len()];
+    for ((table, words), sums) in tables.iter().zip(&words).zip(&sums) {
+        table.evaluate(joined, words, sums, &mut shares)?;
     }
     Ok(Evaluated {
         tables,
-        values,
+        sums,
         words,
         shares,
     })
+}
+
+/// Sends every holder and keeper this site's masked summands of its tables, with the words of the tables
+/// for which this site deals.
+fn give(
+    joined: &mut Joined,
+    tables: &[Table],
+    words: &[Vec<u8>],
+    masked: &[u64],
+) -> Result<(), Error> {
+    let peers: Vec<Site> = joined.peers().collect();
+    for peer in peers {
+        let mut message = Vec::new();
+        let mut is_due = false;
+        for (table, words) in tables.iter().zip(words) {
+            if table.roles.hold_shares(peer) {
+                is_due = true;
+                let summands = table.places.iter().map(|place| masked[*place]);
+                let summands = summands.map(|summand| summand & table.mask());
+                wire::pack(summands, bytes_for(table.bits + 1), &mut message);
+                message.extend_from_slice(words);
+            }
+        }
+        if is_due {
+            joined.link.send(peer, &message)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds what the others gave to the sums of this site's tables, and takes the dealers' words.
+async fn gather(
+    joined: &mut Joined,
+    tables: &[Table],
+    words: &mut [Vec<u8>],
+    sums: &mut [Vec<u64>],
+) -> Result<(), Error> {
+    let me = joined.me;
+    let own: Vec<usize> = (0..tables.len())
+        .filter(|number| tables[*number].roles.hold_shares(me))
+        .collect();
+    if own.is_empty() {
+        return Ok(());
+    }
+    let peers: Vec<Site> = joined.peers().collect();
+    for peer in peers {
+        let lengths: Vec<(usize, usize)> = own
+            .iter()
+            .map(|number| tables[*number].lengths(peer))
+            .collect();
+        let length = lengths.iter().map(|(summands, words)| summands + words);
+        let message = joined.link.receive(peer, length.sum()).await?;
+        let mut rest = message.as_slice();
+        for (number, lengths) in own.iter().zip(lengths) {
+            let (summands, behind) = rest.split_at(lengths.0);
+            let (dealt, behind) = behind.split_at(lengths.1);
+            rest = behind;
+            let table = &tables[*number];
+            let others = wire::unpack_below(summands, table.places.len(), table.bits + 1);
+            let others = others.map_err(|source| joined.link.invalid(peer, source))?;
+            for (sum, other) in sums[*number].iter_mut().zip(others) {
+                *sum = sum.wrapping_add(other) & table.mask();
+            }
+            if peer == table.roles.judge {
+                words[*number] = dealt.to_vec();
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What is public about the comparisons of a lane.
@@ -126,33 +233,31 @@ pub(crate) struct Table {
     /// Its number: the two of a pair may have several lanes with different roles.
     number: u32,
     roles: Roles,
-    places: Range<usize>,
+    places: Vec<usize>,
     /// Bits of a sum; shares have one more, for the sign.
     bits: u32,
     comparison: Comparison,
-    summand: Summand,
 }
 
 impl Table {
-    fn new(question: &Question<'_>, number: usize, lane: &Lane, summand: Summand) -> Self {
-        let bits = question.bits();
+    fn new(number: usize, lane: Lane) -> Self {
+        let Lane {
+            roles,
+            bits,
+            places,
+        } = lane;
         Self {
             // There are fewer lanes than comparisons of a call.
             number: number as u32,
-            roles: lane.roles,
-            places: lane.places.clone(),
+            roles,
+            places,
             bits,
             comparison: Comparison::new(bits),
-            summand,
         }
     }
 
     const fn mask(&self) -> u64 {
         u64::MAX >> (63 - self.bits)
-    }
-
-    fn count(&self) -> usize {
-        self.places.len()
     }
 
     /// The other of holder and keeper, at one of the two.
@@ -164,92 +269,50 @@ impl Table {
         }
     }
 
-    /// Whether a site sends its masked summand to the holder.
-    fn gives(&self, site: Site) -> bool {
-        let is_dealt = site == self.roles.judge && self.summand == Summand::Dealt;
-        !self.roles.hold_shares(site) && !is_dealt
-    }
-
-    /// First round: masked summands to the holder.
-    fn give(&self, joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
-        if self.gives(joined.me) {
-            self.send(joined, self.roles.holder, &values[self.places.clone()])?;
-        }
-        Ok(())
-    }
-
-    /// The holder adds up the shares that it was given, and subtracts the thresholds.
-    async fn gather(
-        &self,
-        joined: &mut Joined,
-        question: &Question<'_>,
-        values: &mut [u64],
-    ) -> Result<(), Error> {
-        if joined.me != self.roles.holder {
-            return Ok(());
-        }
-        for peer in joined.peers().filter(|&peer| self.gives(peer)) {
-            let others = self.receive(joined, peer).await?;
-            values[self.places.clone()]
-                .iter_mut()
-                .zip(others)
-                .for_each(|(value, other)| *value = value.wrapping_add(other));
-        }
-        for place in self.places.clone() {
-            values[place] = values[place].wrapping_sub(question.threshold(place));
-        }
-        Ok(())
-    }
-
-    fn send(&self, joined: &mut Joined, to: Site, values: &[u64]) -> Result<(), Error> {
-        let width = bytes_for(self.bits + 1);
-        let mut message = Vec::with_capacity(values.len() * width);
-        wire::pack(
-            values.iter().map(|value| value & self.mask()),
-            width,
-            &mut message,
-        );
-        joined.link.send(to, &message)
-    }
-
-    async fn receive(&self, joined: &mut Joined, from: Site) -> Result<Vec<u64>, Error> {
-        let length = self.count() * bytes_for(self.bits + 1);
-        let bytes = joined.link.receive(from, length).await?;
-        let values = wire::unpack_below(&bytes, self.count(), self.bits + 1);
-        values.map_err(|source| joined.link.invalid(from, source))
-    }
-
-    /// First round, the judge's part: keys from streams it shares with each of the two, and
-    /// corrections.
-    fn deal(&self, joined: &mut Joined, values: &[u64]) -> Result<(), Error> {
-        if joined.me != self.roles.judge {
-            return Ok(());
-        }
-        let inside = match self.summand {
-            Summand::Given => vec![0; self.count()],
-            Summand::Dealt => values[self.places.clone()].to_vec(),
+    /// How many bytes of summands and of words a peer gives to holder or keeper.
+    fn lengths(&self, peer: Site) -> (usize, usize) {
+        let count = self.places.len();
+        let words = match peer == self.roles.judge {
+            true => count * self.comparison.key_bytes(),
+            false => 0,
         };
-        let secrets = self.secrets(joined, &joined.link.bound(), &inside);
-        let mut message = Vec::with_capacity(self.count() * self.comparison.words() * 16);
-        wire::pack_blocks(self.comparison.deal(&secrets), &mut message);
-        joined.link.send(self.roles.holder, &message)?;
-        joined.link.send(self.roles.keeper, &message)
+        (count * bytes_for(self.bits + 1), words)
     }
 
-    /// The secrets of one call: masks that the judge shares with holder and keeper without a message, less
-    /// what of the sums is inside the keys.
-    fn secrets(&self, joined: &Joined, bound: &Bound, inside: &[u64]) -> Vec<Secret> {
+    /// This site's part of the masked sums, less the thresholds, at holder and keeper.
+    fn own(&self, joined: &Joined, question: &Question<'_>, masked: &[u64]) -> Vec<u64> {
+        if !self.roles.hold_shares(joined.me) {
+            return Vec::new();
+        }
+        let places = self.places.iter();
+        places
+            .map(|place| masked[*place].wrapping_sub(question.threshold(*place)) & self.mask())
+            .collect()
+    }
+
+    /// The judge's part: the mask on its summands, and the keys' corrections, from streams that it shares
+    /// with each of the two.
+    fn deal(&self, joined: &Joined, masked: &mut [u64]) -> Vec<u8> {
+        let secrets = self.secrets(joined, &joined.link.bound());
+        for (place, secret) in self.places.iter().zip(&secrets) {
+            let mask = secret.edge | u64::from(secret.flip) << self.bits;
+            masked[*place] = masked[*place].wrapping_add(mask);
+        }
+        self.comparison.pack(&self.comparison.deal(&secrets))
+    }
+
+    /// The secrets that the judge shares with holder and keeper for one call, without a message.
+    fn secrets(&self, joined: &Joined, bound: &Bound) -> Vec<Secret> {
         let dealt = |site: Site| {
             let pair = joined.pair(site);
             pair.stream(Purpose::Dealer, bound, self.number)
         };
         let mut left = dealt(self.roles.holder);
         let mut right = dealt(self.roles.keeper);
-        inside
-            .iter()
-            .map(|inside| {
-                let mask = left.word().wrapping_add(right.word());
-                let mask = mask.wrapping_sub(*inside) & self.mask();
+        let places = self.places.iter();
+        places
+            .map(|_| {
+                let mask = left.word().wrapping_add(right.word()) & self.mask();
                 Secret {
                     roots: [left.block(), right.block()],
                     edge: mask & (self.mask() >> 1),
@@ -259,74 +322,36 @@ impl Table {
             .collect()
     }
 
-    /// Second round, holder's and keeper's part: z is opened between them.
-    fn send_masked(&self, joined: &mut Joined, values: &mut [u64]) -> Result<(), Error> {
-        let Some(partner) = self.partner(joined) else {
-            return Ok(());
-        };
-        let mut dealt = self.dealt(joined);
-        let values = &mut values[self.places.clone()];
-        for value in values.iter_mut() {
-            *value = value.wrapping_add(dealt.word());
-            dealt.block();
-        }
-        self.send(joined, partner, values)
-    }
-
-    /// The stream that the judge shares with holder or keeper.
-    fn dealt(&self, joined: &Joined) -> Keystream {
-        let pair = joined.pair(self.roles.judge);
-        pair.stream(Purpose::Dealer, &joined.link.bound(), self.number)
-    }
-
-    /// The judge's corrections, at holder and keeper.
-    async fn receive_words(&self, joined: &mut Joined) -> Result<Vec<u8>, Error> {
-        if self.partner(joined).is_none() {
-            return Ok(Vec::new());
-        }
-        let length = self.count() * self.comparison.words() * 16;
-        joined.link.receive(self.roles.judge, length).await
-    }
-
     /// Holder and keeper evaluate the function on z.
-    async fn evaluate(
+    fn evaluate(
         &self,
-        joined: &mut Joined,
+        joined: &Joined,
         bytes: &[u8],
-        values: &mut [u64],
+        sums: &[u64],
         shares: &mut [bool],
     ) -> Result<(), Error> {
         let Some(partner) = self.partner(joined) else {
             return Ok(());
         };
-        let values = &mut values[self.places.clone()];
-        let theirs = self.receive(joined, partner).await?;
-        for (value, other) in values.iter_mut().zip(theirs) {
-            *value = value.wrapping_add(other) & self.mask();
-        }
-        let count = values.len() * self.comparison.words();
-        let words = wire::unpack_blocks(bytes, count).map(Iterator::collect::<Vec<u128>>);
+        let words = self.comparison.unpack(bytes, sums.len());
         let words = words.map_err(|source| joined.link.invalid(self.roles.judge, source))?;
-        let mut dealt = self.dealt(joined);
-        let roots: Vec<u128> = values
+        let pair = joined.pair(self.roles.judge);
+        let mut dealt = pair.stream(Purpose::Dealer, &joined.link.bound(), self.number);
+        let roots: Vec<u128> = sums
             .iter()
             .map(|_| {
+                // The half of the mask comes first.
                 dealt.word();
                 dealt.block()
             })
             .collect();
-
-        let low: Vec<u64> = values
-            .iter()
-            .map(|value| value & (self.mask() >> 1))
-            .collect();
+        let low: Vec<u64> = sums.iter().map(|sum| sum & (self.mask() >> 1)).collect();
         let holds = joined.me == self.roles.holder;
         let share = self.comparison.evaluate(!holds, &roots, &words, &low);
-        let mut hide = self.common(joined, partner, Purpose::Opening, values, bytes);
-        let places = shares[self.places.clone()].iter_mut();
-        for ((place, share), value) in places.zip(share).zip(values) {
+        let mut hide = self.common(joined, partner, Purpose::Opening, sums, bytes);
+        for ((place, share), sum) in self.places.iter().zip(share).zip(sums) {
             // The holder adds the sign of z, and 1: at least is the opposite of below.
-            *place = share ^ (hide.byte() & 1 == 1) ^ (holds && *value >> self.bits == 0);
+            shares[*place] = share ^ (hide.byte() & 1 == 1) ^ (holds && sum >> self.bits == 0);
         }
         Ok(())
     }
@@ -337,47 +362,13 @@ impl Table {
         joined: &Joined,
         partner: Site,
         purpose: Purpose,
-        values: &[u64],
+        sums: &[u64],
         words: &[u8],
     ) -> Keystream {
-        let mut seen = Vec::with_capacity(values.len() * 8);
-        wire::pack(values.iter().copied(), 8, &mut seen);
+        let mut seen = Vec::with_capacity(sums.len() * 8);
+        wire::pack(sums.iter().copied(), 8, &mut seen);
         let bound = joined.link.bound().and(&seen).and(words);
         joined.pair(partner).stream(purpose, &bound, self.number)
-    }
-
-    /// Third round: holder and keeper send their shares of the bits to all.
-    fn send_shares(&self, joined: &mut Joined, shares: &[bool]) -> Result<(), Error> {
-        if self.partner(joined).is_none() {
-            return Ok(());
-        }
-        let shares = shares[self.places.clone()].iter().copied();
-        joined.link.broadcast(&wire::pack_bits(shares))
-    }
-
-    async fn open(
-        &self,
-        joined: &mut Joined,
-        shares: &[bool],
-        answers: &mut [bool],
-    ) -> Result<(), Error> {
-        let answers = &mut answers[self.places.clone()];
-        let mut others = vec![false; answers.len()];
-        match self.partner(joined) {
-            Some(partner) => {
-                joined.receive_answers(partner, answers).await?;
-                others.copy_from_slice(&shares[self.places.clone()]);
-            }
-            None => {
-                joined.receive_answers(self.roles.holder, answers).await?;
-                joined
-                    .receive_answers(self.roles.keeper, &mut others)
-                    .await?;
-            }
-        }
-        let both = answers.iter_mut().zip(others);
-        both.for_each(|(answer, other)| *answer ^= other);
-        Ok(())
     }
 }
 

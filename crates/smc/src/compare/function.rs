@@ -3,7 +3,8 @@
 //! Boyle, Chandran, Gilboa, Gupta, Ishai, Kumar and Rathee, "Function secret sharing for
 //! mixed-mode and fixed-point secure computation" (EUROCRYPT 2021), figure 1, with outputs in
 //! Z_2. The last seven bits are one 128-bit table (the early termination of Boyle, Gilboa and
-//! Ishai, CCS 2016), so a domain of 128 values costs one block. A constant c is folded in: the
+//! Ishai, CCS 2016), so a domain of 128 values costs one block, and a smaller one as many bits as it has
+//! values. A constant c is folded in: the
 //! shares add up to (x < a) ⊕ c. Seeds are 125 bits; the three low bits of a correction word
 //! carry the control and value corrections, so a level costs 16 bytes.
 //!
@@ -11,6 +12,7 @@
 //! Nothing: a site's root and the correction words are pseudorandom to it; a and c are hidden.
 
 use crate::block::Permutation;
+use crate::wire::{self, WireError};
 
 /// Bits that the last table answers.
 const TABLE_BITS: u32 = 7;
@@ -53,8 +55,44 @@ impl Comparison {
     }
 
     /// Correction words of one comparison.
-    pub(super) const fn words(&self) -> usize {
+    const fn words(&self) -> usize {
         self.levels() + 1
+    }
+
+    /// Bytes of the last table: a bit for each value that it answers.
+    const fn table_bytes(&self) -> usize {
+        (self.table_mask() as usize + 1).div_ceil(8)
+    }
+
+    /// Bytes of one comparison's correction words on the wire.
+    pub(super) const fn key_bytes(&self) -> usize {
+        self.levels() * 16 + self.table_bytes()
+    }
+
+    /// Correction words as they are sent: of a table that answers few values, only these.
+    pub(super) fn pack(&self, words: &[u128]) -> Vec<u8> {
+        let mut message = Vec::with_capacity(words.len() / self.words() * self.key_bytes());
+        for words in words.chunks_exact(self.words()) {
+            let (levels, table) = words.split_at(self.levels());
+            wire::pack_blocks(levels.iter().copied(), &mut message);
+            let table = table.first().map_or([0; 16], |table| table.to_le_bytes());
+            message.extend_from_slice(&table[..self.table_bytes()]);
+        }
+        message
+    }
+
+    /// Reads the correction words of `count` comparisons.
+    pub(super) fn unpack(&self, bytes: &[u8], count: usize) -> Result<Vec<u128>, WireError> {
+        wire::exactly(bytes, count.saturating_mul(self.key_bytes()))?;
+        let mut words = Vec::with_capacity(count * self.words());
+        for key in bytes.chunks_exact(self.key_bytes()) {
+            for word in key.chunks(16) {
+                let mut block = [0; 16];
+                block[..word.len()].copy_from_slice(word);
+                words.push(u128::from_le_bytes(block));
+            }
+        }
+        Ok(words)
     }
 
     /// The correction words of each comparison, one after the other.
@@ -142,6 +180,7 @@ impl Comparison {
         shares
     }
 
+    /// The bits of a point that the last table answers.
     const fn table_mask(&self) -> u64 {
         let bits = if self.bits < TABLE_BITS {
             self.bits
@@ -233,6 +272,9 @@ mod tests {
                     })
                     .collect();
                 let words = comparison.deal(&secrets);
+                let message = comparison.pack(&words);
+                assert_eq!(message.len(), secrets.len() * comparison.key_bytes());
+                let words = comparison.unpack(&message, secrets.len()).unwrap();
                 let points: Vec<u64> = (0..=last).collect();
                 let share = |site: usize| {
                     let roots: Vec<u128> =

@@ -12,7 +12,7 @@
 //! One bit per comparison. Site 1 sees labels of which it knows one per wire; site 0 sees the
 //! chooser's side of the transfers.
 
-use super::Question;
+use super::{Question, bits_of};
 use crate::block::Permutation;
 use crate::error::Error;
 use crate::network::Site;
@@ -36,7 +36,8 @@ pub(crate) async fn compare(
 ) -> Result<(), Error> {
     let (garbler, evaluator) = (Site::new(0), Site::new(1));
     let bound = joined.link.bound();
-    let circuits = |part: usize, count: usize| Circuit::new(question.bits(), count, bound, part);
+    let bits = bits_of(question.greatest());
+    let circuits = |part: usize, count: usize| Circuit::new(bits, count, bound, part);
     match joined.transfer.as_deref() {
         Some(Transfer::Sender(transfer)) => {
             for (part, counts) in parts(question.counts).enumerate() {

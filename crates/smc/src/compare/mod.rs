@@ -2,10 +2,10 @@
 //!
 //! `published`: TG12 section 3.2, the permuted hash set, whose length grows with the bound.
 //! `hardened`: with three sites or more, a dealer's distributed comparison function (Boyle et
-//! al., EUROCRYPT 2021) evaluated on the masked sum; with two sites, a garbled comparator. Three
-//! rounds however many comparisons; the cost follows the public bound on the sums. Of comparisons
-//! in groups, whether one of each group holds, and not which, takes a fourth round
-//! ([`Party::any_at_least`]), of three sites or more.
+//! al., EUROCRYPT 2021) evaluated on the masked sum, in two rounds; with two sites, a garbled comparator,
+//! in three; however many comparisons. The cost of each comparison follows the public bound on its own
+//! sum ([`Bounds`]). Of comparisons in groups, whether one of each group holds, and not which, takes one
+//! more round ([`Party::any_at_least`]), of three sites or more.
 //!
 //! Guarantee: a single site learns one bit per comparison and nothing else. Of three or more
 //! sites, two of the three with roles, colluding, learn the sums but not the summands of others.
@@ -36,6 +36,8 @@ mod function;
 pub(crate) mod garbled;
 mod published;
 
+use std::ops::Range;
+
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ideal;
@@ -44,7 +46,7 @@ use crate::network::Site;
 use crate::party::{Engine, Party};
 use crate::settings::{RoleChoice, Security};
 use crate::wire::{self, Primitive};
-pub(crate) use dealt::{Evaluated, Lane, Summand, evaluate};
+pub(crate) use dealt::{Evaluated, Lane, evaluate};
 
 /// In the ledger of every comparison between two sites.
 const TWO_SITES: &str = "with two sites the answer and one's own summand bound the other's";
@@ -63,19 +65,20 @@ const NEIGHBOURS: &str = "the two neighbours of a site on the ring can learn its
 impl Party {
     /// Sets each answer to whether the sum of all sites' `counts` is at least the threshold.
     ///
-    /// `bound` is public, at most 2^62, and no sum may exceed it: a number of records, say. Small bounds
-    /// are cheap. A sum above the bound gives a wrong answer. After an error all answers are false.
+    /// `bounds` are public, at most 2^62, one for all sums or one for each, and no sum may exceed its
+    /// bound: a number of records, say. Small bounds are cheap. A sum above its bound gives a wrong answer.
+    /// After an error all answers are false.
     pub async fn at_least(
         &mut self,
         what: What,
-        bound: u64,
+        bounds: impl Into<Bounds<'_>>,
         counts: &[u64],
         thresholds: &[u64],
         answers: &mut [bool],
     ) -> Result<(), Error> {
         self.calls += 1;
         let question = Question {
-            bound,
+            bounds: bounds.into(),
             counts,
             thresholds,
         };
@@ -86,7 +89,7 @@ impl Party {
         }
         let asked = self
             .asking(what, &[])?
-            .word(bound)
+            .words(question.bounds.words())
             .words(thresholds.iter().copied())
             .finish();
         let sealed = self
@@ -103,7 +106,7 @@ impl Party {
     pub async fn at_least_without(
         &mut self,
         what: What,
-        bound: u64,
+        bounds: impl Into<Bounds<'_>>,
         counts: &[u64],
         thresholds: &[u64],
         (coalitions, without): (&[Vec<Site>], &[u32]),
@@ -114,7 +117,7 @@ impl Party {
             return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
         }
         let question = Question {
-            bound,
+            bounds: bounds.into(),
             counts,
             thresholds,
         };
@@ -127,48 +130,30 @@ impl Party {
         let is_spread = self.sites >= 4
             && self.settings.security == Security::Hardened
             && self.settings.roles == RoleChoice::Spread;
-        let mut asking = self.asking(what, &[])?.word(bound);
-        asking = asking.words(thresholds.iter().copied());
-        if !is_spread {
-            let asked = asking.finish();
-            let sealed = self
-                .sealed_at_least(Primitive::AtLeast, asked, &question, answers)
-                .await?;
-            let caveat = self.compare_caveat().map(|caveat| match caveat {
-                ROLES => LEFT_OUT,
-                other => other,
-            });
-            self.open(what, Primitive::AtLeast, To::All, caveat, sealed);
-            return Ok(());
-        }
-        // Comparisons with the same roles go one after the other.
-        let mut order: Vec<usize> = (0..counts.len()).collect();
-        order.sort_by_key(|&place| without[place]);
-        let turned = |numbers: &[u64]| order.iter().map(|&place| numbers[place]).collect();
-        let (counts, thresholds): (Vec<u64>, Vec<u64>) = (turned(counts), turned(thresholds));
-        let question = Question {
-            bound,
-            counts: &counts,
-            thresholds: &thresholds,
-        };
-        let mut groups: Vec<(&[Site], usize)> = Vec::with_capacity(coalitions.len());
-        for stretch in order.chunk_by(|&one, &other| without[one] == without[other]) {
-            let coalition = coalitions.get(without[stretch[0]] as usize);
-            groups.push((coalition.map_or(&[], Vec::as_slice), stretch.len()));
-        }
-        for (coalition, count) in &groups {
-            let sites = coalition.iter().map(|site| site.index() as u64);
-            asking = asking.words(sites).word(*count as u64);
+        let mut asking = self
+            .asking(what, &[])?
+            .words(question.bounds.words())
+            .words(thresholds.iter().copied());
+        if is_spread {
+            for coalition in coalitions {
+                asking = asking.words(coalition.iter().map(|site| site.index() as u64));
+            }
+            asking = asking.words(without.iter().map(|number| u64::from(*number)));
         }
         let asked = asking.finish();
-        let mut found = vec![false; order.len()];
+        let gone = |place: usize| -> &[Site] {
+            let coalition = coalitions.get(without[place] as usize);
+            coalition.filter(|_| is_spread).map_or(&[], Vec::as_slice)
+        };
         let sealed = self
-            .sealed_in_lanes(Primitive::AtLeast, asked, &question, &groups, &mut found)
+            .sealed_without(Primitive::AtLeast, asked, &question, gone, answers)
             .await?;
-        self.open(what, Primitive::AtLeast, To::All, Some(SPREAD), sealed);
-        for (place, answer) in order.into_iter().zip(found) {
-            answers[place] = answer;
-        }
+        let caveat = match self.compare_caveat() {
+            _ if is_spread => Some(SPREAD),
+            Some(ROLES) => Some(LEFT_OUT),
+            other => other,
+        };
+        self.open(what, Primitive::AtLeast, To::All, caveat, sealed);
         Ok(())
     }
 
@@ -180,19 +165,17 @@ impl Party {
         question: &Question<'_>,
         answers: &'a mut [bool],
     ) -> Result<Sealed<&'a mut [bool]>, Error> {
-        let all: [(&[Site], usize); 1] = [(&[], question.counts.len())];
-        self.sealed_in_lanes(primitive, asked, question, &all, answers)
+        self.sealed_without(primitive, asked, question, |_| &[], answers)
             .await
     }
 
-    /// The answers of comparisons in groups, each with the sites that get its roles and the number of
-    /// its comparisons, which stand one after the other.
-    async fn sealed_in_lanes<'a>(
+    /// The answers of comparisons, each with the sites that get its roles.
+    async fn sealed_without<'a, 'c>(
         &mut self,
         primitive: Primitive,
         asked: u64,
         question: &Question<'_>,
-        groups: &[(&[Site], usize)],
+        without: impl Fn(usize) -> &'c [Site],
         answers: &'a mut [bool],
     ) -> Result<Sealed<&'a mut [bool]>, Error> {
         match &mut self.engine {
@@ -220,15 +203,9 @@ impl Party {
                         garbled::compare(joined, &mut self.generator, question, drafted).await?
                     }
                     (_, Security::Hardened) => {
-                        let mut from = 0;
-                        let lane = |(without, count): &(&[Site], usize)| {
-                            let places = from..from + count;
-                            from = places.end;
-                            let roles = joined.roles_without(without);
-                            Lane { roles, places }
-                        };
-                        let lanes: Vec<Lane> = groups.iter().map(lane).collect();
-                        dealt::compare(joined, question, &lanes, drafted).await?;
+                        let roles = |place: usize| joined.roles_without(without(place));
+                        let lanes = Lane::all(question, joined.roles(), roles);
+                        dealt::compare(joined, question, lanes, drafted).await?;
                     }
                     (_, Security::Published) => {
                         published::compare(joined, &mut self.generator, question, drafted).await?;
@@ -249,10 +226,81 @@ impl Party {
     }
 }
 
+/// The greatest value that each sum may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounds<'b> {
+    /// The same for all sums.
+    All(u64),
+    /// One for each sum.
+    Each(&'b [u64]),
+}
+
+impl From<u64> for Bounds<'_> {
+    fn from(bound: u64) -> Self {
+        Self::All(bound)
+    }
+}
+
+impl<'b> From<&'b [u64]> for Bounds<'b> {
+    fn from(bounds: &'b [u64]) -> Self {
+        Self::Each(bounds)
+    }
+}
+
+impl<'b> Bounds<'b> {
+    /// The bound of a sum.
+    pub(crate) fn at(self, index: usize) -> u64 {
+        match self {
+            Self::All(bound) => bound,
+            Self::Each(bounds) => bounds[index],
+        }
+    }
+
+    /// The greatest of all bounds.
+    fn greatest(self) -> u64 {
+        match self {
+            Self::All(bound) => bound,
+            Self::Each(bounds) => bounds.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// Refuses bounds that no comparison takes, or that are not as many as the sums.
+    pub(crate) fn check(self, sums: usize) -> Result<(), Error> {
+        if let Self::Each(bounds) = self
+            && bounds.len() != sums
+        {
+            let (left, right) = (sums, bounds.len());
+            return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
+        }
+        let bound = self.greatest();
+        match bound > 1 << 62 {
+            true => Err(Error::OwnConfig(OwnConfig::Bound { bound })),
+            false => Ok(()),
+        }
+    }
+
+    fn of(self, places: Range<usize>) -> Self {
+        match self {
+            Self::All(bound) => Self::All(bound),
+            Self::Each(bounds) => Self::Each(&bounds[places]),
+        }
+    }
+
+    /// What the question says of them.
+    pub(crate) fn words(self) -> impl ExactSizeIterator<Item = u64> + 'b {
+        let (one, each) = match self {
+            Self::All(bound) => (Some(bound), &[][..]),
+            Self::Each(bounds) => (None, bounds),
+        };
+        let count = each.len() + usize::from(one.is_some());
+        (0..count).map(move |place| one.unwrap_or_else(|| each[place]))
+    }
+}
+
 /// Sums to compare with thresholds.
 pub(crate) struct Question<'q> {
-    /// The greatest value that a sum may have.
-    pub(crate) bound: u64,
+    /// The greatest values that sums may have.
+    pub(crate) bounds: Bounds<'q>,
     /// This site's summands.
     pub(crate) counts: &'q [u64],
     /// The public numbers.
@@ -267,10 +315,9 @@ impl Question<'_> {
                 return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
             }
         }
-        if self.bound > 1 << 62 {
-            return Err(Error::OwnConfig(OwnConfig::Bound { bound: self.bound }));
-        }
-        match self.counts.iter().position(|&count| count > self.bound) {
+        self.bounds.check(self.counts.len())?;
+        let mut counts = self.counts.iter().enumerate();
+        match counts.position(|(place, &count)| count > self.bound(place)) {
             Some(index) => Err(Error::OwnData(OwnData::AboveBound { index })),
             None => Ok(()),
         }
@@ -284,13 +331,28 @@ impl Question<'_> {
             .for_each(|(answer, (count, least))| *answer = count >= least);
     }
 
-    /// Bits that hold every sum, and every threshold up to the first that no sum reaches.
-    const fn bits(&self) -> u32 {
-        u64::BITS - (self.bound + 1).leading_zeros()
+    /// The greatest value that a sum may have.
+    fn bound(&self, index: usize) -> u64 {
+        self.bounds.at(index)
+    }
+
+    /// The greatest of all bounds.
+    fn greatest(&self) -> u64 {
+        self.bounds.greatest()
+    }
+
+    /// Bits that hold a sum, and every threshold up to the first that the sum does not reach.
+    fn bits(&self, index: usize) -> u32 {
+        bits_of(self.bound(index))
     }
 
     /// The threshold, brought down to the first that no sum reaches.
     fn threshold(&self, index: usize) -> u64 {
-        self.thresholds[index].min(self.bound + 1)
+        self.thresholds[index].min(self.bound(index) + 1)
     }
+}
+
+/// Bits that hold every number up to the first behind a bound.
+const fn bits_of(bound: u64) -> u32 {
+    u64::BITS - (bound + 1).leading_zeros()
 }

@@ -36,7 +36,7 @@ pub(super) async fn compare(
         let places = from..from + lot;
         from += lot;
         let some = Question {
-            bound: question.bound,
+            bounds: question.bounds.of(places.clone()),
             counts: &question.counts[places.clone()],
             thresholds: &question.thresholds[places.clone()],
         };
@@ -50,7 +50,7 @@ fn lots(question: &Question<'_>) -> Result<Vec<usize>, Error> {
     let mut lots = Vec::new();
     let (mut lot, mut together) = (0, 0);
     for index in 0..question.counts.len() {
-        let hashes = question.bound + 1 - question.threshold(index);
+        let hashes = question.greatest() + 1 - question.threshold(index);
         if hashes > LONGEST {
             return Err(Error::OwnConfig(OwnConfig::HashSets { hashes }));
         }
@@ -72,7 +72,7 @@ async fn compare_some(
     question: &Question<'_>,
     answers: &mut [bool],
 ) -> Result<(), Error> {
-    let modulus = question.bound + 1;
+    let modulus = question.greatest() + 1;
     let size = |index: usize| modulus - question.threshold(index);
     let hashes: u64 = (0..answers.len()).map(size).sum();
     let mut values = question.counts.to_vec();
@@ -143,19 +143,19 @@ mod tests {
             9 * LONGEST,
         ];
         let question = Question {
-            bound: LONGEST,
+            bounds: LONGEST.into(),
             counts: &counts,
             thresholds: &thresholds,
         };
         assert_eq!(lots(&question).unwrap(), [2, 1, 1, 3]);
         let nothing = Question {
-            bound: 1,
+            bounds: 1.into(),
             counts: &[],
             thresholds: &[],
         };
         assert_eq!(lots(&nothing).unwrap(), [0]);
         let too_long = Question {
-            bound: LONGEST,
+            bounds: LONGEST.into(),
             counts: &[0],
             thresholds: &[0],
         };

@@ -9,8 +9,8 @@
 //!
 //! The papers have no such primitive, so the published level asks it in the same form.
 //!
-//! Three rounds between two sites and among three, four among more. Between two, 16 bytes for each bit of a number and a bit for each
-//! number that there can be; among more, about 16 bytes for each bit beyond six, twice, for each pair of sites.
+//! Three rounds. Between two sites, 16 bytes for each bit of a number and a bit for each number that there can
+//! be; among more, about 16 bytes for each bit beyond six, twice, for each pair of sites.
 //!
 //! # Discloses
 //! The site, to all sites. To two colluding sites with roles, the differences of numbers.
@@ -19,7 +19,7 @@ mod transferred;
 
 use subtle::ConstantTimeEq;
 
-use crate::compare::{Evaluated, Lane, Question, Summand, evaluate, garbled};
+use crate::compare::{Bounds, Evaluated, Lane, Question, evaluate, garbled};
 use crate::draft::Draft;
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ledger::{Sealed, To, What};
@@ -109,7 +109,7 @@ impl Party {
                         let counts = as_counts(joined.me, bound, values);
                         let thresholds = vec![bound; values.len()];
                         let question = Question {
-                            bound,
+                            bounds: Bounds::All(bound),
                             counts: &counts,
                             thresholds: &thresholds,
                         };
@@ -168,16 +168,13 @@ async fn among(
     }
     let thresholds = vec![0; counts.len()];
     let question = Question {
-        bound,
+        bounds: Bounds::All(bound),
         counts: &counts,
         thresholds: &thresholds,
     };
     let roles = joined.roles();
-    let lane = Lane {
-        roles,
-        places: 0..counts.len(),
-    };
-    let evaluated = evaluate(joined, &question, &[lane], Summand::Dealt).await?;
+    let lanes = Lane::all(&question, roles, |_| roles);
+    let evaluated = evaluate(joined, &question, lanes).await?;
     // That nobody beats the last follows where somebody beats each of the others.
     let looked_at = contend.len() - 1;
     if joined.me == roles.holder || joined.me == roles.keeper {
@@ -223,12 +220,12 @@ async fn among(
 /// contender, under a key that holder and keeper have.
 fn digests(joined: &Joined, evaluated: &Evaluated, contenders: usize, is_holder: bool) -> Vec<u8> {
     let mut message = Vec::new();
-    for (table, words) in evaluated.tables.iter().zip(&evaluated.words) {
+    let seen = evaluated.words.iter().zip(&evaluated.sums);
+    for (table, (words, sums)) in evaluated.tables.iter().zip(seen) {
         let Some(partner) = table.partner(joined) else {
             continue;
         };
-        let values = &evaluated.values;
-        let mut common = table.common(joined, partner, Purpose::Digest, values, words);
+        let mut common = table.common(joined, partner, Purpose::Digest, sums, words);
         let key: [u8; 32] = std::array::from_fn(|_| common.byte());
         let of_question = pairs(contenders).count();
         for (question, shares) in evaluated.shares.chunks_exact(of_question).enumerate() {

@@ -7,8 +7,9 @@
 //! maximum, which a caller may do by asking for [`ranges`](Party::ranges). `hardened`: JX09 section 3
 //! after Aggarwal, Mishra and Pinkas (EUROCRYPT 2004): in each step what is left of the domain is cut
 //! into `fan_out` parts and one bit per cut is opened. The bits are monotone, so they say where the
-//! answer lies and nothing more. Steps are log M to the base of the fan-out, three rounds each, for any
-//! number of questions at once.
+//! answer lies and nothing more. Steps are log M to the base of the fan-out, of two rounds for the kth
+//! element and three for extremes, for any number of questions at once. Where few values are left, over
+//! all questions, one step asks about every one of them.
 //!
 //! # Discloses
 //! For each question its answer, to all sites; at the published level also running values to the
@@ -21,22 +22,21 @@ mod search;
 use std::ops::RangeInclusive;
 
 use crate::bits::Junction;
-use crate::compare::Question;
+use crate::compare::{Bounds, Question};
 use crate::error::{Error, OwnConfig, OwnData};
 use crate::ledger::{Sealed, To, What};
 use crate::party::{Engine, Party};
 use crate::settings::Security;
 use crate::wire::Primitive;
 pub use probabilistic::RUNNING;
-use search::{Search, size_of};
+use search::Search;
+pub(crate) use search::size_of;
 
 /// In the ledger of every extreme between two sites.
 const TWO_SITES: &str = "with two sites an extreme that is not one's own is the other's";
 /// In the ledger of every hardened extreme between three sites or more.
 const ROLES: &str = "two of the three sites with roles can learn together how many sites lie on \
                      either side of each cut";
-/// The most records of a kth element, as of any comparison.
-const MOST_RECORDS: u64 = 1 << 62;
 /// The counts that JX08 Algorithm 4 shows on its way.
 pub const CANDIDATES: What = What::new(
     "records at or below each candidate of the search",
@@ -120,11 +120,11 @@ impl Party {
     /// where there are fewer than k.
     ///
     /// `at_most(question, value)` counts this site's records at or below a value; over all sites
-    /// no count is above the public `records`.
+    /// no count of a question is above its public number of `records`.
     pub async fn kth(
         &mut self,
         what: What,
-        records: u64,
+        records: impl Into<Bounds<'_>>,
         questions: &[Rank],
         mut at_most: impl FnMut(usize, u64) -> u64,
         answers: &mut [Option<u64>],
@@ -135,26 +135,24 @@ impl Party {
             return Err(Error::OwnConfig(OwnConfig::Lengths { left, right }));
         }
         self.check_fan_out()?;
-        if records > MOST_RECORDS {
-            return Err(Error::OwnConfig(OwnConfig::Bound { bound: records }));
-        }
+        let records = records.into();
+        records.check(questions.len())?;
         for (index, question) in questions.iter().enumerate() {
             size_of(index, &question.domain)?;
         }
         let mut count = |index: usize, value: u64| {
             let count = at_most(index, value);
-            let fits = (count <= records).then_some(count);
+            let fits = (count <= records.at(index)).then_some(count);
             fits.ok_or(Error::OwnData(OwnData::AboveBound { index }))
         };
         if self.sites == 1 {
             return kth_alone(questions, count, answers);
         }
-        let fan_out = if self.is_published() {
-            2
-        } else {
-            self.settings.fan_out
+        let (fan_out, at_once) = match self.is_published() {
+            true => (2, 0),
+            false => (self.settings.fan_out, self.settings.at_once),
         };
-        let mut search = Search::new(fan_out, answers.len(), |index| {
+        let mut search = Search::new((fan_out, at_once), answers.len(), |index| {
             questions[index].domain.clone()
         })?;
         let on_the_way: &[What] = if self.is_published() {
@@ -166,7 +164,7 @@ impl Party {
             .iter()
             .fold(
                 self.asking(what, on_the_way)?
-                    .word(records)
+                    .words(records.words())
                     .word(questions.len() as u64),
                 |asking, question| asking.word(question.rank).domain(&question.domain),
             )
@@ -184,7 +182,8 @@ impl Party {
                 .asked()
                 .map(|(index, _)| questions[index].rank)
                 .collect();
-            let bits = self.reach(asked, records, counts, &thresholds).await?;
+            let bounds: Vec<u64> = search.asked().map(|(index, _)| records.at(index)).collect();
+            let bits = self.reach(asked, &bounds, counts, &thresholds).await?;
             search.answer(&bits);
             if !search.ask() {
                 break;
@@ -199,7 +198,7 @@ impl Party {
     async fn reach(
         &mut self,
         asked: u64,
-        records: u64,
+        records: &[u64],
         mut counts: Vec<u64>,
         thresholds: &[u64],
     ) -> Result<Vec<bool>, Error> {
@@ -211,13 +210,14 @@ impl Party {
             let sums = self.open(CANDIDATES, Primitive::Kth, To::All, caveat, sealed);
             let reached = sums.iter().zip(thresholds);
             let reached = reached.map(|(sum, least)| sum >= least).collect();
-            let fits = sums.iter().all(|sum| *sum <= records);
+            let mut pairs = sums.iter().zip(records);
+            let fits = pairs.all(|(sum, records)| sum <= records);
             self.fit(CANDIDATES, fits, "more records than there are")?;
             return Ok(reached);
         }
         let mut bits = vec![false; counts.len()];
         let question = Question {
-            bound: records,
+            bounds: records.into(),
             counts: &counts,
             thresholds,
         };
@@ -254,11 +254,7 @@ impl Party {
                 |asking, (end, domain)| asking.word(end as u64).domain(&domain),
             )
             .finish();
-        let caveat = match self.settings.security {
-            _ if self.sites == 2 => Some(TWO_SITES),
-            Security::Published => None,
-            Security::Hardened => Some(ROLES),
-        };
+        let caveat = self.extremes_caveat();
         let begun = self.begin(what, Primitive::Extremum, caveat, values.len());
         if let Engine::Ideal(chair) = &self.engine {
             let ends: Vec<End> = (0..values.len()).map(|index| question(index).0).collect();
@@ -277,8 +273,16 @@ impl Party {
         Ok(())
     }
 
+    pub(crate) fn extremes_caveat(&self) -> Option<&'static str> {
+        match self.settings.security {
+            _ if self.sites == 2 => Some(TWO_SITES),
+            Security::Published => None,
+            Security::Hardened => Some(ROLES),
+        }
+    }
+
     /// A fan-out that no search can use is refused by every party, also by one alone.
-    fn check_fan_out(&self) -> Result<(), Error> {
+    pub(crate) fn check_fan_out(&self) -> Result<(), Error> {
         if !self.is_published() && self.settings.fan_out < 2 {
             return Err(Error::OwnConfig(OwnConfig::FanOut));
         }
@@ -293,7 +297,8 @@ impl Party {
         values: &mut [Option<u64>],
     ) -> Result<(), Error> {
         let domain = |index: usize| question(index).1;
-        let mut search = Search::new(self.settings.fan_out, values.len(), domain)?;
+        let steps = (self.settings.fan_out, self.settings.at_once);
+        let mut search = Search::new(steps, values.len(), domain)?;
         let from_end = |index: usize, value: u64| {
             let (end, domain) = question(index);
             match end {
@@ -339,7 +344,7 @@ fn ideal_extremes(ends: &[End], inputs: &[Vec<Option<u64>>]) -> Vec<Option<u64>>
     ends.iter().enumerate().map(extreme).collect()
 }
 
-fn check_ranges(
+pub(crate) fn check_ranges(
     ranges: &[Option<(u64, u64)>],
     domain_of: &impl Fn(usize) -> RangeInclusive<u64>,
 ) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use crate::error::{Error, OwnConfig};
 
 /// How many values a domain has; at least one, and fewer than 2^64.
-pub(super) fn size_of(index: usize, domain: &RangeInclusive<u64>) -> Result<u64, Error> {
+pub(crate) fn size_of(index: usize, domain: &RangeInclusive<u64>) -> Result<u64, Error> {
     let last = domain.end().checked_sub(*domain.start());
     last.and_then(|last| last.checked_add(1))
         .ok_or(Error::OwnConfig(OwnConfig::Domain { index }))
@@ -18,6 +18,8 @@ pub(super) fn size_of(index: usize, domain: &RangeInclusive<u64>) -> Result<u64,
 /// The state of all searches: public, the same at every site.
 pub(super) struct Search {
     parts: u64,
+    /// The most cuts of a step that cuts at every value.
+    at_once: u128,
     lefts: Vec<Left>,
     cuts: Vec<(usize, u64)>,
 }
@@ -33,7 +35,7 @@ struct Left {
 
 impl Search {
     pub(super) fn new(
-        fan_out: usize,
+        (fan_out, at_once): (usize, usize),
         questions: usize,
         domain_of: impl Fn(usize) -> RangeInclusive<u64>,
     ) -> Result<Self, Error> {
@@ -52,6 +54,7 @@ impl Search {
         });
         Ok(Self {
             parts: fan_out as u64,
+            at_once: at_once as u128,
             lefts: lefts.collect::<Result<_, Error>>()?,
             cuts: Vec::new(),
         })
@@ -60,9 +63,15 @@ impl Search {
     /// Cuts what is left; false when every search has ended.
     pub(super) fn ask(&mut self) -> bool {
         self.cuts.clear();
+        let left = self.lefts.iter();
+        let left: u128 = left.map(|left| u128::from(left.high - left.low)).sum();
+        let most = match left <= self.at_once {
+            true => u128::MAX,
+            false => u128::from(self.parts),
+        };
         for (index, left) in self.lefts.iter().enumerate() {
             let candidates = u128::from(left.high - left.low) + 1;
-            let parts = u128::from(self.parts).min(candidates);
+            let parts = most.min(candidates);
             self.cuts.extend((1..parts).map(|part| {
                 // Below `high`, since part < parts; the last candidate of each part but the last.
                 (index, left.low + (candidates * part / parts) as u64 - 1)

@@ -8,6 +8,7 @@ mod alone;
 mod any_at_least;
 mod corners;
 mod corpus;
+mod cover;
 mod exposure;
 mod greatest;
 mod harness;

@@ -76,11 +76,13 @@ async fn fresh(
     }
     let own: Vec<u64> = closures
         .par_iter()
-        .map(|closure| own_savings(work, closure).0)
+        // Who has enough alone need not say how many more.
+        .map(|closure| own_savings(work, closure).0.min(work.least))
         .collect();
     let thresholds = vec![work.least; closures.len()];
     let mut enough = vec![false; closures.len()];
-    let records = work.table.records();
+    let all = work.least.saturating_mul(work.table.sites() as u64);
+    let records = work.table.records().min(all);
     party
         .at_least(
             SAVINGS_IN_NARROWER_CLUSTERS,

@@ -50,7 +50,7 @@ pub(super) async fn wave(
             arranged.prefix(attribute, class.stretch, class.bounds[attribute])
         })
         .collect();
-    let medians = medians(party, plan, table, &open, &candidates, &prefixes).await?;
+    let medians = medians(party, plan, &open, &candidates, &prefixes).await?;
     let mut tries: Vec<Try> = candidates
         .iter()
         .zip(medians)
@@ -124,7 +124,6 @@ pub(super) async fn wave(
 async fn medians(
     party: &mut Party,
     plan: &Plan<'_>,
-    table: &Table<'_>,
     open: &[Open],
     candidates: &[(usize, Candidate)],
     prefixes: &[Prefix],
@@ -155,6 +154,10 @@ async fn medians(
             }
         })
         .collect();
+    let sizes: Vec<u64> = asked
+        .iter()
+        .map(|index| open[candidates[*index].0].size)
+        .collect();
     // Values are codes, which fit.
     let at_most = |question: usize, value: u64| prefixes[asked[question]].at_most(value as u32);
     let mut answers = vec![None; questions.len()];
@@ -164,7 +167,7 @@ async fn medians(
         _ => ALL_MEDIANS,
     };
     party
-        .kth(what, table.records(), &questions, at_most, &mut answers)
+        .kth(what, sizes.as_slice(), &questions, at_most, &mut answers)
         .await?;
     for (index, answer) in asked.into_iter().zip(answers) {
         party.fit(

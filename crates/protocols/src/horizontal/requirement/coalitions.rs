@@ -23,7 +23,7 @@ use hedgerow_privacy::m_privacy::{
 use hedgerow_smc::{Party, Site};
 
 use super::sums::{self, Verdict};
-use super::thresholds::{Demand, Rule, Threshold, demands};
+use super::thresholds::{Demand, Known, Rule, Threshold, demands};
 use super::{COALITIONS, CONTRIBUTORS, Demands, Table, Trials};
 use crate::error::Error;
 use crate::horizontal::rows::Share;
@@ -108,14 +108,35 @@ struct Part {
     /// The place of the part's try.
     place: usize,
     records: u64,
+    sensitive: Vec<u64>,
     shares: Vec<Share>,
     /// The most sites that collude.
     m: u64,
     /// The sites among which coalitions are searched.
     sites: Vec<usize>,
+    /// What is asked about the rest that a coalition leaves.
+    questions: Vec<Threshold>,
+    /// That anything is left; then what the models demand of the rest.
     demands: Vec<Demand>,
     search: Search,
     asked: Vec<Coalition>,
+}
+
+impl Part {
+    fn known(&self) -> Known<'_> {
+        Known {
+            records: self.records,
+            sensitive: &self.sensitive,
+        }
+    }
+}
+
+/// Whether what is asked about coalitions tells that a part has records of enough sites: some coalition
+/// leaves somebody, and whoever is left has enough sites. Where only coalitions of those with records are
+/// looked at, a site that has all of them is left out alone.
+pub(super) fn tell_of_sites(demands: &Demands<'_>, sites: usize) -> bool {
+    let m = effective(demands.requirement.m.unwrap_or(0), sites);
+    m > 0 && demands.strategy == Strategy::Exact && !demands.contributors
 }
 
 /// Forbids the cuts that have a part which some coalition of at most m sites breaks. Gives the
@@ -277,14 +298,20 @@ fn parts(
         let each = records / among.len() as u64;
         let average = fitness_of_counts(models, each, None, WEIGHT_OF_DIVERSITY);
         let sites = Sites::hidden(among.len(), average, models)?;
-        let counts = (records, sensitive.as_slice());
+        let known = Known {
+            records,
+            sensitive: &sensitive,
+        };
+        let (asked, demands) = demands(table.demands(), &view, &known, table.sites());
         Ok(Part {
             place,
             records,
+            sensitive,
             shares,
             m,
             sites: among,
-            demands: demands(table.demands(), &view, counts, table.sites()),
+            questions: asked.questions,
+            demands,
             search: Search::new(table.demands().strategy, &sites, m, usize::MAX),
             asked: Vec::new(),
         })
@@ -304,7 +331,6 @@ async fn remainders(
     table: &Table<'_>,
     parts: &[Part],
 ) -> Result<Vec<Left>, Error> {
-    let somebody = Threshold::somebody();
     let asked = || {
         parts
             .iter()
@@ -314,9 +340,8 @@ async fn remainders(
     };
     let mut questions = Questions::new(table);
     for (part, gone) in asked() {
-        questions.add(part, gone, &somebody)?;
-        let mut demands = part.demands.iter().flat_map(|demand| &demand.questions);
-        demands.try_for_each(|threshold| questions.add(part, gone, threshold))?;
+        let mut asked = part.questions.iter();
+        asked.try_for_each(|threshold| questions.add(part, gone, threshold))?;
     }
     let mut answers = questions.ask(party).await?.into_iter();
     let mut next = |count: usize| -> Vec<bool> { answers.by_ref().take(count).collect() };
@@ -324,11 +349,15 @@ async fn remainders(
     let mut found = Vec::new();
     let mut last = Questions::new(table);
     for (part, gone) in asked() {
-        let is_anybody = next(1) == [true];
+        let answers = next(part.questions.len());
+        let mut of_demands = part.demands.iter().map(|demand| {
+            let bits = demand.answers.iter().map(|answer| answer.of(&answers));
+            (bits.collect::<Vec<bool>>(), demand)
+        });
+        let is_anybody = of_demands.next().is_some_and(|(bits, _)| bits == [true]);
         let mut holds = true;
         let mut close = Vec::new();
-        for demand in &part.demands {
-            let bits = next(demand.questions.len());
+        for (bits, demand) in of_demands {
             match &demand.rule {
                 Rule::All => holds &= bits.iter().all(|bit| *bit),
                 Rule::Some(least) => {
@@ -339,7 +368,7 @@ async fn remainders(
                     holds &= ways.iter().all(|bit| *bit) || others.iter().any(|bit| *bit);
                 }
                 Rule::Close(demanded) => {
-                    close.push(demanded.question(&bits, part.records, table.sites()));
+                    close.push(demanded.question(&bits, &part.known(), table.sites()));
                 }
             }
         }
@@ -374,7 +403,7 @@ async fn remainders(
 /// Thresholds that are asked together.
 struct Questions<'t> {
     table: &'t Table<'t>,
-    bound: u64,
+    bounds: Vec<u64>,
     own: Vec<u64>,
     thresholds: Vec<u64>,
     /// The coalitions that are left out, numbered by their first appearance; and for each threshold which.
@@ -386,7 +415,7 @@ impl<'t> Questions<'t> {
     fn new(table: &'t Table<'_>) -> Self {
         Self {
             table,
-            bound: 1,
+            bounds: Vec::new(),
             own: Vec::new(),
             thresholds: Vec::new(),
             coalitions: BTreeMap::new(),
@@ -401,14 +430,14 @@ impl<'t> Questions<'t> {
             .iter()
             .filter(|share| !gone.contains(share.site as usize));
         let speaks_for = self.table.speaks_for(gone);
-        let posed = threshold.pose(part.records, shares, speaks_for, outside)?;
+        let posed = threshold.pose(&part.known(), shares, speaks_for, outside)?;
         self.own.push(posed.own);
         self.thresholds.push(posed.threshold);
         // There are at most as many coalitions as are checked for a part.
         let next = self.coalitions.len() as u32;
         self.without
             .push(*self.coalitions.entry(gone).or_insert(next));
-        self.bound = self.bound.max(posed.bound);
+        self.bounds.push(posed.bound);
         Ok(())
     }
 
@@ -425,13 +454,14 @@ impl<'t> Questions<'t> {
         let chunks = self.own.chunks(MOST_AT_A_TIME);
         let chunks = chunks.zip(self.thresholds.chunks(MOST_AT_A_TIME));
         let chunks = chunks.zip(self.without.chunks(MOST_AT_A_TIME));
-        for (((own, thresholds), without), answers) in
+        let chunks = chunks.zip(self.bounds.chunks(MOST_AT_A_TIME));
+        for ((((own, thresholds), without), bounds), answers) in
             chunks.zip(answers.chunks_mut(MOST_AT_A_TIME))
         {
             party
                 .at_least_without(
                     COALITIONS,
-                    self.bound,
+                    bounds,
                     own,
                     thresholds,
                     (&coalitions, without),

@@ -264,7 +264,9 @@ impl<'a> Table<'a> {
         tries: &impl Trials,
         allowed: &mut [bool],
     ) -> Result<u64, Error> {
-        sites::check(party, self, tries, allowed).await?;
+        if !coalitions::tell_of_sites(self.demands, self.sites) {
+            sites::check(party, self, tries, allowed).await?;
+        }
         spread::check(party, self, tries, allowed).await?;
         let m = self.demands.requirement.m.unwrap_or(0);
         coalitions::check(party, self, m, tries, allowed).await

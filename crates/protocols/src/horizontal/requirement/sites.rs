@@ -1,7 +1,7 @@
 //! Demands on the sites behind a part: how many there are (JX09 equation 1).
 //!
 //! Site diversity is asked of every class, except for clusters that satisfy it by support
-//! (`clustering::support`). Where it is declared for some attributes only, or as support by the taxonomy
+//! (`clustering::support`), and except where questions about coalitions tell (`coalitions`). Where it is declared for some attributes only, or as support by the taxonomy
 //! (TG12 6.2), this question demands more than the requirement: a union of classes has the sites of
 //! each, and a site with records in a class supports every value that covers them.
 //!

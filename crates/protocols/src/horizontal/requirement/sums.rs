@@ -164,7 +164,7 @@ struct Asked {
     own: Vec<u64>,
     thresholds: Vec<u64>,
     groups: Vec<usize>,
-    bound: u64,
+    bounds: Vec<u64>,
 }
 
 impl Asked {
@@ -206,7 +206,7 @@ impl Asked {
         for way in ways.chain([few.0]) {
             self.own.push(way.own);
             self.thresholds.push(way.threshold);
-            self.bound = self.bound.max(way.bound);
+            self.bounds.push(way.bound);
         }
         self.groups.push(self.own.len() - start);
     }
@@ -218,7 +218,7 @@ impl Asked {
             party
                 .any_at_least(
                     WITHSTOOD,
-                    self.bound,
+                    self.bounds.as_slice(),
                     &self.own,
                     &self.thresholds,
                     &self.groups,
