@@ -251,9 +251,9 @@ proptest! {
             domain: &schema.attributes()[position].domain,
             recode: Recode::Range,
         }).collect();
-        let settings = hedgerow_smc::Settings {
+        let settings = Settings {
             fan_out: hedgerow_protocols::FAN_OUT,
-            ..hedgerow_smc::Settings::hardened()
+            ..Settings::hardened()
         };
         let found = Simulation::new(3, 5).settings(settings).run(|mut party| {
             let (schema, table, plan, writings) = (&schema, &table, &plan, &writings);
