@@ -59,6 +59,11 @@ pub struct Summary {
     /// How the loss of a clustering fell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Convergence>,
+    /// What no clusters of k records of this table lose less than, in the measure of the convergence: every
+    /// record in the cheapest cell that k records fall into, as if they need not choose the same. Where one
+    /// party has all records; no release has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_loss: Option<f64>,
     /// The loss of privacy that the transcript of a simulated run at the published level shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_of_privacy: Option<LossOfPrivacy>,
@@ -113,6 +118,7 @@ impl Summary {
             utility: published.utility.clone(),
             cost,
             convergence: None,
+            least_loss: None,
             loss_of_privacy: None,
             ledger,
             baselines: None,
@@ -127,6 +133,12 @@ impl Summary {
     /// With how the loss fell on the way.
     pub(crate) fn converged(mut self, convergence: Option<Convergence>) -> Self {
         self.convergence = convergence;
+        self
+    }
+
+    /// With what no clusters lose less than.
+    pub(crate) fn bounded(mut self, least_loss: Option<f64>) -> Self {
+        self.least_loss = least_loss;
         self
     }
 
@@ -227,6 +239,11 @@ impl Summary {
         text.push_str(&aligned(&rows));
         if let Some(convergence) = &self.convergence {
             text.push_str(&convergence.text());
+            if let Some(least) = self.least_loss {
+                text.push_str(&format!(
+                    "  no clusters of k records lose less than {least:.4}\n"
+                ));
+            }
         }
         if !self.ledger.is_empty() {
             text.push_str("each site learned at most\n");

@@ -181,6 +181,12 @@ fn one_of_its_own(arguments: &[String]) {
         "the published form: {} SMC calls",
         ran.found.published_calls
     );
+    if let Some(least) = ran.found.least_loss {
+        println!(
+            "no clusters of k records lose less than {:.3} %",
+            least * 100.0
+        );
+    }
     ran.ledger.iter().for_each(|line| println!("{line}"));
 }
 

@@ -199,7 +199,7 @@ fn write_skewed(folder: &Path) {
     let line = |(place, line): (usize, &str)| {
         let cells = line.split(',').enumerate().map(|(column, cell)| {
             let hash = blake3::hash(&[place as u8, (place >> 8) as u8, column as u8]);
-            match place > 0 && column > 0 && hash.as_bytes()[0] % 4 > 0 {
+            match place > 0 && column > 0 && !hash.as_bytes()[0].is_multiple_of(4) {
                 true => frequent[column],
                 false => cell,
             }

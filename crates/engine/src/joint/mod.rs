@@ -26,6 +26,8 @@ pub(crate) struct Joint {
     pub(crate) release: Release,
     /// How the loss fell, where classes were found by clustering.
     pub(crate) convergence: Option<Convergence>,
+    /// What no clusters of k records lose less than, where one site has all records. For its own eyes.
+    pub(crate) least_loss: Option<f64>,
     /// How groups were found, in a run that makes groups.
     pub(crate) groups: Option<Groups>,
     /// What the release is counted by before it is signed.

@@ -40,6 +40,7 @@ impl Ready {
             owner,
             sites,
         };
+        let mut least_loss = None;
         let (partition, cells, convergence) = if self.study.algorithm == Algorithm::Clustering {
             let seeds = |site, start| draws.seed(site, start);
             let mut plan = self.clustering_plan(&seeds);
@@ -52,6 +53,7 @@ impl Ready {
                 each_step(steps.next(&progress));
             });
             let found = found.await?;
+            least_loss = found.least_loss;
             let convergence = Convergence::new(&found, self.run.clustering.loss);
             (found.partition, found.cells, Some(convergence))
         } else {
@@ -77,6 +79,7 @@ impl Ready {
             partition: Some(partition),
             release,
             convergence,
+            least_loss,
             groups: None,
             opened,
         })

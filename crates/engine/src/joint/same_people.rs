@@ -43,6 +43,7 @@ impl Ready {
                 partition: None,
                 release: assemble(party, &plan, &columns, &rows, &found).await?,
                 convergence: Some(Convergence::of_changes(&found, self.run.clustering.loss)),
+                least_loss: None,
                 groups: None,
                 opened: self.contributed(&columns, &rows),
             });
@@ -62,6 +63,7 @@ impl Ready {
                 partition: None,
                 release,
                 convergence: None,
+                least_loss: None,
                 groups: None,
                 opened: self.contributed(&columns, &rows),
             });
@@ -73,6 +75,7 @@ impl Ready {
             partition: None,
             release: self.fragmented(&joint.fragments),
             convergence: None,
+            least_loss: None,
             groups: Some(Groups::of(&joint)),
             opened: self.contributed(&columns, &rows),
         })

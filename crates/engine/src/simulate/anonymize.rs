@@ -163,6 +163,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         summary: summary
             .checked(joint.partition.as_ref())
             .converged(joint.convergence)
+            .bounded(joint.least_loss)
             .grouped(joint.groups),
         release: destination.release(study)?,
     })

@@ -167,6 +167,9 @@ pub struct Clustering {
     pub cells: Vec<Vec<Cell>>,
     /// Mean loss of a cell at the start and after each step of the start that was kept.
     pub trace: Vec<Progress>,
+    /// What no clusters of k records can go below, as the mean loss of a cell; where one site has all records,
+    /// and cells are not too many. Not for others: no release shows it.
+    pub least_loss: Option<f64>,
     /// Why the iterations of the start that was kept ended.
     pub ended: Ended,
     /// SMC calls until the published end, as the paper counts them (TG12 sections 7.1 and 9.2.2): a sum for
@@ -212,6 +215,9 @@ pub async fn cluster(
         Loss::Em => 1 + shapes.attributes() as u64,
     };
     let mut checks = 0;
+    let cells = records.max(1) as f64 * shapes.attributes().max(1) as f64;
+    let mean = |loss: u64| loss as f64 / UNIT / cells;
+    let mut least_loss = None;
     for start in 0..plan.starts.max(1) {
         let mut work = Work::new(rows, &lifted.records, (&shapes, &table), plan, start);
         if start == 0 {
@@ -220,18 +226,17 @@ pub async fn cluster(
         }
         let mut trace = Vec::new();
         let mut tell = |phase: Phase, clusters: usize, loss: u64| {
-            let cells = records.max(1) as f64 * shapes.attributes().max(1) as f64;
             let progress = Progress {
                 phase,
                 clusters,
-                loss: loss as f64 / UNIT / cells,
+                loss: mean(loss),
             };
             each_step(progress);
             trace.push(progress);
         };
         let is_refined = plan.is_refined && plan.counts == CountsChoice::Opened;
         let ended = if is_refined && work.is_alone() {
-            alone::cluster(&mut work, &mut tell);
+            least_loss = alone::cluster(&mut work, &mut tell).map(mean);
             Ended::Effort
         } else {
             let mut step = |phase: Phase, work: &Work<'_>| {
@@ -271,6 +276,7 @@ pub async fn cluster(
         published_calls: published_calls + cells.len() as u64,
         cells,
         trace,
+        least_loss,
         ended,
     })
 }

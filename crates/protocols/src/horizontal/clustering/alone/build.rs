@@ -177,7 +177,8 @@ fn build(quick: &Quick<'_>, mut left: Vec<Row>, first: First) -> Option<Vec<Buil
         // Records that cost nothing more here, as long as enough are left for another cluster.
         let mut place = 0;
         while place < left.len() && left.len() > k {
-            if quick.joined_cost(&cluster.closure, left[place]) == cluster.cost {
+            let bound = cluster.cost + 1;
+            if quick.joined_cost_below(&cluster.closure, left[place], bound) == cluster.cost {
                 cluster.add(quick, left.swap_remove(place));
             } else {
                 place += 1;
@@ -278,11 +279,13 @@ fn partner(
         narrower[to].know(quick, cluster);
         let (without, theirs) = (narrower[from].closure(place), &narrower[to]);
         for (other, instead) in cluster.rows.iter().enumerate() {
-            let here = size * quick.joined_cost(without, *instead);
             // What the other cluster may save is at most everything.
-            if here >= least + cluster.loss() {
+            let bound = (least + cluster.loss()).div_ceil(size);
+            let here = quick.joined_cost_below(without, *instead, bound);
+            if here >= bound {
                 continue;
             }
+            let here = size * here;
             let there = quick.joined_cost(theirs.closure(other), row);
             let after = here + cluster.rows.len() as u64 * there;
             // Both clusters after the exchange, less the other cluster before it.
@@ -470,16 +473,18 @@ impl Built {
                 return rare;
             }
         }
+        let mut least = u64::MAX;
         let mut nearest = None;
-        for place in 0..left.len() {
-            let cost = cost(&place);
-            if nearest.is_none_or(|(least, _)| cost < least) {
-                nearest = Some((cost, place));
+        for (place, row) in left.iter().enumerate() {
+            let cost = quick.joined_cost_below(&self.closure, *row, least);
+            if cost < least {
+                least = cost;
+                nearest = Some(place);
                 if cost <= self.cost {
                     break;
                 }
             }
         }
-        nearest.map(|(_, place)| place)
+        nearest
     }
 }

@@ -14,7 +14,7 @@ const GREATEST: u64 = 4;
 /// Clusters of a group in which one is opened.
 const WIDE: usize = 10;
 /// Clusters of a window.
-const WINDOW: usize = 500;
+const WINDOW: usize = 300;
 
 /// All clusters in groups of neighbours.
 pub(super) fn groups(

@@ -9,6 +9,7 @@
 //! # Discloses
 //! Nothing: there is no other site.
 
+mod bound;
 mod build;
 mod divide;
 mod groups;
@@ -24,36 +25,47 @@ use build::{Built, Kind};
 use quick::Quick;
 
 /// Passes over all clusters for each unit of effort.
-const PASSES: u32 = 30;
+const PASSES: u32 = 45;
 /// How often people are told of the loss, for each run.
 const TOLD: u64 = 40;
 /// By how much a group may become worse at the beginning: by the mean loss of so many records, for each record
 /// that a cluster must have.
 const THRESHOLD: f64 = 0.25;
 
-/// Finds clusters, and puts them into `work`, which has none yet.
-pub(super) fn cluster(work: &mut Work<'_>, step: &mut impl FnMut(Phase, usize, u64)) {
+/// Finds clusters, and puts them into `work`, which has none yet. Gives what any clusters of k records lose at
+/// least, if that can be found.
+pub(super) fn cluster(
+    work: &mut Work<'_>,
+    step: &mut impl FnMut(Phase, usize, u64),
+) -> Option<u64> {
     let mut seed = [0; 32];
     if let Some(speaker) = work.speakers.first_mut() {
         speaker.generator.fill(&mut seed);
     }
-    let found = found(work, &Seed::new(seed), step);
+    let quick = Quick::new(work);
+    let found = found(&quick, &Seed::new(seed), step);
+    let least = bound::least_loss(&quick, &found);
     work.put_all(found);
+    least
 }
 
-fn found(work: &Work<'_>, seed: &Seed, step: &mut impl FnMut(Phase, usize, u64)) -> Vec<Vec<Row>> {
-    let quick = Quick::new(work);
+fn found(
+    quick: &Quick<'_>,
+    seed: &Seed,
+    step: &mut impl FnMut(Phase, usize, u64),
+) -> Vec<Vec<Row>> {
+    let plan = quick.work.plan;
     let mut generator = Generator::new(seed);
-    let mut clusters = divide::divide(&quick);
+    let mut clusters = divide::divide(quick);
     let mut best = Best::of(&clusters);
     step(Phase::Iteration, clusters.len(), best.loss);
-    let passes = u64::from(work.plan.effort) * u64::from(PASSES);
+    let passes = u64::from(plan.effort) * u64::from(PASSES);
     let worse = THRESHOLD * quick.k() as f64;
     let mut told = 0;
     let mut pass = 0u64;
     // A loss of nothing cannot fall.
     while best.loss > 0 && clusters.len() > 1 {
-        let used = (work.plan.used)().max(pass as f64 / passes as f64);
+        let used = (plan.used)().max(pass as f64 / passes as f64);
         if used >= 1.0 {
             break;
         }
@@ -65,7 +77,7 @@ fn found(work: &Work<'_>, seed: &Seed, step: &mut impl FnMut(Phase, usize, u64))
             _ => Kind::Opened,
         };
         clusters = rebuilt(
-            &quick,
+            quick,
             (kind, clusters),
             (&pass_seed, threshold),
             &mut generator,

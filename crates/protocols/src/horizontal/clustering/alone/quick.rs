@@ -68,9 +68,18 @@ impl<'w> Quick<'w> {
             others: Vec::new(),
             places: Vec::new(),
         };
+        // Attributes with few values first: a value that differs there costs much, so that a bound is soon
+        // exceeded.
+        let mut order: Vec<(u32, usize, usize)> = Vec::new();
         let mut word = 0;
-        let mut starts = Vec::new();
         for attribute in 0..work.shapes.attributes() {
+            let shape = work.shapes.shape(attribute);
+            order.push((shape.size(), attribute, word));
+            word += shape.width();
+        }
+        order.sort_unstable();
+        let mut starts = Vec::new();
+        for (_, attribute, word) in order {
             let shape = work.shapes.shape(attribute);
             let begin = quick.joined.len();
             let is_quick = quick.take_nodes(attribute, word, shape)
@@ -82,7 +91,6 @@ impl<'w> Quick<'w> {
             if quick.joined.len() > begin {
                 starts.push(begin);
             }
-            word += shape.width();
         }
         let mut places = Vec::with_capacity(work.rows.count * work.shapes.attributes());
         for row in Row::first(work.rows.count) {
@@ -199,11 +207,19 @@ impl<'w> Quick<'w> {
 
     /// The cost of a closure together with a record.
     pub(super) fn joined_cost(&self, closure: &[u64], row: Row) -> u64 {
+        self.joined_cost_below(closure, row, u64::MAX)
+    }
+
+    /// The cost of a closure together with a record; where that is not below a bound, any cost that is not.
+    pub(super) fn joined_cost_below(&self, closure: &[u64], row: Row, bound: u64) -> u64 {
         let (nodes, ranges, sets, others) = self.places(row);
         let mut cost = 0;
         for (of, place) in self.nodes.iter().zip(nodes) {
             let place = *place as usize + closure[of.word] as usize;
             cost += u64::from(self.joined_costs[place]);
+            if cost >= bound {
+                return cost;
+            }
         }
         for (of, code) in self.ranges.iter().zip(ranges) {
             let (least, greatest) = ends(closure[of.word]);
