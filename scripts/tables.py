@@ -178,13 +178,15 @@ def run(binary, *arguments):
     return Run(subprocess.run([binary, *map(str, arguments), "--json"], capture_output=True, text=True))
 
 
-def adult_study(folder, require, recode, cuts):
+def adult_study(folder, require, recode, cuts=None, algorithm="mondrian"):
     """Writes a study of the Adult table (QI8, ages in order) with its taxonomies; the study's path
     and the original's."""
     table = adult_table(0, dict.fromkeys(ADULT, 0))
     age = 'taxonomy = "adult_hierarchy_age.csv"'
     assert age in table.study
     table.study = table.study.replace(age, f"{age}\nordered = true")
-    table.study += f'[require]\n{require}\n[algorithm]\nrecode = "{recode}"\ncuts = "{cuts}"\n'
+    table.study += f'[require]\n{require}\n[algorithm]\nname = "{algorithm}"\nrecode = "{recode}"\n'
+    if cuts:
+        table.study += f'cuts = "{cuts}"\n'
     _, study = table.write(folder)
     return study, shared_data() / "adult9" / "adult.csv"
