@@ -482,6 +482,7 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
         stop: Stop::at(Security::Hardened),
         effort: case.effort,
         used: &|| 0.0,
+        finds_least: true,
         is_refined: case.is_refined,
         is_printed: false,
         counts: CountsChoice::Opened,

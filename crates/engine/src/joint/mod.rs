@@ -55,6 +55,8 @@ pub(crate) struct Pace<'p> {
     pub(crate) used: &'p (dyn Fn() -> f64 + Sync),
     /// Whether time alone ends the search, whatever effort the study asks for.
     pub(crate) is_timed: bool,
+    /// Whether to find what no clusters lose less than.
+    pub(crate) finds_least: bool,
 }
 
 impl Pace<'static> {
@@ -62,6 +64,7 @@ impl Pace<'static> {
     pub(crate) const COUNTED: Self = Self {
         used: &|| 0.0,
         is_timed: false,
+        finds_least: false,
     };
 }
 

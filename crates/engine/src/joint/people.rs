@@ -45,6 +45,7 @@ impl Ready {
             let seeds = |site, start| draws.seed(site, start);
             let mut plan = self.clustering_plan(&seeds);
             plan.used = pace.used;
+            plan.finds_least = pace.finds_least;
             if pace.is_timed {
                 plan.effort = u32::MAX;
             }

@@ -110,6 +110,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     let pace = Pace {
         used: &used,
         is_timed: options.time.is_some(),
+        finds_least: true,
     };
     let (joint, smc_calls) = one_party(
         &ready,

@@ -222,14 +222,14 @@ fn skewed_sites_answer_what_is_recounted_from_their_files() {
             }
         });
         // A site writes down that it has answered once its answer is on the way.
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         let ledger = loop {
             let ledger = world.site("north").ledger().unwrap();
             let asked = &ledger.questions.asked["south"];
             if asked.answered == 11 || begun.elapsed().as_secs() > 20 {
                 break ledger;
             }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
         };
         let asked = &ledger.questions.asked["south"];
         assert_eq!((asked.answered, asked.totals, asked.rows), (11, 9, 2));

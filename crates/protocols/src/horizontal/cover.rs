@@ -146,7 +146,8 @@ impl Questions {
         let mut ranges = Ranges::of(plain.map(|question| (question, question.bounds)).collect());
         let (sets, later) = self.sets.split_at(within(MOST_BITS, &self.sets));
         let mut bits = bits_of(sets);
-        if nodes.nodes.is_empty() && ranges.found.is_empty() && bits.is_empty() {
+        if nodes.nodes.is_empty() && ranges.found.is_empty() && bits.is_empty() && later.is_empty()
+        {
             return Ok([Vec::new(), Vec::new(), Vec::new()]);
         }
         let own = bits.clone();

@@ -548,6 +548,7 @@ proptest! {
             stop: Stop { iterations: Some(10), ..Stop::at(Security::Hardened) },
             effort: 2,
             used: &|| 0.0,
+            finds_least: false,
             is_refined,
             is_printed: false,
             counts: CountsChoice::Opened,

@@ -34,18 +34,19 @@ pub(crate) fn walk<T: Send>(
 ) {
     // One thread, whose allocations are counted.
     let pool = rayon_of_one();
-    let (frames, bytes) = pool.install(|| {
-        let mut frames = 0;
+    let (frames, sites, bytes) = pool.install(|| {
+        let (mut frames, mut sites) = (0, 0);
         let counted = allocation_counter::measure(|| {
             let honest = run(simulation);
-            let others = Site::all(honest.results.len()).take(3);
+            sites = honest.results.len();
+            let others = Site::all(sites).take(3);
             let sent = others.map(|to| honest.traffic.link(LIAR, to).messages);
             frames = sent.max().unwrap_or(0) as u32;
             for value in honest.into_values().unwrap() {
                 assert!(is_right(&value), "{name}: the honest run");
             }
         });
-        (frames, counted.bytes_max)
+        (frames, sites, counted.bytes_max)
     });
     let most_bytes = 4 * bytes + (32 << 20);
     let (mut refused, mut named) = (0, 0);
@@ -83,8 +84,9 @@ pub(crate) fn walk<T: Send>(
             });
         }
     }
+    // Between two, what a lie does to a transfer is seen before any number is.
     assert!(
-        refused > 0 && named > 0,
+        refused > 0 && (named > 0 || sites == 2),
         "{name}: {refused} refused, {named} named"
     );
 }
@@ -266,6 +268,7 @@ fn clustering_in_all_its_settings() {
             },
             effort: 10,
             used: &|| 0.0,
+            finds_least: false,
             is_refined: settings == hardened,
             is_printed: settings == published,
             counts,

@@ -12,6 +12,9 @@
 //! Three rounds. Between two sites, 16 bytes for each bit of a number and a bit for each number that there can
 //! be; among more, about 16 bytes for each bit beyond six, twice, for each pair of sites.
 //!
+//! A site that tells holder and keeper different numbers makes the last contender win, as a site does that
+//! claims a number which it does not have.
+//!
 //! # Discloses
 //! The site, to all sites. To two colluding sites with roles, the differences of numbers.
 

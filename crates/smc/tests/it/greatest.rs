@@ -107,7 +107,7 @@ fn rounds_and_bytes() {
     );
     let (rounds, bytes) = cost(3, 150);
     assert_eq!(rounds, 2 + 3);
-    assert_eq!(cost(4, 150).0, 2 + 4);
+    assert_eq!(cost(4, 150).0, 2 + 3);
     assert!(bytes < 1024 * 260, "{} each", bytes / 1024);
 }
 

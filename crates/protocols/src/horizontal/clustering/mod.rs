@@ -217,7 +217,6 @@ pub async fn cluster(
     let mut checks = 0;
     let cells = records.max(1) as f64 * shapes.attributes().max(1) as f64;
     let mean = |loss: u64| loss as f64 / UNIT / cells;
-    let mut least_loss = None;
     for start in 0..plan.starts.max(1) {
         let mut work = Work::new(rows, &lifted.records, (&shapes, &table), plan, start);
         if start == 0 {
@@ -236,8 +235,7 @@ pub async fn cluster(
         };
         let is_refined = plan.is_refined && plan.counts == CountsChoice::Opened;
         let ended = if is_refined && work.is_alone() {
-            least_loss = alone::cluster(&mut work, &mut tell).map(mean);
-            Ended::Effort
+            alone::cluster(&mut work, &mut tell)
         } else {
             let mut step = |phase: Phase, work: &Work<'_>| {
                 tell(phase, work.clusters.living().count(), work.clusters.loss());
@@ -254,11 +252,19 @@ pub async fn cluster(
             ended
         };
         checks += work.checks;
+        let is_over = work.is_alone() && (plan.used)() >= 1.0;
         let least = best.as_ref().map(|(kept, ..)| kept.clusters.loss());
         if least.is_none_or(|least| work.clusters.loss() < least) {
             best = Some((work, trace, ended));
         }
+        if is_over {
+            break;
+        }
     }
+    let least_loss = match &best {
+        Some((work, ..)) if plan.finds_least && work.is_alone() => alone::least_loss(work),
+        _ => None,
+    };
     let (classes, cells, trace, ended) = match best {
         Some((work, trace, ended)) => {
             let (classes, cells) = work.classes();
@@ -276,7 +282,7 @@ pub async fn cluster(
         published_calls: published_calls + cells.len() as u64,
         cells,
         trace,
-        least_loss,
+        least_loss: least_loss.map(mean),
         ended,
     })
 }

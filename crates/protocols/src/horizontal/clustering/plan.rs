@@ -40,6 +40,8 @@ pub struct Plan<'a> {
     /// The share of the time that has been used, 1 when the search is to end; asked only where one site
     /// has all records, since sites that ask one another take the same steps.
     pub used: &'a (dyn Fn() -> f64 + Sync),
+    /// Whether to find what no clusters lose less than, where one site has all records.
+    pub finds_least: bool,
     /// Whether clusters are refined beyond the published end.
     pub is_refined: bool,
     /// Whether clusters are found as the paper prints it, however many rounds that takes: a site looks at
@@ -74,6 +76,7 @@ impl<'a> Plan<'a> {
             stop: clustering.stop(settings.security),
             effort: clustering.effort,
             used: &|| 0.0,
+            finds_least: false,
             is_refined: settings.is_refined(),
             is_printed: settings.security == Security::Published,
             counts: clustering.counts,

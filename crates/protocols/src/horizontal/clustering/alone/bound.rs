@@ -9,16 +9,16 @@ use crate::clustering::Loss;
 use crate::clustering::numbers::Row;
 use crate::clustering::shape::packed;
 
-/// The most records that are looked at, each as often as it is: after that there is no bound.
-const MOST_LOOKS: u64 = 1 << 31;
+/// The most looks at records and at cells; after that there is no bound.
+const MOST_LOOKS: u64 = 1 << 30;
 
-/// The least loss, if it can be found; `clusters` are of k records or more each.
-pub(super) fn least_loss(quick: &Quick<'_>, clusters: &[Vec<Row>]) -> Option<u64> {
+/// The least loss, if it can be found. The clusters that are known are of k records or more each.
+pub(super) fn least_loss(quick: &Quick<'_>) -> Option<u64> {
     let mut walk = Walk::new(quick)?;
-    for rows in clusters {
-        let closure = quick.work.closure_of(rows.iter().copied())?;
-        let cost = quick.cost(&closure);
-        rows.iter().for_each(|row| walk.least[row.index()] = cost);
+    for cluster in quick.work.clusters.living() {
+        let cost = quick.work.clusters.cost(cluster);
+        let rows = quick.work.members(cluster).iter();
+        rows.for_each(|row| walk.least[row.index()] = cost);
     }
     let rows: Vec<Row> = Row::first(quick.records()).collect();
     walk.go(0, &rows, 0)?;
@@ -99,17 +99,16 @@ impl<'w> Walk<'w> {
 
     /// The cells of an attribute and those behind it, for some records, which cost so much so far.
     fn go(&mut self, level: usize, rows: &[Row], cost: u64) -> Option<()> {
-        let Some(attribute) = self.attributes.get(level) else {
+        if level == self.attributes.len() {
             for row in rows {
                 let least = &mut self.least[row.index()];
                 *least = (*least).min(cost);
             }
-            return Some(());
-        };
-        self.looks += rows.len() as u64;
-        if self.looks > MOST_LOOKS {
-            return None;
+            return self.look(rows.len());
         }
+        self.look(rows.len())?;
+        let attribute = &self.attributes[level];
+        let greatest = rows.iter().map(|row| self.least[row.index()]).max()?;
         // The records by their values, and where each value begins.
         let code = |row: &Row| self.quick.work.record(*row)[attribute.number] as usize;
         let mut starts = vec![0usize; attribute.size + 1];
@@ -124,14 +123,28 @@ impl<'w> Walk<'w> {
             sorted[*place] = *row;
             *place += 1;
         }
-        for (first, last, more) in self.cells(level, &starts) {
+        let cells = self.cells(level, &starts);
+        self.look(cells.len())?;
+        for (first, last, more) in cells {
             let part = &sorted[starts[first]..starts[last + 1]];
             let cost = cost + more;
-            if part.len() >= self.k && part.iter().any(|row| self.least[row.index()] > cost) {
+            if cost >= greatest {
+                continue;
+            }
+            let dearer = |row: &Row| self.least[row.index()] > cost;
+            let found = part.iter().position(dearer);
+            self.look(found.unwrap_or(part.len()))?;
+            if found.is_some() {
                 self.go(level + 1, part, cost)?;
             }
         }
         Some(())
+    }
+
+    /// Counts looks; `None` when there were too many.
+    fn look(&mut self, more: usize) -> Option<()> {
+        self.looks += more as u64 + 1;
+        (self.looks <= MOST_LOOKS).then_some(())
     }
 
     /// First and last value and cost of the cells of a level that hold k records, the narrow ones first.

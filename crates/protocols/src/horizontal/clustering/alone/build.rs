@@ -213,7 +213,11 @@ fn improve(quick: &Quick<'_>, built: &mut [Built]) {
         has_moved = false;
         for from in 0..built.len() {
             let mut place = 0;
-            while place < built[from].rows.len() && built[from].cost > 0 {
+            // A record that is alone stays: its cluster would be gone.
+            while place < built[from].rows.len()
+                && built[from].cost > 0
+                && built[from].rows.len() > 1
+            {
                 narrower[from].know(quick, &built[from]);
                 if let Some(to) = better_place(quick, built, (from, place), &narrower[from]) {
                     let row = built[from].take(quick, place, &narrower[from]);
@@ -278,6 +282,7 @@ fn partner(
         }
         narrower[to].know(quick, cluster);
         let (without, theirs) = (narrower[from].closure(place), &narrower[to]);
+        let is_alone = cluster.rows.len() == 1;
         for (other, instead) in cluster.rows.iter().enumerate() {
             // What the other cluster may save is at most everything.
             let bound = (least + cluster.loss()).div_ceil(size);
@@ -286,7 +291,10 @@ fn partner(
                 continue;
             }
             let here = size * here;
-            let there = quick.joined_cost(theirs.closure(other), row);
+            let there = match is_alone {
+                true => quick.cost(&quick.closure(row)),
+                false => quick.joined_cost(theirs.closure(other), row),
+            };
             let after = here + cluster.rows.len() as u64 * there;
             // Both clusters after the exchange, less the other cluster before it.
             if after < least + cluster.loss()
@@ -322,13 +330,14 @@ struct Narrower {
 impl Narrower {
     fn forget(&mut self) {
         self.costs.clear();
+        self.closures.clear();
     }
 
     fn closure(&self, place: usize) -> &[u64] {
         &self.closures[place * self.width..(place + 1) * self.width]
     }
 
-    /// What comes before a record and what comes behind it, together.
+    /// What comes before a record and what comes behind it, together; of a cluster of one record, nothing.
     fn know(&mut self, quick: &Quick<'_>, cluster: &Built) {
         let rows = &cluster.rows;
         if !self.costs.is_empty() || rows.len() < 2 {

@@ -18,8 +18,8 @@ mod quick;
 use hedgerow_smc::{Generator, Seed};
 use rayon::prelude::*;
 
-use super::Phase;
 use super::work::Work;
+use super::{Ended, Phase};
 use crate::clustering::numbers::Row;
 use build::{Built, Kind};
 use quick::Quick;
@@ -32,28 +32,27 @@ const TOLD: u64 = 40;
 /// that a cluster must have.
 const THRESHOLD: f64 = 0.25;
 
-/// Finds clusters, and puts them into `work`, which has none yet. Gives what any clusters of k records lose at
-/// least, if that can be found.
-pub(super) fn cluster(
-    work: &mut Work<'_>,
-    step: &mut impl FnMut(Phase, usize, u64),
-) -> Option<u64> {
+/// Finds clusters, and puts them into `work`, which has none yet. Gives why the search ended.
+pub(super) fn cluster(work: &mut Work<'_>, step: &mut impl FnMut(Phase, usize, u64)) -> Ended {
     let mut seed = [0; 32];
     if let Some(speaker) = work.speakers.first_mut() {
         speaker.generator.fill(&mut seed);
     }
-    let quick = Quick::new(work);
-    let found = found(&quick, &Seed::new(seed), step);
-    let least = bound::least_loss(&quick, &found);
-    work.put_all(found);
-    least
+    let best = best(&Quick::new(work), &Seed::new(seed), step);
+    let is_best = best.loss == 0 || best.clusters() < 2;
+    work.put_all(best.rows());
+    match is_best {
+        true => Ended::NothingMoved,
+        false => Ended::Effort,
+    }
 }
 
-fn found(
-    quick: &Quick<'_>,
-    seed: &Seed,
-    step: &mut impl FnMut(Phase, usize, u64),
-) -> Vec<Vec<Row>> {
+/// What no clusters of k records lose less than, if that can be found; `work` has clusters.
+pub(super) fn least_loss(work: &Work<'_>) -> Option<u64> {
+    bound::least_loss(&Quick::new(work))
+}
+
+fn best(quick: &Quick<'_>, seed: &Seed, step: &mut impl FnMut(Phase, usize, u64)) -> Best {
     let plan = quick.work.plan;
     let mut generator = Generator::new(seed);
     let mut clusters = divide::divide(quick);
@@ -93,7 +92,7 @@ fn found(
         }
     }
     step(Phase::Rebuilt, best.clusters(), best.loss);
-    best.rows()
+    best
 }
 
 fn loss(clusters: &[Built]) -> u64 {
@@ -113,6 +112,9 @@ fn rebuilt(
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|(number, group)| {
+            if (quick.work.plan.used)() >= 1.0 {
+                return None;
+            }
             let mut generator = Generator::new(&seed.derive("a group of clusters", number));
             let group: Vec<&Built> = group.iter().map(|place| &clusters[*place]).collect();
             build::anew(quick, (kind, &group), threshold, &mut generator)
