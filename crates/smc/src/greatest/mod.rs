@@ -1,7 +1,7 @@
 //! Greatest: which site has the greatest number, and not what any number is. Of equal numbers the first
 //! site's counts.
 //!
-//! Two sites: a transfer of the row of all answers ([`transferred`]), or, where numbers are long, a garbled
+//! Two sites: a transfer of the row of all answers (`transferred`), or, where numbers are long, a garbled
 //! comparator ([`crate::compare`]). Three sites or more: every pair is compared by a dealer, as a sum is with a
 //! threshold, up to the point where holder and keeper have a share of each answer; a site is the first
 //! whom nobody beats exactly if the two rows of shares of its comparisons are equal, which the judge sees
