@@ -54,7 +54,7 @@
 //!     Ok::<_, Error>((large, sizes, party.ledger().to_string()))
 //! });
 //!
-//! assert_eq!(run.traffic.rounds, 2 + 3 + 1); // join, comparison, sum
+//! assert_eq!(run.traffic.rounds, 2 + 2 + 1); // join, comparison, sum
 //! println!("{} bytes, {:?} between institutions", run.traffic.bytes(), run.elapsed);
 //! for (large, sizes, ledger) in run.into_values()? {
 //!     assert_eq!(large, [true, false, true]);
