@@ -25,28 +25,42 @@ const LIAR: Site = Site::new(1);
 /// The most frames of a run that are struck, spread over it.
 const STRUCK: u32 = 40;
 
-/// Runs honestly, then again and again with a lie in one frame of the peer's, now to all, now to one.
+/// Lies in a run, some of which must be seen by their numbers.
 pub(crate) fn walk<T: Send>(
     name: &str,
     simulation: &Simulation,
     run: &(dyn Fn(&Simulation) -> Outcome<T, Error> + Sync),
     is_right: &(dyn Fn(&T) -> bool + Sync),
 ) {
+    let (refused, named) = struck(name, simulation, run, is_right);
+    assert!(
+        refused > 0 && named > 0,
+        "{name}: {refused} refused, {named} named"
+    );
+}
+
+/// Runs honestly, then again and again with a lie in one frame of the peer's, now to all, now to one. Gives
+/// how many sites refused, and how many of them said that numbers do not fit.
+pub(crate) fn struck<T: Send>(
+    name: &str,
+    simulation: &Simulation,
+    run: &(dyn Fn(&Simulation) -> Outcome<T, Error> + Sync),
+    is_right: &(dyn Fn(&T) -> bool + Sync),
+) -> (usize, usize) {
     // One thread, whose allocations are counted.
     let pool = rayon_of_one();
-    let (frames, sites, bytes) = pool.install(|| {
-        let (mut frames, mut sites) = (0, 0);
+    let (frames, bytes) = pool.install(|| {
+        let mut frames = 0;
         let counted = allocation_counter::measure(|| {
             let honest = run(simulation);
-            sites = honest.results.len();
-            let others = Site::all(sites).take(3);
+            let others = Site::all(honest.results.len()).take(3);
             let sent = others.map(|to| honest.traffic.link(LIAR, to).messages);
             frames = sent.max().unwrap_or(0) as u32;
             for value in honest.into_values().unwrap() {
                 assert!(is_right(&value), "{name}: the honest run");
             }
         });
-        (frames, sites, counted.bytes_max)
+        (frames, counted.bytes_max)
     });
     let most_bytes = 4 * bytes + (32 << 20);
     let (mut refused, mut named) = (0, 0);
@@ -84,11 +98,7 @@ pub(crate) fn walk<T: Send>(
             });
         }
     }
-    // Between two, what a lie does to a transfer is seen before any number is.
-    assert!(
-        refused > 0 && (named > 0 || sites == 2),
-        "{name}: {refused} refused, {named} named"
-    );
+    (refused, named)
 }
 
 /// Whether an error says that numbers do not fit; every other names its step too, or says that the

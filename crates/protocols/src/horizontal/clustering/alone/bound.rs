@@ -106,7 +106,12 @@ impl<'w> Walk<'w> {
             }
             return self.look(rows.len());
         }
-        self.look(rows.len())?;
+        // The cells are gone through too, whether they hold k records or not.
+        let cells = match &self.attributes[level].cells {
+            Cells::Nodes(nodes) => nodes.len(),
+            Cells::Ranges(_) => rows.len().min(self.attributes[level].size).pow(2),
+        };
+        self.look(rows.len() + self.attributes[level].size + cells)?;
         let attribute = &self.attributes[level];
         let greatest = rows.iter().map(|row| self.least[row.index()]).max()?;
         // The records by their values, and where each value begins.
@@ -123,9 +128,7 @@ impl<'w> Walk<'w> {
             sorted[*place] = *row;
             *place += 1;
         }
-        let cells = self.cells(level, &starts);
-        self.look(cells.len())?;
-        for (first, last, more) in cells {
+        for (first, last, more) in self.cells(level, &starts) {
             let part = &sorted[starts[first]..starts[last + 1]];
             let cost = cost + more;
             if cost >= greatest {
