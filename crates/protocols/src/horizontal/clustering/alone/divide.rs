@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::build::Built;
+use super::built::Built;
 use super::quick::Quick;
 use crate::clustering::numbers::Row;
 
@@ -35,7 +35,7 @@ pub(super) fn divide(quick: &Quick<'_>) -> Vec<Built> {
 
 /// The parts that save most, or the class itself, if no parts save anything.
 fn parts(quick: &Quick<'_>, class: Built) -> Result<Vec<Built>, Built> {
-    if class.rows().len() < 2 * quick.k() || class.cost() == 0 {
+    if class.rows.len() < 2 * quick.k() || class.cost == 0 {
         return Err(class);
     }
     let attributes = 0..quick.shapes().attributes();
@@ -48,7 +48,7 @@ fn parts(quick: &Quick<'_>, class: Built) -> Result<Vec<Built>, Built> {
         let is_allowed = loss < class.loss() && parts.iter().all(|part| part.is_enough(quick));
         is_allowed.then_some((loss, attribute, parts))
     };
-    let best = if class.rows().len() >= MANY {
+    let best = if class.rows.len() >= MANY {
         let found = attributes.into_par_iter().filter_map(along);
         found.min_by_key(|(loss, attribute, _)| (*loss, *attribute))
     } else {
@@ -61,7 +61,7 @@ fn parts(quick: &Quick<'_>, class: Built) -> Result<Vec<Built>, Built> {
 /// The rows of a class in at least two parts of at least k along an attribute.
 fn split(quick: &Quick<'_>, class: &Built, attribute: usize) -> Option<Vec<Vec<Row>>> {
     let shape = quick.shapes().shape(attribute);
-    let closure = quick.shapes().part(attribute, class.closure());
+    let closure = quick.shapes().part(attribute, &class.closure);
     let code = |row: &Row| quick.work.record(*row)[attribute];
     let narrower = match shape.tree() {
         Some(tree) => tree
@@ -69,7 +69,7 @@ fn split(quick: &Quick<'_>, class: &Built, attribute: usize) -> Option<Vec<Vec<R
             .map(|child| tree.span(child.into()))
             .collect(),
         None => {
-            let mut codes: Vec<u32> = class.rows().iter().map(code).collect();
+            let mut codes: Vec<u32> = class.rows.iter().map(code).collect();
             let middle = codes.len() / 2;
             let (_, median, _) = codes.select_nth_unstable(middle);
             let median = *median;
@@ -87,7 +87,7 @@ fn split(quick: &Quick<'_>, class: &Built, attribute: usize) -> Option<Vec<Vec<R
         return None;
     }
     let mut parts: Vec<Vec<Row>> = vec![Vec::new(); narrower.len()];
-    for row in class.rows() {
+    for row in &class.rows {
         // Spans follow one another.
         let place = narrower.partition_point(|(_, last)| *last < code(row));
         parts[place.min(narrower.len() - 1)].push(*row);

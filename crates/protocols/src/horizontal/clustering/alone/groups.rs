@@ -1,11 +1,12 @@
-//! Which clusters are rebuilt together: neighbours, by what their common closure costs. Neighbours are
+//! Which clusters are rebuilt together: neighbours, by what both would lose in a common closure. Neighbours are
 //! looked for in a window of an order of all clusters that is another one each time, so that the cost for
 //! each cluster does not grow with their number.
 
 use hedgerow_smc::{Generator, Seed};
 use rayon::prelude::*;
 
-use super::build::{Built, Kind};
+use super::build::Kind;
+use super::built::Built;
 use super::quick::Quick;
 
 /// The least and the greatest number of clusters in a group.
@@ -32,7 +33,7 @@ pub(super) fn groups(
     let mut order: Vec<usize> = (0..clusters.len()).collect();
     order.par_sort_by(|one, other| {
         let parts = |place: &usize| {
-            let closure = clusters[*place].closure();
+            let closure = &clusters[*place].closure;
             let attributes = attributes.iter();
             attributes.flat_map(move |attribute| quick.shapes().part(*attribute, closure))
         };
@@ -64,11 +65,14 @@ fn neighbours(
     let mut groups = Vec::with_capacity(left.len() / size + 1);
     let mut near: Vec<(u64, usize)> = Vec::new();
     while let Some(centre) = left.pop() {
-        let closure = clusters[centre].closure();
+        let closure = &clusters[centre].closure;
         near.clear();
         near.extend(left.iter().enumerate().map(|(place, other)| {
-            let cost = quick.common_cost(closure, clusters[*other].closure());
-            (cost, place)
+            let other = &clusters[*other];
+            let common = quick.common_cost(closure, &other.closure);
+            // What the other cluster loses by the common closure, and what the first does: so among
+            // clusters that would cost the same together, those that cost much come first.
+            ((2 * common).saturating_sub(other.cost), place)
         }));
         if near.len() >= size {
             near.select_nth_unstable(size - 2);

@@ -11,8 +11,11 @@
 
 mod bound;
 mod build;
+mod built;
 mod divide;
 mod groups;
+mod improve;
+mod pool;
 mod quick;
 
 use hedgerow_smc::{Generator, Seed};
@@ -21,7 +24,8 @@ use rayon::prelude::*;
 use super::work::Work;
 use super::{Ended, Phase};
 use crate::clustering::numbers::Row;
-use build::{Built, Kind};
+use build::Kind;
+use built::{Built, loss};
 use quick::Quick;
 
 /// Passes over all clusters for each unit of effort.
@@ -95,10 +99,6 @@ fn best(quick: &Quick<'_>, seed: &Seed, step: &mut impl FnMut(Phase, usize, u64)
     best
 }
 
-fn loss(clusters: &[Built]) -> u64 {
-    clusters.iter().map(Built::loss).sum()
-}
-
 /// Rebuilds every cluster once, in a group with its neighbours.
 fn rebuilt(
     quick: &Quick<'_>,
@@ -146,7 +146,7 @@ impl Best {
             ends: Vec::new(),
         };
         for cluster in clusters {
-            best.rows.extend(cluster.rows());
+            best.rows.extend(&cluster.rows);
             best.ends.push(best.rows.len());
         }
         best

@@ -53,6 +53,31 @@ struct Sets {
     costs: Vec<u32>,
 }
 
+impl Ranges {
+    /// What a closure costs with a value.
+    fn joined(&self, closure: &[u64], code: u32) -> u32 {
+        let (least, greatest) = ends(closure[self.word]);
+        let (least, greatest) = (least.min(code), greatest.max(code));
+        self.costs[least as usize * self.size + greatest as usize]
+    }
+}
+
+impl Sets {
+    /// What a closure costs with a value.
+    fn joined(&self, closure: &[u64], code: u32) -> u32 {
+        let set = closure[self.word] | 1 << code;
+        self.costs[set.count_ones() as usize]
+    }
+}
+
+/// An attribute, by what its tables are.
+enum Kind<'q> {
+    Nodes(&'q Nodes),
+    Ranges(&'q Ranges),
+    Sets(&'q Sets),
+    Other(usize),
+}
+
 impl<'w> Quick<'w> {
     pub(super) fn new(work: &'w Work<'w>) -> Self {
         let mut quick = Self {
@@ -195,6 +220,122 @@ impl<'w> Quick<'w> {
         self.shapes.of_record(self.work.record(row))
     }
 
+    /// The closure of some records; no words where there are none.
+    pub(super) fn closure_of(&self, rows: &[Row]) -> Vec<u64> {
+        let Some((first, others)) = rows.split_first() else {
+            return Vec::new();
+        };
+        let mut closure = self.closure(*first);
+        others.iter().for_each(|row| self.join(&mut closure, *row));
+        closure
+    }
+
+    /// How often each sensitive value occurs among some records, where the requirement speaks of them.
+    pub(super) fn counts_of(&self, rows: &[Row]) -> Vec<u64> {
+        let mut counts = vec![0; self.work.clusters.counters()];
+        if !counts.is_empty() {
+            let values = rows.iter().flat_map(|row| self.values(*row));
+            values.for_each(|value| counts[*value as usize] += 1);
+        }
+        counts
+    }
+
+    /// The places of some records, attribute by attribute, kind by kind.
+    pub(super) fn entries_of(&self, rows: &[Row]) -> Vec<u32> {
+        let width = self.shapes.attributes();
+        let entry = |attribute: usize, row: &Row| self.places[row.index() * width + attribute];
+        let attributes = 0..width;
+        attributes
+            .flat_map(|attribute| rows.iter().map(move |row| entry(attribute, row)))
+            .collect()
+    }
+
+    /// An attribute by its place, kind by kind.
+    fn kind(&self, attribute: usize) -> Kind<'_> {
+        let (ranges, sets) = (self.nodes.len(), self.nodes.len() + self.ranges.len());
+        let others = sets + self.sets.len();
+        if attribute < ranges {
+            Kind::Nodes(&self.nodes[attribute])
+        } else if attribute < sets {
+            Kind::Ranges(&self.ranges[attribute - ranges])
+        } else if attribute < others {
+            Kind::Sets(&self.sets[attribute - sets])
+        } else {
+            Kind::Other(self.others[attribute - others])
+        }
+    }
+
+    /// Whether two closures differ in an attribute.
+    pub(super) fn differ(&self, attribute: usize, one: &[u64], other: &[u64]) -> bool {
+        let word = match self.kind(attribute) {
+            Kind::Nodes(of) => of.word,
+            Kind::Ranges(of) => of.word,
+            Kind::Sets(of) => of.word,
+            Kind::Other(attribute) => {
+                let part = |closure| self.shapes.part(attribute, closure);
+                return part(one) != part(other);
+            }
+        };
+        one[word] != other[word]
+    }
+
+    /// What an attribute of a closure costs with a record that has this place.
+    pub(super) fn part_with(&self, attribute: usize, closure: &[u64], place: u32) -> u64 {
+        match self.kind(attribute) {
+            Kind::Nodes(of) => {
+                u64::from(self.joined_costs[place as usize + closure[of.word] as usize])
+            }
+            Kind::Ranges(of) => u64::from(of.joined(closure, place)),
+            Kind::Sets(of) => u64::from(of.joined(closure, place)),
+            Kind::Other(attribute) => {
+                let own = self.shapes.part(attribute, closure);
+                self.shapes.joined_part(attribute, own, place)
+            }
+        }
+    }
+
+    /// Adds what an attribute of a closure costs with each of some records.
+    pub(super) fn add_costs(
+        &self,
+        attribute: usize,
+        closure: &[u64],
+        places: &[u32],
+        costs: &mut [u64],
+    ) {
+        let costs = costs.iter_mut().zip(places);
+        if let Kind::Nodes(of) = self.kind(attribute) {
+            let joined = &self.joined_costs[closure[of.word] as usize..];
+            costs.for_each(|(cost, place)| *cost += u64::from(joined[*place as usize]));
+        } else {
+            costs.for_each(|(cost, place)| *cost += self.part_with(attribute, closure, *place));
+        }
+    }
+
+    /// Adds what an attribute of a closure costs with each of some records, in the place of what it cost with
+    /// the closure before.
+    pub(super) fn change_costs(
+        &self,
+        attribute: usize,
+        (before, after): (&[u64], &[u64]),
+        places: &[u32],
+        costs: &mut [u64],
+    ) {
+        let costs = costs.iter_mut().zip(places);
+        if let Kind::Nodes(of) = self.kind(attribute) {
+            let joined = |closure: &[u64]| &self.joined_costs[closure[of.word] as usize..];
+            let (before, after) = (joined(before), joined(after));
+            costs.for_each(|(cost, place)| {
+                *cost += u64::from(after[*place as usize]);
+                *cost -= u64::from(before[*place as usize]);
+            });
+        } else {
+            costs.for_each(|(cost, place)| {
+                *cost += self.part_with(attribute, after, *place);
+                *cost -= self.part_with(attribute, before, *place);
+            });
+        }
+    }
+
     /// A record's places, kind by kind.
     fn places(&self, row: Row) -> (&[u32], &[u32], &[u32], &[u32]) {
         let width = self.shapes.attributes();
@@ -222,13 +363,10 @@ impl<'w> Quick<'w> {
             }
         }
         for (of, code) in self.ranges.iter().zip(ranges) {
-            let (least, greatest) = ends(closure[of.word]);
-            let (least, greatest) = (least.min(*code), greatest.max(*code));
-            cost += u64::from(of.costs[least as usize * of.size + greatest as usize]);
+            cost += u64::from(of.joined(closure, *code));
         }
         for (of, code) in self.sets.iter().zip(sets) {
-            let set = closure[of.word] | 1 << code;
-            cost += u64::from(of.costs[set.count_ones() as usize]);
+            cost += u64::from(of.joined(closure, *code));
         }
         for (attribute, code) in self.others.iter().zip(others) {
             let own = self.shapes.part(*attribute, closure);
