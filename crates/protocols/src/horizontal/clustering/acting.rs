@@ -253,7 +253,9 @@ impl Acting {
                 .into_iter()
                 .partition(|leaving| work.clusters.size(leaving.from) > work.least);
             self.weigh(work, free);
-            self.exchange(work, bound);
+            if work.filling.is_none() {
+                self.exchange(work, bound);
+            }
         }
         for (changed, before) in self.changed.iter_mut().zip(before) {
             *changed |= before;
@@ -326,7 +328,10 @@ impl Acting {
         let gain = gain(work, leaving)?;
         let (row, from) = (leaving.row, leaving.from);
         let may_join = |cluster: Cluster| {
-            cluster != from && may_join(work, cluster, row) && !self.is_refused(row, cluster)
+            cluster != from
+                && is_wanted(work, cluster)
+                && may_join(work, cluster, row)
+                && !self.is_refused(row, cluster)
         };
         let growth = Growth::new(work.shapes, work.record(row));
         let best = work.clusters.nearest(&growth, (1, gain), may_join);
@@ -397,6 +402,7 @@ impl Acting {
             let record = work.record(row);
             let is_better = work.clusters.size(target) > 0
                 && work.clusters.growth(work.shapes, target, record) < gain
+                && is_wanted(work, target)
                 && may_join(work, target, row);
             if is_better {
                 self.shift(work, leaving, target);
@@ -517,8 +523,17 @@ fn saved(work: &Work<'_>, leaving: &Leaving) -> Option<i128> {
 }
 
 /// As [`saved`], and nothing where the loss rises: then the record stays.
+///
+/// Where small clusters are filled, what filling is worth comes to it.
 fn gain(work: &Work<'_>, leaving: &Leaving) -> Option<u64> {
-    saved(work, leaving).map(|saved| u64::try_from(saved.max(0)).unwrap_or(u64::MAX))
+    let saved = saved(work, leaving)?;
+    let gain = u64::try_from(saved.max(0)).unwrap_or(u64::MAX);
+    Some(gain.saturating_add(work.filling.unwrap_or(0)))
+}
+
+/// Whether records may come to a cluster: where small clusters are filled, only to these.
+fn is_wanted(work: &Work<'_>, cluster: Cluster) -> bool {
+    work.filling.is_none() || work.clusters.size(cluster) < work.least
 }
 
 /// Whether a cluster is large enough, and diverse enough, for a record to leave it.

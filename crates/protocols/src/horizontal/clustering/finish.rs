@@ -1,6 +1,7 @@
 //! From the end of the main loop to clusters that satisfy the requirement, with less loss than by
-//! merging: the size that clusters must have grows step by step; at each step clusters that are too
-//! small are dissolved or united, narrower ones are opened where that saves, and records move on; at the
+//! merging: the size that clusters must have grows step by step; at the last step clusters that are too small
+//! are filled with records of larger ones; at each step clusters that are still too small are dissolved or
+//! united, narrower ones are opened where that saves, and records move on; at the
 //! last step, records in clusters that may not be smaller change places.
 //!
 //! # Discloses
@@ -18,9 +19,12 @@ use crate::error::Error;
 /// The sizes, in tenths of k, through which clusters grow to the demanded size.
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
 /// The sizes, in tenths of k, of repeated growths, which come to the demanded size by other ways.
-const AGAIN: [&[u64]; 3] = [&[7, 10], &[5, 7, 10], &[6, 8, 10]];
+const AGAIN: [&[u64]; 3] = [&[8, 10], &[6, 8, 10], &[8, 10]];
 /// The effort at which clusters grow again as often as there are entries above.
 const USUAL_EFFORT: usize = 10;
+/// By how much the loss may rise for a record that comes to a cluster that is too small, turn after turn of
+/// all sites: by the mean loss of so many records, for each record that a cluster must have.
+const WORTH: [f64; 2] = [0.25, 0.5];
 /// Batches of openings at each size, and at the end.
 const BATCHES: usize = 12;
 const LAST_BATCHES: usize = 24;
@@ -68,6 +72,9 @@ async fn grow(
     let k = work.k();
     for tenths in tenths {
         work.least = (k * tenths).div_ceil(10);
+        if work.least == k {
+            fill_small(party, work).await?;
+        }
         remove_small(party, work).await?;
         if work.least == k {
             merge::unite_unsafe(party, work).await?;
@@ -126,6 +133,19 @@ async fn move_on(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
         return Ok(());
     }
     turn::all_turns(party, work).await?;
+    Ok(())
+}
+
+/// Fills clusters that are too small with records of clusters that are larger than they must be, even if
+/// the loss rises by that: less than by doing away with the small ones.
+async fn fill_small(party: &mut Party, work: &mut Work<'_>) -> Result<(), Error> {
+    let mean = work.clusters.loss() as f64 / work.table.records().max(1) as f64;
+    for worth in WORTH {
+        work.filling = Some((mean * worth * work.k() as f64) as u64);
+        let filled = move_on(party, work).await;
+        work.filling = None;
+        filled?;
+    }
     Ok(())
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Work<'a> {
     pub(super) plan: &'a Plan<'a>,
     /// The least size that clusters must have now.
     pub(super) least: u64,
+    /// While clusters that are too small are filled: by how much the loss may rise for a record that comes.
+    pub(super) filling: Option<u64>,
     pub(super) clusters: Searched<'a>,
     pub(super) speakers: Vec<Speaker>,
     pub(super) checks: u64,
@@ -99,6 +101,7 @@ impl<'a> Work<'a> {
             view: table.view(),
             plan,
             least: 0,
+            filling: None,
             clusters: Searched::new(shapes, counters),
             speakers: sites.into_iter().map(speaker).collect(),
             checks: 0,
