@@ -303,9 +303,7 @@ fn opened(
             continue;
         }
         let peer = || audited.names[usize::from(place)].clone();
-        let told = own
-            .as_ref()
-            .and_then(|(_, own)| log.take_sent(place, own));
+        let told = own.as_ref().and_then(|(_, own)| log.take_sent(place, own));
         if told != Some(true) {
             return Err(Finding::Commitment { peer: peer() });
         }
@@ -375,7 +373,9 @@ impl Log {
         for peer in 0..name.sites {
             let received = (0..tables.received(peer)).map(|number| tables.get(peer, number));
             links.received.push(received.collect::<Result<_, _>>()?);
-            links.sent.push(tables.marks(peer).iter().copied().collect());
+            links
+                .sent
+                .push(tables.marks(peer).iter().copied().collect());
             links.numbers.push(0);
         }
         Ok(Self {

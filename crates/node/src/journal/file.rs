@@ -7,12 +7,14 @@ use rusqlite::Connection;
 
 use super::JournalError;
 
-/// The log is copied into the file, which waits for the disk, every 32 pages: what a run writes here is
-/// its ledger, and frames lie elsewhere (`frames`), so the log stays small.
+/// What a run writes here is its ledger, line by line, and frames lie elsewhere (`frames`). So pages are
+/// small, and the log, which has whole pages, is copied into the file every 64 of them: that waits for the
+/// disk, and keeps the log small.
 pub(super) const SETTINGS: &str = "
+PRAGMA page_size = 1024;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-PRAGMA wal_autocheckpoint = 32;
+PRAGMA wal_autocheckpoint = 64;
 PRAGMA secure_delete = ON;
 PRAGMA foreign_keys = ON;
 ";

@@ -48,6 +48,21 @@ pub(super) struct Frames {
     is_durable: bool,
 }
 
+/// What was written of a run's frames until now.
+#[derive(Clone)]
+pub(crate) struct Written {
+    path: PathBuf,
+    file: Arc<File>,
+}
+
+impl Written {
+    /// Brings it to disk for good. Waits for the disk.
+    pub(crate) fn sync(&self) -> Result<(), JournalError> {
+        let synced = self.file.sync_data();
+        synced.map_err(|error| failed(&self.path, "cannot be brought to disk", &error))
+    }
+}
+
 /// What is here of the frames between this site and a peer.
 #[derive(Default)]
 struct Link {
@@ -186,8 +201,11 @@ impl Frames {
     }
 
     /// The file, for whoever sees that what was written is on disk.
-    pub(super) fn file(&self) -> Arc<File> {
-        Arc::clone(&self.file)
+    pub(super) fn written(&self) -> Written {
+        Written {
+            path: self.path.clone(),
+            file: Arc::clone(&self.file),
+        }
     }
 
     pub(super) fn received(&self, peer: u16) -> u64 {
@@ -267,7 +285,11 @@ impl Frames {
             // Over what a write that failed may have left.
             file.seek(SeekFrom::Start(self.length))?;
             parts.iter().try_for_each(|part| file.write_all(part))?;
-            if self.is_durable { file.sync_data() } else { Ok(()) }
+            if self.is_durable {
+                file.sync_data()
+            } else {
+                Ok(())
+            }
         };
         append().map_err(|error| failed(&self.path, step, &error))?;
         self.length += parts.iter().map(|part| part.len() as u64).sum::<u64>();

@@ -44,7 +44,10 @@ impl Tables {
             let Some((run, kind)) = run.and_then(|run| run.split_once('.')) else {
                 continue;
             };
-            let Some(run) = run.parse().ok().filter(|_| matches!(kind, "frames" | "waiting"))
+            let Some(run) = run
+                .parse()
+                .ok()
+                .filter(|_| matches!(kind, "frames" | "waiting"))
             else {
                 continue;
             };

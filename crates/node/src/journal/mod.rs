@@ -56,7 +56,7 @@ use crate::identity::Secret;
 pub use error::JournalError;
 pub(crate) use file::open_private;
 use file::{SCHEMA, SETTINGS, VERSION, checkpoint, is_busy, version};
-pub(crate) use frames::Mark;
+pub(crate) use frames::{Mark, Written};
 pub(crate) use history::Account;
 pub use history::Learned;
 pub use look::Entry;

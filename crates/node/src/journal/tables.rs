@@ -1,6 +1,5 @@
 //! The journal's tables and files, for the thread that has them: runs, their frames, and how they ended.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -10,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use zeroize::Zeroizing;
 
 use super::file::wipe;
-use super::frames::{self, End, Frames, Mark};
+use super::frames::{self, End, Frames, Mark, Written};
 use super::keep::{forget, seconds};
 use super::sealing::{Of, Sealing};
 use super::waiting::{self, Waiting};
@@ -135,14 +134,12 @@ impl Tables {
         let sealed = sealing.and_then(|sealing| sealing.seal(Of::Opening, opening));
         let sealed = sealed.ok_or_else(|| self.no_frames(step))?;
         let keep = || {
-            self.connection
-                .execute_batch("PRAGMA synchronous = FULL")?;
+            self.connection.execute_batch("PRAGMA synchronous = FULL")?;
             self.connection.execute(
                 "UPDATE run SET opening = ?2 WHERE id = ?1 AND opening IS NULL",
                 params![run, sealed],
             )?;
-            self.connection
-                .execute_batch("PRAGMA synchronous = NORMAL")
+            self.connection.execute_batch("PRAGMA synchronous = NORMAL")
         };
         keep().map_err(|error| self.failed(step, &error))
     }
@@ -190,7 +187,9 @@ impl Tables {
 
     /// The marks of the frames that were sent to a peer, in order.
     pub(crate) fn marks(&self, peer: u16) -> &[Mark] {
-        self.frames.as_ref().map_or(&[], |frames| frames.marks(peer))
+        self.frames
+            .as_ref()
+            .map_or(&[], |frames| frames.marks(peer))
     }
 
     /// How many frames a peer has for good, as far as it was noted.
@@ -198,11 +197,10 @@ impl Tables {
         self.frames.as_ref().map_or(0, |frames| frames.seen(peer))
     }
 
-    /// The file of the run's frames, for whoever sees that what was written is on disk.
-    pub(crate) fn frames_file(&self) -> Result<Arc<File>, JournalError> {
-        let frames = self.frames.as_ref();
-        let file = frames.map(Frames::file);
-        file.ok_or_else(|| self.no_frames("no run is under way"))
+    /// The run's frames, for whoever sees that what was written is on disk.
+    pub(crate) fn written(&self) -> Result<Written, JournalError> {
+        let written = self.frames.as_ref().map(Frames::written);
+        written.ok_or_else(|| self.no_frames("frames cannot be kept"))
     }
 
     /// Whether all that was kept of the frames of this run is on disk.
@@ -233,7 +231,11 @@ impl Tables {
         let before = before.and_then(|number| self.marks(peer).get(number));
         if let (Some(before), Some(sealing)) = (before, &self.sealing) {
             let is_same = sealing.mark(peer, number, frame) == *before;
-            return Ok(if is_same { Marked::Known } else { Marked::Other });
+            return Ok(if is_same {
+                Marked::Known
+            } else {
+                Marked::Other
+            });
         }
         self.frames_of_run("a frame cannot be kept")?
             .mark(peer, frame)?;

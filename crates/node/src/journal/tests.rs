@@ -325,7 +325,11 @@ fn frames_wait_on_disk_until_the_peer_has_them() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let run = begin(&journal, &NAME, None).unwrap().id;
-    let size = || std::fs::metadata(folder.path().join("run-1.waiting")).unwrap().len();
+    let size = || {
+        std::fs::metadata(folder.path().join("run-1.waiting"))
+            .unwrap()
+            .len()
+    };
     journal
         .call(move |tables| {
             for number in 3..6 {
@@ -343,9 +347,7 @@ fn frames_wait_on_disk_until_the_peer_has_them() {
         })
         .unwrap();
     assert!(size() > 3000);
-    journal
-        .call(|tables| tables.forget_waiting(2, 4))
-        .unwrap();
+    journal.call(|tables| tables.forget_waiting(2, 4)).unwrap();
     assert_eq!(size(), 0);
 }
 
@@ -596,7 +598,11 @@ fn a_file_that_refuses_is_named() {
         })
         .unwrap();
     for (refused, name, what) in [
-        (journal.put(1, b"said"), "run-1.frames", "a frame cannot be kept"),
+        (
+            journal.put(1, b"said"),
+            "run-1.frames",
+            "a frame cannot be kept",
+        ),
         (
             journal.mark(1, 0, b"said").map(|_| ()),
             "run-1.frames",

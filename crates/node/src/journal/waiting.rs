@@ -39,12 +39,7 @@ impl Waiting {
         })
     }
 
-    pub(super) fn put(
-        &mut self,
-        peer: u16,
-        number: u64,
-        frame: &[u8],
-    ) -> Result<(), JournalError> {
+    pub(super) fn put(&mut self, peer: u16, number: u64, frame: &[u8]) -> Result<(), JournalError> {
         let step = "a frame cannot be kept";
         let sealed = self.sealing.seal(of(peer, number), frame);
         let sealed = sealed.ok_or_else(|| self.not_as_sealed(step))?;
@@ -73,8 +68,10 @@ impl Waiting {
 
     /// Forgets the frames to a peer below a number.
     pub(super) fn forget(&mut self, peer: u16, below: u64) -> Result<(), JournalError> {
-        self.places
-            .retain(|&(to, number), _| to != peer || number >= below);
+        let (from, to) = ((peer, 0), (peer, below));
+        while let Some((&place, _)) = self.places.range(from..to).next() {
+            self.places.remove(&place);
+        }
         if !self.places.is_empty() || self.length == 0 {
             return Ok(());
         }

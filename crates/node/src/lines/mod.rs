@@ -21,13 +21,13 @@ mod fresh;
 mod limits;
 mod patience;
 mod peer;
+mod sending;
 mod sync;
 mod unseen;
 
-use std::fs::File;
 use std::future::Future as _;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, MutexGuard, mpsc};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -36,24 +36,19 @@ use hedgerow_smc::{Network, Site};
 use tokio::sync::{Notify, oneshot};
 
 use crate::agreement::StudyHash;
-use crate::journal::{Journal, JournalError, Marked};
+use crate::journal::{Journal, JournalError, Written};
 use crate::message::{End, Reason};
-use books::{Books, Kept, Room, State};
+use books::{Books, State};
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
 use peer::Peer;
-use unseen::Held;
 
 /// Bytes that a peer may be ahead of the run; beyond that, its connection is not read.
 const MOST_AHEAD: u64 = 1 << 26;
 
 /// The most bytes that a frame takes in the journal beside its own.
 const OF_A_FRAME: u64 = 64;
-
-/// What a peer has is noted in the journal each time it has confirmed so many bytes more: so many, at
-/// most, are made again and kept for it after a restart in vain.
-const NOTED: u64 = 1 << 20;
 
 /// What the run and its connections share.
 pub(crate) struct Shared {
@@ -62,7 +57,7 @@ pub(crate) struct Shared {
     journal: Arc<Journal>,
     run: i64,
     /// The file of the run's frames.
-    frames: Arc<File>,
+    written: Written,
     limits: Limits,
     books: Arc<Books>,
 }
@@ -81,13 +76,13 @@ impl Shared {
             let peers: Result<_, JournalError> = (0..sites)
                 .map(|peer| Peer::new(tables, run, peer))
                 .collect();
-            Ok((peers?, tables.frames_file()?))
+            Ok((peers?, tables.written()?))
         });
-        let (peers, frames) = found.await?;
+        let (peers, written) = found.await?;
         Ok(Self {
             me,
             books: Arc::new(Books::new(peers)),
-            frames,
+            written,
             names,
             journal,
             run,
@@ -117,72 +112,10 @@ impl Shared {
         self.books.lock()
     }
 
-    /// Sends a frame, or sees that it equals the frame that was sent before a restart. The frame's mark
-    /// is in the journal when this returns, so only the protocol's own thread may call this.
-    pub(crate) fn send(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
-        self.books.wait_for_room(frame.len());
-        let (answer, answered) = mpsc::sync_channel(1);
-        self.keep_sent(to, frame, move |kept| {
-            let _ = answer.send(kept);
-        });
-        answered.recv().unwrap_or_else(|_| Err(self.failed()))
-    }
-
-    /// The same for tasks.
-    pub(crate) async fn send_on(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
-        let (answer, answered) = oneshot::channel();
-        self.keep_sent(to, frame, move |kept| {
-            let _ = answer.send(kept);
-        });
-        answered.await.unwrap_or_else(|_| Err(self.failed()))
-    }
-
     /// Why nothing is sent or received any more.
     fn failed(&self) -> NetworkError {
         let failure = self.failure();
         as_network_error(failure.as_ref().unwrap_or(&LineError::Stopped))
-    }
-
-    /// Has a frame of this site marked and kept for its peer; a frame that was sent before a restart is
-    /// held against its mark.
-    fn keep_sent(
-        &self,
-        to: u16,
-        frame: Vec<u8>,
-        then: impl FnOnce(Result<(), NetworkError>) + Send + 'static,
-    ) {
-        let number = {
-            let state = self.lock();
-            if let Some(failure) = &state.failure {
-                let error = as_network_error(failure);
-                drop(state);
-                return then(Err(error));
-            }
-            state.peers[usize::from(to)].made
-        };
-        let (run, books, name) = (self.run, Arc::clone(&self.books), self.name(to).to_owned());
-        let room = Arc::clone(&self.books);
-        self.journal.post(
-            move |tables| {
-                if tables.mark(to, number, &frame)? == Marked::Other {
-                    return Ok((Kept::Other, false));
-                }
-                let held = match room.room_for(to, number, frame.len()) {
-                    Room::InMemory => Held::Here(frame),
-                    Room::NotNeeded => Held::Waiting,
-                    Room::OnDisk => {
-                        tables.put_waiting(run, to, number, &frame)?;
-                        Held::Waiting
-                    }
-                };
-                Ok((Kept::Marked(held), tables.is_durable()))
-            },
-            move |kept| {
-                let is_durable = kept.as_ref().is_ok_and(|(_, is_durable)| *is_durable);
-                let kept = kept.map(|(kept, _)| kept);
-                then(books.sent((to, name), number, kept, is_durable));
-            },
-        );
     }
 
     /// The next frame from a peer, if it has arrived.
@@ -291,45 +224,6 @@ impl Shared {
         peer.ahead >= MOST_AHEAD || peer.taken < peer.replayed
     }
 
-    /// A peer says that it has all frames below a number for good; `false` where this site has sent
-    /// fewer. This site forgets them.
-    pub(crate) fn seen(&self, by: u16, next: u64) -> bool {
-        let mut state = self.lock();
-        let peer = &state.peers[usize::from(by)];
-        // A peer may have more than this site has sent, where a power cut took this site's last marks;
-        // the frames follow again.
-        if next > peer.sent.max(peer.seen).max(peer.greeted) {
-            return false;
-        }
-        let has_waited = self.books.seen(&mut state, by, next);
-        let peer = &mut state.peers[usize::from(by)];
-        let (seen, is_noted) = (peer.seen, peer.unnoted >= NOTED);
-        if is_noted {
-            peer.unnoted = 0;
-        }
-        drop(state);
-        if has_waited || is_noted {
-            let books = Arc::clone(&self.books);
-            self.journal.post(
-                move |tables| {
-                    if has_waited {
-                        tables.forget_waiting(by, seen)?;
-                    }
-                    if is_noted {
-                        tables.note_seen(by, seen)?;
-                    }
-                    Ok(())
-                },
-                move |noted| {
-                    if let Err(error) = noted {
-                        books.lock().fail(LineError::Journal(error.to_string()));
-                    }
-                },
-            );
-        }
-        true
-    }
-
     /// A peer says that its part has ended without a release.
     pub(crate) fn ended(&self, peer: u16, end: End) {
         let mut state = self.lock();
@@ -420,36 +314,6 @@ impl Shared {
     /// The number of the next frame that is due from a peer.
     pub(crate) fn due(&self, from: u16) -> u64 {
         self.lock().peers[usize::from(from)].received
-    }
-
-    /// What a connection may send next, given what it has sent. Peers may wait for what is confirmed, so
-    /// that goes first.
-    pub(crate) async fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
-        {
-            let state = self.lock();
-            let peer = &state.peers[usize::from(to)];
-            if told < peer.durable {
-                return Saying::Seen(peer.durable);
-            }
-            match peer.unseen.get(cursor) {
-                Some(Held::Here(frame)) => return Saying::Frame(frame.clone()),
-                Some(Held::Waiting) => {}
-                None => return state.end.map_or(Saying::Nothing, Saying::Ended),
-            }
-        }
-        let frame = self
-            .journal
-            .ask(move |tables| tables.waiting(to, cursor))
-            .await;
-        match frame {
-            Ok(Some(bytes)) => Saying::Frame(bytes),
-            // The peer confirmed it meanwhile, on another connection.
-            Ok(None) => Saying::Nothing,
-            Err(error) => {
-                self.journal_failed(&error);
-                Saying::Nothing
-            }
-        }
     }
 
     /// A peer was told, down to the line, that all frames below a number are here.

@@ -4,20 +4,14 @@
 //! Frames are synced a few milliseconds after they came, all that came meanwhile at once, on a thread
 //! aside: neither the journal's thread nor the protocol waits for it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use super::{LineError, Shared};
-
-/// How long frames are gathered before they are synced.
-const GATHERED: Duration = Duration::from_millis(20);
+use super::Shared;
 
 impl Shared {
     /// Syncs whenever frames came.
     pub(crate) async fn sync_always(&self) {
         loop {
             self.books.unsynced.notified().await;
-            tokio::time::sleep(GATHERED).await;
+            tokio::time::sleep(self.limits.gather).await;
             self.sync().await;
         }
     }
@@ -28,15 +22,12 @@ impl Shared {
             let state = self.lock();
             state.peers.iter().map(|peer| peer.received).collect()
         };
-        let file = Arc::clone(&self.frames);
-        let synced = tokio::task::spawn_blocking(move || file.sync_data()).await;
+        let written = self.written.clone();
+        let synced = tokio::task::spawn_blocking(move || written.sync()).await;
         match synced {
             Ok(Ok(())) => self.books.synced(&received),
             // What may not be on disk is not confirmed, and the run cannot go on without it.
-            Ok(Err(error)) => {
-                let reason = format!("what came cannot be brought to disk: {error}");
-                self.lock().fail(LineError::Journal(reason));
-            }
+            Ok(Err(error)) => self.journal_failed(&error),
             // The runtime is at its end.
             Err(_) => {}
         }

@@ -2,10 +2,11 @@
 //! peer has them for good.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A frame that the peer may still need.
 pub(super) enum Held {
-    Here(Vec<u8>),
+    Here(Arc<Vec<u8>>),
     /// It waits on disk.
     Waiting,
 }
@@ -83,12 +84,16 @@ impl Held {
 mod tests {
     use super::*;
 
+    fn here(frame: Vec<u8>) -> Held {
+        Held::Here(Arc::new(frame))
+    }
+
     #[test]
     fn frames_are_here_until_the_peer_has_them() {
         let mut unseen = Unseen::new(2);
         // Made again after a restart; the peer has the first two.
         for number in 0..5 {
-            let taken = unseen.put(number, Held::Here(vec![number as u8; 10]));
+            let taken = unseen.put(number, here(vec![number as u8; 10]));
             assert_eq!(taken, if number < 2 { 0 } else { 10 });
         }
         assert_eq!(unseen.put(5, Held::Waiting), 0);
@@ -102,9 +107,9 @@ mod tests {
         assert_eq!(unseen.forget(6), Forgotten { bytes, waited });
         // A peer may have more than was made again so far.
         assert_eq!(unseen.forget(9), Forgotten::default());
-        assert_eq!(unseen.put(6, Held::Here(vec![6])), 0);
+        assert_eq!(unseen.put(6, here(vec![6])), 0);
         assert_eq!(unseen.first(), 9);
-        assert_eq!(unseen.put(9, Held::Here(vec![9])), 1);
+        assert_eq!(unseen.put(9, here(vec![9])), 1);
         assert!(unseen.get(u64::MAX).is_none());
     }
 }

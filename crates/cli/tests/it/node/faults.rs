@@ -27,12 +27,9 @@ fn a_full_disk_is_named_and_the_run_goes_on_when_there_is_room() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     // Whichever comes first.
-    let is_named = [
-        "run-1.frames: a frame",
-        "journal.sqlite: what was learned",
-    ]
-    .iter()
-    .any(|what| said.contains(&format!("north-data/{what} cannot be kept")));
+    let is_named = ["run-1.frames: a frame", "journal.sqlite: what was learned"]
+        .iter()
+        .any(|what| said.contains(&format!("north-data/{what} cannot be kept")));
     assert!(is_named, "{said}");
     for other in &mut others {
         let status = other.child.wait().unwrap();
