@@ -16,7 +16,7 @@ fn a_full_disk_is_named_and_the_run_goes_on_when_there_is_room() {
         .collect();
     // Writes beyond this size fail as they do on a full disk.
     let script = format!(
-        "trap '' XFSZ; ulimit -f 300; exec '{}' run --site north.toml --seed 7",
+        "trap '' XFSZ; ulimit -f 120; exec '{}' run --site north.toml --seed 7",
         env!("CARGO_BIN_EXE_hedgerow")
     );
     let output = Command::new("sh")
