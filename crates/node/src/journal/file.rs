@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use super::JournalError;
 
 /// What a run writes here is its ledger, line by line, and frames lie elsewhere (`frames`). So pages are
-/// small, and the log, which has whole pages, is copied into the file every 64 of them: that waits for the
+/// small, and the log, which has whole pages, is copied into the file every 32 of them: that waits for the
 /// disk, and keeps the log small.
 pub(super) const SETTINGS: &str = "
 PRAGMA page_size = 1024;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-PRAGMA wal_autocheckpoint = 64;
+PRAGMA wal_autocheckpoint = 32;
 PRAGMA secure_delete = ON;
 PRAGMA foreign_keys = ON;
 ";
