@@ -4,9 +4,10 @@ and over the memory network of one process, and prints what each took.
 Usage: bench_node.py PATH-TO-HEDGEROW
 
 Needs the real tables of ../shared/data or HEDGEROW_DATA. Times are of whole commands, the middle of
-three: rows are read, the release is written, verified and, by the processes, signed. Fails if the
-processes take more than three times as long, if a release is not that of the memory network, or if
-rounds, messages or bytes are not.
+three: rows are read, the release is written, verified and, by the processes, signed. Sizes are those of
+the journals of all three when they are largest, looked at every few milliseconds. Fails if the
+processes take more than three times as long, if the journals are larger than 1.2 times what was
+received, if a release is not that of the memory network, or if rounds, messages or bytes are not.
 """
 
 import csv
@@ -17,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import tables
@@ -24,6 +26,7 @@ import tables
 SITES = ["north", "south", "east"]
 TURNS = 3
 BAR = 3.0
+JOURNAL_BAR = 1.2
 
 
 def hedgerow(*arguments):
@@ -83,8 +86,29 @@ def sign(folder, study):
         site.chmod(0o600)
 
 
+def journal_bytes(data):
+    """Bytes of the journal in a data folder at this moment."""
+    size = 0
+    for file in [data / "journal.sqlite", data / "journal.sqlite-wal", *data.glob("run-*")]:
+        try:
+            size += file.stat().st_size
+        except FileNotFoundError:
+            pass
+    return size
+
+
+def watch(folder, largest, is_over):
+    """Notes how large the journals become."""
+    while not is_over.wait(0.003):
+        for name in SITES:
+            largest[name] = max(largest.get(name, 0), journal_bytes(folder / f"{name}-data"))
+
+
 def in_processes(folder, turn):
-    """Seconds until all three have the signed release, and what each says of its cost."""
+    """Seconds until all three have the signed release, what each says of its cost, and the bytes of all journals."""
+    largest, is_over = {}, threading.Event()
+    watching = threading.Thread(target=watch, args=(folder, largest, is_over))
+    watching.start()
     began = time.monotonic()
     running = [
         subprocess.Popen(
@@ -100,7 +124,10 @@ def in_processes(folder, turn):
         said, complaint = process.communicate()
         assert process.returncode == 0, complaint
         costs.append(json.loads(said)["cost"])
-    return time.monotonic() - began, costs
+    seconds = time.monotonic() - began
+    is_over.set()
+    watching.join()
+    return seconds, costs, sum(largest.values())
 
 
 def in_memory(folder, study, pooled):
@@ -120,12 +147,13 @@ def main():
         study, data = tables.adult_study(folder, "k = 10\nm = 0", "range", "median")
         pooled = deal(folder, data)
         sign(folder, study)
-        wrong, tls, memory = [], [], []
+        wrong, tls, memory, journals = [], [], [], []
         for turn in range(1, TURNS + 1):
             seconds, cost = in_memory(folder, study, pooled)
             memory.append(seconds)
-            seconds, costs = in_processes(folder, turn)
+            seconds, costs, journal = in_processes(folder, turn)
             tls.append(seconds)
+            journals.append(journal)
             expected = (folder / "memory" / "release.csv").read_bytes()
             for name in SITES:
                 release = folder / f"{name}-data" / f"release-{turn}" / "release.csv"
@@ -138,6 +166,11 @@ def main():
         ratio = statistics.median(tls) / statistics.median(memory)
         print(f"{cost['rounds']} rounds, {cost['messages']} messages, {cost['bytes']:,} bytes over both")
         print(f"in memory {statistics.median(memory):.2f} s, over TLS {statistics.median(tls):.2f} s: {ratio:.2f} times")
+        # What one sends, another receives.
+        share = max(journals) / cost["bytes"]
+        print(f"journals of all sites at most {max(journals):,} bytes: {share:.2f} times what they received")
+        if share > JOURNAL_BAR:
+            wrong.append(f"journals of {share:.2f} times what was received, at most {JOURNAL_BAR} is the bar")
         if ratio > BAR:
             wrong.append(f"over TLS takes {ratio:.2f} times as long, at most {BAR} is the bar")
     sys.exit("\n".join(wrong) or 0)

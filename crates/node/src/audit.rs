@@ -2,9 +2,11 @@
 //! against what it committed itself to and what its peers signed.
 //!
 //! A site's part follows from its rows, its seed and the frames it received, so whoever has these can
-//! say of every frame whether the protocol sends it. Received frames come from the journal: the peers'
-//! seals, which sign every frame between a peer and the site, show that the site did not invent them.
-//! What an audit cannot see is a site that invented records before the commitment.
+//! say of every frame whether the protocol sends it: the journal has the mark of each frame that was sent
+//! (see `journal`), and a frame that is made again has the same mark or is another. Received frames come
+//! from the journal: the peers' seals, which sign every frame between a peer and the site, show that the
+//! site did not invent them. What an audit cannot see is a site that invented records before the
+//! commitment.
 //!
 //! # Discloses
 //! To whoever audits: rows, seed and frames of this site. To the peers nothing.
@@ -20,7 +22,7 @@ use hedgerow_smc::{Allowed, Network, Party, Seat, Seed, Settings, Site};
 
 use crate::agreement::StudyHash;
 use crate::identity::{PublicKey, Secret};
-use crate::journal::{Journal, JournalError, RunName, Tables, Way};
+use crate::journal::{Journal, JournalError, Mark, RunName, Sealing, Tables};
 use crate::opening::{Opening, commitment, context};
 use crate::run::{Began, Done, statement_digest};
 use crate::seal::{Sealed, agree};
@@ -171,8 +173,8 @@ where
         .kept(audited.study, audited.number, audited.secret)
         .await?;
     let seed = Seed::new(*begun.seed);
-    let log = journal
-        .ask(move |tables| Log::read(tables, &name, begun.id))
+    let (log, opening) = journal
+        .ask(move |tables| Ok((Log::read(tables, &name)?, tables.opening(begun.id)?)))
         .await?;
     let log = Arc::new(log);
     let mut outcome = Outcome {
@@ -184,7 +186,7 @@ where
         outcome.finding = Some(Finding::Rows);
         return Ok(outcome);
     }
-    let began = match opened(audited, &name, &seed, &log) {
+    let began = match opened(audited, &name, &seed, &log, opening) {
         Ok(began) => began,
         Err(finding) => {
             outcome.finding = Some(finding);
@@ -279,10 +281,21 @@ where
     Ok(outcome)
 }
 
-/// The openings of all sites, if this site committed itself to its rows and seed.
-fn opened(audited: &Audited<'_>, name: &RunName, seed: &Seed, log: &Log) -> Result<Began, Finding> {
-    let committed = commitment(name, seed);
-    let mut own = None;
+/// The openings of all sites, if this site committed itself to its rows and seed, before each of its
+/// peers with the opening that the journal has.
+fn opened(
+    audited: &Audited<'_>,
+    name: &RunName,
+    seed: &Seed,
+    log: &Log,
+    own: Option<Vec<u8>>,
+) -> Result<Began, Finding> {
+    let read = |bytes: &[u8], key: &PublicKey, site: u16| {
+        Opening::decode(bytes, key, name.study, name.number, site)
+    };
+    let own_key = &audited.keys[usize::from(name.site)];
+    let own = own.and_then(|bytes| Some((read(&bytes, own_key, name.site)?, bytes)));
+    let own = own.filter(|(own, _)| own.commitment == commitment(name, seed));
     let mut openings = Vec::with_capacity(audited.keys.len());
     for (place, key) in (0u16..).zip(&audited.keys) {
         if place == name.site {
@@ -290,26 +303,18 @@ fn opened(audited: &Audited<'_>, name: &RunName, seed: &Seed, log: &Log) -> Resu
             continue;
         }
         let peer = || audited.names[usize::from(place)].clone();
-        let own_key = &audited.keys[usize::from(name.site)];
-        let read = |bytes: Vec<u8>, key: &PublicKey, site: u16| {
-            Opening::decode(&bytes, key, name.study, name.number, site)
-        };
-        let told = log.take_sent(place);
-        let told = told.and_then(|bytes| read(bytes, own_key, name.site));
-        match told {
-            Some(told) if told.commitment == committed && own.is_none_or(|own| own == told) => {
-                own = Some(told);
-            }
-            _ => return Err(Finding::Commitment { peer: peer() }),
+        let told = own.as_ref().and_then(|(_, own)| log.take_sent(place, own));
+        if told != Some(true) {
+            return Err(Finding::Commitment { peer: peer() });
         }
         let said = log.next(place);
-        let said = said.and_then(|bytes| read(bytes, key, place));
+        let said = said.and_then(|bytes| read(&bytes, key, place));
         let why = || format!("`{}` sent no commitment of its own", peer());
         openings.push(Some(said.ok_or_else(|| Finding::Received { why: why() })?));
     }
     let openings = openings
         .into_iter()
-        .map(|opening| opening.or(own))
+        .map(|opening| opening.or(own.as_ref().map(|(own, _)| *own)))
         .collect();
     let openings: Option<Vec<Opening>> = openings;
     let why = String::from("there are no other sites");
@@ -321,12 +326,17 @@ fn opened(audited: &Audited<'_>, name: &RunName, seed: &Seed, log: &Log) -> Resu
 }
 
 /// The frames of a journal, and how far a replay has come.
-struct Log(Mutex<Links>);
+struct Log {
+    links: Mutex<Links>,
+    /// What marks are made with.
+    marker: Option<Arc<Sealing>>,
+}
 
 #[derive(Default)]
 struct Links {
-    /// For each peer: the frames that went to it and the frames that came from it, in order.
-    sent: Vec<VecDeque<Vec<u8>>>,
+    /// For each peer: the marks of the frames that went to it, and the frames that came from it, in
+    /// order.
+    sent: Vec<VecDeque<Mark>>,
     received: Vec<VecDeque<Vec<u8>>>,
     /// For each peer: the number of the next frame to it.
     numbers: Vec<u64>,
@@ -358,31 +368,34 @@ impl First {
 }
 
 impl Log {
-    fn read(tables: &Tables, name: &RunName, run: i64) -> Result<Self, JournalError> {
+    fn read(tables: &Tables, name: &RunName) -> Result<Self, JournalError> {
         let mut links = Links::default();
         for peer in 0..name.sites {
-            let read = |way: Way| -> Result<VecDeque<Vec<u8>>, JournalError> {
-                let count = tables.count(run, peer, way)?;
-                (0..count)
-                    .map(|number| tables.get(run, peer, way, number))
-                    .collect()
-            };
-            links.sent.push(read(Way::Sent)?);
-            links.received.push(read(Way::Received)?);
+            let received = (0..tables.received(peer)).map(|number| tables.get(peer, number));
+            links.received.push(received.collect::<Result<_, _>>()?);
+            links
+                .sent
+                .push(tables.marks(peer).iter().copied().collect());
             links.numbers.push(0);
         }
-        Ok(Self(Mutex::new(links)))
+        Ok(Self {
+            links: Mutex::new(links),
+            marker: tables.marker(),
+        })
     }
 
     fn links(&self) -> std::sync::MutexGuard<'_, Links> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next frame that went to a peer.
-    fn take_sent(&self, peer: u16) -> Option<Vec<u8>> {
+    /// Whether a frame is the next that went to a peer; `None` where nothing more went there.
+    fn take_sent(&self, peer: u16, frame: &[u8]) -> Option<bool> {
         let mut links = self.links();
+        let number = links.numbers[usize::from(peer)];
         links.numbers[usize::from(peer)] += 1;
-        links.sent[usize::from(peer)].pop_front()
+        let sent = links.sent[usize::from(peer)].pop_front()?;
+        let marker = self.marker.as_ref();
+        Some(marker.is_some_and(|marker| marker.mark(peer, number, frame) == sent))
     }
 
     /// The next frame that came from a peer.
@@ -393,25 +406,23 @@ impl Log {
         next
     }
 
-    /// Compares the next frame to a peer with this frame.
+    /// Holds this frame against the next one that went to a peer.
     fn see(&self, peer: u16, frame: &[u8]) -> Option<First> {
         let number = self.links().numbers[usize::from(peer)];
-        let found = self.take_sent(peer);
+        let is_same = self.take_sent(peer, frame);
         let mut links = self.links();
-        let is_same = found.as_deref() == Some(frame);
-        if is_same {
+        if is_same == Some(true) {
             links.same += 1;
             return None;
         }
-        let step = |found: &Vec<u8>| match Header::decode(found).or_else(|_| Header::decode(frame))
-        {
+        let step = || match Header::decode(frame) {
             Ok(header) => format!("call {} ({})", header.call, header.primitive.name()),
             Err(_) => String::from("the seal"),
         };
         let first = First {
             peer,
             number,
-            step: found.as_ref().map(step),
+            step: is_same.map(|_| step()),
         };
         Some(links.first.get_or_insert(first).clone())
     }

@@ -348,7 +348,12 @@ impl Run {
         let day = self.journal.ask(move |tables| tables.began_on(id)).await?;
         let (name, share) = (&self.name, self.maximum_share);
         let own = Opening::new(&self.secret, name, &self.seed, share, day);
-        let said = self.exchange(&own.encode()).await?;
+        let encoded = own.encode();
+        let kept = encoded.clone();
+        self.journal
+            .ask(move |tables| tables.keep_opening(id, &kept))
+            .await?;
+        let said = self.exchange(&encoded).await?;
         let mut openings = Vec::with_capacity(self.keys.len());
         for (place, (key, said)) in (0u16..).zip(self.keys.iter().zip(said)) {
             let RunName { study, number, .. } = self.name;
@@ -473,6 +478,7 @@ impl Run {
             LineError::Gone { peer, .. }
             | LineError::Stuck { peer, .. }
             | LineError::Over { peer }
+            | LineError::Lacks { peer }
             | LineError::GivenUp { peer }
             | LineError::Ended { peer, .. } => self.blame(peer),
             LineError::Diverged { .. } | LineError::Journal(_) | LineError::Stopped => End::Own,

@@ -46,7 +46,8 @@ impl fmt::Display for Site {
 
 /// Frames between sites, in order per link.
 pub trait Network: Send {
-    /// Hands a frame over for delivery. Does not wait for the peer.
+    /// Hands a frame over for delivery. Does not wait for the peer to take it: a network may hold the
+    /// caller up while earlier frames go out, but not for good, since peers may be sending, too.
     fn send(&mut self, to: Site, frame: Vec<u8>) -> Result<(), NetworkError>;
 
     /// The next frame that `from` sent to this site, in the order in which it was sent.

@@ -66,7 +66,7 @@ fn four_hospitals_publish_one_table_and_leave_nothing_running() {
     );
     // What the run wrote down on its way is gone.
     for site in ["north", "south", "east", "west"] {
-        for file in ["journal.sqlite", "journal.sqlite-wal"] {
+        for file in ["journal.sqlite", "journal.sqlite-wal", "run-1.frames"] {
             let left = std::fs::metadata(path.join(format!("d/{site}/data/{file}")));
             let left = left.map_or(0, |file| file.len());
             assert!(left < 200_000, "{file} of {site}: {left} bytes");

@@ -109,11 +109,14 @@ fn found_of(site: u16, links: &[[Vec<Vec<u8>>; 2]], is_over: bool) -> Outcome {
     let begun = journal
         .begin_here(&name(site), &own, Some(&seed(site)), keep)
         .unwrap();
+    let opening = &openings()[usize::from(site)];
+    journal.keep_opening(begun.id, &opening.encode()).unwrap();
     for (peer, [sent, received]) in (0u16..).zip(links) {
-        for (way, frames) in [(Way::Sent, sent), (Way::Received, received)] {
-            for (number, frame) in (0u64..).zip(frames) {
-                journal.put(begun.id, peer, way, number, frame).unwrap();
-            }
+        for (number, frame) in (0u64..).zip(sent) {
+            journal.mark(peer, number, frame).unwrap();
+        }
+        for frame in received {
+            journal.put(peer, frame).unwrap();
         }
     }
     if is_over {

@@ -101,6 +101,8 @@ impl Connections {
             tasks.spawn(Arc::clone(&this).dial(peer));
         }
         let shared = Arc::clone(&this.shared);
+        tasks.spawn(async move { shared.sync_always().await });
+        let shared = Arc::clone(&this.shared);
         tasks.spawn(async move {
             loop {
                 sleep(Duration::from_millis(100)).await;
@@ -330,7 +332,7 @@ impl Connections {
     /// Serves both directions of a connection, dialed by either site, until the connection ends.
     async fn serve(&self, peer: u16, stream: Stream, next: u64, dialer: u16) {
         let takes_over = dialer == peer.min(self.shared.me());
-        let Some((number, replaced)) = self.shared.connected(peer, next, takes_over) else {
+        let Some(ready) = self.shared.connected(peer, next, takes_over) else {
             return;
         };
         (self.watcher)(Event::Connected {
@@ -339,10 +341,11 @@ impl Connections {
         let (reader, writer) = tokio::io::split(stream);
         let error = tokio::select! {
             error = self.hear(peer, reader) => error,
-            error = self.speak(peer, writer, next) => error,
-            _ = replaced => ConnectError::Replaced,
+            error = self.speak(peer, writer, ready.cursor) => error,
+            _ = ready.ended => ConnectError::Replaced,
         };
-        self.shared.disconnected(peer, number, error.to_string());
+        self.shared
+            .disconnected(peer, ready.number, error.to_string());
         self.say_disconnected(peer, &error);
     }
 

@@ -7,18 +7,20 @@ use rusqlite::Connection;
 
 use super::JournalError;
 
-/// The log is copied into the file, which waits for the disk, every 16384 pages: 64 MiB, so that most
-/// runs copy once, at their end.
+/// What a run writes here is its ledger, line by line, and frames lie elsewhere (`frames`). So pages are
+/// small, and the log, which has whole pages, is copied into the file every 32 of them: that waits for the
+/// disk, and keeps the log small.
 pub(super) const SETTINGS: &str = "
+PRAGMA page_size = 1024;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-PRAGMA wal_autocheckpoint = 16384;
+PRAGMA wal_autocheckpoint = 32;
 PRAGMA secure_delete = ON;
 PRAGMA foreign_keys = ON;
 ";
 
 /// The version of the tables, in the file's `user_version`.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 pub(super) const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS run (
@@ -29,6 +31,7 @@ CREATE TABLE IF NOT EXISTS run (
     sites INTEGER NOT NULL,
     rows BLOB NOT NULL,         -- digest of the rows that take part
     seed BLOB,                  -- sealed; wiped when the run is over and no audit can come
+    opening BLOB,               -- what this site said before the run; sealed, and wiped with the seed
     keep INTEGER NOT NULL DEFAULT 0,    -- seconds for which seed and frames stay after the end
     kept_until INTEGER,         -- until when, in seconds since 1970
     state TEXT NOT NULL CHECK (state IN ('running', 'over', 'given up')),
@@ -36,14 +39,6 @@ CREATE TABLE IF NOT EXISTS run (
     started TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     ended TEXT,
     UNIQUE (study, number)
-);
-CREATE TABLE IF NOT EXISTS frame (
-    run INTEGER NOT NULL REFERENCES run (id),
-    peer INTEGER NOT NULL,      -- its place in the study
-    sent INTEGER NOT NULL,      -- 1: to the peer, 0: from it
-    number INTEGER NOT NULL,    -- from 0 on each link and direction
-    bytes BLOB NOT NULL,        -- sealed
-    PRIMARY KEY (run, peer, sent, number)
 );
 CREATE TABLE IF NOT EXISTS settled (    -- peers that have everything, and know that this site has
     run INTEGER NOT NULL REFERENCES run (id),
@@ -64,29 +59,10 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(found)
 }
 
-/// Removes deleted data from the write-ahead log too, and gives their room back. A process that reads the
-/// journal meanwhile keeps the data there; then this fails, rather than claim that nothing is kept. The call
-/// may wait for a moment, on the journal's own thread.
+/// Removes deleted data from the write-ahead log too. A process that reads the journal meanwhile keeps the
+/// data there; then this fails, rather than claim that nothing is kept. The call may wait for a moment, on
+/// the journal's own thread.
 pub(super) fn wipe(connection: &Connection) -> rusqlite::Result<()> {
-    // What was deleted is overwritten in the file first: pages that are cut off are not.
-    unlog(connection)?;
-    let pages = |pragma: &str| {
-        connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0))
-    };
-    // A file that is mostly kept is left as it is.
-    if 2 * pages("freelist_count")? <= pages("page_count")? {
-        return Ok(());
-    }
-    // Room that cannot be given back, on a full disk say, is no reason for a run not to end.
-    let vacuumed = connection.execute_batch("PRAGMA synchronous = NORMAL; VACUUM");
-    match vacuumed {
-        Ok(()) => unlog(connection),
-        Err(_) => Ok(()),
-    }
-}
-
-/// Writes the log into the file, and empties the log.
-fn unlog(connection: &Connection) -> rusqlite::Result<()> {
     for pause in [0, 100, 400, 1500] {
         std::thread::sleep(Duration::from_millis(pause));
         if checkpoint(connection)? {

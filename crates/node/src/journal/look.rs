@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags};
 
 use super::file::is_busy;
-use super::{Journal, JournalError, Way};
+use super::{Journal, JournalError, frames};
 use crate::agreement::StudyHash;
 use crate::aside;
 
@@ -51,11 +51,7 @@ impl Journal {
         match aside(ask) {
             Ok(_) => Ok(false),
             Err(error) if is_busy(&error) => Ok(true),
-            Err(error) => Err(JournalError::Failed {
-                file: file.display().to_string(),
-                step: "cannot be read",
-                reason: error.to_string(),
-            }),
+            Err(error) => Err(failed(&file, &error)),
         }
     }
 
@@ -66,20 +62,16 @@ impl Journal {
         if !file.exists() {
             return Ok(Vec::new());
         }
-        let look = || -> rusqlite::Result<Vec<Entry>> {
+        let look = || -> rusqlite::Result<Vec<(i64, Entry)>> {
             let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             connection.busy_timeout(Duration::from_secs(5))?;
             // Another process may be setting the journal up at this moment.
-            let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'frame')";
+            let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('run', 'settled')";
             if connection.query_row(tables, [], |row| row.get::<_, i64>(0))? < 2 {
                 return Ok(Vec::new());
             }
             let mut statement = connection.prepare(
                 "SELECT id, study, number, site, sites, state, started, ended FROM run ORDER BY id",
-            )?;
-            let mut frames = connection.prepare(
-                "SELECT COALESCE(MAX(number) + 1, 0) FROM frame
-                 WHERE run = ?1 AND peer = ?2 AND sent = ?3",
             )?;
             let entries = statement.query_map([], |row| {
                 let state: String = row.get(5)?;
@@ -96,27 +88,27 @@ impl Journal {
                 };
                 Ok((row.get::<_, i64>(0)?, entry))
             })?;
-            let mut all = Vec::new();
-            for found in entries {
-                let (id, mut entry) = found?;
-                for peer in (0..entry.sites).filter(|peer| *peer != entry.site) {
-                    let mut count = |way: Way| {
-                        frames
-                            .query_row(params![id, peer, way as i64], |row| row.get::<_, i64>(0))
-                            .map(i64::unsigned_abs)
-                    };
-                    entry
-                        .frames
-                        .push((peer, count(Way::Sent)?, count(Way::Received)?));
-                }
-                all.push(entry);
-            }
-            Ok(all)
+            entries.collect()
         };
-        aside(look).map_err(|error| JournalError::Failed {
-            file: file.display().to_string(),
-            step: "cannot be read",
-            reason: error.to_string(),
-        })
+        let found = aside(look).map_err(|error| failed(&file, &error))?;
+        let count = |(id, entry): (i64, Entry)| -> std::io::Result<Entry> {
+            let counts = frames::counts(&frames::path(folder, id), entry.sites)?;
+            let frames = (0u16..).zip(counts).filter(|(peer, _)| *peer != entry.site);
+            let frames = frames.map(|(peer, (sent, received))| (peer, sent, received));
+            Ok(Entry {
+                frames: frames.collect(),
+                ..entry
+            })
+        };
+        let counted: std::io::Result<_> = aside(|| found.into_iter().map(count).collect());
+        counted.map_err(|error| failed(&file, &error))
+    }
+}
+
+fn failed(file: &Path, reason: &dyn std::fmt::Display) -> JournalError {
+    JournalError::Failed {
+        file: file.display().to_string(),
+        step: "cannot be read",
+        reason: reason.to_string(),
     }
 }

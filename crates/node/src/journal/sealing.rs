@@ -3,7 +3,8 @@
 //!
 //! Every box has a random nonce, so that a journal restored from an old backup never seals two texts
 //! under one nonce. The box's place (run, peer, direction, number) is authenticated with it: boxes
-//! cannot change places.
+//! cannot change places. A frame that was sent is known again by its mark: a hash of the frame and its
+//! place (BLAKE3) under another such key, which says nothing of the frame without the key.
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use zeroize::Zeroizing;
@@ -12,9 +13,15 @@ use super::Way;
 use crate::agreement::StudyHash;
 use crate::identity::Secret;
 
-/// Opens and closes the boxes of one run.
+/// The bytes that a box has beside those in it: nonce and tag.
+pub(crate) const SEALED: usize = NONCE_LEN + 16;
+/// The bytes of a mark.
+pub(crate) const MARK: usize = 16;
+
+/// Opens and closes the boxes of one run, and marks its frames.
 pub(crate) struct Sealing {
     key: LessSafeKey,
+    marks: Zeroizing<[u8; 32]>,
 }
 
 /// The place of a box in its run.
@@ -22,6 +29,8 @@ pub(crate) struct Sealing {
 pub(crate) enum Of {
     /// The run's seed.
     Seed,
+    /// What this site said before the run.
+    Opening,
     /// A frame of a link.
     Frame { peer: u16, way: Way, number: u64 },
 }
@@ -29,11 +38,15 @@ pub(crate) enum Of {
 impl Of {
     fn bytes(self) -> [u8; 12] {
         let mut bytes = [0; 12];
-        if let Self::Frame { peer, way, number } = self {
-            bytes[0] = 1;
-            bytes[1] = way as u8;
-            bytes[2..4].copy_from_slice(&peer.to_le_bytes());
-            bytes[4..].copy_from_slice(&number.to_le_bytes());
+        match self {
+            Self::Seed => {}
+            Self::Opening => bytes[0] = 2,
+            Self::Frame { peer, way, number } => {
+                bytes[0] = 1;
+                bytes[1] = way as u8;
+                bytes[2..4].copy_from_slice(&peer.to_le_bytes());
+                bytes[4..].copy_from_slice(&number.to_le_bytes());
+            }
         }
         bytes
     }
@@ -47,10 +60,29 @@ impl Sealing {
         let mut hasher = blake3::Hasher::new_keyed(&site);
         hasher.update(&study.0).update(&number.to_le_bytes());
         let key = Zeroizing::new(*hasher.finalize().as_bytes());
+        let marks = blake3::derive_key("hedgerow journal marks v1", key.as_slice());
         let key = UnboundKey::new(&CHACHA20_POLY1305, key.as_slice()).ok()?;
         Some(Self {
             key: LessSafeKey::new(key),
+            marks: Zeroizing::new(marks),
         })
+    }
+
+    /// What a frame to a peer is known again by.
+    pub(crate) fn mark(&self, peer: u16, number: u64, frame: &[u8]) -> [u8; MARK] {
+        self.check(&[b"frame", &peer.to_le_bytes(), &number.to_le_bytes(), frame])
+    }
+
+    /// A hash of parts under the key of marks. Whoever calls sees that no two lists of parts are the
+    /// same bytes.
+    pub(crate) fn check(&self, parts: &[&[u8]]) -> [u8; MARK] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.marks);
+        for part in parts {
+            hasher.update(part);
+        }
+        let mut mark = [0; MARK];
+        hasher.finalize_xof().fill(&mut mark);
+        mark
     }
 
     /// A box with these bytes in it; `None` if no randomness could be had for its nonce.
@@ -110,6 +142,7 @@ mod tests {
         assert!(sealing(1, 2).open(of, sealed.clone()).is_none());
         for other in [
             Of::Seed,
+            Of::Opening,
             Of::Frame {
                 peer: 1,
                 way: Way::Sent,
@@ -138,7 +171,22 @@ mod tests {
         }
         assert_eq!(
             sealing(1, 1).seal(Of::Seed, b"").map(|sealed| sealed.len()),
-            Some(28)
+            Some(SEALED)
         );
+    }
+
+    #[test]
+    fn a_mark_is_of_its_site_run_place_and_frame() {
+        let mark = sealing(1, 1).mark(2, 7, b"what was said");
+        assert_eq!(sealing(1, 1).mark(2, 7, b"what was said"), mark);
+        for other in [
+            sealing(2, 1).mark(2, 7, b"what was said"),
+            sealing(1, 2).mark(2, 7, b"what was said"),
+            sealing(1, 1).mark(1, 7, b"what was said"),
+            sealing(1, 1).mark(2, 8, b"what was said"),
+            sealing(1, 1).mark(2, 7, b"what was sai"),
+        ] {
+            assert_ne!(other, mark);
+        }
     }
 }

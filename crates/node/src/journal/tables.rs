@@ -1,6 +1,7 @@
-//! The journal's tables, for the thread that has the connection: runs, their frames, and how they ended.
+//! The journal's tables and files, for the thread that has them: runs, their frames, and how they ended.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use hedgerow_smc::Seed;
@@ -8,9 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use zeroize::Zeroizing;
 
 use super::file::wipe;
+use super::frames::{self, End, Frames, Mark, Written};
 use super::keep::{forget, seconds};
 use super::sealing::{Of, Sealing};
-use super::{Begun, JournalError, RunName, Way};
+use super::waiting::{self, Waiting};
+use super::{Begun, JournalError, RunName};
 use crate::agreement::StudyHash;
 use crate::identity::random;
 use crate::message::Reason;
@@ -19,8 +22,22 @@ use crate::message::Reason;
 pub(crate) struct Tables {
     pub(super) file: PathBuf,
     pub(super) connection: Connection,
-    /// The sealing of the run that is under way or looked at.
-    pub(super) sealing: Option<Sealing>,
+    /// The sealing of the run that is under way or looked at, and its frames.
+    pub(super) sealing: Option<Arc<Sealing>>,
+    pub(super) frames: Option<Frames>,
+    /// Frames that wait for peers, where there is no room for them in memory.
+    pub(super) waiting: Option<Waiting>,
+}
+
+/// What the journal knows of a frame that this site is about to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marked {
+    /// The frame's mark is in the journal now.
+    New,
+    /// The same frame was sent before a restart.
+    Known,
+    /// Another frame of this number was sent before a restart.
+    Other,
 }
 
 impl Tables {
@@ -33,7 +50,8 @@ impl Tables {
         seed: Option<&Seed>,
         keep: Duration,
     ) -> Result<Begun, JournalError> {
-        self.sealing = Some(sealing);
+        let sealing = Arc::new(sealing);
+        self.sealing = Some(Arc::clone(&sealing));
         let connection = &self.connection;
         type Found = (i64, Vec<u8>, Option<Vec<u8>>, String);
         let found: Option<Found> = connection
@@ -55,6 +73,7 @@ impl Tables {
                 return Err(JournalError::RowsChanged { run: name.number });
             }
             let seed = self.opened_seed(name.number, seed)?;
+            self.open_frames(id, name, sealing)?;
             return Ok(Begun { id, seed });
         }
         let seed = match seed {
@@ -86,7 +105,43 @@ impl Tables {
             Ok(id)
         };
         let id = insert().map_err(|error| self.failed("a run cannot be entered", &error))?;
+        self.open_frames(id, name, sealing)?;
         Ok(Begun { id, seed })
+    }
+
+    fn open_frames(
+        &mut self,
+        run: i64,
+        name: &RunName,
+        sealing: Arc<Sealing>,
+    ) -> Result<(), JournalError> {
+        let path = frames::path(&self.folder(), run);
+        self.frames = Frames::open(path, name.sites, sealing, End::MayBeCut)?;
+        self.waiting = None;
+        Ok(())
+    }
+
+    /// The data folder.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.file.parent().map_or_else(PathBuf::new, PathBuf::from)
+    }
+
+    /// Keeps what this site says before a run, for audits; what was said before a restart stays. It is on
+    /// disk before anything follows.
+    pub(crate) fn keep_opening(&self, run: i64, opening: &[u8]) -> Result<(), JournalError> {
+        let step = "what this site says before a run cannot be kept";
+        let sealing = self.sealing.as_ref();
+        let sealed = sealing.and_then(|sealing| sealing.seal(Of::Opening, opening));
+        let sealed = sealed.ok_or_else(|| self.no_frames(step))?;
+        let keep = || {
+            self.connection.execute_batch("PRAGMA synchronous = FULL")?;
+            self.connection.execute(
+                "UPDATE run SET opening = ?2 WHERE id = ?1 AND opening IS NULL",
+                params![run, sealed],
+            )?;
+            self.connection.execute_batch("PRAGMA synchronous = NORMAL")
+        };
+        keep().map_err(|error| self.failed(step, &error))
     }
 
     pub(super) fn opened_seed(
@@ -123,51 +178,137 @@ impl Tables {
         }
     }
 
-    /// How many frames of a link are in the journal; frames are numbered without gaps.
-    pub(crate) fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
-        let connection = &self.connection;
-        let count: rusqlite::Result<i64> = connection.query_row(
-            "SELECT COALESCE(MAX(number) + 1, 0) FROM frame
-             WHERE run = ?1 AND peer = ?2 AND sent = ?3",
-            params![run, peer, way as i64],
-            |row| row.get(0),
-        );
-        let count = count.map_err(|error| self.failed("cannot be read", &error))?;
-        Ok(count.unsigned_abs())
+    /// How many frames came from a peer and are in the journal.
+    pub(crate) fn received(&self, peer: u16) -> u64 {
+        self.frames
+            .as_ref()
+            .map_or(0, |frames| frames.received(peer))
     }
 
-    /// Keeps a frame.
-    pub(crate) fn put(
-        &self,
+    /// The marks of the frames that were sent to a peer, in order.
+    pub(crate) fn marks(&self, peer: u16) -> &[Mark] {
+        self.frames
+            .as_ref()
+            .map_or(&[], |frames| frames.marks(peer))
+    }
+
+    /// How many frames a peer has for good, as far as it was noted.
+    pub(crate) fn seen(&self, peer: u16) -> u64 {
+        self.frames.as_ref().map_or(0, |frames| frames.seen(peer))
+    }
+
+    /// The run's frames, for whoever sees that what was written is on disk.
+    pub(crate) fn written(&self) -> Result<Written, JournalError> {
+        let written = self.frames.as_ref().map(Frames::written);
+        written.ok_or_else(|| self.no_frames("frames cannot be kept"))
+    }
+
+    /// Whether all that was kept of the frames of this run is on disk.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.frames.as_ref().is_some_and(Frames::is_durable)
+    }
+
+    /// What the marks of the run's frames are made with.
+    pub(crate) fn marker(&self) -> Option<Arc<Sealing>> {
+        self.sealing.clone()
+    }
+
+    /// Keeps the next frame from a peer.
+    pub(crate) fn put(&mut self, peer: u16, frame: &[u8]) -> Result<(), JournalError> {
+        self.frames_of_run("a frame cannot be kept")?
+            .put(peer, frame)
+    }
+
+    /// Marks a frame that goes to a peer next, or compares it with the one that was sent before a
+    /// restart.
+    pub(crate) fn mark(
+        &mut self,
+        peer: u16,
+        number: u64,
+        frame: &[u8],
+    ) -> Result<Marked, JournalError> {
+        let before = usize::try_from(number).ok();
+        let before = before.and_then(|number| self.marks(peer).get(number));
+        if let (Some(before), Some(sealing)) = (before, &self.sealing) {
+            let is_same = sealing.mark(peer, number, frame) == *before;
+            return Ok(if is_same {
+                Marked::Known
+            } else {
+                Marked::Other
+            });
+        }
+        self.frames_of_run("a frame cannot be kept")?
+            .mark(peer, frame)?;
+        Ok(Marked::New)
+    }
+
+    /// Notes that a peer has so many frames for good: they need not be kept for it after a restart.
+    pub(crate) fn note_seen(&mut self, peer: u16, number: u64) -> Result<(), JournalError> {
+        self.frames_of_run("what a peer has cannot be noted")?
+            .note_seen(peer, number)
+    }
+
+    /// Has a frame wait on disk until its peer has it.
+    pub(crate) fn put_waiting(
+        &mut self,
         run: i64,
         peer: u16,
-        way: Way,
         number: u64,
-        bytes: &[u8],
+        frame: &[u8],
     ) -> Result<(), JournalError> {
-        let of = Of::Frame { peer, way, number };
-        let sealed = self
-            .sealing
-            .as_ref()
-            .and_then(|sealing| sealing.seal(of, bytes));
-        let sealed = sealed.ok_or_else(|| self.unopened("a frame cannot be sealed"))?;
-        let connection = &self.connection;
-        let put = || {
-            let mut statement = connection.prepare_cached(
-                "INSERT INTO frame (run, peer, sent, number, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?;
-            statement.execute(params![run, peer, way as i64, number as i64, sealed])
+        let waiting = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None => {
+                let sealing = self.sealing.clone();
+                let sealing = sealing.ok_or_else(|| self.no_frames("a frame cannot be sealed"))?;
+                Waiting::open(waiting::path(&self.folder(), run), sealing)?
+            }
         };
-        put()
-            .map(|_| ())
-            .map_err(|error| self.failed("a frame cannot be kept", &error))
+        self.waiting.insert(waiting).put(peer, number, frame)
+    }
+
+    /// A frame that waits; `None` if it does not, any more.
+    pub(crate) fn waiting(
+        &mut self,
+        peer: u16,
+        number: u64,
+    ) -> Result<Option<Vec<u8>>, JournalError> {
+        match &mut self.waiting {
+            Some(waiting) => waiting.get(peer, number),
+            None => Ok(None),
+        }
+    }
+
+    /// Forgets the frames below a number that wait for a peer.
+    pub(crate) fn forget_waiting(&mut self, peer: u16, below: u64) -> Result<(), JournalError> {
+        match &mut self.waiting {
+            Some(waiting) => waiting.forget(peer, below),
+            None => Ok(()),
+        }
+    }
+
+    fn frames_of_run(&mut self, step: &'static str) -> Result<&mut Frames, JournalError> {
+        let error = self.no_frames(step);
+        self.frames.as_mut().ok_or(error)
+    }
+
+    fn no_frames(&self, step: &'static str) -> JournalError {
+        JournalError::Failed {
+            file: self.file.display().to_string(),
+            step,
+            reason: String::from("no run is under way, or it cannot be sealed"),
+        }
     }
 
     /// From here on, what is kept is on disk before anything follows, and all that was kept before
     /// is with the next entry.
-    pub(crate) fn make_durable(&self) -> Result<(), JournalError> {
+    pub(crate) fn make_durable(&mut self) -> Result<(), JournalError> {
         let durable = self.connection.execute_batch("PRAGMA synchronous = FULL");
-        durable.map_err(|error| self.failed("cannot be made durable", &error))
+        durable.map_err(|error| self.failed("cannot be made durable", &error))?;
+        if let Some(frames) = &mut self.frames {
+            frames.make_durable();
+        }
+        Ok(())
     }
 
     /// Remembers that a peer has everything of a run, and knows that this site has.
@@ -191,37 +332,11 @@ impl Tables {
         settled.map_err(|error| self.failed("cannot be read", &error))
     }
 
-    /// A frame that is here.
-    pub(crate) fn get(
-        &self,
-        run: i64,
-        peer: u16,
-        way: Way,
-        number: u64,
-    ) -> Result<Vec<u8>, JournalError> {
-        let connection = &self.connection;
-        let get = || {
-            let mut statement = connection.prepare_cached(
-                "SELECT bytes FROM frame WHERE run = ?1 AND peer = ?2 AND sent = ?3 AND number = ?4",
-            )?;
-            statement.query_row(params![run, peer, way as i64, number as i64], |row| {
-                row.get(0)
-            })
-        };
-        let sealed = get().map_err(|error| self.failed("a frame cannot be read", &error))?;
-        let of = Of::Frame { peer, way, number };
-        let opened = self
-            .sealing
-            .as_ref()
-            .and_then(|sealing| sealing.open(of, sealed));
-        opened.ok_or_else(|| self.unopened("a frame cannot be opened"))
-    }
-
-    fn unopened(&self, step: &'static str) -> JournalError {
-        JournalError::Failed {
-            file: self.file.display().to_string(),
-            step,
-            reason: String::from("it is not as this site sealed it"),
+    /// A frame from a peer that is here.
+    pub(crate) fn get(&self, peer: u16, number: u64) -> Result<Vec<u8>, JournalError> {
+        match &self.frames {
+            Some(frames) => frames.get(peer, number),
+            None => Err(self.no_frames("a frame cannot be read")),
         }
     }
 
@@ -241,7 +356,9 @@ impl Tables {
             transaction.commit()?;
             wipe(connection)
         };
-        finish().map_err(|error| self.failed("a run cannot be ended", &error))
+        finish().map_err(|error| self.failed("a run cannot be ended", &error))?;
+        (self.frames, self.waiting) = (None, None);
+        self.sweep()
     }
 
     /// Gives a run up: nothing of the run remains but its number, which is never used again, and what an
@@ -287,7 +404,10 @@ impl Tables {
                 folder: self.file.display().to_string(),
                 run: number,
             }),
-            _ => Ok(()),
+            _ => {
+                (self.frames, self.waiting) = (None, None);
+                self.sweep()
+            }
         }
     }
 

@@ -30,24 +30,36 @@ impl Journal {
         self.call(move |tables| tables.kept(study, number, sealing))
     }
 
-    pub(crate) fn put(
+    /// Keeps the next frame from a peer.
+    pub(crate) fn put(&self, peer: u16, bytes: &[u8]) -> Result<(), JournalError> {
+        let bytes = bytes.to_vec();
+        self.call(move |tables| tables.put(peer, &bytes))
+    }
+
+    /// Marks the next frame to a peer.
+    pub(crate) fn mark(
         &self,
-        run: i64,
         peer: u16,
-        way: Way,
         number: u64,
         bytes: &[u8],
-    ) -> Result<(), JournalError> {
+    ) -> Result<Marked, JournalError> {
         let bytes = bytes.to_vec();
-        self.call(move |tables| tables.put(run, peer, way, number, &bytes))
+        self.call(move |tables| tables.mark(peer, number, &bytes))
     }
 
-    fn get(&self, run: i64, peer: u16, way: Way, number: u64) -> Result<Vec<u8>, JournalError> {
-        self.call(move |tables| tables.get(run, peer, way, number))
+    pub(crate) fn keep_opening(&self, run: i64, bytes: &[u8]) -> Result<(), JournalError> {
+        let bytes = bytes.to_vec();
+        self.call(move |tables| tables.keep_opening(run, &bytes))
     }
 
-    fn count(&self, run: i64, peer: u16, way: Way) -> Result<u64, JournalError> {
-        self.call(move |tables| tables.count(run, peer, way))
+    fn get(&self, peer: u16, number: u64) -> Result<Vec<u8>, JournalError> {
+        self.call(move |tables| tables.get(peer, number))
+    }
+
+    /// How many frames were sent to a peer, and came from it.
+    fn counts(&self, peer: u16) -> (usize, u64) {
+        let counts = self.call(move |tables| Ok((tables.marks(peer).len(), tables.received(peer))));
+        counts.unwrap()
     }
 
     fn make_durable(&self) -> Result<(), JournalError> {
@@ -91,27 +103,48 @@ fn holds(folder: &Path, needle: &[u8]) -> bool {
 }
 
 #[test]
-fn frames_and_seed_are_found_again() {
+fn frames_marks_and_seed_are_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let begun = begin(&journal, &NAME, None).unwrap();
     for number in 0..5 {
-        journal
-            .put(begun.id, 2, Way::Sent, number, &[number as u8; 9])
-            .unwrap();
+        let frame = [number as u8; 9];
+        assert_eq!(journal.mark(2, number, &frame).unwrap(), Marked::New);
+        journal.put(2, &frame).unwrap();
     }
-    journal.put(begun.id, 2, Way::Received, 0, b"x").unwrap();
-    // A number is kept once.
-    assert!(journal.put(begun.id, 2, Way::Sent, 4, b"other").is_err());
+    journal.put(1, b"x").unwrap();
     drop(journal);
     let journal = Journal::open(folder.path()).unwrap();
     let again = begin(&journal, &NAME, None).unwrap();
     assert_eq!((again.id, *again.seed), (begun.id, *begun.seed));
-    assert_eq!(journal.count(again.id, 2, Way::Sent).unwrap(), 5);
-    assert_eq!(journal.count(again.id, 1, Way::Sent).unwrap(), 0);
-    assert_eq!(journal.get(again.id, 2, Way::Sent, 4).unwrap(), [4; 9]);
+    assert_eq!((journal.counts(2), journal.counts(1)), ((5, 5), (0, 1)));
+    assert_eq!(journal.get(2, 4).unwrap(), [4; 9]);
+    assert!(journal.get(2, 5).is_err() && journal.get(9, 0).is_err());
+    // What is made again is held against what was sent.
+    assert_eq!(journal.mark(2, 4, &[4; 9]).unwrap(), Marked::Known);
+    assert_eq!(journal.mark(2, 4, &[5; 9]).unwrap(), Marked::Other);
+    assert_eq!(journal.mark(2, 5, &[5; 9]).unwrap(), Marked::New);
     let entries = Journal::look(folder.path()).unwrap();
-    assert_eq!(entries[0].frames, [(1, 0, 0), (2, 5, 1)]);
+    assert_eq!(entries[0].frames, [(1, 0, 1), (2, 6, 5)]);
+}
+
+/// Of the frames that were received, and of nothing else, there is as much as there was of them.
+#[test]
+fn a_journal_is_hardly_larger_than_what_was_received() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    begin(&journal, &NAME, None).unwrap();
+    let mut received = 0;
+    for number in 0..500 {
+        let frame = vec![7; 300 + 17 * number as usize];
+        journal.mark(1, number, &frame).unwrap();
+        journal.put(1, &frame).unwrap();
+        received += frame.len();
+    }
+    let size = std::fs::metadata(folder.path().join("run-1.frames")).unwrap();
+    let beside = size.len() as usize - received;
+    assert_eq!(beside, 500 * (35 + 23));
+    assert!(beside * 50 < received, "{beside} beside {received}");
 }
 
 #[test]
@@ -170,6 +203,9 @@ impl Tables {
         self.connection
             .execute_batch("PRAGMA query_only = ON")
             .unwrap();
+        if let Some(frames) = &mut self.frames {
+            frames.refuse_writes();
+        }
     }
 }
 
@@ -193,11 +229,13 @@ fn what_peers_may_forget_is_on_disk_first() {
     assert_eq!(synchronous(&journal), 2);
     drop(journal);
     let journal = Journal::open(folder.path()).unwrap();
-    let begun = begin(&journal, &NAME, None).unwrap();
+    begin(&journal, &NAME, None).unwrap();
     assert_eq!(synchronous(&journal), 1);
+    assert!(!journal.call(|tables| Ok(tables.is_durable())).unwrap());
     journal.make_durable().unwrap();
-    journal.put(begun.id, 1, Way::Sent, 0, b"a seal").unwrap();
+    journal.mark(1, 0, b"a seal").unwrap();
     assert_eq!(synchronous(&journal), 2);
+    assert!(journal.call(|tables| Ok(tables.is_durable())).unwrap());
 }
 
 #[test]
@@ -230,8 +268,12 @@ fn nothing_secret_outlives_a_run() {
         let seed: [u8; 32] = std::array::from_fn(|place| place as u8 + 100);
         let begun = begin(&journal, &NAME, Some(&Seed::new(seed))).unwrap();
         let frame = b"a frame that nobody should find".repeat(300);
-        journal.put(begun.id, 1, Way::Sent, 0, &frame).unwrap();
-        journal.put(begun.id, 1, Way::Received, 0, &frame).unwrap();
+        journal.mark(1, 0, &frame).unwrap();
+        journal.put(1, &frame).unwrap();
+        let id = begun.id;
+        let wait = move |tables: &mut Tables| tables.put_waiting(id, 1, 0, &frame);
+        journal.call(wait).unwrap();
+        journal.keep_opening(id, b"nobody should").unwrap();
         // Sealed while the run lasts: nobody reads it without the site's key.
         assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
         if abandon {
@@ -249,7 +291,64 @@ fn nothing_secret_outlives_a_run() {
             assert!(matches!(given_up, Err(JournalError::Over { run: 1 })));
         }
         assert!(!holds(folder.path(), &seed) && !holds(folder.path(), b"nobody should"));
+        assert!(contents(folder.path()).len() < 200_000);
+        for file in ["run-1.frames", "run-1.waiting"] {
+            assert!(!folder.path().join(file).exists(), "{file}");
+        }
     }
+}
+
+/// A process that was killed before it could wipe: the next one does.
+#[test]
+fn files_of_runs_that_are_over_are_wiped_when_the_journal_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let begun = begin(&journal, &NAME, None).unwrap();
+    journal.put(1, b"received").unwrap();
+    let file = folder.path().join("run-1.frames");
+    let kept = std::fs::read(&file).unwrap();
+    journal.finish(begun.id, &[9; 32]).unwrap();
+    drop(journal);
+    let waiting = folder.path().join("run-1.waiting");
+    std::fs::write(&file, &kept).unwrap();
+    std::fs::write(&waiting, &kept).unwrap();
+    // Of others, nothing is touched.
+    let other = folder.path().join("run-x.frames");
+    std::fs::write(&other, b"not a file of the journal").unwrap();
+    Journal::open(folder.path()).unwrap();
+    assert!(!file.exists() && !waiting.exists() && other.exists());
+}
+
+/// Frames that wait for a peer are there until the peer has them, and then their room is given back.
+#[test]
+fn frames_wait_on_disk_until_the_peer_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(folder.path()).unwrap();
+    let run = begin(&journal, &NAME, None).unwrap().id;
+    let size = || {
+        std::fs::metadata(folder.path().join("run-1.waiting"))
+            .unwrap()
+            .len()
+    };
+    journal
+        .call(move |tables| {
+            for number in 3..6 {
+                tables.put_waiting(run, 1, number, &[number as u8; 1000])?;
+            }
+            tables.put_waiting(run, 2, 3, b"another peer's")?;
+            assert_eq!(tables.waiting(1, 4)?.unwrap(), [4; 1000]);
+            assert_eq!(tables.waiting(1, 2)?, None);
+            tables.forget_waiting(1, 5)?;
+            assert_eq!(tables.waiting(1, 4)?, None);
+            assert_eq!(tables.waiting(1, 5)?.unwrap(), [5; 1000]);
+            tables.forget_waiting(1, 9)?;
+            assert_eq!(tables.waiting(2, 3)?.unwrap(), b"another peer's");
+            Ok(())
+        })
+        .unwrap();
+    assert!(size() > 3000);
+    journal.call(|tables| tables.forget_waiting(2, 4)).unwrap();
+    assert_eq!(size(), 0);
 }
 
 #[test]
@@ -296,8 +395,8 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
     let begun = journal
         .begin_here(&NAME, &secret(), Some(&seed), keep)
         .unwrap();
-    let put = |number| journal.put(begun.id, 1, Way::Sent, number, b"said");
-    put(0).unwrap();
+    journal.put(1, b"said").unwrap();
+    journal.keep_opening(begun.id, b"opened").unwrap();
     journal.finish(begun.id, &[3; 32]).unwrap();
     assert!(matches!(
         begin(&journal, &NAME, None),
@@ -306,7 +405,10 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
     let kept = |journal: &Journal, secret: &Secret| journal.kept_here(NAME.study, 1, secret);
     let (name, again, is_over) = kept(&journal, &secret()).unwrap();
     assert_eq!((name, *again.seed, is_over), (NAME, [8; 32], true));
-    assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
+    assert_eq!(journal.get(1, 0).unwrap(), b"said");
+    let id = again.id;
+    let opening = move |tables: &mut Tables| tables.opening(id);
+    assert_eq!(journal.call(opening).unwrap().unwrap(), b"opened");
     let other = kept(&journal, &Secret::from_bytes(&[7; 32]));
     assert!(matches!(other, Err(JournalError::Sealed { .. })));
     let now = SystemTime::now();
@@ -319,7 +421,7 @@ fn what_an_audit_needs_stays_for_its_time_and_goes_then() {
         .unwrap();
     let gone = kept(&journal, &secret());
     assert!(matches!(gone, Err(JournalError::NotKept { run: 1 })));
-    assert_eq!(journal.count(begun.id, 1, Way::Sent).unwrap(), 0);
+    assert!(!folder.path().join("run-1.frames").exists());
     let unknown = journal.kept_here(NAME.study, 9, &secret());
     assert!(matches!(unknown, Err(JournalError::NoRun { .. })));
 }
@@ -330,19 +432,19 @@ fn a_run_that_is_given_up_is_kept_for_audits_too() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
     let keep = Duration::from_secs(60);
-    let begun = journal.begin_here(&NAME, &secret(), None, keep).unwrap();
-    journal.put(begun.id, 1, Way::Sent, 0, b"said").unwrap();
+    journal.begin_here(&NAME, &secret(), None, keep).unwrap();
+    journal.put(1, b"said").unwrap();
     journal.abandon(NAME.study, 1).unwrap();
-    let (_, again, is_over) = journal.kept_here(NAME.study, 1, &secret()).unwrap();
+    let (_, _, is_over) = journal.kept_here(NAME.study, 1, &secret()).unwrap();
     assert!(!is_over);
-    assert_eq!(journal.get(again.id, 1, Way::Sent, 0).unwrap(), b"said");
+    assert_eq!(journal.get(1, 0).unwrap(), b"said");
 }
 
 #[test]
 fn a_journal_of_another_version_is_refused_and_both_are_named() {
     let folder = tempfile::tempdir().unwrap();
     drop(Journal::open(folder.path()).unwrap());
-    for found in [0, 1, 99] {
+    for found in [0, 2, 99] {
         let file = Connection::open(folder.path().join("journal.sqlite")).unwrap();
         file.execute_batch(&format!("PRAGMA user_version = {found}"))
             .unwrap();
@@ -462,10 +564,10 @@ async fn a_panic_while_writing_is_an_error_of_the_journal() {
     assert!(journal.call(panicking).is_err());
     // An answer that nobody can hear, and one that panics, change nothing either.
     journal.post(|_| Ok(()), |_| panic!("a mistake"));
-    drop(journal.ask(move |tables| tables.put(run, 1, Way::Sent, 9, b"not asked for")));
-    journal.put(run, 1, Way::Sent, 0, b"said").unwrap();
-    assert_eq!(journal.get(run, 1, Way::Sent, 0).unwrap(), b"said");
-    assert_eq!(journal.count(run, 1, Way::Sent).unwrap(), 1);
+    drop(journal.ask(move |tables| tables.put(1, b"not asked for")));
+    journal.put(1, b"said").unwrap();
+    assert_eq!(journal.get(1, 0).unwrap(), b"said");
+    assert_eq!(journal.counts(1), (0, 1));
 }
 
 /// What was asked for is done before the journal is gone, also if nobody waits for it.
@@ -473,16 +575,14 @@ async fn a_panic_while_writing_is_an_error_of_the_journal() {
 fn what_was_asked_for_is_there_when_the_journal_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(folder.path()).unwrap();
-    let run = begin(&journal, &NAME, None).unwrap().id;
-    for number in 0..200 {
-        journal.post(
-            move |tables| tables.put(run, 1, Way::Sent, number, &[7; 100]),
-            |_| (),
-        );
+    begin(&journal, &NAME, None).unwrap();
+    for _ in 0..200 {
+        journal.post(|tables| tables.put(1, &[7; 100]), |_| ());
     }
     drop(journal);
     let journal = Journal::open(folder.path()).unwrap();
-    assert_eq!(journal.count(run, 1, Way::Sent).unwrap(), 200);
+    begin(&journal, &NAME, None).unwrap();
+    assert_eq!(journal.counts(1), (0, 200));
 }
 
 /// What a full disk says reaches who asked, with the file and the step.
@@ -497,10 +597,28 @@ fn a_file_that_refuses_is_named() {
             Ok(())
         })
         .unwrap();
-    let refused = journal.put(begun.id, 1, Way::Sent, 0, b"said").unwrap_err();
-    let JournalError::Failed { file, step, .. } = refused else {
-        panic!("{refused}");
-    };
-    assert!(file.ends_with("journal.sqlite"), "{file}");
-    assert_eq!(step, "a frame cannot be kept");
+    for (refused, name, what) in [
+        (
+            journal.put(1, b"said"),
+            "run-1.frames",
+            "a frame cannot be kept",
+        ),
+        (
+            journal.mark(1, 0, b"said").map(|_| ()),
+            "run-1.frames",
+            "a frame cannot be kept",
+        ),
+        (
+            journal.finish(begun.id, &[0; 32]),
+            "journal.sqlite",
+            "a run cannot be ended",
+        ),
+    ] {
+        let refused = refused.unwrap_err();
+        let JournalError::Failed { file, step, .. } = refused else {
+            panic!("{refused}");
+        };
+        assert!(file.ends_with(name), "{file}");
+        assert_eq!(step, what);
+    }
 }

@@ -50,6 +50,14 @@ pub enum LineError {
         /// The peer.
         peer: String,
     },
+    /// A peer lacks what it has confirmed.
+    #[error(
+        "`{peer}` lacks messages that it had confirmed, which nobody keeps any more: its journal is an old copy, or was lost in part\nhint: have that site bring its latest journal back, or give the run up everywhere with hedgerow run --abandon"
+    )]
+    Lacks {
+        /// The peer.
+        peer: String,
+    },
     /// This site computes another frame than before the restart.
     #[error(
         "frame {number} to `{peer}` is not the one that was sent before the restart\nhint: the program, the study or the rows have changed since the run began; bring them back, or give the run up with hedgerow run --abandon"
@@ -77,6 +85,7 @@ pub(super) fn as_network_error(failure: &LineError) -> NetworkError {
         LineError::Ended { .. }
         | LineError::GivenUp { .. }
         | LineError::Over { .. }
+        | LineError::Lacks { .. }
         | LineError::Stopped => NetworkError::Closed,
         LineError::Diverged { .. } => NetworkError::Failed {
             kind: std::io::ErrorKind::InvalidData,

@@ -21,6 +21,8 @@ pub struct Limits {
     pub first_pause: Duration,
     /// Longest pause between attempts to connect.
     pub longest_pause: Duration,
+    /// Frames that came are gathered for this long before they are brought to disk and confirmed.
+    pub gather: Duration,
     /// Connections of strangers, who have not proven a key, at a time.
     pub strangers: usize,
 }
@@ -36,6 +38,7 @@ impl Limits {
             idle: Duration::from_secs(20),
             first_pause: Duration::from_millis(20),
             longest_pause: Duration::from_secs(5),
+            gather: Duration::from_millis(20),
             strangers: STRANGERS,
         }
     }

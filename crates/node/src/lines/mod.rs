@@ -1,11 +1,16 @@
 //! A site's lines to its peers as a run sees them: numbered frames, through the journal.
 //!
-//! [`Lines`] is the `Network` of a run. A frame that it sends is in the journal before a connection may
-//! take it; a frame that it receives was put into the journal by a connection first. The journal is the
-//! queue, so that there is one truth: this module holds numbers (`books`), which the journal's thread
-//! changes when a frame is kept, and the last few frames, to be at hand (`fresh`). Nobody locks them
-//! while the disk is at work. Connections come and go (see `connect`), and a run does not notice unless
-//! a peer is gone for longer than this site's patience.
+//! [`Lines`] is the `Network` of a run. A frame that it sends is marked in the journal before a connection
+//! may take it, and stays in memory until the peer confirms it (`unseen`); a frame that it receives was
+//! put into the journal by a connection first, and is confirmed once it is on disk for good (`sync`).
+//! This module holds numbers (`books`), which the journal's thread changes when a frame is kept, and the
+//! last few frames received, to be at hand (`fresh`). Nobody locks them while the disk is at work.
+//! Connections come and go (see `connect`), and a run does not notice unless a peer is gone for longer
+//! than this site's patience.
+//!
+//! There is room for 128 MiB of frames that peers have not confirmed. Beyond that, whoever sends waits
+//! while peers confirm; where they do not, frames wait on disk: never is memory without bounds, and
+//! never do two sites wait for each other.
 //!
 //! # Discloses
 //! Nothing.
@@ -16,10 +21,13 @@ mod fresh;
 mod limits;
 mod patience;
 mod peer;
+mod sending;
+mod sync;
+mod unseen;
 
 use std::future::Future as _;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, MutexGuard, mpsc};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -28,9 +36,9 @@ use hedgerow_smc::{Network, Site};
 use tokio::sync::{Notify, oneshot};
 
 use crate::agreement::StudyHash;
-use crate::journal::{Journal, JournalError, Way};
+use crate::journal::{Journal, JournalError, Written};
 use crate::message::{End, Reason};
-use books::{Books, Kept, State};
+use books::{Books, State};
 pub use error::LineError;
 use error::as_network_error;
 pub use limits::Limits;
@@ -48,6 +56,8 @@ pub(crate) struct Shared {
     names: Vec<String>,
     journal: Arc<Journal>,
     run: i64,
+    /// The file of the run's frames.
+    written: Written,
     limits: Limits,
     books: Arc<Books>,
 }
@@ -62,14 +72,17 @@ impl Shared {
     ) -> Result<Self, JournalError> {
         // There are at most 250 sites.
         let sites = names.len() as u16;
-        let peers = journal.ask(move |tables| {
-            (0..sites)
+        let found = journal.ask(move |tables| {
+            let peers: Result<_, JournalError> = (0..sites)
                 .map(|peer| Peer::new(tables, run, peer))
-                .collect()
+                .collect();
+            Ok((peers?, tables.written()?))
         });
+        let (peers, written) = found.await?;
         Ok(Self {
             me,
-            books: Arc::new(Books::new(peers.await?)),
+            books: Arc::new(Books::new(peers)),
+            written,
             names,
             journal,
             run,
@@ -99,65 +112,10 @@ impl Shared {
         self.books.lock()
     }
 
-    /// Sends a frame, or sees that it equals the frame that was sent before a restart. The frame is in
-    /// the journal when this returns, so only the protocol's own thread may call this.
-    pub(crate) fn send(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
-        let (answer, answered) = mpsc::sync_channel(1);
-        self.keep_sent(to, frame, move |kept| {
-            let _ = answer.send(kept);
-        });
-        answered.recv().unwrap_or_else(|_| Err(self.failed()))
-    }
-
-    /// The same for tasks.
-    pub(crate) async fn send_on(&self, to: u16, frame: Vec<u8>) -> Result<(), NetworkError> {
-        let (answer, answered) = oneshot::channel();
-        self.keep_sent(to, frame, move |kept| {
-            let _ = answer.send(kept);
-        });
-        answered.await.unwrap_or_else(|_| Err(self.failed()))
-    }
-
     /// Why nothing is sent or received any more.
     fn failed(&self) -> NetworkError {
         let failure = self.failure();
         as_network_error(failure.as_ref().unwrap_or(&LineError::Stopped))
-    }
-
-    /// Has a frame of this site kept; a frame that was sent before a restart is compared with the kept
-    /// one.
-    fn keep_sent(
-        &self,
-        to: u16,
-        frame: Vec<u8>,
-        then: impl FnOnce(Result<(), NetworkError>) + Send + 'static,
-    ) {
-        let (number, is_known) = {
-            let state = self.lock();
-            if let Some(failure) = &state.failure {
-                let error = as_network_error(failure);
-                drop(state);
-                return then(Err(error));
-            }
-            let peer = &state.peers[usize::from(to)];
-            (peer.made, peer.made < peer.sent)
-        };
-        let (run, books, name) = (self.run, Arc::clone(&self.books), self.name(to).to_owned());
-        self.journal.post(
-            move |tables| {
-                if is_known {
-                    let before = tables.get(run, to, Way::Sent, number)?;
-                    return Ok(if before == frame {
-                        Kept::Known
-                    } else {
-                        Kept::Other
-                    });
-                }
-                tables.put(run, to, Way::Sent, number, &frame)?;
-                Ok(Kept::New(frame))
-            },
-            move |kept| then(books.sent((to, name), number, kept)),
-        );
     }
 
     /// The next frame from a peer, if it has arrived.
@@ -173,14 +131,14 @@ impl Shared {
         let giver = state.giver();
         let peer = &mut state.peers[usize::from(from)];
         if peer.taken < peer.received {
-            let (run, number) = (self.run, peer.taken);
+            let number = peer.taken;
             let read = match peer.fresh_received.take(number) {
                 Some(frame) => Ok(frame),
                 None => {
                     let reading = peer.reading.get_or_insert_with(|| {
                         let (answer, answered) = oneshot::channel();
                         self.journal.post(
-                            move |tables| tables.get(run, from, Way::Received, number),
+                            move |tables| tables.get(from, number),
                             move |frame| {
                                 let _ = answer.send(frame);
                             },
@@ -236,24 +194,24 @@ impl Shared {
         if number > self.due(from) {
             return false;
         }
-        let (run, books) = (self.run, Arc::clone(&self.books));
-        let (due, kept) = (Arc::clone(&books), oneshot::channel());
+        let books = Arc::clone(&self.books);
+        let (due, (done, kept)) = (Arc::clone(&books), oneshot::channel());
         self.journal.post(
             move |tables| {
                 // Another connection may have brought the frame meanwhile.
                 if !due.is_due(from, number) {
-                    return Ok(None);
+                    return Ok((None, false));
                 }
-                tables.put(run, from, Way::Received, number, &frame)?;
-                Ok(Some(frame))
+                tables.put(from, &frame)?;
+                Ok((Some(frame), tables.is_durable()))
             },
-            move |frame| {
-                books.received(from, frame);
-                let _ = kept.0.send(());
+            move |kept| {
+                let is_durable = kept.as_ref().is_ok_and(|(_, is_durable)| *is_durable);
+                books.received(from, kept.map(|(frame, _)| frame), is_durable);
+                let _ = done.send(());
             },
         );
-        let _ = kept.1.await;
-        self.books.outgoing[usize::from(from)].notify_one();
+        let _ = kept.await;
         true
     }
 
@@ -264,20 +222,6 @@ impl Shared {
         let state = self.lock();
         let peer = &state.peers[usize::from(peer)];
         peer.ahead >= MOST_AHEAD || peer.taken < peer.replayed
-    }
-
-    /// A peer says that it has all frames below a number; `false` where this site has sent fewer.
-    pub(crate) fn seen(&self, by: u16, next: u64) -> bool {
-        let mut state = self.lock();
-        let peer = &mut state.peers[usize::from(by)];
-        // A peer may greet with a higher number than this site has, where a power cut took this site's
-        // last frames; they follow again.
-        if next > peer.sent.max(peer.seen) {
-            return false;
-        }
-        peer.seen = peer.seen.max(next);
-        self.books.changed.notify_waiters();
-        true
     }
 
     /// A peer says that its part has ended without a release.
@@ -314,15 +258,9 @@ impl Shared {
         ended.await.ok().flatten()
     }
 
-    /// A connection to a peer is ready. A connection that takes over ends an older one; any other is of
-    /// no use while a connection exists. Returns the connection's number and the receiver that tells it
-    /// to end.
-    pub(crate) fn connected(
-        &self,
-        to: u16,
-        seen: u64,
-        takes_over: bool,
-    ) -> Option<(u64, oneshot::Receiver<()>)> {
+    /// A connection to a peer is ready, and the peer expects the frame `next`. A connection that takes
+    /// over ends an older one; any other is of no use while a connection exists.
+    pub(crate) fn connected(&self, to: u16, next: u64, takes_over: bool) -> Option<Ready> {
         let mut state = self.lock();
         let peer = &mut state.peers[usize::from(to)];
         if peer.connection.is_some() && !takes_over {
@@ -334,11 +272,27 @@ impl Shared {
         peer.last = None;
         // What the peer said of its end belongs to the peer's earlier process.
         peer.ended = None;
-        peer.seen = peer.seen.max(seen);
+        peer.greeted = peer.greeted.max(next);
         if let Some((_, since)) = &mut peer.waiting {
             *since = Instant::now();
         }
-        Some((peer.connections, ended))
+        let mut ready = Ready {
+            number: peer.connections,
+            ended,
+            cursor: next,
+        };
+        let first = peer.unseen.first();
+        if next < first {
+            // A greeting may be older than what the peer confirmed on another connection meanwhile.
+            let handshake = self.limits.handshake.saturating_mul(2);
+            if peer.confirmed.is_some_and(|at| at.elapsed() <= handshake) {
+                ready.cursor = first;
+            } else {
+                let peer = self.name(to).to_owned();
+                state.fail(LineError::Lacks { peer });
+            }
+        }
+        Some(ready)
     }
 
     /// A connection has ended.
@@ -360,35 +314,6 @@ impl Shared {
     /// The number of the next frame that is due from a peer.
     pub(crate) fn due(&self, from: u16) -> u64 {
         self.lock().peers[usize::from(from)].received
-    }
-
-    /// What a connection may send next, given what it has sent.
-    pub(crate) async fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
-        {
-            let mut state = self.lock();
-            let end = state.end;
-            let peer = &mut state.peers[usize::from(to)];
-            if cursor >= peer.sent {
-                if told < peer.received {
-                    return Saying::Seen(peer.received);
-                }
-                return end.map_or(Saying::Nothing, Saying::Ended);
-            }
-            if let Some(frame) = peer.fresh_sent.take(cursor) {
-                return Saying::Frame(frame);
-            }
-        }
-        let run = self.run;
-        let frame = self
-            .journal
-            .ask(move |tables| tables.get(run, to, Way::Sent, cursor));
-        match frame.await {
-            Ok(bytes) => Saying::Frame(bytes),
-            Err(error) => {
-                self.journal_failed(&error);
-                Saying::Nothing
-            }
-        }
     }
 
     /// A peer was told, down to the line, that all frames below a number are here.
@@ -462,6 +387,15 @@ impl Shared {
             }
         }
     }
+}
+
+/// A connection that may be used.
+pub(crate) struct Ready {
+    pub(crate) number: u64,
+    /// Tells the connection to end.
+    pub(crate) ended: oneshot::Receiver<()>,
+    /// The frame that the connection sends first.
+    pub(crate) cursor: u64,
 }
 
 /// What a connection may send next.

@@ -24,7 +24,7 @@ use crate::agreement::StudyHash;
 
 /// The version of what this site says.
 pub(crate) const VERSION: Version = Version {
-    language: 3,
+    language: 4,
     frames: wire::VERSION,
 };
 /// How every greeting begins, whatever its version.
@@ -66,7 +66,7 @@ pub(crate) enum Message {
     Refused(Reason),
     /// A frame of the run by its number on this link.
     Frame { number: u64, bytes: Vec<u8> },
-    /// All frames below this number have arrived and are kept.
+    /// All frames below this number are on disk for good: whoever sent them may forget them.
     Seen { next: u64 },
     /// Nothing, but the line is alive.
     Alive,

@@ -52,7 +52,7 @@ async fn audited(world: &World, place: usize, rows: [u8; 32]) -> Outcome {
         allowed: vec![String::from("answers")],
         most_records: u64::MAX,
     };
-    let turns = world.turns;
+    let turns = (world.turns, world.wide);
     let outcome = audit::<_, Error, _>(&journal, &case, |mut party, _| async move {
         let learned = protocol(&mut party, turns, Lie::default(), None).await?;
         Ok(done(learned, &party, ""))

@@ -187,7 +187,7 @@ pub(super) async fn connect(address: &str) -> TcpStream {
 pub(super) fn opening(kind: u8) -> Vec<u8> {
     let mut body = vec![kind];
     body.extend(b"hedgerow");
-    body.extend([3, hedgerow_smc::wire::VERSION]);
+    body.extend([4, hedgerow_smc::wire::VERSION]);
     body
 }
 

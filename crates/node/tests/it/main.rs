@@ -9,6 +9,7 @@ mod attacks;
 mod audit;
 mod flood;
 mod impostor;
+mod journal;
 mod memory;
 mod postgres;
 mod proxy;

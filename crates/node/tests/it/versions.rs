@@ -23,7 +23,7 @@ fn of_version(language: u8, frames: u8, rest: &[u8]) -> Vec<u8> {
 fn names_both(language: u8, frames: u8) -> String {
     let own = hedgerow_smc::wire::VERSION;
     format!(
-        "speaks version 3.{own} of what hedgerow says between sites, the other {language}.{frames};"
+        "speaks version 4.{own} of what hedgerow says between sites, the other {language}.{frames};"
     )
 }
 
@@ -36,10 +36,10 @@ fn a_caller_of_another_version_is_told_this_one_and_both_are_named() {
         let own = hedgerow_smc::wire::VERSION;
         // The version before this one, later ones that say more or less, and other frames.
         let cases = [
-            (2, 0, &[7; 48][..]),
-            (4, own, &[]),
+            (3, 0, &[7; 48][..]),
+            (5, own, &[]),
             (9, 4, &[8; 2000]),
-            (3, own + 1, &[9; 48]),
+            (4, own + 1, &[9; 48]),
         ];
         for (language, frames, rest) in cases {
             let say = of_version(language, frames, rest);
@@ -50,11 +50,11 @@ fn a_caller_of_another_version_is_told_this_one_and_both_are_named() {
             world.until_said(1, &words, 1).await;
         }
         // So is one that does not take its part, in words of another version.
-        let mut declined = of_version(4, 1, &[5; 30]);
+        let mut declined = of_version(5, 1, &[5; 30]);
         declined[4] = 6;
         let heard = hear(&world.listening[1], &peer, &declined).await;
         assert_eq!(heard, framed(&opening(0)));
-        world.until_said(1, &names_both(4, 1), 1).await;
+        world.until_said(1, &names_both(5, 1), 1).await;
         site.abort();
     });
 }

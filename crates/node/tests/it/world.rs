@@ -49,7 +49,7 @@ impl Lie {
 /// A protocol with every kind of step: sums, comparisons, a search.
 pub(crate) async fn protocol(
     party: &mut Party,
-    turns: u64,
+    (turns, wide): (u64, usize),
     lie: Lie,
     most: Option<u64>,
 ) -> Result<Learned, Error> {
@@ -78,6 +78,14 @@ pub(crate) async fn protocol(
         let at_most = |_: usize, bound: u64| u64::from(own <= bound);
         party.kth(TEST, 10, &question, at_most, &mut answer).await?;
         kth.extend(answer);
+        if wide > 0 {
+            let mut counts = vec![me; wide];
+            party.sum(TEST, &mut counts).await?;
+            let mut large = vec![false; wide / 10];
+            let (own, least) = (vec![me; wide / 10], vec![2; wide / 10]);
+            party.at_least(TEST, 100, &own, &least, &mut large).await?;
+            sums.push(counts.iter().sum());
+        }
     }
     let ledger = party.ledger().head();
     let traffic = party.traffic();
@@ -110,6 +118,8 @@ pub(crate) struct World {
     pub(crate) ways: Vec<Vec<String>>,
     pub(crate) limits: Limits,
     pub(crate) turns: u64,
+    /// Counters in one more sum and comparison of each turn.
+    pub(crate) wide: usize,
     /// What happened, by site.
     pub(crate) events: Mutex<Vec<(usize, Event)>>,
 }
@@ -170,6 +180,7 @@ impl World {
             listening,
             limits,
             turns: 6,
+            wide: 0,
             events: Mutex::new(Vec::new()),
         }
     }
@@ -184,7 +195,7 @@ impl World {
 
     /// What the sites learn over the memory network.
     pub(crate) fn in_memory(&self) -> Vec<Learned> {
-        let turns = self.turns;
+        let turns = (self.turns, self.wide);
         let simulation = hedgerow_smc::memory::Simulation::new(self.sites(), 7);
         simulation
             .run(|mut party| async move { protocol(&mut party, turns, Lie::default(), None).await })
@@ -247,7 +258,7 @@ impl World {
         };
         let told = |error: RunError<Error>| error.to_string();
         let run = Run::start(setup, journal, listener).await.map_err(told)?;
-        let (turns, lie, most) = (self.turns, odd.lie, odd.most);
+        let (turns, lie, most) = ((self.turns, self.wide), odd.lie, odd.most);
         let part = run
             .part(
                 move |mut party, _| async move {

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use hedgerow_data::files::{Others, read_table};
 use hedgerow_data::{Role, Study};
+use hedgerow_node::identity::Secret;
+use hedgerow_node::journal::Journal;
 
 use super::{SITES, Shape, Site, USUAL, prepared, progress, simulate, start_all};
 
@@ -111,15 +113,19 @@ pub(super) fn leak<'a>(bytes: &[u8], forms: &'a [Form]) -> Option<&'a Form> {
     forms.find(|(_, form)| memchr::memmem::find(bytes, form).is_some())
 }
 
-/// All frames that a site has sent, one after the other.
-pub(super) fn sent(folder: &Path, site: &str) -> Vec<u8> {
-    let journal = folder.join(format!("{site}-data/journal.sqlite"));
-    let connection = rusqlite::Connection::open(journal).unwrap();
-    let mut statement = connection
-        .prepare("SELECT bytes FROM frame WHERE sent = 1 ORDER BY peer, number")
-        .unwrap();
-    let frames = statement.query_map([], |row| row.get::<_, Vec<u8>>(0));
-    frames.unwrap().flat_map(Result::unwrap).collect()
+/// All frames of a site that its peers have received, one after the other, as the peers open them.
+pub(super) fn sent(folder: &Path, names: &[&str], site: &str) -> Vec<u8> {
+    let place = names.iter().position(|name| *name == site).unwrap();
+    let peers = names.iter().filter(|name| **name != site);
+    let frames = peers.flat_map(|peer| {
+        let data = folder.join(format!("{peer}-data"));
+        let entry = &Journal::look(&data).unwrap()[0];
+        let run = (entry.study, entry.number);
+        let secret = Secret::open(&folder.join(format!("{peer}.key"))).unwrap();
+        let journal = Journal::open(&data).unwrap();
+        journal.received(run, &secret, place as u16).unwrap()
+    });
+    frames.flatten().collect()
 }
 
 /// Runs a study to the signatures and not to its end, where the journal would forget.
@@ -136,7 +142,14 @@ pub(super) fn run_to_the_seals(path: &Path, names: &[&str], messages: u64) -> Ve
         }
         std::fs::create_dir(path.join(format!("{name}-data/release-1"))).unwrap();
     }
-    while names.iter().map(|name| progress(path, name).1).sum::<u64>() < expected {
+    let received = |name: &&str| -> u64 {
+        let entries = Journal::look(&path.join(format!("{name}-data"))).unwrap();
+        entries[0].frames.iter().map(|frames| frames.2).sum()
+    };
+    // What is received is whole once everybody has the others' seals.
+    while names.iter().map(|name| progress(path, name).1).sum::<u64>() < expected
+        || names.iter().map(received).sum::<u64>() < expected
+    {
         let said: Vec<String> = running.iter().map(Site::said).collect();
         assert!(started.elapsed() < Duration::from_secs(100), "{said:?}");
         std::thread::sleep(Duration::from_millis(20));
@@ -164,7 +177,7 @@ fn nothing_leaks(shape: &Shape) {
     let mut all = Vec::new();
     for (name, site) in SITES.iter().zip(&running) {
         let forms = raw_forms(path, name);
-        let frames = sent(path, name);
+        let frames = sent(path, &SITES, name);
         assert_eq!(leak(&frames, &forms), None, "in the frames of {name}");
         let mut said = site.said().into_bytes();
         said.extend(std::fs::read(path.join(format!("{name}-0.out"))).unwrap());

@@ -385,7 +385,7 @@ fn nothing_raw_leaves_an_institution() {
         let running = run_to_the_seals(path, &INSTITUTIONS, messages);
         for (place, (name, site)) in INSTITUTIONS.iter().zip(&running).enumerate() {
             let forms = raw_forms(path, place);
-            let frames = sent(path, name);
+            let frames = sent(path, &INSTITUTIONS, name);
             assert!(frames.len() > 10_000);
             assert_eq!(leak(&frames, &forms), None, "{algorithm}: frames of {name}");
             let mut said = site.said().into_bytes();
