@@ -11,7 +11,7 @@ use super::quick::Quick;
 
 /// The least and the greatest number of clusters in a group.
 const LEAST: u64 = 2;
-const GREATEST: u64 = 5;
+const GREATEST: u64 = 4;
 /// Clusters of a group in which one is opened.
 const WIDE: usize = 10;
 /// Clusters of a window.

@@ -106,5 +106,5 @@ fn partner(
 
 /// What a record costs by itself.
 fn alone_cost(pool: &Pool<'_>, place: Place) -> u64 {
-    pool.quick.cost(&pool.quick.closure(pool.row(place)))
+    pool.quick.cost(pool.quick.closure(pool.row(place)))
 }

@@ -33,9 +33,9 @@ const PASSES: u32 = 45;
 /// How often people are told of the loss, for each run.
 const TOLD: u64 = 40;
 /// By how much a group may become worse at the beginning: by the mean loss of so many records, for each record
-/// that a cluster must have, at an effort of one. It grows with the root of the effort: a longer search can
-/// afford to go further astray.
-const THRESHOLD: f64 = 0.1;
+/// that a cluster must have, at an effort of one. It grows with the third root of the effort: a longer search
+/// can afford to go further astray.
+const THRESHOLD: f64 = 0.2;
 /// The most that this becomes.
 const GREATEST_THRESHOLD: f64 = 1.0;
 
@@ -77,7 +77,7 @@ fn best(quick: &Quick<'_>, seed: &Seed, step: &mut impl FnMut(Phase, usize, u64)
         let mean = loss(&clusters) as f64 / quick.records().max(1) as f64;
         // Where time ends the search, by the passes so far.
         let efforts = ((pass + 1) as f64 / used.max(1.0 / passes as f64)) / f64::from(PASSES);
-        let worse = (THRESHOLD * efforts.sqrt()).min(GREATEST_THRESHOLD) * quick.k() as f64;
+        let worse = (THRESHOLD * efforts.cbrt()).min(GREATEST_THRESHOLD) * quick.k() as f64;
         let threshold = (mean * worse * (1.0 - used)) as u64;
         let pass_seed = seed.derive("clusters of one site", pass);
         let kind = match pass % 2 {

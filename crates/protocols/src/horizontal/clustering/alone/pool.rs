@@ -22,6 +22,8 @@ pub(super) struct Held {
     pub(super) members: Vec<Place>,
     pub(super) cost: u64,
     closure: Vec<u64>,
+    /// The closure that comes, while the closure changes.
+    next: Vec<u64>,
     counts: Vec<u64>,
     /// What the cluster costs with each record of the pool.
     joined: Vec<u64>,
@@ -81,6 +83,7 @@ impl<'p> Pool<'p> {
         Held {
             members,
             cost: self.quick.cost(&closure),
+            next: closure.clone(),
             closure,
             counts,
             joined,
@@ -127,32 +130,47 @@ impl Held {
     }
 
     pub(super) fn add(&mut self, pool: &Pool<'_>, place: Place) {
-        let mut closure = self.closure.clone();
-        pool.quick.join(&mut closure, pool.row(place));
+        self.next.copy_from_slice(&self.closure);
+        pool.quick.join(&mut self.next, pool.row(place));
         self.members.push(place);
         self.count(pool, (None, Some(place)));
-        self.set_closure(pool, &closure);
+        self.change_closure(pool, self.joined_cost(place));
     }
 
     /// Takes the record at an index out; closures without records are known.
     pub(super) fn take(&mut self, pool: &Pool<'_>, index: usize) -> Place {
+        let cost = self.cost_without(index);
+        self.next_without(pool, index);
         let place = self.members.swap_remove(index);
         self.count(pool, (Some(place), None));
-        let closure = self.closure_without(pool, index).to_vec();
-        self.set_closure(pool, &closure);
+        self.change_closure(pool, cost);
         place
     }
 
     /// Puts a record where another one is; closures without records are known.
     pub(super) fn replace(&mut self, pool: &Pool<'_>, index: usize, instead: Place) {
-        let mut closure = match self.members.len() {
-            1 => pool.quick.closure(pool.row(instead)),
-            _ => self.closure_without(pool, index).to_vec(),
+        let cost = match self.members.len() {
+            1 => {
+                let own = pool.quick.closure(pool.row(instead));
+                self.next.copy_from_slice(own);
+                pool.quick.cost(own)
+            }
+            _ => {
+                self.next_without(pool, index);
+                pool.quick.join(&mut self.next, pool.row(instead));
+                self.cost_instead(pool, index, instead)
+            }
         };
-        pool.quick.join(&mut closure, pool.row(instead));
         let gone = std::mem::replace(&mut self.members[index], instead);
         self.count(pool, (Some(gone), Some(instead)));
-        self.set_closure(pool, &closure);
+        self.change_closure(pool, cost);
+    }
+
+    /// Makes the closure without the record at an index the one that comes.
+    fn next_without(&mut self, pool: &Pool<'_>, index: usize) {
+        let width = pool.quick.shapes().width();
+        let without = &self.without.closures[index * width..(index + 1) * width];
+        self.next.copy_from_slice(without);
     }
 
     fn count(&mut self, pool: &Pool<'_>, (gone, come): (Option<Place>, Option<Place>)) {
@@ -170,18 +188,20 @@ impl Held {
         gone.for_each(|value| self.counts[*value as usize] -= 1);
     }
 
-    fn set_closure(&mut self, pool: &Pool<'_>, closure: &[u64]) {
+    /// Takes the closure that comes, of this cost.
+    fn change_closure(&mut self, pool: &Pool<'_>, cost: u64) {
+        debug_assert_eq!(cost, pool.quick.cost(&self.next));
         self.without.is_known = false;
         for attribute in 0..pool.quick.shapes().attributes() {
-            if pool.quick.differ(attribute, &self.closure, closure) {
-                let both = (&self.closure[..], closure);
+            if pool.quick.differ(attribute, &self.closure, &self.next) {
+                let both = (&self.closure[..], &self.next[..]);
                 let entries = pool.of(attribute);
                 pool.quick
                     .change_costs(attribute, both, entries, &mut self.joined);
             }
         }
-        self.closure.copy_from_slice(closure);
-        self.cost = pool.quick.cost(closure);
+        std::mem::swap(&mut self.closure, &mut self.next);
+        self.cost = cost;
     }
 
     /// Whether the cluster satisfies the requirement.
@@ -251,12 +271,13 @@ impl Held {
         without.closures.resize(members.len() * width, 0);
         // From the end: what comes behind each record.
         let last = members.len() - 1;
-        let mut behind = quick.closure(pool.row(members[last]));
+        let mut behind = quick.closure(pool.row(members[last])).to_vec();
         for index in (0..last).rev() {
             without.closures[index * width..(index + 1) * width].copy_from_slice(&behind);
             quick.join(&mut behind, pool.row(members[index]));
         }
-        let mut before = quick.closure(pool.row(members[0]));
+        let mut before = behind;
+        before.copy_from_slice(quick.closure(pool.row(members[0])));
         for index in 1..=last {
             let own = &mut without.closures[index * width..(index + 1) * width];
             if index == last {
@@ -271,12 +292,15 @@ impl Held {
         without.ends.clear();
         for index in 0..members.len() {
             let own = &without.closures[index * width..(index + 1) * width];
-            without.costs.push(quick.cost(own));
+            let mut cost = self.cost;
             for attribute in 0..quick.shapes().attributes() {
                 if quick.differ(attribute, own, &self.closure) {
                     without.changed.push(attribute);
+                    cost += quick.part_cost(attribute, own);
+                    cost -= quick.part_cost(attribute, &self.closure);
                 }
             }
+            without.costs.push(cost);
             without.ends.push(without.changed.len());
         }
     }

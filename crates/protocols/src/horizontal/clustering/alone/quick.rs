@@ -28,6 +28,9 @@ pub(super) struct Quick<'w> {
     others: Vec<usize>,
     /// For each record, kind by kind: where a node's entries for the record's value begin, or the value.
     places: Vec<u32>,
+    /// The closure of each record.
+    closures: Vec<u64>,
+    k: usize,
 }
 
 /// An attribute that is written as nodes: its word of a closure, and where its pairs begin.
@@ -92,6 +95,8 @@ impl<'w> Quick<'w> {
             sets: Vec::new(),
             others: Vec::new(),
             places: Vec::new(),
+            closures: Vec::new(),
+            k: work.k() as usize,
         };
         // Attributes with few values first: a value that differs there costs much, so that a bound is soon
         // exceeded.
@@ -130,6 +135,10 @@ impl<'w> Quick<'w> {
             places.extend(quick.others.iter().map(|attribute| record[*attribute]));
         }
         quick.places = places;
+        let records = Row::first(work.rows.count).map(|row| work.record(row));
+        quick.closures = records
+            .flat_map(|record| work.shapes.of_record(record))
+            .collect();
         quick
     }
 
@@ -207,7 +216,7 @@ impl<'w> Quick<'w> {
     }
 
     pub(super) fn k(&self) -> usize {
-        self.work.k() as usize
+        self.k
     }
 
     /// The places of a record's sensitive values among the counts.
@@ -216,8 +225,9 @@ impl<'w> Quick<'w> {
     }
 
     /// The closure of one record.
-    pub(super) fn closure(&self, row: Row) -> Vec<u64> {
-        self.shapes.of_record(self.work.record(row))
+    pub(super) fn closure(&self, row: Row) -> &[u64] {
+        let width = self.shapes.width();
+        &self.closures[row.index() * width..(row.index() + 1) * width]
     }
 
     /// The closure of some records; no words where there are none.
@@ -225,7 +235,7 @@ impl<'w> Quick<'w> {
         let Some((first, others)) = rows.split_first() else {
             return Vec::new();
         };
-        let mut closure = self.closure(*first);
+        let mut closure = self.closure(*first).to_vec();
         others.iter().for_each(|row| self.join(&mut closure, *row));
         closure
     }
@@ -243,11 +253,12 @@ impl<'w> Quick<'w> {
     /// The places of some records, attribute by attribute, kind by kind.
     pub(super) fn entries_of(&self, rows: &[Row]) -> Vec<u32> {
         let width = self.shapes.attributes();
-        let entry = |attribute: usize, row: &Row| self.places[row.index() * width + attribute];
-        let attributes = 0..width;
-        attributes
-            .flat_map(|attribute| rows.iter().map(move |row| entry(attribute, row)))
-            .collect()
+        let mut entries = Vec::with_capacity(rows.len() * width);
+        for attribute in 0..width {
+            let places = rows.iter().map(|row| row.index() * width + attribute);
+            entries.extend(places.map(|place| self.places[place]));
+        }
+        entries
     }
 
     /// An attribute by its place, kind by kind.
@@ -277,6 +288,25 @@ impl<'w> Quick<'w> {
             }
         };
         one[word] != other[word]
+    }
+
+    /// What an attribute of a closure costs.
+    pub(super) fn part_cost(&self, attribute: usize, closure: &[u64]) -> u64 {
+        match self.kind(attribute) {
+            Kind::Nodes(of) => {
+                let node = closure[of.word] as usize;
+                u64::from(self.pair_costs[of.first + node * of.size + node])
+            }
+            Kind::Ranges(of) => {
+                let (least, greatest) = ends(closure[of.word]);
+                u64::from(of.costs[least as usize * of.size + greatest as usize])
+            }
+            Kind::Sets(of) => u64::from(of.costs[closure[of.word].count_ones() as usize]),
+            Kind::Other(attribute) => {
+                let own = self.shapes.part(attribute, closure);
+                self.shapes.part_cost(attribute, own)
+            }
+        }
     }
 
     /// What an attribute of a closure costs with a record that has this place.
