@@ -22,6 +22,7 @@ if [ "$what" = all ] || [ "$what" = clustering ]; then
     cargo bench --quiet -p hedgerow-protocols --bench clustering
     cargo build --quiet --release --bin hedgerow
     python3 scripts/bench_rounds.py target/release/hedgerow
+    python3 scripts/bench_scale.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = d2pt ]; then
     cargo bench --quiet -p hedgerow-protocols --bench d2pt

@@ -24,7 +24,7 @@ import tables
 # Seconds of processor time, and the loss in percent.
 ARX = [(14.0, 8.43), (24.0, 7.99)]
 BARS = [(3.0, 8.4), (6.0, 8.0), (15.0, 7.8)]
-EFFORTS = [1, 2, 3, 5, 10, 20, 40, 120]
+EFFORTS = [1, 2, 4, 8, 20, 40, 60, 180]
 
 
 def hedgerow(*arguments):

@@ -10,7 +10,7 @@ use crate::clustering::numbers::Row;
 use crate::clustering::shape::packed;
 
 /// The most looks at records and at cells; after that there is no bound.
-const MOST_LOOKS: u64 = 1 << 30;
+const MOST_LOOKS: u64 = 1 << 28;
 
 /// The least loss, if it can be found. The clusters that are known are of k records or more each.
 pub(super) fn least_loss(quick: &Quick<'_>) -> Option<u64> {

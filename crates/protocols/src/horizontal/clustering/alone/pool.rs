@@ -278,13 +278,13 @@ impl Held {
         }
         let mut before = behind;
         before.copy_from_slice(quick.closure(pool.row(members[0])));
-        for index in 1..=last {
+        for (index, member) in members.iter().enumerate().skip(1) {
             let own = &mut without.closures[index * width..(index + 1) * width];
             if index == last {
                 own.copy_from_slice(&before);
             } else {
                 quick.unite(own, &before);
-                quick.join(&mut before, pool.row(members[index]));
+                quick.join(&mut before, pool.row(*member));
             }
         }
         without.costs.clear();
