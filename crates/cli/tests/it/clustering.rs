@@ -9,7 +9,7 @@ use super::hedgerow;
 use super::sites::{ok, read, refused};
 
 /// The example of a stroke registry, with another requirement and algorithm.
-fn write_study(folder: &Path, security: &str, require: &str, algorithm: &str) {
+pub(super) fn write_study(folder: &Path, security: &str, require: &str, algorithm: &str) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/stroke-registry");
     for name in ["zip.csv", "disease.csv"] {
         std::fs::copy(examples.join(name), folder.join(name)).unwrap();
@@ -52,7 +52,7 @@ fn write_patients(folder: &Path, patients: impl Iterator<Item = (u64, usize, usi
 }
 
 /// Well-mixed patients of so many sites.
-fn registry(folder: &Path, records: u64, sites: usize) {
+pub(super) fn registry(folder: &Path, records: u64, sites: usize) {
     let draw = |record: u64, what: u8, below: u64| {
         let hash = blake3::hash(&[&record.to_le_bytes()[..], &[what]].concat());
         u64::from(hash.as_bytes()[0]) * 256 % 251 * below / 251

@@ -18,6 +18,7 @@ mod phantoms;
 mod report;
 mod shared;
 mod sites;
+mod stopped;
 mod study;
 mod taxonomy;
 mod terminal;
