@@ -411,9 +411,8 @@ impl Connections {
             let more = self.shared.outgoing(peer).notified();
             loop {
                 let message = match self.shared.to_say(peer, cursor, told).await {
-                    Saying::Frame(bytes) => {
-                        let number = cursor;
-                        cursor += 1;
+                    Saying::Frame(number, bytes) => {
+                        cursor = number + 1;
                         Message::Frame { number, bytes }
                     }
                     Saying::Seen(next) => {

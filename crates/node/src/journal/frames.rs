@@ -191,9 +191,18 @@ impl Frames {
         }
     }
 
-    /// Has every further entry on disk before anything follows, and with it all entries before.
-    pub(super) fn make_durable(&mut self) {
+    /// Brings all entries to disk, and has every further entry there before anything follows.
+    pub(super) fn make_durable(&mut self) -> Result<(), JournalError> {
+        self.written().sync()?;
         self.is_durable = true;
+        Ok(())
+    }
+
+    /// Brings the file to disk as it is when a run is over, without what a write that failed may have left.
+    pub(super) fn close(&self) -> Result<(), JournalError> {
+        let cut = self.file.set_len(self.length);
+        cut.map_err(|error| failed(&self.path, "cannot be closed", &error))?;
+        self.written().sync()
     }
 
     pub(super) fn is_durable(&self) -> bool {

@@ -300,13 +300,13 @@ impl Tables {
         }
     }
 
-    /// From here on, what is kept is on disk before anything follows, and all that was kept before
-    /// is with the next entry.
+    /// From here on, what is kept is on disk before anything follows; all that was kept before is on
+    /// disk already.
     pub(crate) fn make_durable(&mut self) -> Result<(), JournalError> {
         let durable = self.connection.execute_batch("PRAGMA synchronous = FULL");
         durable.map_err(|error| self.failed("cannot be made durable", &error))?;
         if let Some(frames) = &mut self.frames {
-            frames.make_durable();
+            frames.make_durable()?;
         }
         Ok(())
     }
@@ -343,6 +343,10 @@ impl Tables {
     /// Ends a run: remembers the signed release, and wipes seed and frames unless they are kept for an
     /// audit.
     pub(crate) fn finish(&mut self, run: i64, release: &[u8; 32]) -> Result<(), JournalError> {
+        if let Some(frames) = &self.frames {
+            // Before the run counts as over: then its frames count as whole.
+            frames.close()?;
+        }
         let connection = &mut self.connection;
         let mut finish = || -> rusqlite::Result<()> {
             connection.execute_batch("PRAGMA synchronous = FULL")?;

@@ -610,8 +610,8 @@ fn a_file_that_refuses_is_named() {
         ),
         (
             journal.finish(begun.id, &[0; 32]),
-            "journal.sqlite",
-            "a run cannot be ended",
+            "run-1.frames",
+            "cannot be closed",
         ),
     ] {
         let refused = refused.unwrap_err();

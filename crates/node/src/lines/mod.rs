@@ -400,7 +400,8 @@ pub(crate) struct Ready {
 
 /// What a connection may send next.
 pub(crate) enum Saying {
-    Frame(Vec<u8>),
+    /// A frame with its number, which is not below the one that was asked for.
+    Frame(u64, Vec<u8>),
     Seen(u64),
     Ended(End),
     Nothing,

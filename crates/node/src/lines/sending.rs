@@ -118,34 +118,43 @@ impl Shared {
     }
 
     /// What a connection may send next, given what it has sent. Peers may wait for what is confirmed, so
-    /// that goes first.
+    /// that goes first. A frame that the peer confirms while it is due here is left out: the peer may have
+    /// it from an earlier connection.
     pub(crate) async fn to_say(&self, to: u16, cursor: u64, told: u64) -> Saying {
-        let frame = {
-            let state = self.lock();
-            let peer = &state.peers[usize::from(to)];
-            if told < peer.durable {
-                return Saying::Seen(peer.durable);
+        let mut cursor = cursor;
+        loop {
+            {
+                let state = self.lock();
+                let peer = &state.peers[usize::from(to)];
+                if told < peer.durable {
+                    return Saying::Seen(peer.durable);
+                }
+                if cursor < peer.unseen.first() {
+                    // Where the run has ended, the peer may lack what this site no longer has.
+                    if let Some(end) = state.end {
+                        return Saying::Ended(end);
+                    }
+                    cursor = peer.unseen.first();
+                }
+                match peer.unseen.get(cursor) {
+                    Some(Held::Here(frame)) => return Saying::Frame(cursor, frame.to_vec()),
+                    Some(Held::Waiting) => {}
+                    None => return state.end.map_or(Saying::Nothing, Saying::Ended),
+                }
             }
-            match peer.unseen.get(cursor) {
-                Some(Held::Here(frame)) => Some(Arc::clone(frame)),
-                Some(Held::Waiting) => None,
-                None => return state.end.map_or(Saying::Nothing, Saying::Ended),
-            }
-        };
-        if let Some(frame) = frame {
-            return Saying::Frame(frame.to_vec());
-        }
-        let frame = self
-            .journal
-            .ask(move |tables| tables.waiting(to, cursor))
-            .await;
-        match frame {
-            Ok(Some(bytes)) => Saying::Frame(bytes),
-            // The peer confirmed it meanwhile, on another connection.
-            Ok(None) => Saying::Nothing,
-            Err(error) => {
-                self.journal_failed(&error);
-                Saying::Nothing
+            let frame = self
+                .journal
+                .ask(move |tables| tables.waiting(to, cursor))
+                .await;
+            match frame {
+                Ok(Some(bytes)) => return Saying::Frame(cursor, bytes),
+                // The peer confirmed it meanwhile.
+                Ok(None) if self.lock().peers[usize::from(to)].unseen.first() > cursor => {}
+                Ok(None) => return Saying::Nothing,
+                Err(error) => {
+                    self.journal_failed(&error);
+                    return Saying::Nothing;
+                }
             }
         }
     }

@@ -115,10 +115,26 @@ async fn a_peer_has_only_what_was_sent() {
     assert!(!lines.seen(1, 6));
 }
 
+/// A peer may confirm frames that an earlier connection brought while a later one has not sent them: the
+/// later one goes on after them.
+#[tokio::test]
+async fn a_connection_goes_on_after_what_its_peer_confirmed() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = lines_in(folder.path()).await;
+    for frame in [b"one", b"two"] {
+        lines.send(1, frame.to_vec()).unwrap();
+    }
+    assert!(lines.seen(1, 2));
+    assert!(matches!(lines.to_say(1, 0, 0).await, Saying::Nothing));
+    lines.send(1, b"three".to_vec()).unwrap();
+    let said = lines.to_say(1, 0, 0).await;
+    assert!(matches!(said, Saying::Frame(2, frame) if frame == b"three"));
+}
+
 /// The frame that a connection may send at this place; `None` if there is nothing to send.
 async fn said(lines: &Shared, to: u16, cursor: u64) -> Option<Vec<u8>> {
     match lines.to_say(to, cursor, u64::MAX).await {
-        Saying::Frame(frame) => Some(frame),
+        Saying::Frame(_, frame) => Some(frame),
         _ => None,
     }
 }
@@ -131,7 +147,7 @@ async fn what_is_not_on_disk_is_not_confirmed() {
     lines.send(1, b"sent".to_vec()).unwrap();
     assert!(lines.deliver(1, 0, b"received".to_vec()).await);
     assert_eq!(lines.due(1), 1);
-    assert!(matches!(lines.to_say(1, 0, 0).await, Saying::Frame(_)));
+    assert!(matches!(lines.to_say(1, 0, 0).await, Saying::Frame(..)));
     assert!(matches!(lines.to_say(1, 1, 0).await, Saying::Nothing));
     lines.sync().await;
     assert!(matches!(lines.to_say(1, 0, 0).await, Saying::Seen(1)));
@@ -430,7 +446,7 @@ async fn a_journal_that_cannot_be_written_ends_the_run() {
     assert!(lines.send(1, b"more".to_vec()).is_err());
     assert!(is_journal(&lines));
     // What was kept before may still be said; what was not is not.
-    assert!(matches!(lines.to_say(1, 0, 0).await, Saying::Frame(_)));
+    assert!(matches!(lines.to_say(1, 0, 0).await, Saying::Frame(..)));
     assert!(matches!(lines.to_say(1, 1, 0).await, Saying::Nothing));
 
     let folder = tempfile::tempdir().unwrap();
