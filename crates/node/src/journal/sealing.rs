@@ -1,4 +1,4 @@
-//! The journal's secrets at rest: seed and frames of a run, each sealed with ChaCha20-Poly1305
+//! The journal's secrets at rest: seed, opening and frames of a run, each sealed with ChaCha20-Poly1305
 //! (RFC 8439) under a key that follows from the site's own.
 //!
 //! Every box has a random nonce, so that a journal restored from an old backup never seals two texts

@@ -1,6 +1,6 @@
 //! Frames to peers that wait on disk, sealed, because peers have not confirmed so many before them that
 //! there is no room in memory. They are of this process only: the next one makes them again. The file is
-//! overwritten and emptied once no frame waits.
+//! overwritten and emptied once no frame waits; where a process ends before, when the journal is next opened.
 
 use std::collections::BTreeMap;
 use std::fs::File;

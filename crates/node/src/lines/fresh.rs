@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-/// The most bytes of one link and direction.
+/// The most bytes from one peer.
 const MOST_BYTES: usize = 1 << 18;
 
-/// Some frames of one link and direction, numbered without gaps.
+/// Some frames from one peer, numbered without gaps.
 #[derive(Default)]
 pub(super) struct Fresh {
     first: u64,

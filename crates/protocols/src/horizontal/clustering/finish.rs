@@ -1,8 +1,8 @@
 //! From the end of the main loop to clusters that satisfy the requirement, with less loss than by
-//! merging: the size that clusters must have grows step by step; at the last step clusters that are too small
-//! are filled with records of larger ones; at each step clusters that are still too small are dissolved or
-//! united, narrower ones are opened where that saves, and records move on; at the
-//! last step, records in clusters that may not be smaller change places.
+//! merging: the size that clusters must have grows step by step; at the last step clusters that are too
+//! small are filled with records of larger ones; at each step clusters that are still too small are
+//! dissolved or united, narrower ones are opened where that saves, and records move on; at the last step,
+//! records in clusters that may not be smaller change places.
 //!
 //! # Discloses
 //! As `trial`, `boxes` and `turn` say.
