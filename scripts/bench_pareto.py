@@ -7,10 +7,11 @@ Needs the real tables of ../shared/data or HEDGEROW_DATA. The loss is NCP over t
 anew by `hedgerow verify`; the time is user and system time of the whole command, reading and writing
 included. ARX's figures are those of ARX 3.9.2 that were published for this table; where ARX_COMMAND names a
 program that prints `LOSS SECONDS` lines for the study's folder, ARX is run in the same minute instead.
-Fails where a bar is missed: 8.4 % within 3 s, 8.0 % within 6 s, 7.8 % within 15 s.
+Fails where a bar is missed: 8.4 % within 3 s, 8.0 % within 6 s, 7.8 % within 15 s, 7.5 % in the end.
 """
 
 import json
+import math
 import os
 import pathlib
 import resource
@@ -23,8 +24,8 @@ import tables
 
 # Seconds of processor time, and the loss in percent.
 ARX = [(14.0, 8.43), (24.0, 7.99)]
-BARS = [(3.0, 8.4), (6.0, 8.0), (15.0, 7.8)]
-EFFORTS = [1, 2, 4, 8, 20, 40, 60, 180]
+BARS = [(3.0, 8.4), (6.0, 8.0), (15.0, 7.8), (math.inf, 7.5)]
+EFFORTS = [1, 3, 6, 10, 18, 40, 80, 240]
 
 
 def hedgerow(*arguments):
@@ -105,6 +106,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         study, data = tables.adult_study(folder, "k = 10", "node", algorithm="clustering")
+        # Ages as values without an order, as the published figures count them.
+        study.write_text(study.read_text().replace("\nordered = true", ""))
         ours, least = [], 0.0
         for effort in EFFORTS:
             seconds, loss, least = run(folder, study, data, effort)
@@ -119,9 +122,10 @@ def main():
     wrong = []
     for within, bar in BARS:
         found = min((loss for seconds, loss in ours if seconds <= within), default=100.0)
-        print(f"  within {within:.0f} s: {found:.2f} %, the bar is {bar} %")
+        when = "in the end" if math.isinf(within) else f"within {within:.0f} s"
+        print(f"  {when}: {found:.2f} %, the bar is {bar} %")
         if found > bar:
-            wrong.append(f"{found:.2f} % within {within:.0f} s, not {bar} %")
+            wrong.append(f"{found:.2f} % {when}, not {bar} %")
     sys.exit("\n".join(wrong) or 0)
 
 

@@ -27,12 +27,21 @@ impl Node {
             .spawn()
             .unwrap();
         let node = Self { child, log };
+        node.says("waiting for a run");
+        node
+    }
+
+    /// Waits until the node has said some words; all that it has said then.
+    fn says(&self, words: &str) -> String {
         let started = Instant::now();
-        while !node.said().contains("waiting for a run") {
-            assert!(started.elapsed() < Duration::from_secs(60));
+        loop {
+            let said = self.said();
+            if said.contains(words) {
+                return said;
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "{said}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        node
     }
 
     fn said(&self) -> String {
@@ -118,9 +127,9 @@ fn nodes_go_from_run_to_run_and_a_run_that_fails_is_not_their_end() {
     assert!(done.stderr.contains("`north`"), "{}", done.stderr);
     let waited = asked.elapsed();
     assert!(waited < Duration::from_secs(30), "{waited:?}");
-    let said = nodes[0].said();
+    // North tells the others first.
+    let said = nodes[0].says("a value is outside");
     assert!(said.contains("patients.csv:"), "{said}");
-    assert!(said.contains("a value is outside"), "{said}");
     let shown = std::fs::read_to_string(path.join("d/north/data/run-4.json")).unwrap();
     assert!(shown.contains("a value is outside"), "{shown}");
     for text in [said, shown, done.stderr] {

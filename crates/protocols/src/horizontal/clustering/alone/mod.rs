@@ -29,7 +29,7 @@ use built::{Built, loss};
 use quick::Quick;
 
 /// Passes over all clusters for each unit of effort.
-const PASSES: u32 = 30;
+const PASSES: u32 = 24;
 /// How often people are told of the loss, for each run.
 const TOLD: u64 = 40;
 /// By how much a group may become worse at the beginning: by the mean loss of so many records, for each record
