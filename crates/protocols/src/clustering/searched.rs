@@ -136,6 +136,32 @@ impl<'a> Searched<'a> {
         self.search.nearest(clusters, measure, bounds, may_be)
     }
 
+    /// As [`Self::nearest`], among some clusters.
+    pub(crate) fn nearest_among<M: Measure>(
+        &self,
+        measure: &M,
+        (most, below): (usize, u64),
+        among: &[Cluster],
+        may_be: impl Fn(Cluster) -> bool,
+    ) -> Vec<(u64, Cluster)> {
+        let attributes = self.shapes.attributes();
+        let measured = among.iter().filter_map(|cluster| {
+            let size = self.size(*cluster);
+            if size == 0 || !may_be(*cluster) {
+                return None;
+            }
+            let closure = self.closure(*cluster);
+            let parts = (0..attributes)
+                .map(|attribute| measure.joined(attribute, self.shapes.part(attribute, closure)));
+            let found = measure.of(attributes, self.cost(*cluster), parts.sum(), size);
+            (found < below).then_some((found, *cluster))
+        });
+        let mut near: Vec<(u64, Cluster)> = measured.collect();
+        near.sort_unstable();
+        near.truncate(most);
+        near
+    }
+
     /// The cluster whose loss grows least when a record joins, if the loss grows by less than a bound; of
     /// equal clusters the first. A loss that falls counts as a growth below zero. `may_be` leaves clusters
     /// out.

@@ -334,7 +334,7 @@ impl Acting {
                 && !self.is_refused(row, cluster)
         };
         let growth = Growth::new(work.shapes, work.record(row));
-        let best = work.clusters.nearest(&growth, (1, gain), may_join);
+        let best = work.nearest(&growth, (1, gain), work.region_of(from), may_join);
         best.first().map(|(_, cluster)| *cluster)
     }
 
@@ -444,9 +444,9 @@ impl Acting {
         let (size, now) = (work.clusters.size(from), work.clusters.loss_of(from));
         let growth = Growth::new(work.shapes, record);
         let bounds = (EXCHANGES, u64::MAX);
-        let near = work
-            .clusters
-            .nearest(&growth, bounds, |cluster| cluster != from);
+        let near = work.nearest(&growth, bounds, work.region_of(from), |cluster| {
+            cluster != from
+        });
         let targets = near.into_iter().filter_map(|(_, target)| {
             let joined = work
                 .shapes

@@ -30,14 +30,21 @@ const FRESH: usize = 3;
 /// Batches end when a batch lowers the loss by less than this share of it.
 const LEAST_GAIN: u64 = 4000;
 
+/// A closure in which records of a region, or of all clusters, may cost less.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Narrower {
+    closure: Vec<u64>,
+    region: Option<u32>,
+}
+
 /// Opens clusters where that lowers the loss, in at most so many batches. Returns how many were opened.
 pub(super) async fn open(
     party: &mut Party,
     work: &mut Work<'_>,
     batches: usize,
 ) -> Result<usize, Error> {
-    let mut tried: HashSet<Vec<u64>> = HashSet::new();
-    let mut worthwhile: Vec<Vec<u64>> = Vec::new();
+    let mut tried: HashSet<Narrower> = HashSet::new();
+    let mut worthwhile: Vec<Narrower> = Vec::new();
     let mut opened = 0;
     for batch in 0..batches {
         let before = work.clusters.loss();
@@ -62,14 +69,17 @@ pub(super) async fn open(
 async fn fresh(
     party: &mut Party,
     work: &Work<'_>,
-    tried: &mut HashSet<Vec<u64>>,
-) -> Result<Vec<Vec<u64>>, Error> {
-    let narrower = work
-        .clusters
-        .living()
-        .flat_map(|cluster| work.shapes.narrower(work.clusters.closure(cluster)));
-    let closures: Vec<Vec<u64>> = narrower
-        .filter(|closure| tried.insert(closure.clone()))
+    tried: &mut HashSet<Narrower>,
+) -> Result<Vec<Narrower>, Error> {
+    let narrower = work.clusters.living().flat_map(|cluster| {
+        let closures = work.shapes.narrower(work.clusters.closure(cluster));
+        let region = work.region_of(cluster);
+        closures
+            .into_iter()
+            .map(move |closure| Narrower { closure, region })
+    });
+    let closures: Vec<Narrower> = narrower
+        .filter(|narrower| tried.insert(narrower.clone()))
         .collect();
     if closures.is_empty() {
         return Ok(closures);
@@ -102,7 +112,7 @@ async fn fresh(
 async fn savings(
     party: &mut Party,
     work: &Work<'_>,
-    closures: &[Vec<u64>],
+    closures: &[Narrower],
 ) -> Result<Vec<u64>, Error> {
     let mut savings: Vec<u64> = closures
         .par_iter()
@@ -126,10 +136,10 @@ async fn savings(
 
 /// How many of this site's records lie in a closure and cost more in their own clusters, and how much
 /// less they would cost in the closure.
-fn own_savings(work: &Work<'_>, closure: &[u64]) -> (u64, u64) {
+fn own_savings(work: &Work<'_>, Narrower { closure, region }: &Narrower) -> (u64, u64) {
     let cost = work.shapes.cost(closure);
     let (mut records, mut saved) = (0, 0);
-    work.clusters.meeting(closure, &mut |donor: Cluster| {
+    work.meeting(closure, *region, &mut |donor: Cluster| {
         let each = work.clusters.cost(donor).saturating_sub(cost);
         if each == 0 {
             return;
@@ -148,10 +158,10 @@ type Near = Vec<(u64, Cluster)>;
 
 /// The nearest clusters that would give records to a closure: they cost more, and may have records in
 /// it.
-fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
+fn donors(work: &Work<'_>, Narrower { closure, region }: &Narrower) -> Near {
     let cost = work.shapes.cost(closure);
     let mut donors = Near::new();
-    work.clusters.meeting(closure, &mut |cluster: Cluster| {
+    work.meeting(closure, *region, &mut |cluster: Cluster| {
         if work.clusters.cost(cluster) > cost {
             let other = work.clusters.closure(cluster);
             donors.push((work.shapes.common_cost(closure, other), cluster));
@@ -166,7 +176,7 @@ fn donors(work: &Work<'_>, closure: &[u64]) -> Near {
 }
 
 /// The nearest clusters that are not taken and would not give to a closure.
-fn receivers(work: &Work<'_>, closure: &[u64], is_taken: &[bool]) -> Near {
+fn receivers(work: &Work<'_>, Narrower { closure, region }: &Narrower, is_taken: &[bool]) -> Near {
     let cost = work.shapes.cost(closure);
     let common = work.clusters.common(closure);
     let may_receive = |cluster: Cluster| {
@@ -175,11 +185,11 @@ fn receivers(work: &Work<'_>, closure: &[u64], is_taken: &[bool]) -> Near {
         !gives && !is_taken[cluster.index()]
     };
     let bounds = (RECEIVERS, u64::MAX);
-    work.clusters.nearest(&common, bounds, may_receive)
+    work.nearest(&common, bounds, *region, may_receive)
 }
 
 /// Takes closures to try together, those with the greatest savings first; no two trials share a cluster.
-fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> Vec<Trial> {
+fn choose(work: &Work<'_>, worthwhile: &mut Vec<Narrower>, savings: &[u64]) -> Vec<Trial> {
     let donors: Vec<Near> = worthwhile
         .par_iter()
         .map(|closure| donors(work, closure))
@@ -215,7 +225,7 @@ fn choose(work: &Work<'_>, worthwhile: &mut Vec<Vec<u64>>, savings: &[u64]) -> V
         trials.push(Trial {
             region,
             change: Change::Open {
-                closure: worthwhile[place].clone(),
+                closure: worthwhile[place].closure.clone(),
                 donors: givers,
             },
         });

@@ -2,7 +2,8 @@
 //! merging: the size that clusters must have grows step by step; at the last step clusters that are too
 //! small are filled with records of larger ones; at each step clusters that are still too small are
 //! dissolved or united, narrower ones are opened where that saves, and records move on; at the last step,
-//! records in clusters that may not be smaller change places.
+//! records in clusters that may not be smaller change places. Then clusters grow again, first all together,
+//! later region by region (`regions`): a change that saves in one region is kept whatever others lose.
 //!
 //! # Discloses
 //! As `trial`, `boxes` and `turn` say.
@@ -12,7 +13,7 @@ use hedgerow_smc::Party;
 use super::merge::{self, nearest};
 use super::trial::{Change, Trial, attempt};
 use super::work::Work;
-use super::{Phase, boxes, turn};
+use super::{Phase, boxes, regions, turn};
 use crate::clustering::numbers::Cluster;
 use crate::error::Error;
 
@@ -20,7 +21,8 @@ use crate::error::Error;
 const GROWTH: [u64; 4] = [4, 6, 8, 10];
 /// The sizes, in tenths of k, of repeated growths, which come to the demanded size by other ways.
 const AGAIN: [&[u64]; 3] = [&[8, 10], &[6, 8, 10], &[8, 10]];
-/// The effort at which clusters grow again as often as there are entries above.
+/// The effort at which clusters grow again as often as there are entries above, all together; beyond that they
+/// grow in regions.
 const USUAL_EFFORT: usize = 10;
 /// By how much the loss may rise for a record that comes to a cluster that is too small, turn after turn of
 /// all sites: by the mean loss of so many records, for each record that a cluster must have.
@@ -50,12 +52,20 @@ pub(super) async fn finish(
     settle(party, work, step).await?;
     // The usual effort grows once for each entry.
     let times = (work.plan.effort as usize * AGAIN.len()).div_ceil(USUAL_EFFORT);
-    for tenths in AGAIN.into_iter().cycle().take(times) {
-        let kept = work.state();
-        grow(party, work, tenths, step).await?;
-        settle(party, work, step).await?;
-        if work.clusters.loss() >= kept.loss() {
-            work.restore(kept);
+    for (number, tenths) in (0..times).zip(AGAIN.into_iter().cycle()) {
+        if number < AGAIN.len() {
+            let kept = work.state();
+            grow(party, work, tenths, step).await?;
+            settle(party, work, step).await?;
+            if work.clusters.loss() >= kept.loss() {
+                work.restore(kept);
+                step(Phase::Refined, work);
+            }
+        } else {
+            let before = regions::confine(work, number as u64);
+            grow(party, work, tenths, step).await?;
+            settle(party, work, step).await?;
+            regions::choose(party, work, before).await?;
             step(Phase::Refined, work);
         }
     }
@@ -200,7 +210,7 @@ fn regions(work: &Work<'_>, small: &[Cluster]) -> Vec<Trial> {
         let common = work.clusters.common(work.clusters.closure(*cluster));
         let bounds = (RECEIVERS, u64::MAX);
         let is_other = |other: Cluster| other != *cluster;
-        let near = work.clusters.nearest(&common, bounds, is_other);
+        let near = work.nearest(&common, bounds, work.region_of(*cluster), is_other);
         let mut closest = near.iter().take(NEAREST);
         if is_taken[into.index()] || closest.any(|(_, other)| is_taken[other.index()]) {
             continue;

@@ -63,7 +63,8 @@ fn nearest_of(
 ) -> Option<(u64, Cluster)> {
     let united = work.clusters.united(cluster);
     let may_be = |other: Cluster| other != cluster && may_be(other);
-    let near = work.clusters.nearest(&united, (1, u64::MAX), may_be);
+    let region = work.region_of(cluster);
+    let near = work.nearest(&united, (1, u64::MAX), region, may_be);
     near.first().copied()
 }
 

@@ -36,6 +36,7 @@ mod members;
 mod merge;
 mod plan;
 mod proposing;
+mod regions;
 mod start;
 mod stays;
 mod support;

@@ -145,7 +145,7 @@ async fn begin(
         let loss = losses.map(|cluster| work.clusters.loss_of(*cluster)).sum();
         let mut opened = None;
         if let Change::Open { closure, donors } = &trial.change {
-            let cluster = work.open();
+            let cluster = work.open_in(work.region_of(trial.region[0]));
             work.clusters
                 .change(|change| change.set_closure(cluster, closure));
             opened = Some(cluster);

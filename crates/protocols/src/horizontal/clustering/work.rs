@@ -9,10 +9,12 @@ use super::super::requirement::Table;
 use super::super::rows::{OwnRows, Owner};
 use super::hidden::{Hidden, SIZES_ALONE};
 use super::members::Members;
+use super::regions::Regions;
 use super::stays::Stays;
 use super::visits::Shares;
 use super::{CLUSTER_SIZES, CountsChoice, Plan};
 use crate::clustering::clusters::Clusters;
+use crate::clustering::measure::Measure;
 use crate::clustering::numbers::{Cluster, Row};
 use crate::clustering::searched::Searched;
 use crate::clustering::shapes::Shapes;
@@ -43,6 +45,8 @@ pub(super) struct Work<'a> {
     /// While clusters that are too small are filled: by how much the loss may rise for a record that comes.
     pub(super) filling: Option<u64>,
     pub(super) clusters: Searched<'a>,
+    /// While groups of clusters keep their records to themselves.
+    pub(super) regions: Option<Regions>,
     pub(super) speakers: Vec<Speaker>,
     pub(super) checks: u64,
     /// SMC calls as the paper counts them (TG12 sections 7.1 and 9.2.2): a sum for each size of a cluster,
@@ -103,6 +107,7 @@ impl<'a> Work<'a> {
             least: 0,
             filling: None,
             clusters: Searched::new(shapes, counters),
+            regions: None,
             speakers: sites.into_iter().map(speaker).collect(),
             checks: 0,
             calls: 0,
@@ -157,6 +162,14 @@ impl<'a> Work<'a> {
         self.members.of(cluster)
     }
 
+    /// A cluster without records, with a closure for what comes, beside others of a region.
+    pub(super) fn open_in(&mut self, region: Option<u32>) -> Cluster {
+        if let (Some(regions), Some(region)) = (&mut self.regions, region) {
+            regions.open(region);
+        }
+        self.open()
+    }
+
     /// A cluster without records, with a closure for what comes.
     pub(super) fn open(&mut self) -> Cluster {
         self.members.open();
@@ -168,6 +181,9 @@ impl<'a> Work<'a> {
 
     /// Forgets all clusters but the first so many; the others must have no records.
     pub(super) fn close(&mut self, clusters: usize) {
+        if let Some(regions) = &mut self.regions {
+            regions.close(clusters);
+        }
         self.members.truncate(clusters);
         self.clusters.truncate(clusters);
     }
@@ -280,6 +296,56 @@ impl<'a> Work<'a> {
         let kept = self.clusters.renumber();
         self.stays.clear();
         self.members.renumber(&kept);
+        if let Some(regions) = &mut self.regions {
+            regions.renumber(&kept);
+        }
+    }
+
+    /// The region of a cluster, while regions keep to themselves.
+    pub(super) fn region_of(&self, cluster: Cluster) -> Option<u32> {
+        let regions = self.regions.as_ref();
+        regions.map(|regions| regions.of(cluster))
+    }
+
+    /// The clusters of a region, if there is one to keep to.
+    fn clusters_of(&self, region: Option<u32>) -> Option<&[Cluster]> {
+        Some(self.regions.as_ref()?.clusters(region?))
+    }
+
+    /// The nearest clusters in a region, or anywhere; as [`Searched::nearest`].
+    pub(super) fn nearest<M: Measure>(
+        &self,
+        measure: &M,
+        bounds: (usize, u64),
+        region: Option<u32>,
+        may_be: impl Fn(Cluster) -> bool,
+    ) -> Vec<(u64, Cluster)> {
+        match self.clusters_of(region) {
+            Some(among) => self.clusters.nearest_among(measure, bounds, among, may_be),
+            None => self.clusters.nearest(measure, bounds, may_be),
+        }
+    }
+
+    /// Calls `each` with every cluster in a region, or anywhere, whose closure may share records with this one.
+    pub(super) fn meeting(
+        &self,
+        closure: &[u64],
+        region: Option<u32>,
+        each: &mut impl FnMut(Cluster),
+    ) {
+        match self.clusters_of(region) {
+            Some(among) => {
+                let meets = |cluster: &&Cluster| {
+                    self.clusters.size(**cluster) > 0
+                        && self.shapes.meet(closure, self.clusters.closure(**cluster))
+                };
+                among
+                    .iter()
+                    .filter(meets)
+                    .for_each(|cluster| each(*cluster));
+            }
+            None => self.clusters.meeting(closure, each),
+        }
     }
 
     /// The clusters grouped by their written cells, with this site's rows, and the cells.
@@ -302,8 +368,8 @@ type SizeAndRows = (u64, Vec<u32>);
 
 /// A clustering to come back to.
 pub(super) struct State {
-    clusters: Clusters,
-    members: Members,
+    pub(super) clusters: Clusters,
+    pub(super) members: Members,
 }
 
 impl State {
