@@ -21,10 +21,12 @@
 mod attribute;
 mod cell;
 mod csv_text;
+mod decimal;
 pub mod document;
 mod domain;
 mod field;
 pub mod files;
+mod hint;
 mod nearest;
 mod release;
 pub mod study;
@@ -35,6 +37,7 @@ mod text;
 
 pub use attribute::{Attribute, Recode, Role, Schema};
 pub use cell::{Cell, CellError};
+pub use decimal::{Decimal, DecimalDomain};
 pub use domain::{DateDomain, Domain, IntegerDomain, MOST_VALUES};
 pub use nearest::{nearest, quoted_list};
 pub use release::{GeneralizedColumn, Release, ReleaseColumn, ReleaseError};

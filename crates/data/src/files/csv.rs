@@ -7,6 +7,8 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use hashbrown::HashMap;
+
 use super::FileError;
 use super::blank_lines::BlankLines;
 use super::open::{Compression, Progress, open};
@@ -36,7 +38,7 @@ pub(super) fn read<S: Sink>(
     } else {
         read_rows(input, delimiter, &file, sink)
     };
-    done.map_err(|error| error.at_line(|record| line_of(path, record).unwrap_or(record)))
+    done.map_err(|error| error.at_lines(|records| lines_of(path, records).unwrap_or_default()))
 }
 
 fn read_rows<R: Read, S: Sink>(
@@ -74,18 +76,19 @@ fn read_rows<R: Read, S: Sink>(
     while next(&mut record)? {
         place += 1;
         if record.len() != columns {
-            return Err(FileError::Ragged {
+            sink.wrong(FileError::Ragged {
                 file: file.to_owned(),
                 line: place,
                 found: record.len(),
                 expected: columns,
-            });
+            })?;
+            continue;
         }
         for (column, text) in record.iter().enumerate() {
             sink.cell(column, text, place)?;
         }
     }
-    Ok(())
+    sink.end()
 }
 
 fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
@@ -100,16 +103,23 @@ fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
 impl TextTable {
     /// The line at which a record stands, for errors; the record's number where the file has no lines.
     pub fn line(&self, record: u64) -> u64 {
-        line_of(Path::new(&self.file), record).unwrap_or(record)
+        let lines = lines_of(Path::new(&self.file), &[record]);
+        lines
+            .and_then(|lines| lines.get(&record).copied())
+            .unwrap_or(record)
     }
 }
 
-/// The line at which a record stands, the header being record 0. Goes through the file again.
-pub(crate) fn line_of(path: &Path, record: u64) -> Option<u64> {
+/// The lines at which records stand, the header being record 0. Goes through the file again, once for all
+/// of them.
+fn lines_of(path: &Path, records: &[u64]) -> Option<HashMap<u64, u64>> {
     let Ok(super::Format::Csv(compression)) = super::format_of(path) else {
         // Other formats have rows.
         return None;
     };
+    let mut wanted = records.to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
     let input = || {
         open(path, compression, &())
             .ok()
@@ -122,37 +132,56 @@ pub(crate) fn line_of(path: &Path, record: u64) -> Option<u64> {
     if fields(header, delimiter).count() == 1 {
         // In a file of one column blank lines are records, so records are lines, except for quoted line
         // ends.
-        return line_of_field(start, record);
+        return lines_of_fields(start, &wanted);
     }
     let mut reader = reader(start, delimiter);
     let mut found = csv::ByteRecord::new();
-    for _ in 0..=record {
-        reader
-            .read_byte_record(&mut found)
-            .ok()
-            .filter(|is_there| *is_there)?;
+    let mut offsets = Vec::new();
+    let mut next = 0;
+    for record in wanted {
+        while next <= record {
+            let is_there = reader.read_byte_record(&mut found).ok()?;
+            is_there.then_some(())?;
+            next += 1;
+        }
+        offsets.push((record, found.position()?.byte()));
     }
-    let offset = found.position()?.byte();
-    let mut line = 1;
-    let mut previous = 0;
-    for (place, byte) in input()?.bytes().enumerate() {
+    lines_at(input()?, &offsets)
+}
+
+/// The lines on which records begin, by the ascending places in the file after which they do.
+fn lines_at(input: impl BufRead, offsets: &[(u64, u64)]) -> Option<HashMap<u64, u64>> {
+    let mut offsets = offsets.iter().peekable();
+    let mut lines = HashMap::new();
+    let (mut line, mut previous) = (1, 0);
+    for (place, byte) in input.bytes().enumerate() {
         let byte = byte.ok()?;
         // A line ends with LF, CRLF, or CR alone.
         line += u64::from(previous == b'\r' && byte != b'\n');
-        if place as u64 >= offset && !matches!(byte, b'\n' | b'\r') {
+        if !matches!(byte, b'\n' | b'\r')
+            && let Some((record, _)) = offsets.next_if(|(_, offset)| place as u64 >= *offset)
+        {
+            lines.insert(*record, line);
+        }
+        if offsets.peek().is_none() {
             break;
         }
         line += u64::from(byte == b'\n');
         previous = byte;
     }
-    Some(line)
+    Some(lines)
 }
 
-/// The line of a record in a file of one column.
-fn line_of_field(input: impl BufRead, record: u64) -> Option<u64> {
+/// The lines of ascending records in a file of one column.
+fn lines_of_fields(input: impl BufRead, wanted: &[u64]) -> Option<HashMap<u64, u64>> {
+    let mut wanted = wanted.iter().peekable();
+    let mut lines = HashMap::new();
     let (mut line, mut records, mut in_quotes) = (1, 0, false);
     for byte in input.bytes() {
-        if records == record {
+        if let Some(record) = wanted.next_if(|record| **record == records) {
+            lines.insert(*record, line);
+        }
+        if wanted.peek().is_none() {
             break;
         }
         match byte.ok()? {
@@ -164,7 +193,7 @@ fn line_of_field(input: impl BufRead, record: u64) -> Option<u64> {
             _ => {}
         }
     }
-    Some(line)
+    Some(lines)
 }
 
 /// The first line of a file, its byte-order mark left out; `None` for an empty file.

@@ -6,6 +6,7 @@
 mod blank_lines;
 mod bounds;
 mod classes;
+mod collected;
 mod csv;
 pub(crate) mod error;
 mod folder;
@@ -29,6 +30,7 @@ use crate::text::TextTable;
 
 pub use crate::csv_text::CsvText;
 pub use classes::{MOST_RECORDS, read_classes};
+pub use collected::Collected;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
@@ -176,7 +178,8 @@ impl TableBuilder {
         })
     }
 
-    /// Takes the next cell, row by row in the order of the columns; where files have lines, errors
+    /// Takes the next cell, row by row in the order of the columns. A cell that is outside its domain is
+    /// told by [`TableBuilder::finish`], with others; where files have lines, errors
     /// name the row, from 1.
     pub fn cell(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
         let row = 1 + self.cells / self.columns as u64;
@@ -187,9 +190,10 @@ impl TableBuilder {
         }
     }
 
-    /// The table.
-    pub fn finish(self) -> Table {
-        self.sink.finish()
+    /// The table, or everything that is wrong with its cells.
+    pub fn finish(mut self) -> Result<Table, FileError> {
+        sink::Sink::end(&mut self.sink)?;
+        Ok(self.sink.finish())
     }
 }
 

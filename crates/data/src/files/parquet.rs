@@ -1,4 +1,4 @@
-//! Parquet in: text, whole numbers, booleans and dates, with nulls as declared missing values.
+//! Parquet in: text, numbers, booleans and dates, with nulls as declared missing values.
 //! Where other formats have lines, errors name the row, from 1.
 
 use std::fs::File;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    Date32Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
@@ -54,7 +54,7 @@ pub(super) fn read<S: Sink>(
         row += rows;
         progress.advance(length * rows / total);
     }
-    Ok(())
+    sink.end()
 }
 
 /// Record batches of one schema that are in memory already.
@@ -87,7 +87,7 @@ pub(super) fn read_batches<S: Sink>(
         }
         row += batch.num_rows() as u64;
     }
-    Ok(())
+    sink.end()
 }
 
 fn read_column<S: Sink>(
@@ -173,6 +173,16 @@ fn read_column<S: Sink>(
                 each(row, day.map(|_| text.as_slice()))
             })
         }
+        DataType::Decimal128(_, scale) if u8::try_from(*scale).is_ok() => {
+            let decimals = array.as_primitive::<Decimal128Type>();
+            (0..array.len()).try_for_each(|row| match array.is_null(row) {
+                true => each(row, None),
+                false => each(row, Some(decimals.value_as_string(row).as_bytes())),
+            })
+        }
+        // The shortest text that means the same floating-point number: 38.6 is `38.6`.
+        DataType::Float32 => numbers::<Float32Type>(array, each),
+        DataType::Float64 => numbers::<Float64Type>(array, each),
         DataType::Int8 => numbers::<Int8Type>(array, each),
         DataType::Int16 => numbers::<Int16Type>(array, each),
         DataType::Int32 => numbers::<Int32Type>(array, each),

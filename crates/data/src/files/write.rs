@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use jiff::civil::date;
 use parquet::arrow::ArrowWriter;
@@ -353,6 +353,13 @@ fn typed(domain: &Domain, codes: impl Iterator<Item = Option<u32>>) -> Option<Ar
         Domain::Integer(integers) => {
             let numbers = codes.map(|code| code.map(|code| integers.value(code)));
             Some(Arc::new(numbers.collect::<Int64Array>()))
+        }
+        Domain::Decimal(decimals) => {
+            let units = codes.map(|code| code.map(|code| i128::from(decimals.units(code))));
+            let array = units.collect::<Decimal128Array>();
+            Some(Arc::new(
+                array.with_data_type(bounds::decimal_type(decimals.digits())),
+            ))
         }
         Domain::Date(days) => {
             let epoch = date(1970, 1, 1);

@@ -2,49 +2,64 @@
 
 use jiff::civil::Date;
 
-use super::{Open, StudyError};
+use super::{Mistakes, Open, StudyError};
 use crate::attribute::{Attribute, Recode, Role, Schema};
+use crate::decimal::{Decimal, written};
 use crate::document::{DocumentError, Section};
 use crate::domain::{Domain, MOST_VALUES};
 use crate::nearest::quoted_list;
-use crate::taxonomy::{Taxonomy, TaxonomyError, integer_widths};
+use crate::taxonomy::{MakeError, Taxonomy, TaxonomyError, integer_widths, number_widths};
 
 pub(super) fn schema(root: &Section<'_>, open: &Open<'_>) -> Result<Schema, StudyError> {
     let mut attributes: Vec<Attribute> = Vec::new();
+    let mut mistakes = Mistakes::default();
+    let mut names: Vec<String> = Vec::new();
     for section in root.sections("attribute")? {
-        // A misspelled key is reported as such before the missing key is.
-        KEYS.iter().for_each(|key| {
-            section.has(key);
-        });
-        section.finish()?;
-        let name = section.required_name()?;
-        if attributes.iter().any(|attribute| attribute.name == name) {
-            let message = format!("two attributes are named `{name}`");
-            return Err(section.wrong("name", message).into());
-        }
-        let role = section
-            .word("role", &Role::NAMES)?
-            .ok_or_else(|| section.missing("role"))?;
-        let domain = domain(&section, &name, role, open)?;
-        let recode = section.word("recode", &Recode::NAMES)?;
-        if recode.is_some() && role != Role::Quasi {
-            let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
-            return Err(section.wrong("recode", message).into());
-        }
-        let publish_unique = section.boolean("publish_unique")?;
-        if publish_unique.is_some() && role != Role::Other {
-            let message = "`attribute.publish_unique` is for role = \"other\": of all columns only these are published as they are without a requirement";
-            return Err(section.wrong("publish_unique", message).into());
-        }
-        attributes.push(Attribute {
-            name,
-            role,
-            domain,
-            recode,
-            publish_unique: publish_unique.unwrap_or(false),
-        });
+        let read = attribute(&section, &names, open);
+        names.extend(section.string("name").ok().flatten());
+        attributes.extend(mistakes.note(read));
     }
+    mistakes.end()?;
     Ok(Schema::new(attributes))
+}
+
+/// One attribute; `names` are those of the attributes before.
+fn attribute(
+    section: &Section<'_>,
+    names: &[String],
+    open: &Open<'_>,
+) -> Result<Attribute, StudyError> {
+    // A misspelled key is reported as such before the missing key is.
+    KEYS.iter().for_each(|key| {
+        section.has(key);
+    });
+    section.finish()?;
+    let name = section.required_name()?;
+    if names.contains(&name) {
+        let message = format!("two attributes are named `{name}`");
+        return Err(section.wrong("name", message).into());
+    }
+    let role = section
+        .word("role", &Role::NAMES)?
+        .ok_or_else(|| section.missing("role"))?;
+    let domain = domain(section, &name, role, open)?;
+    let recode = section.word("recode", &Recode::NAMES)?;
+    if recode.is_some() && role != Role::Quasi {
+        let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
+        return Err(section.wrong("recode", message).into());
+    }
+    let publish_unique = section.boolean("publish_unique")?;
+    if publish_unique.is_some() && role != Role::Other {
+        let message = "`attribute.publish_unique` is for role = \"other\": of all columns only these are published as they are without a requirement";
+        return Err(section.wrong("publish_unique", message).into());
+    }
+    Ok(Attribute {
+        name,
+        role,
+        domain,
+        recode,
+        publish_unique: publish_unique.unwrap_or(false),
+    })
 }
 
 /// The keys of an attribute, whatever its form.
@@ -66,6 +81,7 @@ const KEYS: [&str; 12] = [
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Integer,
+    Decimal,
     Date,
     Text,
 }
@@ -78,6 +94,7 @@ fn domain(
 ) -> Result<Domain, StudyError> {
     let kinds = [
         ("integer", Kind::Integer),
+        ("decimal", Kind::Decimal),
         ("date", Kind::Date),
         ("text", Kind::Text),
     ];
@@ -86,6 +103,7 @@ fn domain(
     refuse_other_forms(section, kind)?;
     let domain = match kind {
         Some(Kind::Integer) => integers(section, open, missing.is_some())?,
+        Some(Kind::Decimal) => decimals(section, open, missing.is_some())?,
         Some(Kind::Date) => dates(section)?,
         Some(Kind::Text) => text(section, name, role)?,
         None if section.has("values") || section.has("taxonomy") => {
@@ -96,8 +114,8 @@ fn domain(
     let Some(missing) = missing else {
         return Ok(domain);
     };
-    if !matches!(domain, Domain::Integer(_) | Domain::Date(_)) {
-        let message = "`attribute.missing` is for integers and dates\nhint: list the missing value among the values or in the taxonomy";
+    if matches!(domain, Domain::Category(_) | Domain::Text) {
+        let message = "`attribute.missing` is for numbers and dates\nhint: list the missing value among the values or in the taxonomy";
         return Err(section.wrong("missing", message).into());
     }
     if missing == "*" || missing.starts_with("[\"") || domain.encode(missing.as_bytes()).is_some() {
@@ -114,6 +132,10 @@ fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), D
     let (form, fitting): (&str, &[&str]) = match kind {
         Some(Kind::Integer) => (
             "type = \"integer\"",
+            &["range", "step", "widths", "taxonomy", "missing"],
+        ),
+        Some(Kind::Decimal) => (
+            "type = \"decimal\"",
             &["range", "step", "widths", "taxonomy", "missing"],
         ),
         Some(Kind::Date) => ("type = \"date\"", &["range", "missing"]),
@@ -161,15 +183,68 @@ fn integers(
         section.wrong("range", message)
     })?;
     let widths = section.integers("widths")?;
-    let tree = match (&widths, section.string("taxonomy")?) {
+    let made = widths.map(|widths| integer_widths(*least, *greatest, step, &widths));
+    with_levels(section, open, domain, made, has_missing)
+}
+
+fn decimals(
+    section: &Section<'_>,
+    open: &Open<'_>,
+    has_missing: bool,
+) -> Result<Domain, StudyError> {
+    let range = section
+        .decimals("range")?
+        .ok_or_else(|| section.missing("range"))?;
+    let [least, greatest] = range.as_slice() else {
+        let message = "`attribute.range` needs two numbers: [least, greatest]";
+        return Err(section.wrong("range", message).into());
+    };
+    let step = section.decimal("step")?.ok_or_else(|| {
+        let message = "`attribute.step` is missing\nhint: step = 0.1 says that values have one digit behind the point";
+        section.wrong_section(message)
+    })?;
+    let domain = Domain::decimal(*least, *greatest, step).ok_or_else(|| {
+        let message = format!(
+            "`attribute.range` [{least}, {greatest}] in steps of {step} is no range of 1 to {MOST_VALUES} values\nhint: the first number is the least, the step is above 0 and has all digits of the range behind its point"
+        );
+        section.wrong("range", message)
+    })?;
+    let (Some(widths), Domain::Decimal(decimals)) = (section.decimals("widths")?, &domain) else {
+        return with_levels(section, open, domain, None, has_missing);
+    };
+    let units = |width: &Decimal| {
+        let wrong = || {
+            let message = format!("width {width} has more digits behind the point than the step");
+            section.wrong("widths", format!("`attribute.widths`: {message}"))
+        };
+        width.units(step.digits()).ok_or_else(wrong)
+    };
+    let widths = widths.iter().map(units).collect::<Result<Vec<_>, _>>()?;
+    let ends = [0, domain.size() - 1].map(|code| decimals.units(code));
+    let text = |units| written(units, step.digits());
+    let made = number_widths(ends, decimals.step_units(), &widths, &text);
+    with_levels(section, open, domain, Some(made), has_missing)
+}
+
+/// Numbers with the levels that the attribute gives: those of its widths, which are made already, or those
+/// of a file.
+fn with_levels(
+    section: &Section<'_>,
+    open: &Open<'_>,
+    domain: Domain,
+    made: Option<Result<Taxonomy, MakeError>>,
+    has_missing: bool,
+) -> Result<Domain, StudyError> {
+    let tree = match (made, section.string("taxonomy")?) {
         (None, None) => return Ok(domain),
         (Some(_), Some(_)) => {
             let message =
                 "`attribute.widths` and `attribute.taxonomy` both give a taxonomy\nhint: keep one";
             return Err(section.wrong("widths", message).into());
         }
-        (Some(widths), None) => integer_widths(*least, *greatest, step, widths)
-            .map_err(|error| section.wrong("widths", format!("`attribute.widths`: {error}")))?,
+        (Some(made), None) => {
+            made.map_err(|error| section.wrong("widths", format!("`attribute.widths`: {error}")))?
+        }
         (None, Some(file)) => {
             let tree = open(&file)?;
             refuse_gaps(section, &domain, &tree, &file)?;
@@ -177,11 +252,11 @@ fn integers(
         }
     };
     if has_missing {
-        let message = "`attribute.missing` does not go with an integer taxonomy\nhint: use taxonomy without type, with the missing value in the file";
+        let message = "`attribute.missing` does not go with a taxonomy of numbers\nhint: use taxonomy without type, with the missing value in the file";
         return Err(section.wrong("missing", message).into());
     }
     domain.with_taxonomy(tree).ok_or_else(|| {
-        let message = "the taxonomy's leaves are not the integers of the range in ascending order";
+        let message = "the taxonomy's leaves are not the numbers of the range in ascending order";
         section.wrong("taxonomy", message).into()
     })
 }
@@ -307,7 +382,7 @@ fn categories(section: &Section<'_>, name: &str, open: &Open<'_>) -> Result<Doma
 fn text(section: &Section<'_>, name: &str, role: Role) -> Result<Domain, StudyError> {
     if matches!(role, Role::Quasi | Role::Sensitive) {
         let message = format!(
-            "attribute `{name}` has no domain\nhint: give it one: type = \"integer\" or \"date\" with range, values = [\"…\"], or taxonomy = \"file.csv\""
+            "attribute `{name}` has no domain\nhint: give it one: type = \"integer\", \"decimal\" or \"date\" with range, values = [\"…\"], or taxonomy = \"file.csv\""
         );
         return Err(section.wrong_section(message).into());
     }

@@ -240,7 +240,7 @@ impl Postgres {
                 builder.cell(column, value.map(str::as_bytes))?;
             }
         }
-        Ok(builder.finish())
+        Ok(builder.finish()?)
     }
 
     /// The text after FROM.
@@ -365,6 +365,12 @@ impl Postgres {
         let is_whole = matches!(*found, Type::INT2 | Type::INT4 | Type::INT8);
         let (fits, expected) = match domain {
             Domain::Integer(_) => (is_whole || is_text, "whole numbers or text"),
+            Domain::Decimal(_) => (
+                is_whole
+                    || is_text
+                    || matches!(*found, Type::NUMERIC | Type::FLOAT4 | Type::FLOAT8),
+                "numbers or text",
+            ),
             Domain::Date(_) => (*found == Type::DATE || is_text, "dates or text"),
             _ => (
                 is_text || is_whole || matches!(*found, Type::BOOL | Type::DATE | Type::UUID),
