@@ -235,6 +235,19 @@ impl<'a> Section<'a> {
         self.get(key, "true or false", Item::as_bool)
     }
 
+    /// A string or a list of strings, if the key is there.
+    pub fn texts(&self, key: &'static str) -> Result<Option<Vec<String>>, DocumentError> {
+        match self.is_string(key) {
+            true => Ok(self.string(key)?.map(|text| vec![text])),
+            false => self.get(key, "a string or a list of strings", |item| {
+                let values = item.as_array()?.iter();
+                values
+                    .map(|value| value.as_str().map(str::to_owned))
+                    .collect()
+            }),
+        }
+    }
+
     /// A list of strings, if the key is there.
     pub fn strings(&self, key: &'static str) -> Result<Option<Vec<String>>, DocumentError> {
         self.get(key, "a list of strings", |item| {

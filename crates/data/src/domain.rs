@@ -393,6 +393,12 @@ impl DateDomain {
             .unwrap_or(self.first)
     }
 
+    /// The code of a day, if the day is one of the domain's.
+    pub(crate) fn code(&self, day: Date) -> Option<u32> {
+        let code = u32::try_from((day - self.first).get_days()).ok()?;
+        (code < self.count).then_some(code)
+    }
+
     fn encode(&self, text: &[u8]) -> Option<u32> {
         self.encode_day(text).or_else(|| {
             let missing = self.missing.as_ref()?;

@@ -1,11 +1,12 @@
 //! What a person can do about a value that is outside its domain.
 
 use jiff::civil::Date;
-use jiff::fmt::strtime::BrokenDownTime;
 
+use crate::attribute::Attribute;
 use crate::decimal::Decimal;
 use crate::domain::Domain;
 use crate::nearest::quoted_list;
+use crate::spelling::day_of;
 
 /// Formats of days that tables often have.
 const FORMATS: [&str; 8] = [
@@ -48,6 +49,31 @@ impl Domain {
     }
 }
 
+impl Attribute {
+    /// What to do about a value of a table that is none of the attribute's.
+    pub fn hint(&self, text: &str) -> String {
+        if self.spelling.is_truth() {
+            return match text.is_empty() {
+                true => {
+                    String::from("\nhint: if values may be missing, declare it: missing = \"\"")
+                }
+                false => String::from(
+                    "\nhint: true, t, yes, y and 1 are true; false, f, no, n and 0 are false; other texts stand for a missing value if missing = [\"…\"] lists them",
+                ),
+            };
+        }
+        let Some(format) = self.spelling.format().filter(|_| !text.is_empty()) else {
+            return self.domain.hint(text);
+        };
+        match day_of(format, text.as_bytes()) {
+            Some(day) => self.domain.hint(&day.to_string()),
+            None => format!(
+                "\nhint: days are read as format = \"{format}\" says; if this stands for a missing value, list it in missing"
+            ),
+        }
+    }
+}
+
 /// About text that is no number of its domain's kind.
 fn number(text: &str) -> String {
     if let Some(decimal) = Decimal::parse(text) {
@@ -66,10 +92,7 @@ fn number(text: &str) -> String {
 
 /// About text that is no day as its domain writes days.
 fn day(text: &str) -> String {
-    let fits = |format: &&&str| {
-        let parsed = BrokenDownTime::parse(format, text);
-        parsed.is_ok_and(|time| time.to_date().is_ok())
-    };
+    let fits = |format: &&&str| day_of(format, text.as_bytes()).is_some();
     match FORMATS.iter().find(fits) {
         Some(format) => format!("format = \"{format}\" reads days such as this one"),
         None => marker(text, "no day"),

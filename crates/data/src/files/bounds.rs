@@ -173,6 +173,7 @@ mod tests {
             role,
             domain: Domain::integer(0, 9, 1).unwrap(),
             recode: None,
+            spelling: crate::spelling::Spelling::default(),
             publish_unique: false,
         }
     }

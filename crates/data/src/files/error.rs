@@ -30,8 +30,18 @@ pub enum FileError {
         reason: String,
     },
     /// The extension says nothing we know.
-    #[error("{file}: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst or .parquet")]
+    #[error(
+        "{file}: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst, .parquet or .xlsx"
+    )]
     UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A kind of file that is read and not written.
+    #[error(
+        "{file}: is not written in this format\nhint: expected .csv, .csv.gz, .csv.zst or .parquet"
+    )]
+    NotWritten {
         /// The file.
         file: String,
     },

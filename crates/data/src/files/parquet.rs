@@ -9,10 +9,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use jiff::civil::{Date, date};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -98,13 +99,19 @@ fn read_column<S: Sink>(
     sink: &mut S,
 ) -> Result<(), FileError> {
     let array = batch.column(column).as_ref();
-    let mut each = |row: usize, text: Option<&[u8]>| {
+    let mut put = |row: usize, text: Option<&[u8]>, is_typed: bool| {
         let place = first_row + row as u64 + 1;
         match text {
+            Some(text) if is_typed => sink.typed(column, text, place),
             Some(text) => sink.cell(column, text, place),
             None => sink.null(column, place),
         }
     };
+    let is_typed = matches!(
+        array.data_type(),
+        DataType::Date32 | DataType::Timestamp(..)
+    );
+    let mut each = |row: usize, text: Option<&[u8]>| put(row, text, is_typed);
     match array.data_type() {
         DataType::Utf8 => {
             let texts = array.as_string::<i32>();
@@ -173,6 +180,22 @@ fn read_column<S: Sink>(
                 each(row, day.map(|_| text.as_slice()))
             })
         }
+        // The time of day is left out. With a time zone, the day would depend on where the reader is.
+        DataType::Timestamp(unit, None) => {
+            let days = match unit {
+                TimeUnit::Second => days::<TimestampSecondType>(array, 1),
+                TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, 1_000),
+                TimeUnit::Microsecond => days::<TimestampMicrosecondType>(array, 1_000_000),
+                TimeUnit::Nanosecond => days::<TimestampNanosecondType>(array, 1_000_000_000),
+            };
+            days.iter().enumerate().try_for_each(|(row, day)| {
+                let text = day.map(|day| match day_since_1970(day) {
+                    Some(day) => day.to_string(),
+                    None => format!("{day} days after 1970-01-01"),
+                });
+                each(row, text.as_deref().map(str::as_bytes))
+            })
+        }
         DataType::Decimal128(_, scale) if u8::try_from(*scale).is_ok() => {
             let decimals = array.as_primitive::<Decimal128Type>();
             (0..array.len()).try_for_each(|row| match array.is_null(row) {
@@ -197,6 +220,14 @@ fn read_column<S: Sink>(
             kind: other.to_string(),
         }),
     }
+}
+
+/// The days since 1970 of moments, of which so many units are a second.
+fn days<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array, second: i64) -> Vec<Option<i32>> {
+    let moments = array.as_primitive::<T>().iter();
+    // A day beyond the greatest number of days is no day of any domain.
+    let day = |moment: i64| i32::try_from(moment.div_euclid(second * 86_400)).unwrap_or(i32::MAX);
+    moments.map(|moment| moment.map(day)).collect()
 }
 
 fn numbers<T: ArrowPrimitiveType>(

@@ -24,6 +24,11 @@ pub(super) trait Sink {
     /// Takes a cell; `line` is where the cell stands.
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError>;
 
+    /// Takes a cell whose value has a type of its own, such as a day: its text is the one that releases write.
+    fn typed(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        self.cell(column, text, line)
+    }
+
     /// Takes what is wrong with a row as a whole.
     fn wrong(&mut self, error: FileError) -> Result<(), FileError>;
 
@@ -85,7 +90,7 @@ impl TableSink {
             column,
             value: shorten(value),
             domain: attribute.domain.describe(),
-            hint: attribute.domain.hint(value),
+            hint: attribute.hint(value),
         }
     }
 }
@@ -124,7 +129,7 @@ impl Sink for TableSink {
             return Ok(());
         };
         match &mut self.columns[attribute] {
-            Column::Coded(codes) => match self.schema.attributes()[attribute].domain.encode(text) {
+            Column::Coded(codes) => match self.schema.attributes()[attribute].encode(text) {
                 Some(code) => codes.push(code),
                 None => self.wrong.push(self.refuse(attribute, text, line)),
             },
@@ -134,6 +139,17 @@ impl Sink for TableSink {
             },
         }
         Ok(())
+    }
+
+    fn typed(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        if let Some(attribute) = self.targets[column]
+            && let Column::Coded(codes) = &mut self.columns[attribute]
+            && let Some(code) = self.schema.attributes()[attribute].domain.encode(text)
+        {
+            codes.push(code);
+            return Ok(());
+        }
+        self.cell(column, text, line)
     }
 
     fn wrong(&mut self, error: FileError) -> Result<(), FileError> {
@@ -147,7 +163,7 @@ impl Sink for TableSink {
 
     fn null(&mut self, column: usize, line: u64) -> Result<(), FileError> {
         if let Some(attribute) = self.targets[column]
-            && let Some(code) = self.schema.attributes()[attribute].domain.missing_code()
+            && let Some(code) = self.schema.attributes()[attribute].missing_code()
             && let Column::Coded(codes) = &mut self.columns[attribute]
         {
             codes.push(code);

@@ -410,6 +410,9 @@ fn create(
             let labels = columns.iter().map(|column| ready_labels(column, csv));
             Ok((Encoder::Csv(labels.collect(), csv), Output::Csv(file)))
         }
+        Format::Excel => Err(FileError::NotWritten {
+            file: path.display().to_string(),
+        }),
         Format::Parquet => {
             let fields: Vec<Field> = columns
                 .iter()

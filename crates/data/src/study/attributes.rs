@@ -8,6 +8,7 @@ use crate::decimal::{Decimal, written};
 use crate::document::{DocumentError, Section};
 use crate::domain::{Domain, MOST_VALUES};
 use crate::nearest::quoted_list;
+use crate::spelling::{self, Spelling};
 use crate::taxonomy::{MakeError, Taxonomy, TaxonomyError, integer_widths, number_widths};
 
 pub(super) fn schema(root: &Section<'_>, open: &Open<'_>) -> Result<Schema, StudyError> {
@@ -42,7 +43,7 @@ fn attribute(
     let role = section
         .word("role", &Role::NAMES)?
         .ok_or_else(|| section.missing("role"))?;
-    let domain = domain(section, &name, role, open)?;
+    let (domain, spelling) = domain(section, &name, role, open)?;
     let recode = section.word("recode", &Recode::NAMES)?;
     if recode.is_some() && role != Role::Quasi {
         let message = "`attribute.recode` is for quasi-identifiers; other columns are released verbatim or not at all";
@@ -57,17 +58,19 @@ fn attribute(
         name,
         role,
         domain,
+        spelling,
         recode,
         publish_unique: publish_unique.unwrap_or(false),
     })
 }
 
 /// The keys of an attribute, whatever its form.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "role",
     "type",
     "range",
+    "format",
     "step",
     "widths",
     "values",
@@ -83,6 +86,7 @@ enum Kind {
     Integer,
     Decimal,
     Date,
+    Boolean,
     Text,
 }
 
@@ -91,39 +95,35 @@ fn domain(
     name: &str,
     role: Role,
     open: &Open<'_>,
-) -> Result<Domain, StudyError> {
+) -> Result<(Domain, Spelling), StudyError> {
     let kinds = [
         ("integer", Kind::Integer),
         ("decimal", Kind::Decimal),
         ("date", Kind::Date),
+        ("boolean", Kind::Boolean),
         ("text", Kind::Text),
     ];
     let kind = section.word("type", &kinds)?;
-    let missing = section.string("missing")?;
+    let missing = section.texts("missing")?;
     refuse_other_forms(section, kind)?;
     let domain = match kind {
         Some(Kind::Integer) => integers(section, open, missing.is_some())?,
         Some(Kind::Decimal) => decimals(section, open, missing.is_some())?,
-        Some(Kind::Date) => dates(section)?,
+        Some(Kind::Date) => {
+            let (domain, spelling) = dates(section)?;
+            return with_missing(section, domain, spelling, missing);
+        }
+        Some(Kind::Boolean) => {
+            let domain = truth(section, missing.as_deref())?;
+            return with_missing(section, domain, Spelling::truth(), missing);
+        }
         Some(Kind::Text) => text(section, name, role)?,
         None if section.has("values") || section.has("taxonomy") => {
             categories(section, name, open)?
         }
         None => text(section, name, role)?,
     };
-    let Some(missing) = missing else {
-        return Ok(domain);
-    };
-    if matches!(domain, Domain::Category(_) | Domain::Text) {
-        let message = "`attribute.missing` is for numbers and dates\nhint: list the missing value among the values or in the taxonomy";
-        return Err(section.wrong("missing", message).into());
-    }
-    if missing == "*" || missing.starts_with("[\"") || domain.encode(missing.as_bytes()).is_some() {
-        let message =
-            format!("`attribute.missing` is `{missing}`, which also means something else here");
-        return Err(section.wrong("missing", message).into());
-    }
-    Ok(domain.with_missing(missing))
+    with_missing(section, domain, Spelling::default(), missing)
 }
 
 /// Refuses a key that belongs to another form of attribute, since such a mistake must not pass in
@@ -138,7 +138,8 @@ fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), D
             "type = \"decimal\"",
             &["range", "step", "widths", "taxonomy", "missing"],
         ),
-        Some(Kind::Date) => ("type = \"date\"", &["range", "missing"]),
+        Some(Kind::Date) => ("type = \"date\"", &["range", "format", "missing"]),
+        Some(Kind::Boolean) => ("type = \"boolean\"", &["missing"]),
         Some(Kind::Text) => ("type = \"text\"", &[]),
         None if section.has("taxonomy") => {
             ("a taxonomy", &["taxonomy", "values", "ordered", "missing"])
@@ -322,7 +323,78 @@ impl std::fmt::Display for FirstFew {
     }
 }
 
-fn dates(section: &Section<'_>) -> Result<Domain, StudyError> {
+/// The values false and true, and the missing value if there is one.
+fn truth(section: &Section<'_>, missing: Option<&[String]>) -> Result<Domain, StudyError> {
+    let first = missing.and_then(<[String]>::first);
+    let values = ["false", "true"]
+        .into_iter()
+        .chain(first.map(String::as_str));
+    let values: Vec<&str> = values.collect();
+    if first.is_some_and(|first| is_taken(first) || spelling::truth(first.as_bytes()).is_some()) {
+        let message = format!(
+            "`attribute.missing` is `{}`, which also means something else here",
+            values[2]
+        );
+        return Err(section.wrong("missing", message).into());
+    }
+    let tree = Taxonomy::flat(&values, "values")
+        .map_err(|error| section.wrong("missing", format!("`attribute.missing`: {error}")))?;
+    Ok(Domain::category(tree, false))
+}
+
+/// A domain and its spelling with a missing value of these texts: releases write the first.
+fn with_missing(
+    section: &Section<'_>,
+    mut domain: Domain,
+    spelling: Spelling,
+    missing: Option<Vec<String>>,
+) -> Result<(Domain, Spelling), StudyError> {
+    let Some(texts) = missing else {
+        return Ok((domain, spelling));
+    };
+    let wrong = |message: String| Err(section.wrong("missing", message).into());
+    let Some(first) = texts.first() else {
+        return wrong(String::from("`attribute.missing` is empty"));
+    };
+    if matches!(domain, Domain::Text) {
+        return wrong(String::from(
+            "`attribute.missing` does not go with text, which is kept as it is",
+        ));
+    }
+    let is_category = matches!(domain, Domain::Category(_));
+    if is_category && !spelling.is_truth() && domain.encode(first.as_bytes()).is_none() {
+        return wrong(format!(
+            "`attribute.missing` begins with `{first}`, which is none of the values\nhint: list it among the values or in the taxonomy; further texts are read as the first"
+        ));
+    }
+    for (place, text) in texts.iter().enumerate() {
+        if texts[..place].contains(text) {
+            return wrong(format!("`attribute.missing` lists `{text}` twice"));
+        }
+        let is_first_of_categories = is_category && place == 0;
+        let is_value =
+            spelling.encode(&domain, text.as_bytes()).is_some() && !is_first_of_categories;
+        let is_label = domain.read_cell(text).is_ok() && !is_first_of_categories;
+        if is_value || is_label || (place == 0 && !is_category && is_taken(text)) {
+            return wrong(format!(
+                "`attribute.missing` is `{text}`, which also means something else here"
+            ));
+        }
+    }
+    if !is_category {
+        domain = domain.with_missing(first.clone());
+    }
+    let code = domain.encode(first.as_bytes()).unwrap_or(0);
+    let spelling = spelling.with_missing(&texts, code);
+    Ok((domain, spelling))
+}
+
+/// Whether text that a release would write means something else there.
+fn is_taken(text: &str) -> bool {
+    text == "*" || text.starts_with("[\"")
+}
+
+fn dates(section: &Section<'_>) -> Result<(Domain, Spelling), StudyError> {
     let wrong = |what: &str| {
         let message = format!("{what}\nhint: range = [\"2024-01-01\", \"2024-12-31\"]");
         section.wrong("range", message)
@@ -338,12 +410,18 @@ fn dates(section: &Section<'_>) -> Result<Domain, StudyError> {
         let parsed = text.parse::<Date>().ok().filter(|_| text.len() == 10);
         parsed.ok_or_else(|| wrong(&format!("`{text}` is no day")))
     };
-    Domain::date(day(first)?, day(last)?).ok_or_else(|| {
+    let ends = [day(first)?, day(last)?];
+    let domain = Domain::date(ends[0], ends[1]).ok_or_else(|| {
         wrong(&format!(
             "`attribute.range` runs backwards: {first}, {last}"
         ))
-        .into()
-    })
+    })?;
+    let spelling = match section.string("format")? {
+        Some(format) => Spelling::days(&format, ends)
+            .map_err(|error| section.wrong("format", format!("`attribute.format`: {error}")))?,
+        None => Spelling::default(),
+    };
+    Ok((domain, spelling))
 }
 
 fn categories(section: &Section<'_>, name: &str, open: &Open<'_>) -> Result<Domain, StudyError> {
@@ -382,7 +460,7 @@ fn categories(section: &Section<'_>, name: &str, open: &Open<'_>) -> Result<Doma
 fn text(section: &Section<'_>, name: &str, role: Role) -> Result<Domain, StudyError> {
     if matches!(role, Role::Quasi | Role::Sensitive) {
         let message = format!(
-            "attribute `{name}` has no domain\nhint: give it one: type = \"integer\", \"decimal\" or \"date\" with range, values = [\"…\"], or taxonomy = \"file.csv\""
+            "attribute `{name}` has no domain\nhint: give it one: type = \"integer\", \"decimal\" or \"date\" with range, type = \"boolean\", values = [\"…\"], or taxonomy = \"file.csv\""
         );
         return Err(section.wrong_section(message).into());
     }

@@ -369,6 +369,18 @@ range = [-1.0, 100]
 step = 0.10
 missing = "?"
 [[attribute]]
+name = "came"
+role = "quasi"
+type = "date"
+format = "%d.%m.%Y %H:%M"
+range = ["2024-01-01", "2024-12-31"]
+missing = ["", "NA"]
+[[attribute]]
+name = "smokes"
+role = "quasi"
+type = "boolean"
+missing = ["?", "NA"]
+[[attribute]]
 name = "lactate"
 role = "quasi"
 type = "decimal"
@@ -486,7 +498,7 @@ k = 2
             "taxonomies/a b.csv",
         ] {
             let mut columns = DescribedColumn::of_study(&study);
-            columns[6].taxonomy = Some(file.to_owned());
+            columns[8].taxonomy = Some(file.to_owned());
             let again = described(&study, &columns, "clustering");
             let error = again.study(folder.path(), "manifest.json").unwrap_err();
             assert!(

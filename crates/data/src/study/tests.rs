@@ -153,6 +153,57 @@ fn decimals_have_a_range_and_a_step() {
     );
 }
 
+#[test]
+fn what_is_missing_means_nothing_else() {
+    let missing = |body: &str, texts: &str| {
+        refusal(&format!(
+            "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\nmissing = {texts}\n{body}"
+        ))
+    };
+    let integers = "type = \"integer\"\nrange = [1, 9]\n";
+    let days = "type = \"date\"\nrange = [\"2024-01-01\", \"2024-12-31\"]\nformat = \"%d.%m.%Y\"\n";
+    let also = |text: &str| {
+        format!(
+            "study.toml:7: `attribute.missing` is `{text}`, which also means something else here"
+        )
+    };
+    for (body, texts, text) in [
+        (integers, "[\"NA\", \"7\"]", "7"),
+        (integers, "\"*\"", "*"),
+        (integers, "[\"NA\", \"[1-3]\"]", "[1-3]"),
+        (days, "[\"\", \"31.12.2024\"]", "31.12.2024"),
+        (days, "\"2024-12-31\"", "2024-12-31"),
+        ("type = \"boolean\"\n", "[\"NA\", \"No\"]", "No"),
+        ("type = \"boolean\"\n", "\"true\"", "true"),
+        ("type = \"boolean\"\n", "\"0\"", "0"),
+        ("values = [\"\", \"b\"]\n", "[\"\", \"b\"]", "b"),
+    ] {
+        assert_eq!(missing(body, texts), also(text), "{texts}");
+    }
+    assert_eq!(
+        missing(integers, "[\"NA\", \"?\", \"NA\"]"),
+        "study.toml:7: `attribute.missing` lists `NA` twice"
+    );
+    assert_eq!(
+        missing(integers, "[]"),
+        "study.toml:7: `attribute.missing` is empty"
+    );
+    assert_eq!(
+        missing(integers, "[1]"),
+        "study.toml:7: `attribute.missing` is [1], expected a string or a list of strings"
+    );
+    assert_eq!(
+        missing(&days.replace("%d.", ""), "\"\"").lines().next(),
+        Some(
+            "study.toml:10: `attribute.format`: `%m.%Y` does not say which day it is: 2024-01-01 is written `01.2024`"
+        )
+    );
+    assert_eq!(
+        missing("type = \"boolean\"\nvalues = [\"a\"]\n", "\"\""),
+        "study.toml:9: `attribute.values` does not go with type = \"boolean\""
+    );
+}
+
 /// What is wrong with the terms, with several attributes, with the algorithm and with keys is said at once.
 #[test]
 fn all_mistakes_at_once() {
@@ -190,7 +241,7 @@ fn what_an_attribute_may_not_be() {
     };
     assert_eq!(
         attribute(""),
-        "study.toml:4: attribute `a` has no domain\nhint: give it one: type = \"integer\", \"decimal\" or \"date\" with range, values = [\"…\"], or taxonomy = \"file.csv\""
+        "study.toml:4: attribute `a` has no domain\nhint: give it one: type = \"integer\", \"decimal\" or \"date\" with range, type = \"boolean\", values = [\"…\"], or taxonomy = \"file.csv\""
     );
     assert_eq!(
         attribute("type = \"integer\"\nrange = [9, 1]\n"),
@@ -210,7 +261,7 @@ fn what_an_attribute_may_not_be() {
     );
     assert_eq!(
         attribute("values = [\"x\"]\nmissing = \"?\"\n"),
-        "study.toml:8: `attribute.missing` is for numbers and dates\nhint: list the missing value among the values or in the taxonomy"
+        "study.toml:8: `attribute.missing` begins with `?`, which is none of the values\nhint: list it among the values or in the taxonomy; further texts are read as the first"
     );
     assert!(attribute("taxonomy = \"nowhere.csv\"\n").starts_with("nowhere.csv: cannot be read: "));
     assert!(

@@ -275,9 +275,10 @@ fn empty_and_unknown_files() {
         "t.csv: the file is empty, expected a header row with column names"
     );
     assert_eq!(
-        refusal("t.xlsx", b"PK"),
-        "t.xlsx: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst or .parquet"
+        refusal("t.xls", b"PK"),
+        "t.xls: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst, .parquet or .xlsx"
     );
+    assert!(refusal("t.xlsx", b"PK").starts_with("t.xlsx: cannot be read: "));
     assert!(refusal("t.parquet", b"not parquet").starts_with("t.parquet: cannot be read: "));
     assert!(refusal("t.csv.gz", b"not gzip").starts_with("t.csv.gz: cannot be read: "));
 }

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Study;
-use super::ready::{refuse_singled_out, see_people};
+use super::ready::{refuse_singled_out, refuse_text, see_people};
 use super::refused::{StudyRefused, TableRefused};
 use crate::error::Error;
 use crate::observe::Observer;
@@ -91,6 +91,11 @@ impl Study {
             observer,
         };
         let mut errors = Vec::new();
+        errors.extend(
+            refuse_text(&study.schema, &self.opened.path)
+                .err()
+                .map(Error::from),
+        );
         let (mut fitting, mut suspects) = (Vec::new(), Vec::new());
         for table in tables {
             match look.at(table, &mut errors) {
