@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hedgerow::{DEFAULT_SEED, Options, Study, Table};
+use hedgerow::{DEFAULT_SEED, Options, Study};
 use jiff::SignedDuration;
 
 use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Terminal;
+use crate::table::table;
 
 /// Anonymize one table: the protocol with one party.
 #[derive(clap::Args)]
@@ -22,7 +23,7 @@ pub(crate) struct Arguments {
     /// The study: attributes, requirement, algorithm.
     #[arg(long)]
     study: PathBuf,
-    /// The table.
+    /// The table: CSV, Parquet or Excel; `-` is CSV from standard input.
     table: PathBuf,
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
@@ -59,6 +60,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         options = options.time(time);
     }
     let study = Study::open(&arguments.study)?;
-    let outcome = hedgerow::anonymize(&study, &Table::file(&arguments.table), &options)?;
+    let outcome = hedgerow::anonymize(&study, &table(&arguments.table)?, &options)?;
     Ok(Answer::of(&outcome.summary, outcome.summary.holds))
 }

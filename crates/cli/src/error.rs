@@ -36,6 +36,8 @@ pub(crate) enum CliError {
         program: PathBuf,
         error: std::io::Error,
     },
+    #[error("standard input cannot be read: {0}")]
+    NoInput(std::io::Error),
     #[error("no threads can be had: {0}")]
     NoThreads(std::io::Error),
     #[error("no signals can be had: {0}")]

@@ -25,6 +25,7 @@ mod sql;
 mod status;
 mod stop;
 mod study;
+mod table;
 mod taxonomy;
 mod verify;
 

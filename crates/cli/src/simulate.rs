@@ -9,6 +9,7 @@ use hedgerow::{DEFAULT_SEED, Deal, Options, Sites, SplitRefused, Study, Summary,
 use crate::error::{CliError, Usage};
 use crate::output::Answer;
 use crate::progress::Terminal;
+use crate::table::table;
 
 /// How the table is spread over the sites.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     /// The study: attributes, requirement, algorithm.
     #[arg(long)]
     study: PathBuf,
-    /// The table of all sites together.
+    /// The table of all sites together: CSV, Parquet or Excel; `-` is CSV from standard input.
     table: PathBuf,
     /// Number of sites among which the rows are split.
     #[arg(long)]
@@ -167,12 +168,12 @@ struct Summarized<'a> {
 }
 
 impl Arguments {
-    fn table(&self) -> Table {
-        Table::file(&self.table)
+    fn table(&self) -> Result<Table, CliError> {
+        table(&self.table)
     }
 
     fn of_different_people(&self) -> Result<Sites, CliError> {
-        let table = self.table();
+        let table = self.table()?;
         if self.columns.is_some() {
             return Err(CliError::Engine(SplitRefused::HasAllColumns.into()));
         }
@@ -201,7 +202,7 @@ impl Arguments {
     }
 
     fn of_the_same_people(&self, study: &Study) -> Result<Sites, CliError> {
-        let table = self.table();
+        let table = self.table()?;
         if let Some(column) = self.provider_column.clone() {
             return Ok(Sites::Named { table, column });
         }

@@ -8,6 +8,7 @@ use crate::agreement;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::progress::Terminal;
+use crate::table::table;
 
 /// Set up a study.
 #[derive(clap::Subcommand)]
@@ -29,7 +30,7 @@ pub(crate) enum Command {
 pub(crate) struct CheckArguments {
     /// The study file.
     study: PathBuf,
-    /// Tables to read under it: every value must be in its domain.
+    /// Tables to read under it: every value must be in its domain. `-` is CSV from standard input.
     tables: Vec<PathBuf>,
     /// A column of the tables that names the site and is not part of the study.
     #[arg(long, value_name = "COLUMN")]
@@ -50,7 +51,8 @@ pub(crate) fn run(command: &Command) -> Result<Answer, CliError> {
 
 fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
     let study = Study::open(&arguments.study)?;
-    let tables: Vec<Table> = arguments.tables.iter().map(Table::file).collect();
+    let tables = arguments.tables.iter().map(|path| table(path));
+    let tables: Vec<Table> = tables.collect::<Result<_, _>>()?;
     let checked = study.check_as(
         &tables,
         arguments.provider_column.as_deref(),

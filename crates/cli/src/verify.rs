@@ -38,6 +38,7 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_delimiter = ',',
+        value_parser = trimmed,
         value_name = "COLUMNS",
         conflicts_with = "study"
     )]
@@ -46,6 +47,7 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_delimiter = ',',
+        value_parser = trimmed,
         value_name = "COLUMNS",
         conflicts_with = "study"
     )]
@@ -54,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
     /// Columns that have no role and may be there all the same: you answer for what they say.
-    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    #[arg(long, value_delimiter = ',', value_parser = trimmed, value_name = "COLUMNS")]
     ignore: Vec<String>,
     /// The original table, for losses that need it (EM, NCP over present values) and uniqueness
     /// before.
@@ -95,6 +97,11 @@ fn strategy(word: &str) -> Result<Strategy, String> {
         let names = Strategy::NAMES.map(|(name, _)| name);
         format!("expected one of {}", names.join(", "))
     })
+}
+
+/// A name of a list, where spaces may stand around commas.
+fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().to_owned())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
+use crate::spelling::Spelling;
 
 /// The role of an attribute for privacy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,6 +79,8 @@ pub struct Attribute {
     pub role: Role,
     /// The attribute's values and their codes.
     pub domain: Domain,
+    /// How tables spell the values, where they do not spell them as releases do.
+    pub spelling: Spelling,
     /// How a release writes the attribute, where the attribute sets a recoding of its own.
     pub recode: Option<Recode>,
     /// Of an attribute of role `other`: whether it may be published though its values single records
@@ -86,6 +89,17 @@ pub struct Attribute {
 }
 
 impl Attribute {
+    /// The code of a value as tables spell it.
+    #[inline]
+    pub fn encode(&self, text: &[u8]) -> Option<u32> {
+        self.spelling.encode(&self.domain, text)
+    }
+
+    /// The code of a cell of a table without a value.
+    pub fn missing_code(&self) -> Option<u32> {
+        self.spelling.missing_code(&self.domain)
+    }
+
     /// How a release writes this attribute: by its own recoding, or by the study's.
     pub fn recode_or(&self, default: Recode) -> Recode {
         self.recode.unwrap_or(default)

@@ -2,7 +2,7 @@
 //!
 //! A cell is the exact set of codes it stands for: an interval of codes or an explicit set. Its text is
 //! unique: a single value by its label, the whole domain as `*`, an interval that is a taxonomy node by
-//! the node's label, other intervals as `[20-39]` (integers) or `[a..b]`, sets as `{a|b|c}`. No range
+//! the node's label, other intervals as `[20-39]` (numbers) or `[a..b]`, sets as `{a|b|c}`. No range
 //! has the missing value inside: a cell that covers the missing value and others is a node, a set or
 //! `*`. A label that stands at two levels with different values means the lowest level; the higher one
 //! is written as a range. Members are quoted where they could be misread.
@@ -137,7 +137,7 @@ impl Domain {
         }
         let unknown = || self.unknown(text);
         if let Some(inner) = enclosed(text, '[', ']') {
-            let (least, greatest) = match self.integer_interval(inner) {
+            let (least, greatest) = match self.number_interval(inner) {
                 Some(ends) => ends,
                 None => {
                     let ends = members(inner, "..").ok_or_else(unknown)?;
@@ -203,8 +203,8 @@ impl Domain {
         if self.mixes_missing(least, greatest) {
             return self.write_set(least..=greatest);
         }
-        if let Self::Integer(domain) = self {
-            let text = format!("[{}-{}]", domain.value(least), domain.value(greatest));
+        if matches!(self, Self::Integer(_) | Self::Decimal(_)) {
+            let text = format!("[{}-{}]", self.label(least), self.label(greatest));
             if !self.is_label(&text) {
                 return text;
             }
@@ -257,11 +257,11 @@ impl Domain {
         }
     }
 
-    /// `20-39` as codes, for integer domains: the second minus sign on is the second number's.
-    fn integer_interval(&self, inner: &str) -> Option<(u32, u32)> {
-        let Self::Integer(_) = self else {
+    /// `20-39` as codes, for numbers: the second minus sign on is the second number's.
+    fn number_interval(&self, inner: &str) -> Option<(u32, u32)> {
+        if !matches!(self, Self::Integer(_) | Self::Decimal(_)) {
             return None;
-        };
+        }
         let dash = 1 + inner.get(1..)?.find('-')?;
         let least = self.encode(&inner.as_bytes()[..dash])?;
         let greatest = self.encode(&inner.as_bytes()[dash + 1..])?;
@@ -275,7 +275,7 @@ impl Domain {
         };
         let hint = match (near.is_empty(), self) {
             (false, _) => format!("\nhint: nearest are {}", quoted_list(near)),
-            (true, Self::Integer(_)) => {
+            (true, Self::Integer(_) | Self::Decimal(_)) => {
                 format!(
                     "\nhint: the domain is {}, intervals are written [20-39]",
                     self.describe()
@@ -330,6 +330,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::decimal::Decimal;
     use crate::taxonomy::{Taxonomy, integer_widths};
 
     fn category(rows: &str) -> Domain {
@@ -437,12 +438,14 @@ mod tests {
             let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
             let Ok(tree) = Taxonomy::from_rows(&text, "nasty") else { return Ok(()); };
             let size = tree.leaf_count();
+            let parse = |text: &str| Decimal::parse(text).unwrap();
             let domains = [
                 Domain::category(tree, true),
                 Domain::integer(-3, size as i64 - 4, 1).unwrap(),
                 Domain::integer(-3, (size as i64 - 1) * 2 - 3, 2).unwrap()
                     .with_taxonomy(integer_widths(-3, (size as i64 - 1) * 2 - 3, 2, &[4, 8]).unwrap()).unwrap(),
                 Domain::integer(0, size as i64 - 2, 1).unwrap().with_missing("[0-1]".into()),
+                Domain::decimal(parse("-0.3"), parse(&format!("{}.5", size)), parse("0.2")).unwrap().with_missing("[0.1-0.3]".into()),
                 Domain::date(jiff::civil::date(2024, 2, 20), jiff::civil::date(2024, 2, 20)
                     .checked_add(jiff::Span::new().days(i64::from(size) - 1)).unwrap()).unwrap(),
             ];

@@ -8,8 +8,9 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{Document as Toml, Item, TableLike};
+use toml_edit::{Document as Toml, Item, TableLike, Value};
 
+use crate::decimal::Decimal;
 use crate::nearest::{nearest, quoted_list};
 
 /// Why a TOML file was refused, and where.
@@ -50,7 +51,7 @@ pub enum DocumentError {
 
 /// Text in quotes, as TOML writes it.
 pub fn quoted(text: &str) -> String {
-    toml_edit::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 /// A parsed TOML file that remembers where everything stands.
@@ -115,6 +116,15 @@ impl Document {
             asked: RefCell::default(),
             misplaced: RefCell::default(),
         }
+    }
+
+    /// A number of the file, exact as it stands there.
+    fn decimal(&self, value: &Value) -> Option<Decimal> {
+        if !value.is_float() && !value.is_integer() {
+            return None;
+        }
+        let text = self.toml.raw().get(value.span()?)?.replace('_', "");
+        Decimal::parse(text.strip_prefix('+').unwrap_or(&text))
     }
 
     fn line(&self, span: Option<Range<usize>>) -> usize {
@@ -225,6 +235,19 @@ impl<'a> Section<'a> {
         self.get(key, "true or false", Item::as_bool)
     }
 
+    /// A string or a list of strings, if the key is there.
+    pub fn texts(&self, key: &'static str) -> Result<Option<Vec<String>>, DocumentError> {
+        match self.is_string(key) {
+            true => Ok(self.string(key)?.map(|text| vec![text])),
+            false => self.get(key, "a string or a list of strings", |item| {
+                let values = item.as_array()?.iter();
+                values
+                    .map(|value| value.as_str().map(str::to_owned))
+                    .collect()
+            }),
+        }
+    }
+
     /// A list of strings, if the key is there.
     pub fn strings(&self, key: &'static str) -> Result<Option<Vec<String>>, DocumentError> {
         self.get(key, "a list of strings", |item| {
@@ -255,6 +278,21 @@ impl<'a> Section<'a> {
                 .iter()
                 .map(|value| value.as_integer())
                 .collect()
+        })
+    }
+
+    /// A number as the file spells it, underscores left out, if the key is there.
+    pub fn decimal(&self, key: &'static str) -> Result<Option<Decimal>, DocumentError> {
+        self.get(key, "a number such as 0.5", |item| {
+            self.document.decimal(item.as_value()?)
+        })
+    }
+
+    /// A list of numbers as the file spells them, if the key is there.
+    pub fn decimals(&self, key: &'static str) -> Result<Option<Vec<Decimal>>, DocumentError> {
+        self.get(key, "a list of numbers such as 0.5", |item| {
+            let values = item.as_array()?.iter();
+            values.map(|value| self.document.decimal(value)).collect()
         })
     }
 

@@ -1,6 +1,6 @@
 //! Domains: the values an attribute may have, and their codes.
 //!
-//! A code is the value's place in declared order (integers, dates, ordered categories) or in leaf
+//! A code is the value's place in declared order (numbers, dates, ordered categories) or in leaf
 //! order of the taxonomy. Domains are public, so codes agree between sites. A missing value is a
 //! declared value with a code of its own, after all others, or it is an error.
 
@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use jiff::civil::Date;
 
+use crate::decimal::{Decimal, DecimalDomain, MOST_DIGITS};
 use crate::nearest::nearest;
 use crate::taxonomy::Taxonomy;
 
@@ -19,6 +20,8 @@ pub use crate::taxonomy::MOST_VALUES;
 pub enum Domain {
     /// Integers of a range.
     Integer(IntegerDomain),
+    /// Decimals of a range.
+    Decimal(DecimalDomain),
     /// Days of a range.
     Date(DateDomain),
     /// Categories, ordered or not, under a taxonomy (a flat taxonomy where the study gives none).
@@ -89,6 +92,25 @@ impl Domain {
         }))
     }
 
+    /// Decimals `least`, `least + step`, … up to `greatest`, with as many digits behind the point as `step`
+    /// has; `None` if there is no such value, if there are more than [`MOST_VALUES`], or if an end of the
+    /// range has more digits.
+    pub fn decimal(least: Decimal, greatest: Decimal, step: Decimal) -> Option<Self> {
+        let digits = step.digits();
+        if digits >= MOST_DIGITS {
+            return None;
+        }
+        let domain = Self::integer(
+            least.units(digits)?,
+            greatest.units(digits)?,
+            step.units(digits)?,
+        )?;
+        match domain {
+            Self::Integer(numbers) => Some(Self::Decimal(DecimalDomain { numbers, digits })),
+            _ => None,
+        }
+    }
+
     /// Days from `first` to `last`; `None` if there is no such day.
     pub fn date(first: Date, last: Date) -> Option<Self> {
         let days = (last - first).get_days();
@@ -116,31 +138,47 @@ impl Domain {
     pub fn with_missing(mut self, text: String) -> Self {
         match &mut self {
             Self::Integer(domain) => domain.missing = Some(text),
+            Self::Decimal(domain) => domain.numbers.missing = Some(text),
             Self::Date(domain) => domain.missing = Some(text),
             Self::Category(_) | Self::Text => {}
         }
         self
     }
 
-    /// The same integers under a taxonomy, if the taxonomy's leaves are these integers in order.
+    /// The same numbers under a taxonomy, if the taxonomy's leaves are these numbers in order.
     pub fn with_taxonomy(mut self, tree: Taxonomy) -> Option<Self> {
-        let Self::Integer(domain) = &mut self else {
-            return None;
-        };
-        let is_same = domain.missing.is_none()
-            && tree.leaf_count() == domain.count
+        let is_same = self.missing_code().is_none()
+            && tree.leaf_count() == self.size()
             && tree
                 .values()
                 .enumerate()
-                .all(|(code, label)| label.parse() == Ok(domain.value(code as u32)));
-        domain.taxonomy = Some(tree);
+                .all(|(code, label)| self.encode(label.as_bytes()) == Some(code as u32));
+        let numbers = match &mut self {
+            Self::Integer(numbers) => numbers,
+            Self::Decimal(domain) => &mut domain.numbers,
+            Self::Date(_) | Self::Category(_) | Self::Text => return None,
+        };
+        numbers.taxonomy = Some(tree);
         is_same.then_some(self)
+    }
+
+    /// Integers, or decimals in units of their last digit.
+    fn numbers(&self) -> Option<&IntegerDomain> {
+        match self {
+            Self::Integer(numbers) => Some(numbers),
+            Self::Decimal(domain) => Some(&domain.numbers),
+            Self::Date(_) | Self::Category(_) | Self::Text => None,
+        }
     }
 
     /// Number of codes, the missing value's included; 0 for text.
     pub fn size(&self) -> u32 {
         match self {
-            Self::Integer(domain) => domain.count + u32::from(domain.missing.is_some()),
+            Self::Integer(IntegerDomain { count, missing, .. })
+            | Self::Decimal(DecimalDomain {
+                numbers: IntegerDomain { count, missing, .. },
+                ..
+            }) => count + u32::from(missing.is_some()),
             Self::Date(domain) => domain.count + u32::from(domain.missing.is_some()),
             Self::Category(domain) => domain.taxonomy.leaf_count(),
             Self::Text => 0,
@@ -150,7 +188,7 @@ impl Domain {
     /// Whether the order of codes means something to people.
     pub fn is_ordered(&self) -> bool {
         match self {
-            Self::Integer(_) | Self::Date(_) => true,
+            Self::Integer(_) | Self::Decimal(_) | Self::Date(_) => true,
             Self::Category(domain) => domain.ordered,
             Self::Text => false,
         }
@@ -160,6 +198,7 @@ impl Domain {
     pub fn taxonomy(&self) -> Option<&Taxonomy> {
         match self {
             Self::Integer(domain) => domain.taxonomy.as_ref(),
+            Self::Decimal(domain) => domain.numbers.taxonomy.as_ref(),
             Self::Category(domain) => Some(&domain.taxonomy),
             Self::Date(_) | Self::Text => None,
         }
@@ -169,6 +208,7 @@ impl Domain {
     pub fn encode(&self, text: &[u8]) -> Option<u32> {
         match self {
             Self::Integer(domain) => domain.encode(text),
+            Self::Decimal(domain) => domain.encode(text),
             Self::Date(domain) => domain.encode(text),
             Self::Category(domain) => domain.codes.get(text).copied(),
             Self::Text => None,
@@ -182,6 +222,10 @@ impl Domain {
                 Some(missing) if code == domain.count => Cow::Borrowed(missing),
                 _ => Cow::Owned(domain.value(code).to_string()),
             },
+            Self::Decimal(domain) => match &domain.numbers.missing {
+                Some(missing) if code == domain.numbers.count => Cow::Borrowed(missing),
+                _ => Cow::Owned(domain.value(code).to_string()),
+            },
             Self::Date(domain) => match &domain.missing {
                 Some(missing) if code == domain.count => Cow::Borrowed(missing),
                 _ => Cow::Owned(domain.day(code).to_string()),
@@ -193,11 +237,14 @@ impl Domain {
         }
     }
 
-    /// The code of the declared missing value of integers or days; of categories, the code of empty
+    /// The code of the declared missing value of numbers or days; of categories, the code of empty
     /// text.
     pub fn missing_code(&self) -> Option<u32> {
         match self {
-            Self::Integer(domain) => domain.missing.as_ref().map(|_| domain.count),
+            Self::Integer(_) | Self::Decimal(_) => {
+                let numbers = self.numbers()?;
+                numbers.missing.as_ref().map(|_| numbers.count)
+            }
             Self::Date(domain) => domain.missing.as_ref().map(|_| domain.count),
             Self::Category(domain) => domain.codes.get(&b""[..]).copied(),
             Self::Text => None,
@@ -230,6 +277,12 @@ impl Domain {
                     step => format!("the integers {least} to {greatest} in steps of {step}"),
                 }
             }
+            Self::Decimal(domain) => format!(
+                "the decimals {} to {} in steps of {}",
+                domain.value(0),
+                domain.value(domain.numbers.last()),
+                domain.step()
+            ),
             Self::Date(domain) => format!(
                 "the days {} to {} (year-month-day)",
                 domain.first,
@@ -244,6 +297,7 @@ impl Domain {
     pub fn nearest(&self, text: &str) -> Vec<String> {
         match self {
             Self::Integer(domain) => domain.nearest(text),
+            Self::Decimal(domain) => domain.nearest(text),
             Self::Date(domain) => {
                 let ends = [domain.first, domain.day(domain.count - 1)];
                 match text.parse::<Date>() {
@@ -282,26 +336,34 @@ impl IntegerDomain {
         self.step
     }
 
+    /// The code of the greatest integer.
+    pub(crate) const fn last(&self) -> u32 {
+        self.count - 1
+    }
+
     fn encode(&self, text: &[u8]) -> Option<u32> {
-        let Some(number) = parse_integer(text) else {
-            return self.encode_missing(text);
-        };
+        let number = parse_integer(text);
+        number
+            .and_then(|number| self.code(number))
+            .or_else(|| self.encode_missing(text))
+    }
+
+    /// The code of an integer, if the integer is one of the domain's.
+    pub(crate) fn code(&self, number: i64) -> Option<u32> {
         let offset = i128::from(number) - i128::from(self.least);
         let step = i128::from(self.step);
         if self.step != 1 && offset % step != 0 {
-            return self.encode_missing(text);
+            return None;
         }
-        match u32::try_from(if self.step == 1 {
+        let code = u32::try_from(if self.step == 1 {
             offset
         } else {
             offset / step
-        }) {
-            Ok(code) if code < self.count => Some(code),
-            _ => self.encode_missing(text),
-        }
+        });
+        code.ok().filter(|code| *code < self.count)
     }
 
-    fn encode_missing(&self, text: &[u8]) -> Option<u32> {
+    pub(crate) fn encode_missing(&self, text: &[u8]) -> Option<u32> {
         let missing = self.missing.as_ref()?;
         (missing.as_bytes() == text).then_some(self.count)
     }
@@ -329,6 +391,12 @@ impl DateDomain {
         self.first
             .checked_add(jiff::Span::new().days(i64::from(code)))
             .unwrap_or(self.first)
+    }
+
+    /// The code of a day, if the day is one of the domain's.
+    pub(crate) fn code(&self, day: Date) -> Option<u32> {
+        let code = u32::try_from((day - self.first).get_days()).ok()?;
+        (code < self.count).then_some(code)
     }
 
     fn encode(&self, text: &[u8]) -> Option<u32> {

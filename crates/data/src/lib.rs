@@ -21,12 +21,15 @@
 mod attribute;
 mod cell;
 mod csv_text;
+mod decimal;
 pub mod document;
 mod domain;
 mod field;
 pub mod files;
+mod hint;
 mod nearest;
 mod release;
+mod spelling;
 pub mod study;
 pub mod synthetic;
 mod table;
@@ -35,9 +38,11 @@ mod text;
 
 pub use attribute::{Attribute, Recode, Role, Schema};
 pub use cell::{Cell, CellError};
+pub use decimal::{Decimal, DecimalDomain};
 pub use domain::{DateDomain, Domain, IntegerDomain, MOST_VALUES};
 pub use nearest::{nearest, quoted_list};
 pub use release::{GeneralizedColumn, Release, ReleaseColumn, ReleaseError};
+pub use spelling::Spelling;
 pub use study::Study;
 pub use table::{Codes, Column, Table};
 pub use taxonomy::Taxonomy;

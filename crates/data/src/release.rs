@@ -14,7 +14,7 @@ use crate::attribute::{Attribute, Role, Schema};
 use crate::cell::{Cell, CellError};
 use crate::domain::Domain;
 use crate::files::error::{FileError, missing_column, unknown_column};
-use crate::nearest::{quoted_list, shorten};
+use crate::nearest::shorten;
 use crate::table::{Codes, Column};
 use crate::text::{TextColumn, TextTable};
 
@@ -391,10 +391,7 @@ fn verbatim(
                     column: name.to_owned(),
                     value: shorten(value),
                     domain: domain.describe(),
-                    hint: format!(
-                        "\nhint: nearest valid values are {}",
-                        quoted_list(domain.nearest(value))
-                    ),
+                    hint: domain.hint(value),
                 });
             }
         };

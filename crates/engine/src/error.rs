@@ -147,13 +147,20 @@ pub enum Error {
 
 impl Error {
     /// All of these errors as one, if there are any.
-    pub fn all(mut errors: Vec<Self>) -> Result<(), Self> {
-        match (errors.pop(), errors.is_empty()) {
-            (None, _) => Ok(()),
-            (Some(one), true) => Err(one),
-            (Some(last), false) => {
-                errors.push(last);
-                Err(Self::Several(errors))
+    pub fn all(errors: Vec<Self>) -> Result<(), Self> {
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Self::several(errors)),
+        }
+    }
+
+    /// All of these errors as one.
+    pub(crate) fn several(mut errors: Vec<Self>) -> Self {
+        match errors.pop() {
+            Some(one) if errors.is_empty() => one,
+            last => {
+                errors.extend(last);
+                Self::Several(errors)
             }
         }
     }
@@ -203,7 +210,6 @@ impl Error {
     /// wrong, and not what the record says. In a file without a header, a record stands in
     /// the header's place.
     pub fn without_values(&self) -> String {
-        let hint = "hint: hedgerow study check says which";
         let file = match self {
             Self::Source(SourceError::Postgres(PostgresError::Refused { at, step, .. }))
                 if *step == PostgresError::ROWS =>
@@ -219,27 +225,42 @@ impl Error {
             }
             other => return other.to_string(),
         };
-        match file {
-            FileError::OutsideDomain {
-                file,
-                line,
-                column,
-                domain,
-                ..
-            } => {
-                format!("{file}:{line}: column `{column}`: a value is outside {domain}\n{hint}")
-            }
-            FileError::UnknownColumn { file, .. } => {
-                format!("{file}:1: a column is not in the study\n{hint}")
-            }
-            FileError::DuplicateColumn {
-                file,
-                first,
-                second,
-                ..
-            } => format!("{file}:1: columns {first} and {second} have one name\n{hint}"),
-            other => other.to_string(),
+        of_file_without_values(file)
+    }
+}
+
+fn of_file_without_values(file: &FileError) -> String {
+    let hint = "hint: hedgerow study check says which";
+    match file {
+        FileError::OutsideDomain {
+            file,
+            line,
+            column,
+            domain,
+            ..
+        } => format!("{file}:{line}: column `{column}`: a value is outside {domain}\n{hint}"),
+        FileError::UnknownColumn { file, .. } => {
+            format!("{file}:1: a column is not in the study\n{hint}")
         }
+        // The names that the file has instead may be values too.
+        FileError::MissingColumn { file, column, .. } => {
+            format!("{file}:1: column `{column}` of the study is missing\n{hint}")
+        }
+        FileError::DuplicateColumn {
+            file,
+            first,
+            second,
+            ..
+        } => format!("{file}:1: columns {first} and {second} have one name\n{hint}"),
+        FileError::Several(collected) => {
+            let errors = collected.errors.iter().map(of_file_without_values);
+            let rest = match collected.more() {
+                0 => None,
+                more => Some(format!("and {more} more")),
+            };
+            errors.chain(rest).collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
     }
 }
 

@@ -1,17 +1,19 @@
-//! A table as a caller has it: a file, or Arrow record batches in memory.
+//! A table as a caller has it: a file, the text of one, or Arrow record batches in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use hedgerow_data::files::{
-    FileError, Others, read_batches, read_table, read_text, read_text_batches,
+    FileError, Others, read_batches, read_csv, read_table, read_text, read_text_batches,
+    read_text_csv,
 };
 use hedgerow_data::{Schema, TextTable};
 
 use crate::observe::{Observer, Work};
 
-/// A table: a CSV or Parquet file (compressed by extension), or Arrow record batches.
+/// A table: a CSV (compressed by extension), Parquet or Excel file, the text of a CSV file, or Arrow record
+/// batches.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -35,6 +37,10 @@ pub struct Table(Kind);
 #[derive(Debug, Clone)]
 enum Kind {
     File(PathBuf),
+    Csv {
+        name: String,
+        bytes: Arc<[u8]>,
+    },
     Batches {
         name: String,
         batches: Vec<RecordBatch>,
@@ -42,9 +48,17 @@ enum Kind {
 }
 
 impl Table {
-    /// A CSV or Parquet file.
+    /// A CSV, Parquet or Excel file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self(Kind::File(path.into()))
+    }
+
+    /// The text of a CSV file, such as standard input has; errors call the table by this name.
+    pub fn csv(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self(Kind::Csv {
+            name: name.into(),
+            bytes: bytes.into(),
+        })
     }
 
     /// Record batches of one schema; errors call the table by this name.
@@ -59,7 +73,7 @@ impl Table {
     pub fn name(&self) -> String {
         match &self.0 {
             Kind::File(path) => path.display().to_string(),
-            Kind::Batches { name, .. } => name.clone(),
+            Kind::Csv { name, .. } | Kind::Batches { name, .. } => name.clone(),
         }
     }
 
@@ -75,6 +89,7 @@ impl Table {
                 let watch = observer.begin(Work::Reading(path));
                 read_table(path, schema, others, &*watch)
             }
+            Kind::Csv { name, bytes } => read_csv(name, bytes, schema, others),
             Kind::Batches { name, batches } => read_batches(name, batches, schema, others),
         }
     }
@@ -90,6 +105,7 @@ impl Table {
                 let watch = observer.begin(Work::Reading(path));
                 read_text(path, expected, &*watch)
             }
+            Kind::Csv { name, bytes } => read_text_csv(name, bytes, expected),
             Kind::Batches { name, batches } => read_text_batches(name, batches, expected),
         }
     }

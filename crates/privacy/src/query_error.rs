@@ -164,6 +164,7 @@ mod tests {
             role: Role::Quasi,
             domain,
             recode: None,
+            spelling: hedgerow_data::Spelling::default(),
             publish_unique: false,
         };
         let mut column = Codes::for_size(10);

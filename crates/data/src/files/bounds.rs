@@ -64,9 +64,16 @@ pub(super) fn names(schema: &Schema) -> Vec<Option<[String; 2]>> {
 pub(super) fn arrow_type(domain: &Domain) -> Option<DataType> {
     match domain {
         Domain::Integer(_) => Some(DataType::Int64),
+        Domain::Decimal(decimals) => Some(decimal_type(decimals.digits())),
         Domain::Date(_) => Some(DataType::Date32),
         Domain::Category(_) | Domain::Text => None,
     }
+}
+
+/// The type of decimals with so many digits behind the point: exact, as their text is.
+pub(super) const fn decimal_type(digits: u8) -> DataType {
+    // Decimals have 18 digits at most.
+    DataType::Decimal128(18, digits as i8)
 }
 
 /// The code of a cell's least or greatest value, the missing value apart.
@@ -166,6 +173,7 @@ mod tests {
             role,
             domain: Domain::integer(0, 9, 1).unwrap(),
             recode: None,
+            spelling: crate::spelling::Spelling::default(),
             publish_unique: false,
         }
     }

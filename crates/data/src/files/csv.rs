@@ -1,4 +1,5 @@
-//! CSV in: any of the usual delimiters, found from the header; one pass; exact line numbers.
+//! CSV in: any of the usual delimiters, found from the header or named by a first line `sep=;`; UTF-8, or
+//! UTF-16 with its mark; one pass; exact line numbers.
 //!
 //! While reading, a record's place is its number. The line is found only for an error, by going
 //! through the file again: the `csv` crate reports a record's position before it has skipped the
@@ -6,6 +7,9 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+
+use encoding_rs_io::DecodeReaderBytesBuilder;
+use hashbrown::HashMap;
 
 use super::FileError;
 use super::blank_lines::BlankLines;
@@ -18,25 +22,103 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 const BUFFER: usize = 1 << 18;
 
+/// The most of a file that is looked at for its header, no more than a buffer.
+const HEAD: u64 = 1 << 17;
+
+/// Where text comes from. It is read again to find the lines of what is wrong.
+#[derive(Clone, Copy)]
+pub(super) enum Input<'a> {
+    /// A file.
+    File(&'a Path, Compression),
+    /// Text in memory, under the name that errors carry.
+    Bytes(&'a str, &'a [u8]),
+}
+
+/// Text from its header on, as UTF-8.
+struct Text<'a> {
+    input: BufReader<Box<dyn Read + 'a>>,
+    /// The delimiter that a line before the header names.
+    delimiter: Option<u8>,
+    /// The number of lines before the header.
+    skipped: u64,
+}
+
+impl<'a> Input<'a> {
+    fn name(self) -> String {
+        match self {
+            Self::File(path, _) => path.display().to_string(),
+            Self::Bytes(name, _) => name.to_owned(),
+        }
+    }
+
+    fn open(self, progress: &'a dyn Progress) -> Result<Text<'a>, FileError> {
+        let bytes: Box<dyn Read + 'a> = match self {
+            Self::File(path, compression) => open(path, compression, progress)?,
+            Self::Bytes(_, bytes) => Box::new(bytes),
+        };
+        // Text that begins with the mark of UTF-16 is brought to UTF-8; other text stays as it is.
+        let mut decoded = DecodeReaderBytesBuilder::new()
+            .utf8_passthru(true)
+            .strip_bom(true)
+            .build(bytes);
+        // The decoder gives the first few bytes alone; the header is looked at whole.
+        let failed = |error: std::io::Error| unreadable(&self.name(), &error);
+        let mut start = Vec::new();
+        let mut head = decoded.by_ref().take(HEAD);
+        head.read_to_end(&mut start).map_err(failed)?;
+        let whole: Box<dyn Read + 'a> = Box::new(std::io::Cursor::new(start).chain(decoded));
+        let mut input = BufReader::with_capacity(BUFFER, whole);
+        let named = named_delimiter(input.fill_buf().map_err(failed)?);
+        if let Some((_, length)) = named {
+            input.consume(length);
+        }
+        Ok(Text {
+            input,
+            delimiter: named.map(|(delimiter, _)| delimiter),
+            skipped: u64::from(named.is_some()),
+        })
+    }
+}
+
+/// The delimiter that spreadsheets write into a line before the header, `sep=;`, and the length of the line.
+fn named_delimiter(start: &[u8]) -> Option<(u8, usize)> {
+    let end = start
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'))?;
+    let (line, rest) = start.split_at(end);
+    let inner = line
+        .strip_prefix(b"\"")
+        .and_then(|line| line.strip_suffix(b"\""));
+    let [s, e, p, b'=', delimiter] = inner.unwrap_or(line) else {
+        return None;
+    };
+    let is_named = [s, e, p].map(u8::to_ascii_lowercase) == *b"sep";
+    let line_end = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+    is_named.then_some((*delimiter, end + line_end))
+}
+
 pub(super) fn read<S: Sink>(
-    path: &Path,
-    compression: Compression,
+    source: Input<'_>,
     sink: &mut S,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    let file = path.display().to_string();
-    let mut input = BufReader::with_capacity(BUFFER, open(path, compression, progress)?);
+    let file = source.name();
+    let Text {
+        mut input,
+        delimiter: named,
+        ..
+    } = source.open(progress)?;
     let start = input
         .fill_buf()
         .map_err(|error| unreadable(&file, &error))?;
     let header = header(start).ok_or_else(|| FileError::Empty { file: file.clone() })?;
-    let delimiter = delimiter(header, &sink.expected());
+    let delimiter = named.unwrap_or_else(|| delimiter(header, &sink.expected()));
     let done = if fields(header, delimiter).count() == 1 {
         read_rows(BlankLines::new(input), delimiter, &file, sink)
     } else {
         read_rows(input, delimiter, &file, sink)
     };
-    done.map_err(|error| error.at_line(|record| line_of(path, record).unwrap_or(record)))
+    done.map_err(|error| error.at_lines(|records| lines_of(source, records).unwrap_or_default()))
 }
 
 fn read_rows<R: Read, S: Sink>(
@@ -74,18 +156,19 @@ fn read_rows<R: Read, S: Sink>(
     while next(&mut record)? {
         place += 1;
         if record.len() != columns {
-            return Err(FileError::Ragged {
+            sink.wrong(FileError::Ragged {
                 file: file.to_owned(),
                 line: place,
                 found: record.len(),
                 expected: columns,
-            });
+            })?;
+            continue;
         }
         for (column, text) in record.iter().enumerate() {
             sink.cell(column, text, place)?;
         }
     }
-    Ok(())
+    sink.end()
 }
 
 fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
@@ -100,59 +183,100 @@ fn reader<R: Read>(input: R, delimiter: u8) -> csv::Reader<R> {
 impl TextTable {
     /// The line at which a record stands, for errors; the record's number where the file has no lines.
     pub fn line(&self, record: u64) -> u64 {
-        line_of(Path::new(&self.file), record).unwrap_or(record)
+        let path = Path::new(&self.file);
+        let lines = match super::format_of(path) {
+            Ok(super::Format::Csv(compression)) => {
+                lines_of(Input::File(path, compression), &[record])
+            }
+            // Other formats have rows.
+            _ => None,
+        };
+        lines
+            .and_then(|lines| lines.get(&record).copied())
+            .unwrap_or(record)
     }
 }
 
-/// The line at which a record stands, the header being record 0. Goes through the file again.
-pub(crate) fn line_of(path: &Path, record: u64) -> Option<u64> {
-    let Ok(super::Format::Csv(compression)) = super::format_of(path) else {
-        // Other formats have rows.
-        return None;
-    };
-    let input = || {
-        open(path, compression, &())
-            .ok()
-            .map(|input| BufReader::with_capacity(BUFFER, input))
-    };
-    let mut start = input()?;
+/// The lines at which records stand, the header being record 0. Goes through the file again, once for all
+/// of them.
+fn lines_of(source: Input<'_>, records: &[u64]) -> Option<HashMap<u64, u64>> {
+    let mut wanted = records.to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let text = source.open(&()).ok()?;
+    let skipped = text.skipped;
+    let lines = lines_after_header(source, text, &wanted)?;
+    let lines = lines.into_iter();
+    Some(
+        lines
+            .map(|(record, line)| (record, line + skipped))
+            .collect(),
+    )
+}
+
+/// The lines of ascending records, counted from the header on.
+fn lines_after_header(
+    source: Input<'_>,
+    text: Text<'_>,
+    wanted: &[u64],
+) -> Option<HashMap<u64, u64>> {
+    let mut start = text.input;
     let header = header(start.fill_buf().ok()?)?;
     // The choice of delimiter does not change where records end, except for quotes beside a delimiter.
-    let delimiter = delimiter(header, &[]);
+    let delimiter = text.delimiter.unwrap_or_else(|| delimiter(header, &[]));
     if fields(header, delimiter).count() == 1 {
         // In a file of one column blank lines are records, so records are lines, except for quoted line
         // ends.
-        return line_of_field(start, record);
+        return lines_of_fields(start, wanted);
     }
     let mut reader = reader(start, delimiter);
     let mut found = csv::ByteRecord::new();
-    for _ in 0..=record {
-        reader
-            .read_byte_record(&mut found)
-            .ok()
-            .filter(|is_there| *is_there)?;
+    let mut offsets = Vec::new();
+    let mut next = 0;
+    for record in wanted {
+        while next <= *record {
+            let is_there = reader.read_byte_record(&mut found).ok()?;
+            is_there.then_some(())?;
+            next += 1;
+        }
+        offsets.push((*record, found.position()?.byte()));
     }
-    let offset = found.position()?.byte();
-    let mut line = 1;
-    let mut previous = 0;
-    for (place, byte) in input()?.bytes().enumerate() {
+    lines_at(source.open(&()).ok()?.input, &offsets)
+}
+
+/// The lines on which records begin, by the ascending places in the file after which they do.
+fn lines_at(input: impl BufRead, offsets: &[(u64, u64)]) -> Option<HashMap<u64, u64>> {
+    let mut offsets = offsets.iter().peekable();
+    let mut lines = HashMap::new();
+    let (mut line, mut previous) = (1, 0);
+    for (place, byte) in input.bytes().enumerate() {
         let byte = byte.ok()?;
         // A line ends with LF, CRLF, or CR alone.
         line += u64::from(previous == b'\r' && byte != b'\n');
-        if place as u64 >= offset && !matches!(byte, b'\n' | b'\r') {
+        if !matches!(byte, b'\n' | b'\r')
+            && let Some((record, _)) = offsets.next_if(|(_, offset)| place as u64 >= *offset)
+        {
+            lines.insert(*record, line);
+        }
+        if offsets.peek().is_none() {
             break;
         }
         line += u64::from(byte == b'\n');
         previous = byte;
     }
-    Some(line)
+    Some(lines)
 }
 
-/// The line of a record in a file of one column.
-fn line_of_field(input: impl BufRead, record: u64) -> Option<u64> {
+/// The lines of ascending records in a file of one column.
+fn lines_of_fields(input: impl BufRead, wanted: &[u64]) -> Option<HashMap<u64, u64>> {
+    let mut wanted = wanted.iter().peekable();
+    let mut lines = HashMap::new();
     let (mut line, mut records, mut in_quotes) = (1, 0, false);
     for byte in input.bytes() {
-        if records == record {
+        if let Some(record) = wanted.next_if(|record| **record == records) {
+            lines.insert(*record, line);
+        }
+        if wanted.peek().is_none() {
             break;
         }
         match byte.ok()? {
@@ -164,16 +288,16 @@ fn line_of_field(input: impl BufRead, record: u64) -> Option<u64> {
             _ => {}
         }
     }
-    Some(line)
+    Some(lines)
 }
 
-/// The first line of a file, its byte-order mark left out; `None` for an empty file.
+/// The first line of a text; `None` for an empty file.
 fn header(start: &[u8]) -> Option<&[u8]> {
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    if text.is_empty() {
+    if start.is_empty() {
         return None;
     }
-    text.split(|byte| matches!(byte, b'\n' | b'\r'))
+    start
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
         .find(|line| !line.is_empty())
 }
 

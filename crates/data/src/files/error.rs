@@ -1,5 +1,8 @@
 //! What can be wrong with a file, in words that name file, line, column and value.
 
+use hashbrown::HashMap;
+
+use super::collected::Collected;
 use crate::attribute::Schema;
 use crate::cell::CellError;
 use crate::nearest::{nearest, quoted_list};
@@ -27,8 +30,18 @@ pub enum FileError {
         reason: String,
     },
     /// The extension says nothing we know.
-    #[error("{file}: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst or .parquet")]
+    #[error(
+        "{file}: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst, .parquet or .xlsx"
+    )]
     UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A kind of file that is read and not written.
+    #[error(
+        "{file}: is not written in this format\nhint: expected .csv, .csv.gz, .csv.zst or .parquet"
+    )]
+    NotWritten {
         /// The file.
         file: String,
     },
@@ -134,9 +147,12 @@ pub enum FileError {
         /// The most records of all classes.
         most: u64,
     },
+    /// Several things are wrong.
+    #[error(transparent)]
+    Several(Collected),
     /// A Parquet column of a type that values cannot have.
     #[error(
-        "{file}: column `{column}` has type {kind}\nhint: expected text, whole numbers or dates; cast it in the query that writes the file"
+        "{file}: column `{column}` has type {kind}\nhint: expected text, numbers, booleans or dates; cast it in the query that writes the file"
     )]
     UnsupportedType {
         /// The file.
@@ -149,26 +165,71 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// The same error with its record's number turned into the line where the record stands.
-    pub(crate) fn at_line(mut self, line_of: impl Fn(u64) -> u64) -> Self {
-        match &mut self {
+    /// The same error with the numbers of records turned into the lines where the records stand, as far as
+    /// `lines_of` finds them.
+    pub(crate) fn at_lines(mut self, lines_of: impl Fn(&[u64]) -> HashMap<u64, u64>) -> Self {
+        let places = self.places();
+        let records: Vec<u64> = places.iter().map(|place| **place).collect();
+        if records.is_empty() {
+            return self;
+        }
+        let lines = lines_of(&records);
+        for place in places {
+            *place = lines.get(place).copied().unwrap_or(*place);
+        }
+        self
+    }
+
+    /// Where records are wrong.
+    pub(super) fn places(&mut self) -> Vec<&mut u64> {
+        match self {
             Self::Ragged { line, .. }
             | Self::NotUtf8 { line, .. }
             | Self::OutsideDomain { line, .. }
-            | Self::Cell { line, .. } => *line = line_of(*line),
-            _ => {}
+            | Self::Cell { line, .. } => vec![line],
+            Self::Several(collected) => {
+                let errors = collected.errors.iter_mut();
+                errors.flat_map(Self::places).collect()
+            }
+            _ => Vec::new(),
         }
-        self
+    }
+
+    /// Whether columns are missing, whatever else is wrong.
+    pub fn is_of_missing_columns(&self) -> bool {
+        match self {
+            Self::MissingColumn { .. } => true,
+            Self::Several(collected) => collected.errors.iter().any(Self::is_of_missing_columns),
+            _ => false,
+        }
+    }
+
+    /// Where a record is wrong: a line, or the number of a record.
+    pub(super) const fn line(&self) -> Option<u64> {
+        match self {
+            Self::Ragged { line, .. }
+            | Self::NotUtf8 { line, .. }
+            | Self::OutsideDomain { line, .. }
+            | Self::Cell { line, .. } => Some(*line),
+            _ => None,
+        }
+    }
+
+    /// The column that is wrong, or whose value is wrong; none where a row is.
+    pub(super) fn column(&self) -> Option<&str> {
+        match self {
+            Self::NotUtf8 { column, .. }
+            | Self::OutsideDomain { column, .. }
+            | Self::UnknownColumn { column, .. }
+            | Self::MissingColumn { column, .. } => Some(column),
+            _ => None,
+        }
     }
 }
 
 /// The error for a column that the study does not know.
 pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileError {
-    let names = schema
-        .attributes()
-        .iter()
-        .map(|attribute| attribute.name.as_str());
-    let hint = match nearest(column, names, 1).first() {
+    let hint = match nearest_column(column, schema) {
         Some(best) => format!("\nhint: did you mean `{best}`?"),
         None => String::from(
             "\nhint: declare it in the study; with role = \"identifier\" it is never released",
@@ -179,6 +240,15 @@ pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileE
         column: column.to_owned(),
         hint,
     }
+}
+
+/// The column of the study that a name is likely to mean.
+pub(crate) fn nearest_column(column: &str, schema: &Schema) -> Option<String> {
+    let names = schema
+        .attributes()
+        .iter()
+        .map(|attribute| attribute.name.as_str());
+    nearest(column, names, 1).pop()
 }
 
 /// The error for a column of the study that the file lacks.

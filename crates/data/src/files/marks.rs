@@ -48,6 +48,7 @@ pub(super) fn marks(attribute: &Attribute, recode: Recode, bound: Option<Bound>)
 fn type_name(domain: &Domain) -> &'static str {
     match domain {
         Domain::Integer(_) => "integer",
+        Domain::Decimal(_) => "decimal",
         Domain::Date(_) => "date",
         Domain::Category(_) => "category",
         Domain::Text => "text",

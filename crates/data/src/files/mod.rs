@@ -1,4 +1,4 @@
-//! Files in and out: CSV and Parquet, plain or compressed with gzip or zstd by extension.
+//! Files in and out: CSV and Parquet, and Excel in; CSV plain or compressed with gzip or zstd by extension.
 //!
 //! Reading is one pass, each cell coded as it is met, so that memory is the coded table and a
 //! buffer. Writing goes to a temporary name beside the target and is renamed when complete.
@@ -6,6 +6,7 @@
 mod blank_lines;
 mod bounds;
 mod classes;
+mod collected;
 mod csv;
 pub(crate) mod error;
 mod folder;
@@ -16,6 +17,7 @@ mod package;
 mod parquet;
 mod sink;
 mod write;
+mod xlsx;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +31,7 @@ use crate::text::TextTable;
 
 pub use crate::csv_text::CsvText;
 pub use classes::{MOST_RECORDS, read_classes};
+pub use collected::Collected;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
@@ -92,7 +95,7 @@ pub fn read_release(
 ) -> Result<TextTable, FileError> {
     let csv = match format_of(path)? {
         Format::Csv(_) => csv,
-        Format::Parquet => CsvText::Verbatim,
+        Format::Parquet | Format::Excel => CsvText::Verbatim,
     };
     let mut sink = sink::TextSink::new(expected, csv);
     read(path, &mut sink, progress)?;
@@ -110,6 +113,29 @@ pub fn read_batches(
     let mut sink = sink::TableSink::new(schema.clone(), others.clone());
     parquet::read_batches(source, batches, &mut sink)?;
     Ok(sink.finish())
+}
+
+/// A table of a study's attributes that is in memory as the text of a CSV file; errors call it `source`.
+pub fn read_csv(
+    source: &str,
+    bytes: &[u8],
+    schema: &Arc<Schema>,
+    others: &Others,
+) -> Result<Table, FileError> {
+    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
+    csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
+    Ok(sink.finish())
+}
+
+/// Any table in memory as the text of a CSV file, as [`read_text`] reads one from a file.
+pub fn read_text_csv(
+    source: &str,
+    bytes: &[u8],
+    expected: &[String],
+) -> Result<TextTable, FileError> {
+    let mut sink = sink::TextSink::new(expected, CsvText::Verbatim);
+    csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
+    Ok(sink.finish(source.to_owned()))
 }
 
 /// Any table in memory as text, as [`read_text`] reads one from a file.
@@ -176,7 +202,8 @@ impl TableBuilder {
         })
     }
 
-    /// Takes the next cell, row by row in the order of the columns; where files have lines, errors
+    /// Takes the next cell, row by row in the order of the columns. A cell that is outside its domain is
+    /// told by [`TableBuilder::finish`], with others; where files have lines, errors
     /// name the row, from 1.
     pub fn cell(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
         let row = 1 + self.cells / self.columns as u64;
@@ -187,9 +214,23 @@ impl TableBuilder {
         }
     }
 
-    /// The table.
-    pub fn finish(self) -> Table {
-        self.sink.finish()
+    /// Takes the next cell as [`TableBuilder::cell`] does, of a value with a type of its own such as a day: its
+    /// text is the one that releases write, whatever format the study says that tables have.
+    pub fn typed(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
+        match text {
+            Some(text) => {
+                let row = 1 + self.cells / self.columns as u64;
+                self.cells += 1;
+                sink::Sink::typed(&mut self.sink, column, text, row)
+            }
+            None => self.cell(column, None),
+        }
+    }
+
+    /// The table, or everything that is wrong with its cells.
+    pub fn finish(mut self) -> Result<Table, FileError> {
+        sink::Sink::end(&mut self.sink)?;
+        Ok(self.sink.finish())
     }
 }
 
@@ -199,7 +240,8 @@ fn read<S: sink::Sink>(
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
     match format_of(path)? {
-        Format::Csv(compression) => csv::read(path, compression, sink, progress),
+        Format::Csv(compression) => csv::read(csv::Input::File(path, compression), sink, progress),
+        Format::Excel => xlsx::read(path, sink),
         Format::Parquet => parquet::read(path, sink, progress),
     }
 }

@@ -24,6 +24,8 @@ pub enum Format {
     Csv(Compression),
     /// Apache Parquet.
     Parquet,
+    /// Excel's `.xlsx`, which is read and never written.
+    Excel,
 }
 
 /// How a CSV file is compressed.
@@ -57,6 +59,8 @@ pub fn format_of(path: &Path) -> Result<Format, FileError> {
         Ok(Format::Csv(compression))
     } else if name.ends_with(".parquet") {
         Ok(Format::Parquet)
+    } else if name.ends_with(".xlsx") {
+        Ok(Format::Excel)
     } else {
         Err(FileError::UnknownFormat {
             file: path.display().to_string(),

@@ -143,7 +143,8 @@ struct Constraints<'a> {
 #[serde(untagged)]
 enum Limit {
     Number(i64),
-    Day(String),
+    /// A decimal or a day.
+    Text(String),
 }
 
 /// One table: the columns at these positions, after the group where the release has groups.
@@ -254,8 +255,12 @@ fn verbatim<'a>(
             let number = |code| Limit::Number(numbers.value(code));
             ("integer", Some(between(number(0), number(last))))
         }
+        Domain::Decimal(decimals) if is_typed => {
+            let number = |code| Limit::Text(decimals.value(code).to_string());
+            ("number", Some(between(number(0), number(last))))
+        }
         Domain::Date(days) if is_typed => {
-            let day = |code| Limit::Day(days.day(code).to_string());
+            let day = |code| Limit::Text(days.day(code).to_string());
             ("date", Some(between(day(0), day(last))))
         }
         Domain::Category(categories) if domain.size() <= MOST_LISTED => {
@@ -275,7 +280,7 @@ fn verbatim<'a>(
 /// The text that stands for a missing number or day.
 fn marker(domain: &Domain) -> Option<String> {
     let code = match domain {
-        Domain::Integer(_) | Domain::Date(_) => domain.missing_code()?,
+        Domain::Integer(_) | Domain::Decimal(_) | Domain::Date(_) => domain.missing_code()?,
         Domain::Category(_) | Domain::Text => return None,
     };
     Some(domain.label(code).into_owned())

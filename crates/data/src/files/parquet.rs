@@ -1,4 +1,4 @@
-//! Parquet in: text, whole numbers, booleans and dates, with nulls as declared missing values.
+//! Parquet in: text, numbers, booleans and dates, with nulls as declared missing values.
 //! Where other formats have lines, errors name the row, from 1.
 
 use std::fs::File;
@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    Date32Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use jiff::civil::{Date, date};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -54,7 +55,7 @@ pub(super) fn read<S: Sink>(
         row += rows;
         progress.advance(length * rows / total);
     }
-    Ok(())
+    sink.end()
 }
 
 /// Record batches of one schema that are in memory already.
@@ -87,7 +88,7 @@ pub(super) fn read_batches<S: Sink>(
         }
         row += batch.num_rows() as u64;
     }
-    Ok(())
+    sink.end()
 }
 
 fn read_column<S: Sink>(
@@ -98,13 +99,19 @@ fn read_column<S: Sink>(
     sink: &mut S,
 ) -> Result<(), FileError> {
     let array = batch.column(column).as_ref();
-    let mut each = |row: usize, text: Option<&[u8]>| {
+    let mut put = |row: usize, text: Option<&[u8]>, is_typed: bool| {
         let place = first_row + row as u64 + 1;
         match text {
+            Some(text) if is_typed => sink.typed(column, text, place),
             Some(text) => sink.cell(column, text, place),
             None => sink.null(column, place),
         }
     };
+    let is_typed = matches!(
+        array.data_type(),
+        DataType::Date32 | DataType::Timestamp(..)
+    );
+    let mut each = |row: usize, text: Option<&[u8]>| put(row, text, is_typed);
     match array.data_type() {
         DataType::Utf8 => {
             let texts = array.as_string::<i32>();
@@ -173,6 +180,32 @@ fn read_column<S: Sink>(
                 each(row, day.map(|_| text.as_slice()))
             })
         }
+        // The time of day is left out. With a time zone, the day would depend on where the reader is.
+        DataType::Timestamp(unit, None) => {
+            let days = match unit {
+                TimeUnit::Second => days::<TimestampSecondType>(array, 1),
+                TimeUnit::Millisecond => days::<TimestampMillisecondType>(array, 1_000),
+                TimeUnit::Microsecond => days::<TimestampMicrosecondType>(array, 1_000_000),
+                TimeUnit::Nanosecond => days::<TimestampNanosecondType>(array, 1_000_000_000),
+            };
+            days.iter().enumerate().try_for_each(|(row, day)| {
+                let text = day.map(|day| match day_since_1970(day) {
+                    Some(day) => day.to_string(),
+                    None => format!("{day} days after 1970-01-01"),
+                });
+                each(row, text.as_deref().map(str::as_bytes))
+            })
+        }
+        DataType::Decimal128(_, scale) if u8::try_from(*scale).is_ok() => {
+            let decimals = array.as_primitive::<Decimal128Type>();
+            (0..array.len()).try_for_each(|row| match array.is_null(row) {
+                true => each(row, None),
+                false => each(row, Some(decimals.value_as_string(row).as_bytes())),
+            })
+        }
+        // The shortest text that means the same floating-point number: 38.6 is `38.6`.
+        DataType::Float32 => numbers::<Float32Type>(array, each),
+        DataType::Float64 => numbers::<Float64Type>(array, each),
         DataType::Int8 => numbers::<Int8Type>(array, each),
         DataType::Int16 => numbers::<Int16Type>(array, each),
         DataType::Int32 => numbers::<Int32Type>(array, each),
@@ -187,6 +220,14 @@ fn read_column<S: Sink>(
             kind: other.to_string(),
         }),
     }
+}
+
+/// The days since 1970 of moments, of which so many units are a second.
+fn days<T: ArrowPrimitiveType<Native = i64>>(array: &dyn Array, second: i64) -> Vec<Option<i32>> {
+    let moments = array.as_primitive::<T>().iter();
+    // A day beyond the greatest number of days is no day of any domain.
+    let day = |moment: i64| i32::try_from(moment.div_euclid(second * 86_400)).unwrap_or(i32::MAX);
+    moments.map(|moment| moment.map(day)).collect()
 }
 
 fn numbers<T: ArrowPrimitiveType>(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::Others;
-use super::error::{FileError, missing_column, unknown_column};
+use super::collected::Collected;
+use super::error::{FileError, missing_column, nearest_column, unknown_column};
 use crate::attribute::Schema;
 use crate::csv_text::CsvText;
-use crate::domain::Domain;
-use crate::nearest::{quoted_list, shorten};
+use crate::nearest::shorten;
 use crate::table::{Column, Table};
 use crate::text::{TextColumn, TextTable};
 
@@ -24,6 +24,17 @@ pub(super) trait Sink {
     /// Takes a cell; `line` is where the cell stands.
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError>;
 
+    /// Takes a cell whose value has a type of its own, such as a day: its text is the one that releases write.
+    fn typed(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        self.cell(column, text, line)
+    }
+
+    /// Takes what is wrong with a row as a whole.
+    fn wrong(&mut self, error: FileError) -> Result<(), FileError>;
+
+    /// The end of the table: everything that was found wrong.
+    fn end(&mut self) -> Result<(), FileError>;
+
     /// A cell without a value, which only some formats have.
     fn null(&mut self, column: usize, line: u64) -> Result<(), FileError>;
 }
@@ -36,6 +47,8 @@ pub(super) struct TableSink {
     /// For each column of the file, the attribute that its cells go to.
     targets: Vec<Option<usize>>,
     columns: Vec<Column>,
+    /// What is wrong with cells so far. Columns are not whole once something is.
+    wrong: Collected,
 }
 
 impl TableSink {
@@ -51,6 +64,7 @@ impl TableSink {
             file: String::new(),
             targets: Vec::new(),
             columns,
+            wrong: Collected::default(),
         }
     }
 
@@ -70,24 +84,13 @@ impl TableSink {
         let Ok(value) = std::str::from_utf8(text) else {
             return FileError::NotUtf8 { file, line, column };
         };
-        let hint = if value.is_empty() {
-            match attribute.domain {
-                Domain::Category(_) => {
-                    String::from("\nhint: if values may be missing, list \"\" among its values")
-                }
-                _ => String::from("\nhint: if values may be missing, declare it: missing = \"\""),
-            }
-        } else {
-            let near = attribute.domain.nearest(value);
-            format!("\nhint: nearest valid values are {}", quoted_list(near))
-        };
         FileError::OutsideDomain {
             file,
             line,
             column,
             value: shorten(value),
             domain: attribute.domain.describe(),
-            hint,
+            hint: attribute.hint(value),
         }
     }
 }
@@ -96,19 +99,23 @@ impl Sink for TableSink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
         self.file = file.to_owned();
         refuse_duplicates(file, &names)?;
+        let mut wrong = Collected::default();
+        // A column that is spelled wrongly is not missing as well.
+        let mut meant = Vec::new();
         for name in &names {
             let target = self.schema.position(name);
             if target.is_none() && !self.others.allow(name) {
-                return Err(unknown_column(file, name, &self.schema));
+                wrong.push(unknown_column(file, name, &self.schema));
+                meant.extend(nearest_column(name, &self.schema));
             }
             self.targets.push(target);
         }
         for (position, attribute) in self.schema.attributes().iter().enumerate() {
-            if !self.targets.contains(&Some(position)) {
-                return Err(missing_column(file, &attribute.name, &names));
+            if !self.targets.contains(&Some(position)) && !meant.contains(&attribute.name) {
+                wrong.push(missing_column(file, &attribute.name, &names));
             }
         }
-        Ok(())
+        wrong.end()
     }
 
     fn expected(&self) -> Vec<String> {
@@ -122,21 +129,41 @@ impl Sink for TableSink {
             return Ok(());
         };
         match &mut self.columns[attribute] {
-            Column::Coded(codes) => match self.schema.attributes()[attribute].domain.encode(text) {
+            Column::Coded(codes) => match self.schema.attributes()[attribute].encode(text) {
                 Some(code) => codes.push(code),
-                None => return Err(self.refuse(attribute, text, line)),
+                None => self.wrong.push(self.refuse(attribute, text, line)),
             },
             Column::Text(texts) => match std::str::from_utf8(text) {
                 Ok(text) => texts.push(text, line),
-                Err(_) => return Err(self.refuse(attribute, text, line)),
+                Err(_) => self.wrong.push(self.refuse(attribute, text, line)),
             },
         }
         Ok(())
     }
 
+    fn typed(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
+        if let Some(attribute) = self.targets[column]
+            && let Column::Coded(codes) = &mut self.columns[attribute]
+            && let Some(code) = self.schema.attributes()[attribute].domain.encode(text)
+        {
+            codes.push(code);
+            return Ok(());
+        }
+        self.cell(column, text, line)
+    }
+
+    fn wrong(&mut self, error: FileError) -> Result<(), FileError> {
+        self.wrong.push(error);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), FileError> {
+        std::mem::take(&mut self.wrong).end()
+    }
+
     fn null(&mut self, column: usize, line: u64) -> Result<(), FileError> {
         if let Some(attribute) = self.targets[column]
-            && let Some(code) = self.schema.attributes()[attribute].domain.missing_code()
+            && let Some(code) = self.schema.attributes()[attribute].missing_code()
             && let Column::Coded(codes) = &mut self.columns[attribute]
         {
             codes.push(code);
@@ -198,6 +225,14 @@ impl Sink for TextSink {
             });
         };
         self.columns[column].push(self.csv.read(text), line);
+        Ok(())
+    }
+
+    fn wrong(&mut self, error: FileError) -> Result<(), FileError> {
+        Err(error)
+    }
+
+    fn end(&mut self) -> Result<(), FileError> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use jiff::civil::date;
 use parquet::arrow::ArrowWriter;
@@ -354,6 +354,13 @@ fn typed(domain: &Domain, codes: impl Iterator<Item = Option<u32>>) -> Option<Ar
             let numbers = codes.map(|code| code.map(|code| integers.value(code)));
             Some(Arc::new(numbers.collect::<Int64Array>()))
         }
+        Domain::Decimal(decimals) => {
+            let units = codes.map(|code| code.map(|code| i128::from(decimals.units(code))));
+            let array = units.collect::<Decimal128Array>();
+            Some(Arc::new(
+                array.with_data_type(bounds::decimal_type(decimals.digits())),
+            ))
+        }
         Domain::Date(days) => {
             let epoch = date(1970, 1, 1);
             let numbers = codes.map(|code| code.map(|code| (days.day(code) - epoch).get_days()));
@@ -403,6 +410,9 @@ fn create(
             let labels = columns.iter().map(|column| ready_labels(column, csv));
             Ok((Encoder::Csv(labels.collect(), csv), Output::Csv(file)))
         }
+        Format::Excel => Err(FileError::NotWritten {
+            file: path.display().to_string(),
+        }),
         Format::Parquet => {
             let fields: Vec<Field> = columns
                 .iter()

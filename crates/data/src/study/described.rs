@@ -60,7 +60,7 @@ pub struct DescribedColumn {
     pub range: Option<DescribedRange>,
     /// The step from one number to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<i64>,
+    pub step: Option<DescribedStep>,
     /// The text that stands for a missing number or day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
@@ -84,6 +84,8 @@ pub struct DescribedColumn {
 pub enum Kind {
     /// Whole numbers of a range.
     Integer,
+    /// Decimals of a range.
+    Decimal,
     /// Days of a range.
     Date,
     /// The leaves of a taxonomy.
@@ -98,8 +100,18 @@ pub enum Kind {
 pub enum DescribedRange {
     /// Whole numbers.
     Numbers([i64; 2]),
-    /// Days, written `2026-01-31`.
-    Days([String; 2]),
+    /// Decimals, or days, as a release writes them.
+    Texts([String; 2]),
+}
+
+/// The step from one number of a column to the next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum DescribedStep {
+    /// Of whole numbers.
+    Number(i64),
+    /// Of decimals, as text, since numbers of JSON are not exact everywhere.
+    Text(String),
 }
 
 /// Why a description is of no study.
@@ -155,12 +167,18 @@ impl DescribedColumn {
                 let ends = [0, last(domain.size())].map(|code| numbers.value(code));
                 column.kind = Kind::Integer;
                 column.range = Some(DescribedRange::Numbers(ends));
-                column.step = Some(numbers.step());
+                column.step = Some(DescribedStep::Number(numbers.step()));
+            }
+            Domain::Decimal(decimals) => {
+                let ends = [0, last(domain.size())].map(|code| decimals.value(code).to_string());
+                column.kind = Kind::Decimal;
+                column.range = Some(DescribedRange::Texts(ends));
+                column.step = Some(DescribedStep::Text(decimals.step().to_string()));
             }
             Domain::Date(days) => {
                 let ends = [0, last(domain.size())].map(|code| days.day(code).to_string());
                 column.kind = Kind::Date;
-                column.range = Some(DescribedRange::Days(ends));
+                column.range = Some(DescribedRange::Texts(ends));
             }
             Domain::Category(_) => {
                 column.kind = Kind::Category;
@@ -168,7 +186,10 @@ impl DescribedColumn {
             }
             Domain::Text => {}
         }
-        if matches!(domain, Domain::Integer(_) | Domain::Date(_)) {
+        if matches!(
+            domain,
+            Domain::Integer(_) | Domain::Decimal(_) | Domain::Date(_)
+        ) {
             let missing = domain.missing_code();
             column.missing = missing.map(|code| domain.label(code).into_owned());
         }
@@ -185,6 +206,7 @@ impl DescribedColumn {
         put("role", self.role.name().into());
         match self.kind {
             Kind::Integer => put("type", "integer".into()),
+            Kind::Decimal => put("type", "decimal".into()),
             Kind::Date => put("type", "date".into()),
             Kind::Text => put("type", "text".into()),
             // The taxonomy gives the values.
@@ -194,11 +216,20 @@ impl DescribedColumn {
             Some(DescribedRange::Numbers(ends)) => {
                 put("range", ends.iter().copied().collect::<Array>().into());
             }
-            Some(DescribedRange::Days(ends)) => put("range", ends.iter().collect::<Array>().into()),
+            Some(DescribedRange::Texts(ends)) if self.kind == Kind::Decimal => {
+                put("range", ends.iter().map(number).collect::<Array>().into());
+            }
+            Some(DescribedRange::Texts(ends)) => {
+                put("range", ends.iter().collect::<Array>().into());
+            }
             None => {}
         }
+        let step = self.step.as_ref().map(|step| match step {
+            DescribedStep::Number(step) => Value::from(*step),
+            DescribedStep::Text(step) => number(step),
+        });
         let optional = [
-            ("step", self.step.map(Value::from)),
+            ("step", step),
             ("missing", self.missing.as_deref().map(Value::from)),
             ("ordered", self.ordered.map(Value::from)),
             ("taxonomy", self.taxonomy.as_deref().map(Value::from)),
@@ -218,6 +249,13 @@ impl DescribedColumn {
         }
         table
     }
+}
+
+/// A number as its text stands; what is no number stays text, which the reader of studies refuses.
+fn number(text: &String) -> Value {
+    let value = text.parse::<Value>().ok();
+    let is_number = |value: &Value| value.is_float() || value.is_integer();
+    value.filter(is_number).unwrap_or_else(|| text.into())
 }
 
 impl Described<'_> {
@@ -323,6 +361,32 @@ role = "quasi"
 type = "integer"
 range = [0, 99]
 widths = [5, 10]
+[[attribute]]
+name = "fever"
+role = "quasi"
+type = "decimal"
+range = [-1.0, 100]
+step = 0.10
+missing = "?"
+[[attribute]]
+name = "came"
+role = "quasi"
+type = "date"
+format = "%d.%m.%Y %H:%M"
+range = ["2024-01-01", "2024-12-31"]
+missing = ["", "NA"]
+[[attribute]]
+name = "smokes"
+role = "quasi"
+type = "boolean"
+missing = ["?", "NA"]
+[[attribute]]
+name = "lactate"
+role = "quasi"
+type = "decimal"
+range = [0.0, 9.5]
+step = 0.5
+widths = [1.0, 5.0]
 [[attribute]]
 name = "born"
 role = "quasi"
@@ -434,7 +498,7 @@ k = 2
             "taxonomies/a b.csv",
         ] {
             let mut columns = DescribedColumn::of_study(&study);
-            columns[4].taxonomy = Some(file.to_owned());
+            columns[8].taxonomy = Some(file.to_owned());
             let again = described(&study, &columns, "clustering");
             let error = again.study(folder.path(), "manifest.json").unwrap_err();
             assert!(

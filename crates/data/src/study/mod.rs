@@ -11,6 +11,7 @@ mod audit;
 mod described;
 mod fragments;
 mod identity;
+mod mistakes;
 mod query;
 mod release_files;
 mod split;
@@ -29,10 +30,13 @@ use crate::taxonomy::{Taxonomy, TaxonomyError};
 pub use algorithm::Algorithm;
 use algorithm::Written;
 pub use audit::Audit;
-pub use described::{Described, DescribedColumn, DescribedError, DescribedRange, Kind};
+pub use described::{
+    Described, DescribedColumn, DescribedError, DescribedRange, DescribedStep, Kind,
+};
 pub(crate) use fragments::fragment_files;
 pub use fragments::{GROUP, QUASI_FILE};
 pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
+pub use mistakes::Mistakes;
 pub use query::{AnswerKind, Query};
 pub(crate) use release_files::safe_name;
 pub use release_files::{CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, taxonomy_files};
@@ -120,6 +124,9 @@ pub enum StudyError {
     /// A taxonomy that the study names cannot be read.
     #[error(transparent)]
     Taxonomy(#[from] TaxonomyError),
+    /// Several things are wrong.
+    #[error(transparent)]
+    Several(Mistakes),
 }
 
 /// Opens a taxonomy by the name of its file in the study.
@@ -146,35 +153,46 @@ impl Study {
                 "there is no [study] table\nhint: begin with [study], name = \"…\", partition = \"horizontal\"",
             )
         })?;
-        let name = head.required_name()?;
-        let partition = head
-            .word("partition", &Partition::NAMES)?
-            .ok_or_else(|| head.missing("partition"))?;
-        // How protocols run belongs to the protocols crate.
-        head.has("security");
-        let parent = parent(&head)?;
-        head.has("roles");
-        let audit = audit::read(&head)?;
-        let words = [CsvText::Guarded, CsvText::Verbatim].map(|csv| (csv.name(), csv));
-        let csv = head.word("csv", &words)?.unwrap_or_default();
-        let release = head
-            .word("release", &ReleaseKind::NAMES)?
-            .unwrap_or_default();
-        head.finish()?;
+        let mut mistakes = Mistakes::default();
+        let schema = mistakes.note(attributes::schema(&root, open));
+        let terms = mistakes.note(Terms::read(&head));
+        let of_terms = terms.as_ref().map(|terms| {
+            let partition = terms.partition;
+            let sites = mistakes.note(sites(&root, partition));
+            let written = mistakes.note(algorithm::read(&root, partition));
+            (sites, written, mistakes.note(query::read(&root, partition)))
+        });
+        // The requirement's keys belong to the privacy crate; other keys are read where terms and columns
+        // can be.
+        for key in ["require", "site", "algorithm", "query", "identity"] {
+            root.has(key);
+        }
+        mistakes.note(root.finish());
+        mistakes.end()?;
+        let (Some(schema), Some(terms), Some((Some(sited), Some(written), Some(query)))) =
+            (schema, terms, of_terms)
+        else {
+            // What could not be read is a mistake, so this is not reached.
+            return Err(root.wrong_section("the study cannot be read").into());
+        };
 
-        let (sites, columns) = sites(&root, partition)?;
-        let schema = Arc::new(attributes::schema(&root, open)?);
+        let schema = Arc::new(schema);
+        let (sites, columns) = sited;
         let identity = Identity::read(&root, &schema)?;
         let split = split::read(&root, &schema, &columns)?;
         let Written {
             algorithm,
             recode,
             fragments,
-        } = algorithm::read(&root, partition)?;
-        let query = query::read(&root, partition)?;
-        // The requirement's keys belong to the privacy crate.
-        root.has("require");
-        root.finish()?;
+        } = written;
+        let Terms {
+            name,
+            partition,
+            parent,
+            audit,
+            csv,
+            release,
+        } = terms;
         if schema.with_role(Role::Quasi).is_empty() {
             let message = "no attribute has role = \"quasi\"\nhint: quasi-identifiers are what others may know about a person, such as age or zip";
             return Err(root.wrong_section(message).into());
@@ -235,6 +253,44 @@ impl Study {
     /// The file, for the parts that other crates read.
     pub fn document(&self) -> &Document {
         &self.document
+    }
+}
+
+/// What `[study]` says of the study as a whole.
+struct Terms {
+    name: String,
+    partition: Partition,
+    parent: Option<String>,
+    audit: Option<Audit>,
+    csv: CsvText,
+    release: ReleaseKind,
+}
+
+impl Terms {
+    fn read(head: &Section<'_>) -> Result<Self, DocumentError> {
+        let name = head.required_name()?;
+        let partition = head
+            .word("partition", &Partition::NAMES)?
+            .ok_or_else(|| head.missing("partition"))?;
+        // How protocols run belongs to the protocols crate.
+        head.has("security");
+        let parent = parent(head)?;
+        head.has("roles");
+        let audit = audit::read(head)?;
+        let words = [CsvText::Guarded, CsvText::Verbatim].map(|csv| (csv.name(), csv));
+        let csv = head.word("csv", &words)?.unwrap_or_default();
+        let release = head
+            .word("release", &ReleaseKind::NAMES)?
+            .unwrap_or_default();
+        head.finish()?;
+        Ok(Self {
+            name,
+            partition,
+            parent,
+            audit,
+            csv,
+            release,
+        })
     }
 }
 

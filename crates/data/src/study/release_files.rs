@@ -106,6 +106,7 @@ mod tests {
             role,
             domain: Domain::category(Taxonomy::flat(&["a", "b"], "values").unwrap(), false),
             recode: None,
+            spelling: crate::spelling::Spelling::default(),
             publish_unique: false,
         }
     }

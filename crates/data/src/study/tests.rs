@@ -96,6 +96,143 @@ fn a_misspelled_key_suggests_the_nearest() {
 }
 
 #[test]
+fn decimals_have_a_range_and_a_step() {
+    let fever = |body: &str| {
+        read(&format!(
+            "[[attribute]]\nname = \"fever\"\nrole = \"quasi\"\ntype = \"decimal\"\n{body}"
+        ))
+    };
+    let study = fever("range = [34, 4_3.0]\nstep = 0.1\nwidths = [0.5, 1]\n").unwrap();
+    let domain = &study.schema.attributes()[0].domain;
+    assert_eq!((domain.size(), &*domain.label(46)), (91, "38.6"));
+    let tree = domain.taxonomy().unwrap();
+    let path: Vec<&str> = std::iter::successors(Some(tree.leaf(46)), |node| tree.parent(*node))
+        .map(|node| tree.label(node))
+        .collect();
+    assert_eq!(path, ["38.6", "[38.5-38.9]", "[38.0-38.9]", "*"]);
+    assert_eq!(
+        domain.describe(),
+        "the decimals 34.0 to 43.0 in steps of 0.1"
+    );
+
+    let refusal = |body: &str| fever(body).unwrap_err();
+    assert_eq!(
+        refusal("range = [34.0, 43.0]\n"),
+        "study.toml:4: `attribute.step` is missing\nhint: step = 0.1 says that values have one digit behind the point"
+    );
+    for (range, step, shown) in [
+        ("[34.05, 43.0]", "0.1", "[34.05, 43.0] in steps of 0.1"),
+        ("[43.0, 34.0]", "0.1", "[43.0, 34.0] in steps of 0.1"),
+        ("[34.0, 43.0]", "-0.1", "[34.0, 43.0] in steps of -0.1"),
+        (
+            "[0.0, 99999.0]",
+            "0.001",
+            "[0.0, 99999.0] in steps of 0.001",
+        ),
+    ] {
+        assert_eq!(
+            refusal(&format!("range = {range}\nstep = {step}\n")),
+            format!(
+                "study.toml:8: `attribute.range` {shown} is no range of 1 to 10000000 values\nhint: the first number is the least, the step is above 0 and has all digits of the range behind its point"
+            )
+        );
+    }
+    for (value, found) in [("1e1", "10.0"), ("inf", "inf"), ("\"0.1\"", "\"0.1\"")] {
+        assert_eq!(
+            refusal(&format!("range = [34.0, 43.0]\nstep = {value}\n")),
+            format!("study.toml:9: `attribute.step` is {found}, expected a number such as 0.5")
+        );
+    }
+    assert_eq!(
+        refusal("range = [34.0, 43.0]\nstep = 0.1\nwidths = [0.25]\n"),
+        "study.toml:10: `attribute.widths`: width 0.25 has more digits behind the point than the step"
+    );
+    assert_eq!(
+        refusal("range = [34.0, 43.0]\nstep = 0.1\nwidths = [0.4, 1.0]\n"),
+        "study.toml:10: `attribute.widths`: width 1.0 is not a multiple of 0.4, so its groups would cross\nhint: each width must be a multiple of the one before, e.g. 5,10,20"
+    );
+}
+
+#[test]
+fn what_is_missing_means_nothing_else() {
+    let missing = |body: &str, texts: &str| {
+        refusal(&format!(
+            "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\nmissing = {texts}\n{body}"
+        ))
+    };
+    let integers = "type = \"integer\"\nrange = [1, 9]\n";
+    let days = "type = \"date\"\nrange = [\"2024-01-01\", \"2024-12-31\"]\nformat = \"%d.%m.%Y\"\n";
+    let also = |text: &str| {
+        format!(
+            "study.toml:7: `attribute.missing` is `{text}`, which also means something else here"
+        )
+    };
+    for (body, texts, text) in [
+        (integers, "[\"NA\", \"7\"]", "7"),
+        (integers, "\"*\"", "*"),
+        (integers, "[\"NA\", \"[1-3]\"]", "[1-3]"),
+        (days, "[\"\", \"31.12.2024\"]", "31.12.2024"),
+        (days, "\"2024-12-31\"", "2024-12-31"),
+        ("type = \"boolean\"\n", "[\"NA\", \"No\"]", "No"),
+        ("type = \"boolean\"\n", "\"true\"", "true"),
+        ("type = \"boolean\"\n", "\"0\"", "0"),
+        ("values = [\"\", \"b\"]\n", "[\"\", \"b\"]", "b"),
+    ] {
+        assert_eq!(missing(body, texts), also(text), "{texts}");
+    }
+    assert_eq!(
+        missing(integers, "[\"NA\", \"?\", \"NA\"]"),
+        "study.toml:7: `attribute.missing` lists `NA` twice"
+    );
+    assert_eq!(
+        missing(integers, "[]"),
+        "study.toml:7: `attribute.missing` is empty"
+    );
+    assert_eq!(
+        missing(integers, "[1]"),
+        "study.toml:7: `attribute.missing` is [1], expected a string or a list of strings"
+    );
+    assert_eq!(
+        missing(&days.replace("%d.", ""), "\"\"").lines().next(),
+        Some(
+            "study.toml:10: `attribute.format`: `%m.%Y` does not say which day it is: 2024-01-01 is written `01.2024`"
+        )
+    );
+    assert_eq!(
+        missing("type = \"boolean\"\nvalues = [\"a\"]\n", "\"\""),
+        "study.toml:9: `attribute.values` does not go with type = \"boolean\""
+    );
+}
+
+/// What is wrong with the terms, with several attributes, with the algorithm and with keys is said at once.
+#[test]
+fn all_mistakes_at_once() {
+    let attributes = "[[attribute]]\nname = \"a\"\nrole = \"quasy\"\n\
+        [[attribute]]\nname = \"a\"\nrole = \"quasi\"\nvalues = []\n\
+        [[attribute]]\nname = \"b\"\nrole = \"quasi\"\nvalues = [\"x\"]\n\
+        [algorithm]\nname = \"clusterin\"\n[reqire]\nk = 2\n";
+    assert_eq!(
+        refusal(&format!("csv = \"plain\"\n{attributes}")),
+        "study.toml:7: `attribute.role` is `quasy`, expected one of `quasi`, `sensitive`, `identifier`, `other`\nhint: did you mean `quasi`?\n\
+        error: study.toml:9: two attributes are named `a`\n\
+        error: study.toml:4: `study.csv` is `plain`, expected one of `guarded`, `verbatim`\n\
+        error: study.toml:18: unknown key `reqire` at the top of the file\nhint: did you mean `require`?"
+    );
+    assert_eq!(
+        refusal("[algorithm]\nname = \"clusterin\"\n[query]\nanswer = 1\n")
+            .lines()
+            .next(),
+        Some(
+            "study.toml:5: `algorithm.name` is `clusterin`, expected one of `mondrian`, `clustering`, `provider-aware`"
+        )
+    );
+    let many = "[[attribute]]\nname = \"a\"\nrole = \"quasi\"\n".repeat(33);
+    let said = refusal(&many);
+    assert_eq!(said.matches("study.toml:").count(), 20);
+    assert!(said.ends_with("\nand 13 more"), "{said}");
+}
+
+#[test]
 fn what_an_attribute_may_not_be() {
     let attribute = |body: &str| {
         refusal(&format!(
@@ -104,7 +241,7 @@ fn what_an_attribute_may_not_be() {
     };
     assert_eq!(
         attribute(""),
-        "study.toml:4: attribute `a` has no domain\nhint: give it one: type = \"integer\" or \"date\" with range, values = [\"…\"], or taxonomy = \"file.csv\""
+        "study.toml:4: attribute `a` has no domain\nhint: give it one: type = \"integer\", \"decimal\" or \"date\" with range, type = \"boolean\", values = [\"…\"], or taxonomy = \"file.csv\""
     );
     assert_eq!(
         attribute("type = \"integer\"\nrange = [9, 1]\n"),
@@ -124,7 +261,7 @@ fn what_an_attribute_may_not_be() {
     );
     assert_eq!(
         attribute("values = [\"x\"]\nmissing = \"?\"\n"),
-        "study.toml:8: `attribute.missing` is for integers and dates\nhint: list the missing value among the values or in the taxonomy"
+        "study.toml:8: `attribute.missing` begins with `?`, which is none of the values\nhint: list it among the values or in the taxonomy; further texts are read as the first"
     );
     assert!(attribute("taxonomy = \"nowhere.csv\"\n").starts_with("nowhere.csv: cannot be read: "));
     assert!(

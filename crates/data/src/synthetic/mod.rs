@@ -263,6 +263,7 @@ fn pooled_table(
         role: Role::Other,
         domain: Domain::category(tree, false),
         recode: None,
+        spelling: crate::spelling::Spelling::default(),
         publish_unique: false,
     });
     let name = plan.kind.name();

@@ -1,4 +1,4 @@
-//! Taxonomies made rather than read: integers grouped by widths, codes grouped by their prefixes.
+//! Taxonomies made rather than read: numbers grouped by widths, codes grouped by their prefixes.
 
 use super::draft::Draft;
 use super::{ROOT, Taxonomy, TaxonomyError};
@@ -16,13 +16,13 @@ pub enum MakeError {
     )]
     Widths {
         /// The width that does not fit.
-        width: i64,
+        width: String,
         /// The width before it.
-        previous: i64,
+        previous: String,
     },
     /// A width below the step between values.
     #[error("width {0} is too small, expected more than one value in a group")]
-    TooNarrow(i64),
+    TooNarrow(String),
     /// The range is empty or too wide.
     #[error("the range {least}..{greatest} holds {count} values, expected 1 to {most}")]
     Range {
@@ -50,6 +50,19 @@ pub fn integer_widths(
     step: i64,
     widths: &[i64],
 ) -> Result<Taxonomy, MakeError> {
+    number_widths([least, greatest], step, widths, &|number| {
+        number.to_string()
+    })
+}
+
+/// Numbers of a range in steps, grouped into intervals of each width, whose text is that of a whole number
+/// of units.
+pub(crate) fn number_widths(
+    [least, greatest]: [i64; 2],
+    step: i64,
+    widths: &[i64],
+    text: &dyn Fn(i64) -> String,
+) -> Result<Taxonomy, MakeError> {
     let count = (i128::from(greatest) - i128::from(least)) / i128::from(step.max(1)) + 1;
     if count < 1 || count > i128::from(MOST_VALUES) {
         return Err(MakeError::Range {
@@ -62,12 +75,12 @@ pub fn integer_widths(
     let mut previous = step;
     for width in widths {
         if *width <= previous {
-            return Err(MakeError::TooNarrow(*width));
+            return Err(MakeError::TooNarrow(text(*width)));
         }
         if width % previous != 0 {
             return Err(MakeError::Widths {
-                width: *width,
-                previous,
+                width: text(*width),
+                previous: text(previous),
             });
         }
         previous = *width;
@@ -83,13 +96,13 @@ pub fn integer_widths(
             let start = nth(least, *width, (from_least / i128::from(*width)) as i64);
             let end = start.saturating_add(width - step).min(last);
             if start == end {
-                start.to_string()
+                text(start)
             } else {
-                format!("[{start}-{end}]")
+                format!("[{}-{}]", text(start), text(end))
             }
         });
         let mut path: Vec<String> = groups.collect();
-        path.push(value.to_string());
+        path.push(text(value));
         draft.add_path(path.iter().map(String::as_str), index as u64 + 1)?;
     }
     Ok(draft.lay_out()?)

@@ -20,6 +20,7 @@ use crate::field::push_field;
 use draft::Draft;
 
 pub use error::TaxonomyError;
+pub(crate) use make::number_widths;
 pub use make::{MOST_VALUES, MakeError, integer_widths, prefixes};
 
 /// The label that stands for the root of every taxonomy in a release.

@@ -103,6 +103,76 @@ fn value_outside_its_domain() {
 }
 
 #[test]
+fn a_decimal_where_integers_are_is_called_so() {
+    assert_eq!(
+        refusal("t.csv", b"age,sex,name,disease\n38.6,Male,A,flu\n"),
+        "t.csv:2: column `age`: value `38.6` is outside the integers 0 to 120\nhint: this is a decimal; type = \"decimal\" with step = 0.1 takes decimals"
+    );
+}
+
+/// Values, rows of another length and bytes that are no text, each with its line; a hint once.
+#[test]
+fn all_errors_of_a_table_at_once() {
+    assert_eq!(
+        refusal(
+            "t.csv",
+            b"age,sex,name,disease\n130,Male,\"A\nB\",flu\n\n1,Male\n1,x,C\xff,\n140,Male,D,flu\n"
+        ),
+        "t.csv:2: column `age`: value `130` is outside the integers 0 to 120\nhint: nearest valid values are `120`\n\
+        error: t.csv:5: 2 fields, the header has 4\n\
+        error: t.csv:6: column `sex`: value `x` is outside its 2 values\nhint: nearest valid values are `Male`, `Female`\n\
+        error: t.csv:6: column `name`: not valid UTF-8\nhint: save the file as UTF-8\n\
+        error: t.csv:6: column `disease`: value `` is outside its 2 values\nhint: if values may be missing, list \"\" among its values\n\
+        error: t.csv:7: column `age`: value `140` is outside the integers 0 to 120"
+    );
+    assert_eq!(
+        refusal("t.csv", b"sexx,name,illness,alter\n1,2,3,4\n"),
+        "t.csv:1: unknown column `sexx`\nhint: did you mean `sex`?\n\
+        error: t.csv:1: unknown column `illness`\nhint: declare it in the study; with role = \"identifier\" it is never released\n\
+        error: t.csv:1: unknown column `alter`\n\
+        error: t.csv:1: column `age` of the study is missing\nhint: the file has `sexx`, `name`, `illness`, `alter`\n\
+        error: t.csv:1: column `disease` of the study is missing"
+    );
+}
+
+#[test]
+fn a_header_of_strangers_is_told_in_part() {
+    let names: Vec<String> = (0..100).map(|number| format!("{number}{number}")).collect();
+    let said = refusal("t.csv", format!("{}\n", names.join(";")).as_bytes());
+    assert_eq!(said.matches("unknown column").count(), 20, "{said}");
+    assert!(said.ends_with("\nand 84 more"), "{said}");
+}
+
+/// A column that is wrong in every row does not hide another, and what is not told is counted.
+#[test]
+fn errors_beyond_the_first_few_are_counted() {
+    let mut text = String::from("age,sex,name,disease\n");
+    for row in 0..330 {
+        text.push_str(&format!(
+            "{},Male,A,{}\n",
+            200 + row,
+            ["flu", "cold"][usize::from(row > 320)]
+        ));
+    }
+    text.push_str("1,Male,A,flu,\n");
+    let said = refusal("t.csv", text.as_bytes());
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| !line.starts_with("hint"))
+        .collect();
+    assert_eq!(lines.len(), 5 + 5 + 1 + 1, "{said}");
+    assert!(
+        lines[5].starts_with("error: t.csv:323: column `disease`: value `cold`"),
+        "{said}"
+    );
+    assert_eq!(lines[10], "error: t.csv:332: 5 fields, the header has 4");
+    assert_eq!(
+        lines[11],
+        "and 329 more: 325 of column `age`, 4 of column `disease`"
+    );
+}
+
+#[test]
 fn lines_are_counted_through_quoted_newlines() {
     assert!(
         refusal(
@@ -205,9 +275,10 @@ fn empty_and_unknown_files() {
         "t.csv: the file is empty, expected a header row with column names"
     );
     assert_eq!(
-        refusal("t.xlsx", b"PK"),
-        "t.xlsx: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst or .parquet"
+        refusal("t.xls", b"PK"),
+        "t.xls: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst, .parquet or .xlsx"
     );
+    assert!(refusal("t.xlsx", b"PK").starts_with("t.xlsx: cannot be read: "));
     assert!(refusal("t.parquet", b"not parquet").starts_with("t.parquet: cannot be read: "));
     assert!(refusal("t.csv.gz", b"not gzip").starts_with("t.csv.gz: cannot be read: "));
 }

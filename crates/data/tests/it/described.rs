@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Date32Type, Int64Type};
+use arrow_array::types::{Date32Type, Decimal128Type, Int64Type};
 use arrow_array::{Array as _, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use hedgerow_data::document::Document;
@@ -69,6 +69,19 @@ role = "other"
 type = "integer"
 range = [0, 9]
 missing = "b"
+[[attribute]]
+name = "fever"
+role = "quasi"
+type = "decimal"
+range = [-1.0, 42.0]
+step = 0.10
+missing = "NA"
+[[attribute]]
+name = "lactate"
+role = "other"
+type = "decimal"
+range = [0.5, 9.5]
+step = 0.5
 "#;
 
 fn study_of(text: &str) -> Study {
@@ -133,6 +146,7 @@ fn typed(batch: &RecordBatch, name: &str, row: usize) -> Option<String> {
     }
     Some(match column.data_type() {
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Decimal128(18, 2) => column.as_primitive::<Decimal128Type>().value_as_string(row),
         DataType::Date32 => {
             let days = i64::from(column.as_primitive::<Date32Type>().value(row));
             let day = jiff::civil::date(1970, 1, 1);
@@ -158,9 +172,9 @@ proptest! {
         let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
         prop_assert_eq!(names, [
             "age", "age_low_2", "age_high_2", "age_low", "age_low_low", "age_low_high",
-            "day", "day_low", "day_high", "zip", "disease", "stay", "cost",
+            "day", "day_low", "day_high", "zip", "disease", "stay", "cost", "fever", "fever_low", "fever_high", "lactate",
         ]);
-        for (position, low, high) in [(0, "age_low_2", "age_high_2"), (1, "age_low_low", "age_low_high"), (2, "day_low", "day_high")] {
+        for (position, low, high) in [(0, "age_low_2", "age_high_2"), (1, "age_low_low", "age_low_high"), (2, "day_low", "day_high"), (8, "fever_low", "fever_high")] {
             let domain = &study.schema.attributes()[position].domain;
             let cells = release.generalized(position).unwrap();
             for row in 0..release.rows() {
@@ -406,6 +420,7 @@ fn a_folder_holds_the_files_of_its_study_and_the_same_bytes_each_time() {
             "sensitive-disease.csv",
             "sensitive-stay.csv",
             "other-cost.csv",
+            "other-lactate.csv",
         ]
     );
 }
@@ -449,7 +464,8 @@ fn the_package_says_what_the_tables_hold() {
     assert_eq!(
         kinds,
         [
-            "string", "string", "string", "string", "string", "integer", "string"
+            "string", "string", "string", "string", "string", "integer", "string", "string",
+            "number"
         ]
     );
     assert_eq!(
@@ -460,6 +476,11 @@ fn the_package_says_what_the_tables_hold() {
         fields[5]["constraints"],
         serde_json::json!({ "minimum": 0, "maximum": 30 })
     );
+    assert_eq!(
+        fields[8]["constraints"],
+        serde_json::json!({ "minimum": "0.5", "maximum": "9.5" })
+    );
+    assert_eq!(fields[8]["hedgerow:type"], "decimal");
     assert_eq!(fields[3]["hedgerow:role"], "quasi");
     assert!(
         fields[3]["description"]

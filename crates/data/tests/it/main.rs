@@ -9,3 +9,4 @@ mod described;
 mod round_trip;
 mod shared_data;
 mod synthetic;
+mod types;

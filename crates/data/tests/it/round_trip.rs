@@ -54,6 +54,13 @@ role = "identifier"
 name = "remark"
 role = "other"
 type = "text"
+[[attribute]]
+name = "fever"
+role = "quasi"
+type = "decimal"
+range = [-1.5, 42.0]
+step = 0.25
+missing = "?"
 "#;
     let document = Document::parse(text.into(), Path::new("study.toml")).unwrap();
     Study::read(document, Path::new("")).unwrap()
@@ -241,7 +248,7 @@ proptest! {
         }
         // Cells first, in the order of their values in the domain, then what is verbatim.
         let row = |row: usize| {
-            let cells = (0..4).map(|position| {
+            let cells = [0, 1, 2, 3, 7].into_iter().map(|position| {
                 let column = release.generalized(position).unwrap();
                 column.cells[column.codes[row] as usize].clone()
             });

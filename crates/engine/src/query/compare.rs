@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use hedgerow_data::{Attribute, Domain, nearest, quoted_list};
+use hedgerow_data::{Attribute, Decimal, Domain, nearest, quoted_list};
 use hedgerow_protocols::query::CodeSet;
 
 use super::error::AskError;
@@ -93,6 +93,25 @@ pub(super) fn compared(
                 first(values, |code| order(code).is_gt()),
             )
         }
+        Domain::Decimal(decimals) => {
+            let order = |code: u32| {
+                let value = decimals.value(code);
+                match Decimal::parse(constant.trim()) {
+                    Some(constant) => Some(value.cmp(&constant)),
+                    // An exponent, or more digits than a decimal has.
+                    None => {
+                        let value: f64 = value.to_string().parse().ok()?;
+                        Some(value.total_cmp(&(number(constant)? + 0.0)))
+                    }
+                }
+            };
+            // What is no number compares with no value, so neither with the first.
+            order(0).ok_or_else(|| no_value(attribute, constant))?;
+            (
+                first(values, |code| order(code).is_some_and(Ordering::is_ge)),
+                first(values, |code| order(code).is_some_and(Ordering::is_gt)),
+            )
+        }
         Domain::Date(days) => {
             // A day is its first moment, so that a day lies before its own noon.
             let moment = constant.parse::<jiff::civil::DateTime>();
@@ -144,6 +163,7 @@ pub(super) fn value_of(attribute: &Attribute, constant: &str) -> Result<u32, Ask
         Domain::Integer(_) => number(constant)
             .filter(|number| number.fract() == 0.0 && number.abs() < 2f64.powi(53))
             .map(|number| format!("{number:.0}")),
+        Domain::Decimal(_) => Some(constant.trim().to_owned()),
         _ => None,
     };
     let text = whole.as_deref().unwrap_or(constant);

@@ -250,6 +250,7 @@ impl<'s> Names<'s> {
 fn is_kept(domain: &Domain, data_type: &DataType) -> bool {
     match domain {
         Domain::Integer(_) => is_whole(data_type) || is_number(data_type),
+        Domain::Decimal(_) => is_number(data_type),
         Domain::Date(_) => is_day(data_type),
         Domain::Category(_) | Domain::Text => is_text(data_type),
     }

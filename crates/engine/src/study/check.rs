@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data as data;
-use hedgerow_data::files::{FileError, Others};
+use hedgerow_data::files::Others;
 use hedgerow_data::study::{Partition, Site};
 use hedgerow_data::{Attribute, Schema};
 use hedgerow_node::agreement::Standing;
@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Study;
-use super::ready::{refuse_singled_out, see_people};
+use super::ready::{refuse_singled_out, refuse_text, see_people};
 use super::refused::{StudyRefused, TableRefused};
 use crate::error::Error;
 use crate::observe::Observer;
@@ -79,7 +79,7 @@ impl Study {
     ) -> Result<Checked, Error> {
         let study = self.declared();
         let security = self.opened.run.security;
-        let requirement = self.requirement()?;
+        let requirement = self.requirement();
         let look = Look {
             study,
             schema: match site {
@@ -91,6 +91,11 @@ impl Study {
             observer,
         };
         let mut errors = Vec::new();
+        errors.extend(
+            refuse_text(&study.schema, &self.opened.path)
+                .err()
+                .map(Error::from),
+        );
         let (mut fitting, mut suspects) = (Vec::new(), Vec::new());
         for table in tables {
             match look.at(table, &mut errors) {
@@ -120,20 +125,23 @@ impl Study {
         };
         // The number of records in tables that could not be read is unknown.
         let are_all_read = !fitting.is_empty() && fitting.len() == tables.len();
-        if are_all_read && requirement.k() > records {
-            let refused = TableRefused::TooFew {
-                study: self.opened.path.clone(),
-                k: requirement.k(),
-                records,
-            };
-            errors.push(refused.into());
+        if let Some(k) = requirement.as_ref().ok().map(Requirement::k)
+            && are_all_read
+            && k > records
+        {
+            let study = self.opened.path.clone();
+            errors.push(TableRefused::TooFew { study, k, records }.into());
         }
-        if let Err(error) = Error::all(errors) {
-            // Warnings are of use to whoever mends the table.
-            let warn = |warning| observer.notice(crate::observe::Notice::Warning(warning));
-            warnings.into_iter().for_each(warn);
-            return Err(error);
-        }
+        let requirement = match requirement {
+            Ok(requirement) if errors.is_empty() => requirement,
+            refused => {
+                errors.splice(0..0, refused.err());
+                // Warnings are of use to whoever mends the table.
+                let warn = |warning| observer.notice(crate::observe::Notice::Warning(warning));
+                warnings.into_iter().for_each(warn);
+                return Err(Error::several(errors));
+            }
+        };
         let mut text = text(study, security, &requirement, &fitting);
         let mut json = json(study, security, &requirement, &fitting);
         if !warnings.is_empty() {
@@ -213,7 +221,11 @@ impl Look<'_> {
         let others = Others::but(self.provider_column);
         let read = table.read(&self.schema, &others, self.observer);
         let read = read.map_err(|error| match error {
-            FileError::MissingColumn { .. } if self.study.split.is_some() && !self.is_one_sites => {
+            error
+                if error.is_of_missing_columns()
+                    && self.study.split.is_some()
+                    && !self.is_one_sites =>
+            {
                 TableRefused::OneSites { source: error }.into()
             }
             other => Error::from(other),

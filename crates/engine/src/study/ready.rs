@@ -1,10 +1,11 @@
 //! A study made ready for a run: the requirement that holds among so many sites, who holds which column,
 //! and a site's table as the protocols take it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::study::{Partition, Split};
-use hedgerow_data::{Codes, Domain, Role, Study, Table};
+use hedgerow_data::{Codes, Domain, Role, Schema, Study, Table};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::{Requirement, Scope, Sensitive, SingledOut};
 use hedgerow_protocols::RunSettings;
@@ -33,6 +34,21 @@ pub(crate) enum Contribution {
     People(Columns),
     /// The site's own columns of people whom other sites know too.
     Columns(Table),
+}
+
+/// Refuses columns of text that a release would have to carry: sites code values by the study, and text has
+/// no codes.
+pub(super) fn refuse_text(schema: &Schema, study: &Path) -> Result<(), StudyRefused> {
+    let mut attributes = schema.attributes().iter();
+    let text = attributes
+        .find(|attribute| attribute.role == Role::Other && attribute.domain == Domain::Text);
+    match text {
+        None => Ok(()),
+        Some(attribute) => Err(StudyRefused::Text {
+            study: study.to_owned(),
+            column: attribute.name.clone(),
+        }),
+    }
 }
 
 /// The most combinations of sensitive values that are counted as one attribute.
@@ -82,15 +98,7 @@ impl Ready {
             let study = opened.path.clone();
             return Err(StudyRefused::NoQuestions { study }.into());
         }
-        let mut attributes = study.schema.attributes().iter();
-        let text = attributes
-            .find(|attribute| attribute.role == Role::Other && attribute.domain == Domain::Text);
-        if let Some(attribute) = text {
-            return Err(Error::StudyRefused(StudyRefused::Text {
-                study: opened.path.clone(),
-                column: attribute.name.clone(),
-            }));
-        }
+        refuse_text(&study.schema, &opened.path)?;
         Ok(Self {
             split: match &study.split {
                 Some(split) => split.clone(),

@@ -217,10 +217,17 @@ impl Postgres {
             .collect();
         wanted.sort_by_key(|name| schema.position(name));
         let mut builder = TableBuilder::new(&self.to_string(), schema, wanted.clone())?;
-        let columns: Vec<String> = wanted
-            .iter()
-            .map(|name| format!("{}::text COLLATE \"C\"", quoted(name)))
-            .collect();
+        // Days come as days, whatever format the study says that text has.
+        let kind = |name: &str| {
+            let column = found.iter().find(|column| column.name() == name);
+            column.map(|column| column.type_().clone())
+        };
+        let kinds: Vec<Option<Type>> = wanted.iter().map(|name| kind(name)).collect();
+        let columns = wanted.iter().zip(&kinds).map(|(name, kind)| match kind {
+            Some(Type::TIMESTAMP) => format!("{}::date::text COLLATE \"C\"", quoted(name)),
+            _ => format!("{}::text COLLATE \"C\"", quoted(name)),
+        });
+        let columns: Vec<String> = columns.collect();
         let order: Vec<String> = (1..=wanted.len()).map(|place| place.to_string()).collect();
         let select = format!(
             "SELECT {} FROM {from} ORDER BY {}",
@@ -237,10 +244,14 @@ impl Postgres {
         while let Some(row) = rows.try_next().await.map_err(unreadable)? {
             for column in 0..wanted.len() {
                 let value: Option<&str> = row.try_get(column).map_err(unreadable)?;
-                builder.cell(column, value.map(str::as_bytes))?;
+                let value = value.map(str::as_bytes);
+                match kinds[column] {
+                    Some(Type::DATE | Type::TIMESTAMP) => builder.typed(column, value)?,
+                    _ => builder.cell(column, value)?,
+                }
             }
         }
-        Ok(builder.finish())
+        Ok(builder.finish()?)
     }
 
     /// The text after FROM.
@@ -365,7 +376,16 @@ impl Postgres {
         let is_whole = matches!(*found, Type::INT2 | Type::INT4 | Type::INT8);
         let (fits, expected) = match domain {
             Domain::Integer(_) => (is_whole || is_text, "whole numbers or text"),
-            Domain::Date(_) => (*found == Type::DATE || is_text, "dates or text"),
+            Domain::Decimal(_) => (
+                is_whole
+                    || is_text
+                    || matches!(*found, Type::NUMERIC | Type::FLOAT4 | Type::FLOAT8),
+                "numbers or text",
+            ),
+            Domain::Date(_) => (
+                matches!(*found, Type::DATE | Type::TIMESTAMP) || is_text,
+                "dates, timestamps without time zone or text",
+            ),
             _ => (
                 is_text || is_whole || matches!(*found, Type::BOOL | Type::DATE | Type::UUID),
                 "text, whole numbers, booleans, dates or identifiers",

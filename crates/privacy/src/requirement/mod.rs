@@ -34,6 +34,14 @@ pub enum RequirementError {
         /// The line.
         line: String,
     },
+    /// A demand the wrong way round.
+    #[error("--against: `{demand}` is the wrong way round\nhint: write {instead}")]
+    WrongWay {
+        /// The demand.
+        demand: String,
+        /// The demand the right way round.
+        instead: String,
+    },
     /// The file has no `[require]` table.
     #[error(
         "{file}: there is no [require] table\nhint: state what must hold, e.g. [require] k = 10, or give --against 'k = 10'"
@@ -181,9 +189,9 @@ impl Requirement {
         read::read(&section, scope)
     }
 
-    /// A requirement on one line, such as `k = 10, l = 3`.
+    /// A requirement on one line, such as `k = 10, l = 3` or `k >= 10, t <= 0.2`.
     pub fn of_line(line: &str, scope: &Scope) -> Result<Self, RequirementError> {
-        let text = format!("require = {{ {line} }}");
+        let text = format!("require = {{ {} }}", equated(line)?);
         let document = Document::parse(text, Path::new("--against")).map_err(|_| {
             RequirementError::NoRequirement {
                 line: line.to_owned(),
@@ -215,6 +223,35 @@ impl Requirement {
     pub fn is_product(&self, schema: &Schema) -> bool {
         self.sensitive == Sensitive::Product && schema.with_role(Role::Sensitive).len() > 1
     }
+}
+
+/// Demands that are stronger the greater they are; the others are stronger the smaller they are.
+const AT_LEAST: [&str; 4] = ["k", "l", "site_diversity", "m"];
+
+/// A line whose demands are written with `=`, as TOML has them: `k >= 5` says the same as `k = 5`.
+fn equated(line: &str) -> Result<String, RequirementError> {
+    let demand = |demand: &str| {
+        let signs = [(">=", ">="), ("≥", ">="), ("<=", "<="), ("≤", "<=")];
+        let found = signs
+            .iter()
+            .find_map(|(sign, way)| demand.split_once(sign).map(|parts| (parts, *way)));
+        let Some(((key, value), way)) = found else {
+            return Ok(demand.to_owned());
+        };
+        let right = match AT_LEAST.contains(&key.trim()) {
+            true => ">=",
+            false => "<=",
+        };
+        if way != right {
+            return Err(RequirementError::WrongWay {
+                demand: demand.trim().to_owned(),
+                instead: format!("{} {right} {}", key.trim(), value.trim()),
+            });
+        }
+        Ok(format!("{key}={value}"))
+    };
+    let demands: Result<Vec<String>, RequirementError> = line.split(',').map(demand).collect();
+    Ok(demands?.join(","))
 }
 
 #[cfg(test)]
@@ -264,6 +301,26 @@ mod tests {
                 },
             ]
         );
+    }
+
+    #[test]
+    fn demands_may_say_which_way_they_go() {
+        let equal = line("k = 5, l = 2, t = 0.2, alpha = 0.5");
+        assert!(equal.is_ok());
+        assert_eq!(line("k >= 5, l≥2, t<=0.2, alpha ≤ 0.5"), equal);
+        assert_eq!(
+            line("k >= 5, l = { at_least = 2, kind = \"entropy\" }"),
+            line("k = 5, l = { at_least = 2, kind = \"entropy\" }")
+        );
+        assert_eq!(
+            line("k = 5, t >= 0.2").unwrap_err(),
+            "--against: `t >= 0.2` is the wrong way round\nhint: write t <= 0.2"
+        );
+        assert_eq!(
+            line("k <= 5").unwrap_err(),
+            "--against: `k <= 5` is the wrong way round\nhint: write k >= 5"
+        );
+        assert!(line("k > 5").unwrap_err().contains("is no requirement"));
     }
 
     #[test]

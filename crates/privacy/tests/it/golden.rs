@@ -44,6 +44,7 @@ fn d2pt_schema() -> Arc<Schema> {
         role,
         domain,
         recode: None,
+        spelling: hedgerow_data::Spelling::default(),
         publish_unique: false,
     };
     Arc::new(Schema::new(vec![

@@ -195,6 +195,7 @@ fn is_kept(inner: &Expr, to: &DataType, table: &StudyTable) -> bool {
                 _ => false,
             }
         }
+        Domain::Decimal(_) => *to == DataType::Float64,
         Domain::Date(_) => matches!(
             to,
             DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)

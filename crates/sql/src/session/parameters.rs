@@ -116,6 +116,10 @@ fn of_column(name: &str, table: &StudyTable) -> Option<Parameter> {
             of: DataType::Int64,
             example: ScalarValue::Int64(Some(own.value(middle))),
         },
+        Domain::Decimal(_) => Parameter {
+            of: DataType::Float64,
+            example: ScalarValue::Float64(label.parse().ok()),
+        },
         _ => Parameter {
             of: DataType::Utf8,
             example: ScalarValue::Utf8(Some(label)),

@@ -115,6 +115,8 @@ pub(crate) fn columns(source: &dyn Source) -> Vec<TableColumn> {
 fn own_type(domain: &Domain) -> DataType {
     match domain {
         Domain::Integer(_) => DataType::Int64,
+        // What tools have for numbers with a point; conditions are read from the text of constants.
+        Domain::Decimal(_) => DataType::Float64,
         Domain::Date(_) => DataType::Date32,
         Domain::Category(_) | Domain::Text => DataType::Utf8,
     }
@@ -224,6 +226,10 @@ fn array<'c>(attribute: &Attribute, part: Part, cells: impl Iterator<Item = &'c 
         Domain::Integer(numbers) => {
             let number = |cell: &Cell| Some(numbers.value(code(cell)?));
             Arc::new(cells.map(number).collect::<Int64Array>())
+        }
+        Domain::Decimal(decimals) => {
+            let number = |cell: &Cell| decimals.value(code(cell)?).to_string().parse::<f64>().ok();
+            Arc::new(cells.map(number).collect::<Float64Array>())
         }
         Domain::Category(_) | Domain::Text => Arc::new(StringArray::new_null(cells.count())),
     }

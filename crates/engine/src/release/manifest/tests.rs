@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use hedgerow_data::Role;
-use hedgerow_data::study::{DescribedRange, Kind};
+use hedgerow_data::study::{DescribedRange, DescribedStep, Kind};
 use hedgerow_privacy::utility::AttributeUtility;
 use hedgerow_privacy::{
     DiversityKind, Sensitive, SitesKind, StatedCloseness, StatedDiversity, StatedSites,
@@ -92,13 +92,19 @@ fn sample() -> Manifest {
             column("who", Role::Identifier, Kind::Text),
             DescribedColumn {
                 range: Some(DescribedRange::Numbers([-5, 99])),
-                step: Some(1),
+                step: Some(DescribedStep::Number(1)),
                 missing: Some(String::from("NA")),
                 recode: Some(Recode::Range),
                 ..column("age", Role::Quasi, Kind::Integer)
             },
             DescribedColumn {
-                range: Some(DescribedRange::Days(
+                range: Some(DescribedRange::Texts(["0.0", "99.5"].map(String::from))),
+                step: Some(DescribedStep::Text(String::from("0.1"))),
+                recode: Some(Recode::Node),
+                ..column("fever", Role::Quasi, Kind::Decimal)
+            },
+            DescribedColumn {
+                range: Some(DescribedRange::Texts(
                     ["2025-01-01", "2025-12-31"].map(String::from),
                 )),
                 publish_unique: true,

@@ -81,6 +81,7 @@ mod tests {
             role: Role::Quasi,
             domain: Domain::category(Taxonomy::from_rows(rows, name).unwrap(), false),
             recode: None,
+            spelling: hedgerow_data::Spelling::default(),
             publish_unique: false,
         };
         let schema = Schema::new(vec![attribute("zip", zip), attribute("age", age)]);

@@ -442,6 +442,7 @@ mod tests {
             role,
             domain: Domain::integer(0, 4, 1).unwrap(),
             recode: None,
+            spelling: hedgerow_data::Spelling::default(),
             publish_unique: false,
         };
         Schema::new(vec![
