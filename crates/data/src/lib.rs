@@ -26,6 +26,7 @@ mod domain;
 mod field;
 pub mod files;
 mod nearest;
+pub mod profile;
 mod release;
 pub mod study;
 pub mod synthetic;
