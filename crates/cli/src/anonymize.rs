@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hedgerow::{DEFAULT_SEED, Options, Study};
+use hedgerow::{DEFAULT_SEED, DraftOptions, Options, Study, Table};
 use jiff::SignedDuration;
 
-use crate::error::CliError;
+use crate::draft;
+use crate::error::{CliError, Usage};
 use crate::output::Answer;
 use crate::progress::Terminal;
 use crate::table::table;
@@ -15,14 +16,21 @@ use crate::table::table;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   hedgerow anonymize --study study.toml patients.csv --out release
+  hedgerow anonymize patients.csv --k 10 --quasi age,zip,sex --sensitive diagnosis
   hedgerow anonymize --study study.toml patients.csv --time 30s
   hedgerow anonymize --study study.toml --provider-column site pooled.csv --out release
 
 While clusters are sought, Ctrl-C once writes the best release so far; Ctrl-C again writes none.")]
 pub(crate) struct Arguments {
-    /// The study: attributes, requirement, algorithm.
-    #[arg(long)]
-    study: PathBuf,
+    /// The study: attributes, requirement, algorithm. Without it one is drafted of the table, with the
+    /// columns that --quasi and --sensitive name.
+    #[arg(long, conflicts_with_all = ["k", "quasi", "sensitive", "hierarchies", "draft"])]
+    study: Option<PathBuf>,
+    #[command(flatten)]
+    columns: draft::Columns,
+    /// The folder of the drafted study; beside the release, with `-study` behind its name, if not given.
+    #[arg(long, value_name = "DIR")]
+    draft: Option<PathBuf>,
     /// The table: CSV, Parquet or Excel; `-` is CSV from standard input.
     table: PathBuf,
     /// The column that names each record's site, where that makes a difference.
@@ -48,6 +56,26 @@ fn time(words: &str) -> Result<Duration, String> {
         .ok_or_else(|| String::from("expected a time above nothing, such as 10s, 2m or 1h 30m"))
 }
 
+impl Arguments {
+    /// A study of the columns that are named.
+    fn drafted(&self, table: &Table) -> Result<Study, CliError> {
+        if !self.columns.names_quasi() {
+            return Err(Usage::NoStudy.into());
+        }
+        let beside = || {
+            let mut name = self.out.components().as_path().as_os_str().to_owned();
+            name.push("-study");
+            PathBuf::from(name)
+        };
+        let out = self.draft.clone().unwrap_or_else(beside);
+        let options = DraftOptions {
+            provider_column: self.provider_column.clone(),
+            ..self.columns.options()
+        };
+        draft::shown(table, &options, &out)
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let mut options = Options::new()
         .seed(arguments.seed)
@@ -59,7 +87,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     if let Some(time) = arguments.time {
         options = options.time(time);
     }
-    let study = Study::open(&arguments.study)?;
-    let outcome = hedgerow::anonymize(&study, &table(&arguments.table)?, &options)?;
+    let table = table(&arguments.table)?;
+    let study = match &arguments.study {
+        Some(study) => Study::open(study)?,
+        None => arguments.drafted(&table)?,
+    };
+    let outcome = hedgerow::anonymize(&study, &table, &options)?;
     Ok(Answer::of(&outcome.summary, outcome.summary.holds))
 }

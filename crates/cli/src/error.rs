@@ -50,6 +50,10 @@ pub(crate) enum CliError {
 pub(crate) enum Usage {
     #[error("--site is missing")]
     NoSite,
+    #[error(
+        "nothing says what the columns mean\nhint: give --study, or --quasi with the columns that others may know of a person; hedgerow study draft proposes a study"
+    )]
+    NoStudy,
     #[error("`list` and `all` stand alone\nhint: name figures, or say `all`")]
     NamesAndAll,
     #[error(
@@ -135,6 +139,7 @@ through_the_engine!(
     AgreementError,
     DocumentError,
     FileError,
+    hedgerow::DraftRefused,
     hedgerow::StudyRefused,
     IdentityError,
     MakeError,

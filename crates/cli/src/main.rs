@@ -8,6 +8,7 @@ mod anonymize;
 mod audit;
 mod decide;
 mod demo;
+mod draft;
 mod error;
 mod experiment;
 mod generate;

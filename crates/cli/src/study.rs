@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use hedgerow::{Study, Table};
 
 use crate::agreement;
+use crate::draft;
 use crate::error::CliError;
 use crate::output::{Answer, talk};
 use crate::progress::Terminal;
@@ -15,6 +16,10 @@ use crate::table::table;
 pub(crate) enum Command {
     /// Check a study file and the taxonomies it names; with tables, whether they fit.
     Check(CheckArguments),
+    /// Draft a study of a table: what its columns hold, and which role they seem to have.
+    Draft(draft::DraftArguments),
+    /// Join the drafts that sites made of their own tables into one.
+    Merge(draft::MergeArguments),
     /// Make a study file to begin with.
     New(agreement::NewArguments),
     /// Sign a study with this site's key.
@@ -43,6 +48,8 @@ pub(crate) struct CheckArguments {
 pub(crate) fn run(command: &Command) -> Result<Answer, CliError> {
     match command {
         Command::Check(arguments) => check(arguments),
+        Command::Draft(arguments) => draft::draft(arguments),
+        Command::Merge(arguments) => draft::merge(arguments),
         Command::New(arguments) => agreement::new(arguments),
         Command::Sign(arguments) => agreement::sign(arguments),
         Command::Show(arguments) => agreement::show(arguments),

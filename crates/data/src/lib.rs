@@ -28,6 +28,7 @@ mod field;
 pub mod files;
 mod hint;
 mod nearest;
+pub mod profile;
 mod release;
 mod spelling;
 pub mod study;

@@ -24,6 +24,7 @@ use crate::query::AskError;
 use crate::release::refused::{FolderRefused, ManifestError};
 use crate::simulate::refused::SplitRefused;
 use crate::site::refused::SiteRefused;
+use crate::study::draft::refused::DraftRefused;
 use crate::study::refused::{StudyRefused, TableRefused};
 use crate::verify::check::Tampered;
 use crate::verify::refused::VerifyRefused;
@@ -101,6 +102,9 @@ pub enum Error {
     /// A study that can be read cannot be run.
     #[error(transparent)]
     StudyRefused(#[from] StudyRefused),
+    /// No study can be drafted of a table, or drafts cannot be joined.
+    #[error(transparent)]
+    Draft(#[from] DraftRefused),
     /// A table is not fit for its study.
     #[error(transparent)]
     Table(#[from] TableRefused),
@@ -173,6 +177,11 @@ impl Error {
             | Self::Evidence(_)
             | Self::Table(_)
             | Self::Source(_)
+            | Self::Draft(
+                DraftRefused::NoRecords { .. }
+                | DraftRefused::NoName { .. }
+                | DraftRefused::Unsayable { .. },
+            )
             | Self::Folder(FolderRefused::NoRecords)
             | Self::Split(SplitRefused::Nameless { .. } | SplitRefused::NoRecords { .. }) => {
                 Fault::OwnData

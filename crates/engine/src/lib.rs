@@ -85,8 +85,9 @@ pub use site::{
     Audit, CarriedOut, JointTable, LearnedInAll, Rejoined, RunSummary, Site, SiteLedger, Standing,
     State, Status,
 };
+pub use study::draft::refused::DraftRefused;
 pub use study::refused::{StudyRefused, TableRefused};
-pub use study::{Checked, Draft, Fitting, Study};
+pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Study};
 pub use summary::{Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;

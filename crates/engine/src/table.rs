@@ -77,6 +77,13 @@ impl Table {
         }
     }
 
+    /// The table's name without folders, which say nothing to others.
+    pub(crate) fn file_name(&self) -> String {
+        let name = self.name();
+        let file = Path::new(&name).file_name();
+        file.map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned())
+    }
+
     /// The table under a schema.
     pub(crate) fn read(
         &self,

@@ -7,31 +7,53 @@ use std::fmt;
 use hedgerow_data::{Column, Domain, Role, Table, TextColumn};
 
 /// Words that name people wherever they stand in a column's name.
-const ANYWHERE: [&str; 19] = [
+const ANYWHERE: [&str; 40] = [
+    "adresse",
+    "anschrift",
     "email",
     "fingerprint",
     "firstname",
     "forename",
     "fullname",
     "guid",
+    "handynummer",
     "iban",
+    "kontonummer",
+    "kvnr",
     "lastname",
     "login",
+    "mail",
     "mobile",
     "mrn",
+    "nachname",
     "passport",
+    "passnummer",
+    "patientennummer",
+    "personalnummer",
     "phone",
+    "prenom",
+    "prénom",
     "socialsecurity",
+    "sozialversicherungsnummer",
     "ssn",
+    "steuernummer",
+    "strasse",
+    "straße",
     "surname",
+    "svnr",
+    "telefon",
+    "telefonnummer",
     "telephone",
     "username",
     "uuid",
+    "versichertennummer",
+    "vorname",
 ];
 /// Words that name people at the end of a column's name.
 const LAST: [&str; 3] = ["id", "identifier", "name"];
-/// Words for people, and where they live: alone, or before one of the words for numbers.
-const ALONE: [&str; 10] = [
+/// Words for people, where they live and what they have a number of: alone, or before one of the words
+/// for numbers.
+const ALONE: [&str; 11] = [
     "address",
     "client",
     "customer",
@@ -42,7 +64,11 @@ const ALONE: [&str; 10] = [
     "person",
     "street",
     "subject",
+    "versicherungsnummer",
 ];
+/// Words that name people only before one of the words for numbers: `insurance number`, but not
+/// `insurance`.
+const COUNTED: [&str; 6] = ["account", "case", "health", "insurance", "policy", "record"];
 const NUMBERS: [&str; 5] = ["code", "key", "no", "nr", "number"];
 
 /// In fewer records than this every text may well stand alone.
@@ -136,7 +162,7 @@ impl fmt::Display for Suspect {
 
 /// Whether the name of a column says that it names people.
 fn is_identifying(name: &str) -> bool {
-    let words = words(name);
+    let words = name_words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let pairs = words.windows(2).map(|pair| pair.concat());
     let is_anywhere = words.iter().any(|word| ANYWHERE.contains(word))
@@ -147,13 +173,18 @@ fn is_identifying(name: &str) -> bool {
         || match words.as_slice() {
             [.., last] if LAST.contains(last) => true,
             [one] => ALONE.contains(one),
-            [one, last] => ALONE.contains(one) && NUMBERS.contains(last),
+            [.., one, last] => {
+                let is_person = ALONE.contains(one);
+                // An `insurance code` is one of a tariff.
+                let is_counted = COUNTED.contains(one) && *last != "code";
+                (is_person || is_counted) && NUMBERS.contains(last)
+            }
             _ => false,
         }
 }
 
-/// The words of a name in lower case: `patientName`, `patient-name` and `PATIENT_NAME` are two.
-fn words(name: &str) -> Vec<String> {
+/// The words of a column's name in lower case: `patientName`, `patient-name` and `PATIENT_NAME` are two.
+pub fn name_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for letter in name.chars() {
@@ -192,6 +223,9 @@ mod tests {
             "uuid",
             "id",
             "address",
+            "health insurance number",
+            "policy_no",
+            "Versichertennummer",
         ] {
             assert!(is_identifying(name), "{name}");
         }
@@ -206,6 +240,8 @@ mod tests {
             "native-country",
             "number of children",
             "cost",
+            "insurance",
+            "health",
             "",
             "widowed",
             "paid",

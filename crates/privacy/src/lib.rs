@@ -33,7 +33,7 @@ pub mod views;
 mod words;
 
 pub use counts::{Counts, Reference};
-pub use identifying::Suspect;
+pub use identifying::{Suspect, name_words};
 pub use model::{ClassView, Model, SiteSupport, Spread, TableView};
 pub use ratio::Ratio;
 pub use requirement::{

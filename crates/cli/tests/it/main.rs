@@ -9,6 +9,7 @@ mod daemon;
 mod demo;
 mod described;
 mod documents;
+mod draft;
 mod experiment;
 mod forged;
 mod generate;

@@ -39,7 +39,9 @@ pub use identity::{Case, Identity, IdentityError, Spaces, Zeros};
 pub use mistakes::Mistakes;
 pub use query::{AnswerKind, Query};
 pub(crate) use release_files::safe_name;
-pub use release_files::{CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, taxonomy_files};
+pub use release_files::{
+    CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, TaxonomyFiles, taxonomy_files,
+};
 pub use split::{Split, SplitError};
 pub use virtual_database::{CLASSES_FILE, RECORDS, ReleaseKind};
 

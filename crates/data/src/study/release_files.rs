@@ -53,23 +53,33 @@ impl Study {
 /// attribute has a taxonomy and may have a column. Names are safe on every machine and differ by more
 /// than case.
 pub fn taxonomy_files(schema: &Schema) -> Vec<Option<String>> {
-    let mut taken: Vec<String> = Vec::new();
-    let mut file = |name: &str| {
-        let stem = safe_name(name);
-        let numbered = (2u32..).map(|number| format!("{stem}-{number}"));
-        let mut stems = std::iter::once(stem.clone()).chain(numbered);
-        let stem = stems.find(|stem| !taken.contains(&stem.to_lowercase()))?;
-        taken.push(stem.to_lowercase());
-        Some(format!("{TAXONOMIES}/{stem}.csv"))
-    };
+    let mut files = TaxonomyFiles::default();
     let attributes = schema.attributes().iter();
     attributes
         .map(|attribute| {
             let is_told = attribute.role != Role::Identifier;
             attribute.domain.taxonomy().filter(|_| is_told)?;
-            file(&attribute.name)
+            files.file(&attribute.name)
         })
         .collect()
+}
+
+/// Gives each attribute's taxonomy the name of a file in a folder of taxonomies.
+#[derive(Debug, Default)]
+pub struct TaxonomyFiles {
+    taken: Vec<String>,
+}
+
+impl TaxonomyFiles {
+    /// The file for an attribute of this name.
+    pub fn file(&mut self, name: &str) -> Option<String> {
+        let stem = safe_name(name);
+        let numbered = (2u32..).map(|number| format!("{stem}-{number}"));
+        let mut stems = std::iter::once(stem.clone()).chain(numbered);
+        let stem = stems.find(|stem| !self.taken.contains(&stem.to_lowercase()))?;
+        self.taken.push(stem.to_lowercase());
+        Some(format!("{TAXONOMIES}/{stem}.csv"))
+    }
 }
 
 /// A name of letters, digits, `-` and `_` alone, and no name that an operating system reserves.

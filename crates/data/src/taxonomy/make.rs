@@ -120,13 +120,19 @@ pub fn prefixes<S: AsRef<str>>(values: &[S], step: usize) -> Result<Taxonomy, Ma
     if step == 0 {
         return Err(MakeError::PrefixStep);
     }
+    Ok(Taxonomy::from_paths(
+        ROOT,
+        &prefix_paths(values, step),
+        "prefixes",
+    )?)
+}
+
+/// The labels of [`prefixes`] from just below the root down to each value.
+pub(super) fn prefix_paths<S: AsRef<str>>(values: &[S], step: usize) -> Vec<Vec<String>> {
     let lengths = || values.iter().map(|value| value.as_ref().chars().count());
     let longest = lengths().max().unwrap_or(0);
     let is_even = lengths().all(|length| length == longest);
-    let mut draft = Draft::new("prefixes");
-    draft.set_root(ROOT, 1)?;
-    for (index, value) in values.iter().enumerate() {
-        let value = value.as_ref();
+    let path = |value: &str| {
         let length = value.chars().count();
         let mut path: Vec<String> = Vec::new();
         // A prefix node for every whole number of steps removed from the longest code, so that
@@ -141,7 +147,7 @@ pub fn prefixes<S: AsRef<str>>(values: &[S], step: usize) -> Result<Taxonomy, Ma
             path.push(label);
         }
         path.push(value.to_owned());
-        draft.add_path(path.iter().map(String::as_str), index as u64 + 1)?;
-    }
-    Ok(draft.lay_out()?)
+        path
+    };
+    values.iter().map(|value| path(value.as_ref())).collect()
 }

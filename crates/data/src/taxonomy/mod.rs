@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod make;
 mod pairs;
+mod propose;
 mod rows;
 
 use hashbrown::HashMap;
@@ -22,6 +23,7 @@ use draft::Draft;
 pub use error::TaxonomyError;
 pub(crate) use make::number_widths;
 pub use make::{MOST_VALUES, MakeError, integer_widths, prefixes};
+pub use propose::{by_day, by_frequency, by_number, by_prefix, widths};
 
 /// The label that stands for the root of every taxonomy in a release.
 pub const ROOT: &str = "*";

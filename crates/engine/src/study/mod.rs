@@ -2,7 +2,7 @@
 
 mod check;
 mod disclosures;
-mod draft;
+pub(crate) mod draft;
 pub(crate) mod opened;
 pub(crate) mod plan;
 pub(crate) mod ready;
@@ -12,7 +12,7 @@ pub use check::{Checked, Fitting};
 pub(crate) use disclosures::disclosures;
 #[cfg(test)]
 pub(crate) use disclosures::tests as disclosures_tests;
-pub use draft::Draft;
+pub use draft::{Draft, DraftOptions, Drafted, DraftedColumn};
 
 use std::path::Path;
 use std::sync::Arc;

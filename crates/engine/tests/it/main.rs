@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod asked;
+mod drafted;
 mod observed;
 mod published;
 mod query;

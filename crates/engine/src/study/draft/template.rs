@@ -11,7 +11,7 @@ pub enum Draft {
 }
 
 impl Draft {
-    pub(super) const fn text(self) -> &'static str {
+    pub(in crate::study) const fn text(self) -> &'static str {
         match self {
             Self::Horizontal => HORIZONTAL,
             Self::Vertical => VERTICAL,

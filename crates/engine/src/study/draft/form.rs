@@ -1,0 +1,441 @@
+//! Which values a column may have according to a draft: the form of its domain, made of what its values
+//! look like. Every value of the column is in the domain; with `--share` every value that enough records
+//! have.
+
+use hedgerow_data::profile::{
+    DayFormat, Decimal, Kind, NumberFormat, Profile, Value, are_icd_codes,
+};
+use hedgerow_data::taxonomy::{self, ROOT};
+use hedgerow_data::{MOST_VALUES, Role, Taxonomy, quoted_list};
+use jiff::civil::Date;
+
+use crate::words::{count, thousands};
+
+/// The form of a domain, as a study writes it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Form {
+    /// Any text.
+    Text,
+    /// Whole numbers of a range.
+    Integers {
+        range: (i64, i64),
+        step: i64,
+        widths: Vec<i64>,
+        missing: Option<String>,
+        taxonomy: Option<Taxonomy>,
+    },
+    /// Days of a range.
+    Days {
+        range: (Date, Date),
+        missing: Option<String>,
+    },
+    /// A list of values.
+    Values { values: Vec<String> },
+    /// Values with levels above them.
+    Tree { tree: Taxonomy, ordered: bool },
+}
+
+/// A form, with what is to be said of it.
+pub(super) struct Formed {
+    pub(super) form: Form,
+    /// What the form is made of, in words for a comment.
+    pub(super) notes: Vec<String>,
+    /// What a person must decide.
+    pub(super) todo: Option<String>,
+    /// What the form tells whoever reads the draft about the table.
+    pub(super) tells: String,
+}
+
+/// How forms are made.
+#[derive(Clone, Copy)]
+pub(super) struct Making {
+    pub(super) role: Role,
+    /// Whether the column holds codes whatever its values look like, because its name says so.
+    pub(super) is_code: bool,
+    /// With `--share`: values that fewer records have are left out.
+    pub(super) least_records: Option<u64>,
+}
+
+/// More values than these go into a file of their own.
+const LISTED: usize = 30;
+
+/// And longer ones.
+const LONGEST_LISTED: usize = 60;
+
+/// Integers with more values than these have no levels: trees of them are large, ranges serve as well.
+const MOST_LEVELED: i64 = 100_000;
+
+/// Whether a value can be one of a domain; `*` and what a release writes in quotes cannot.
+pub(super) fn is_sayable(text: &str) -> bool {
+    text != ROOT && !text.starts_with("[\"") && !text.starts_with("{\"")
+}
+
+/// Whether values may be codes that a name says they are: short, and none of them below zero.
+pub(super) fn may_be_codes(profile: &Profile) -> bool {
+    let is_short = |text: &str| (2..=12).contains(&text.chars().count()) && !text.starts_with('-');
+    profile.values.iter().all(|value| is_short(&value.text))
+        && !matches!(profile.kind, Kind::Days(_))
+}
+
+/// The form for a column whose values can all be said.
+pub(super) fn form(profile: &Profile, making: Making) -> Formed {
+    let Some(least) = making.least_records else {
+        return of_kind(profile, making);
+    };
+    let is_frequent = |value: &&Value| value.records >= least;
+    let kept =
+        |values: &[Value]| -> Vec<Value> { values.iter().filter(is_frequent).cloned().collect() };
+    let is_range = matches!(profile.kind, Kind::Integers { .. })
+        || matches!(profile.kind, Kind::Days(format) if format.is_iso());
+    let frequent = Profile {
+        // Ranges are rounded instead.
+        values: match is_range && !making.is_code {
+            true => profile.values.clone(),
+            false => kept(&profile.values),
+        },
+        // A usual text for a missing value tells nothing of anybody.
+        missing: match profile.has_stray {
+            true => kept(&profile.missing),
+            false => profile.missing.clone(),
+        },
+        ..profile.clone()
+    };
+    let mut formed = of_kind(&frequent, making);
+    if matches!(formed.form, Form::Tree { .. } | Form::Values { .. }) {
+        formed.tells = format!(
+            "{} that {} or more have",
+            count(frequent.values.len() as u64, "value", "values"),
+            count(least, "record", "records")
+        );
+    }
+    if frequent.values.len() < profile.values.len() {
+        formed.notes.push(format!(
+            "values that fewer than {} have are left out: rows with other values need a value list decided by people",
+            count(least, "record", "records")
+        ));
+        formed.todo = Some(String::from("the values that sites may have besides these"));
+    }
+    formed
+}
+
+/// The one place that says which form of a domain stands for which kind of values. The kinds that a
+/// study has no type for yet (numbers with a fraction or thousands marks, days in other forms or with a
+/// time, several texts for a missing value) stand as categories in their order, under the groups that a
+/// type would have.
+fn of_kind(profile: &Profile, making: Making) -> Formed {
+    let missing: Vec<&str> = profile
+        .missing
+        .iter()
+        .map(|value| value.text.as_str())
+        .collect();
+    if profile.values.is_empty() && missing.is_empty() {
+        return text();
+    }
+    match profile.kind {
+        _ if making.is_code => codes(profile, &missing),
+        Kind::Integers { least, greatest } if missing.len() < 2 && profile.values.len() > 2 => {
+            integers(profile, (least, greatest), making)
+                .unwrap_or_else(|| many_integers(profile, &missing, making))
+        }
+        Kind::Days(format) if format.is_iso() && missing.len() < 2 => days(profile, format, making),
+        Kind::Days(format) => other_days(profile, format, &missing),
+        Kind::Numbers(format) => numbers(profile, format, &missing, making),
+        Kind::Integers { .. } if profile.values.len() > 2 => {
+            many_integers(profile, &missing, making)
+        }
+        // What is published as it is needs no levels but those that people know.
+        Kind::Codes if making.role == Role::Quasi || are_icd_codes(&profile.values) => {
+            codes(profile, &missing)
+        }
+        _ => categories(profile, &missing, making),
+    }
+}
+
+/// No domain, for columns that no release has.
+pub(super) fn text() -> Formed {
+    Formed {
+        form: Form::Text,
+        notes: Vec::new(),
+        todo: None,
+        tells: String::from("its name"),
+    }
+}
+
+/// A range of integers with widths above them; `None` where the range holds too many.
+fn integers(profile: &Profile, (least, greatest): (i64, i64), making: Making) -> Option<Formed> {
+    let missing = profile.missing.first().map(|value| value.text.clone());
+    let span = i128::from(greatest) - i128::from(least);
+    let widths: Vec<i64> = taxonomy::widths(span)
+        .into_iter()
+        .filter_map(|width| i64::try_from(width).ok())
+        .collect();
+    let range = rounded((least, greatest), &widths, making.least_records.is_some());
+    let held = i128::from(range.1) - i128::from(range.0) + 1;
+    let (range, step) = match held <= i128::from(MOST_VALUES) {
+        true => (range, 1),
+        false => {
+            let step = common_step(profile, least)?;
+            let held = span / i128::from(step) + 1;
+            (
+                (least, greatest),
+                (held <= i128::from(MOST_VALUES)).then_some(step)?,
+            )
+        }
+    };
+    let mut notes = Vec::new();
+    let is_leveled = making.role == Role::Quasi
+        && missing.is_none()
+        && step == 1
+        && held <= i128::from(MOST_LEVELED);
+    if making.role == Role::Quasi && !is_leveled {
+        notes.push(String::from("written as ranges, since there are no widths"));
+    }
+    notes.extend(missing_note(profile));
+    Some(Formed {
+        tells: format!("its values lie between {} and {}", range.0, range.1),
+        form: Form::Integers {
+            range,
+            step,
+            widths: if is_leveled { widths } else { Vec::new() },
+            missing,
+            taxonomy: None,
+        },
+        notes,
+        todo: None,
+    })
+}
+
+/// The range rounded outward, so that groups begin where people expect it and the ends are nobody's.
+fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> (i64, i64) {
+    let grid = match widths {
+        [_, second, ..] => *second,
+        [first] => *first,
+        [] => 1,
+    };
+    let grid = i128::from(grid.max(if is_shared { 5 } else { 1 }));
+    let widest = i128::from(widths.last().copied().unwrap_or(1)).max(grid);
+    let (low, high) = (i128::from(least), i128::from(greatest));
+    let start = match (0..widest).contains(&low) && grid > 1 {
+        true => 0,
+        false => low.div_euclid(grid) * grid,
+    };
+    let end = start + ((high - start).div_euclid(grid) + 1) * grid - 1;
+    match (i64::try_from(start), i64::try_from(end)) {
+        (Ok(start), Ok(end)) => (start, end),
+        _ => (least, greatest),
+    }
+}
+
+/// The greatest step from the least value that meets all values.
+fn common_step(profile: &Profile, least: i64) -> Option<i64> {
+    let mut step = 0u128;
+    for value in &profile.values {
+        let value: i64 = value.text.parse().ok()?;
+        let (mut one, mut other) = (step, (i128::from(value) - i128::from(least)).unsigned_abs());
+        while other != 0 {
+            (one, other) = (other, one % other);
+        }
+        step = one;
+    }
+    i64::try_from(step).ok().filter(|step| *step > 0)
+}
+
+/// Integers that no range holds, as categories.
+fn many_integers(profile: &Profile, missing: &[&str], making: Making) -> Formed {
+    numbers(profile, NumberFormat::PLAIN, missing, making)
+}
+
+/// Numbers as categories in their order, in groups by their size.
+fn numbers(profile: &Profile, format: NumberFormat, missing: &[&str], making: Making) -> Formed {
+    let values = profile.values.iter();
+    let values = values.map(|value| Some((value.text.as_str(), format.read(&value.text)?)));
+    let values: Option<Vec<(&str, Decimal)>> = values.collect();
+    let tree = values.map(|values| taxonomy::by_number(&values, missing));
+    let Some(Ok(tree)) = tree else {
+        return categories(profile, missing, making);
+    };
+    let mut notes = vec![String::from(
+        "numbers, listed as they are and put together by size",
+    )];
+    if making.role == Role::Sensitive {
+        notes.push(String::from(
+            "published as they are: coarser values tell less",
+        ));
+    }
+    notes.extend(missing_note(profile));
+    Formed {
+        tells: listed(profile),
+        form: Form::Tree {
+            tree,
+            ordered: missing.is_empty(),
+        },
+        notes,
+        todo: None,
+    }
+}
+
+/// A range of days.
+fn days(profile: &Profile, format: DayFormat, making: Making) -> Formed {
+    let ends = [profile.values.first(), profile.values.last()];
+    let [first, last] = ends.map(|value| format.read(&value?.text));
+    let (Some(first), Some(last)) = (first, last) else {
+        return text();
+    };
+    // Whole years tell nobody's first or last day.
+    let year = |day: Date, month, date| Date::new(day.year(), month, date).unwrap_or(day);
+    let range = match making.least_records {
+        Some(_) => (year(first, 1, 1), year(last, 12, 31)),
+        None => (first, last),
+    };
+    let mut notes = Vec::new();
+    if making.role == Role::Quasi {
+        notes.push(String::from("written as ranges of days"));
+    }
+    notes.extend(missing_note(profile));
+    Formed {
+        tells: format!("its days lie between {} and {}", range.0, range.1),
+        form: Form::Days {
+            range,
+            missing: profile.missing.first().map(|value| value.text.clone()),
+        },
+        notes,
+        todo: None,
+    }
+}
+
+/// Days in other forms as categories in their order, under months and years.
+fn other_days(profile: &Profile, format: DayFormat, missing: &[&str]) -> Formed {
+    let values = profile.values.iter();
+    let values = values.map(|value| Some((value.text.as_str(), format.read(&value.text)?)));
+    let values: Option<Vec<(&str, Date)>> = values.collect();
+    let tree = values.map(|values| taxonomy::by_day(&values, format.has_time(), missing));
+    let Some(Ok(tree)) = tree else {
+        return flat(profile);
+    };
+    let mut notes = vec![format!(
+        "days as {}, listed as they are, in months and years",
+        format.pattern()
+    )];
+    if format.is_ambiguous() {
+        notes.push(String::from(
+            "doubt: day and month may stand the other way round",
+        ));
+    }
+    notes.extend(missing_note(profile));
+    Formed {
+        tells: listed(profile),
+        form: Form::Tree {
+            tree,
+            ordered: missing.is_empty(),
+        },
+        notes,
+        todo: None,
+    }
+}
+
+/// Codes by their prefixes.
+fn codes(profile: &Profile, missing: &[&str]) -> Formed {
+    let values: Vec<&str> = profile
+        .values
+        .iter()
+        .map(|value| value.text.as_str())
+        .collect();
+    let Ok(tree) = taxonomy::by_prefix(&values, missing) else {
+        return flat(profile);
+    };
+    let mut notes = vec![String::from(
+        "codes, put together by the characters they begin with",
+    )];
+    notes.extend(missing_note(profile));
+    Formed {
+        tells: listed(profile),
+        form: Form::Tree {
+            tree,
+            ordered: false,
+        },
+        notes,
+        todo: None,
+    }
+}
+
+/// Categories: a list, or a proposal of levels by frequency where the role needs levels.
+fn categories(profile: &Profile, missing: &[&str], making: Making) -> Formed {
+    let needs_levels = making.role == Role::Quasi && profile.values.len() > 3;
+    let mut formed = flat(profile);
+    if !needs_levels {
+        return formed;
+    }
+    formed.todo = Some(String::from("which values may be written together"));
+    // How frequent values are is not told to others.
+    if making.least_records.is_none()
+        && let Ok(Some(tree)) = taxonomy::by_frequency(&profile.values, missing)
+    {
+        formed.form = Form::Tree {
+            tree,
+            ordered: false,
+        };
+        formed.notes.push(String::from(
+            "a proposal: the rarer a value, the deeper it stands",
+        ));
+    } else {
+        formed
+            .notes
+            .push(String::from("without levels a class has one value, or *"));
+    }
+    formed
+}
+
+/// A list of values without levels.
+fn flat(profile: &Profile) -> Formed {
+    let values: Vec<String> = profile.texts().map(str::to_owned).collect();
+    let form = listed_form(values);
+    Formed {
+        form,
+        notes: missing_note(profile).into_iter().collect(),
+        todo: None,
+        tells: listed(profile),
+    }
+}
+
+/// Values without levels, in the study where they are few and short.
+pub(super) fn listed_form(values: Vec<String>) -> Form {
+    let is_short = values.len() <= LISTED
+        && values
+            .iter()
+            .all(|value| value.chars().count() <= LONGEST_LISTED);
+    match Taxonomy::flat(&values, "values") {
+        Ok(tree) if !is_short => Form::Tree {
+            tree,
+            ordered: false,
+        },
+        _ => Form::Values { values },
+    }
+}
+
+fn listed(profile: &Profile) -> String {
+    let values = profile.values.len() as u64;
+    match values {
+        1 => String::from("its one value"),
+        _ => format!("its {} values", thousands(values)),
+    }
+}
+
+/// What is taken for a missing value, in words.
+fn missing_note(profile: &Profile) -> Option<String> {
+    let missing: Vec<&str> = profile
+        .missing
+        .iter()
+        .map(|value| value.text.as_str())
+        .collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let doubt = match profile.has_stray {
+        true => "; doubt: not all of these are usual",
+        false => "",
+    };
+    Some(format!(
+        "missing values are written {}{doubt}",
+        quoted_list(missing)
+    ))
+}
