@@ -13,6 +13,7 @@ mod experiment;
 mod forged;
 mod generate;
 mod joint;
+mod manners;
 mod node;
 mod phantoms;
 mod report;
@@ -102,7 +103,10 @@ fn help_names_every_command_and_the_exit_codes() {
         "run",
         "node",
         "status",
+        "completions",
+        "man",
         "--json",
+        "--quiet",
         "Exit codes: 0",
     ] {
         assert!(done.stdout.contains(word), "{word}");

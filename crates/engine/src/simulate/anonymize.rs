@@ -93,9 +93,9 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     } else if owners.is_none() {
         refuse_sites(&ready)?;
     }
+    let destination = destination(options, &ready.study)?;
     let read = table.read(&ready.study.schema, &Others::but(column), observer)?;
     let contribution = ready.contribution(read, &table.name())?;
-    let destination = destination(options, &ready.study)?;
     let owner = match &owners {
         Some(owners) => Owner::Column(&owners.owners),
         None => Owner::Site(0),

@@ -282,6 +282,7 @@ fn of_different_people(
     options: &Options,
 ) -> Result<Simulation, Error> {
     let started = Instant::now();
+    let destination = destination(options, &study.opened.study)?;
     let (ready, table, owners) = rows_of(study, sites, options)?;
     let count = owners.count();
     if count > 2 && ready.requirement.m.is_none() {
@@ -290,7 +291,6 @@ fn of_different_people(
         )));
     }
     let rows_of = owners.rows();
-    let destination = destination(options, &ready.study)?;
     let ran = run(&ready, count, options, |site| {
         Contribution::People(ready.columns(&table, rows_of[site].iter().copied()))
     })?;
@@ -372,8 +372,8 @@ fn of_the_same_people(
     }
     let count = ready.split.sites();
     refuse_number(count)?;
-    let contributions = contributions(&ready, sites, options)?;
     let destination = destination(options, &ready.study)?;
+    let contributions = contributions(&ready, sites, options)?;
     let ran = run(&ready, count, options, |site| {
         Contribution::Columns(contributions[site].clone())
     })?;

@@ -59,6 +59,24 @@ pub enum SiteRefused {
         /// Why the address cannot be used.
         source: std::io::Error,
     },
+    /// Another node of this site is up.
+    #[error(
+        "{}: another node of this site is up\nhint: hedgerow status shows it; stop it first", data.display()
+    )]
+    NodeThere {
+        /// The data folder.
+        data: PathBuf,
+    },
+    /// The address of health and numbers is taken.
+    #[error(
+        "health and numbers cannot be served at {address}: {source}\nhint: another program has the port; write another into metrics.listen of the site's file"
+    )]
+    NoMetrics {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// Why the address cannot be used.
+        source: std::io::Error,
+    },
     /// The node's connections cannot be made safe.
     #[error("the node cannot listen: {0}")]
     Door(#[source] hedgerow_node::TlsError),
