@@ -7,6 +7,7 @@ mod clustering;
 mod cut_together;
 mod daemon;
 mod demo;
+mod deployed;
 mod described;
 mod documents;
 mod experiment;
