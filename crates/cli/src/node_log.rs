@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::io::stderr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use clap::ValueEnum;
@@ -24,6 +25,9 @@ pub(crate) enum Form {
     /// A JSON object for each event, one a line.
     Json,
 }
+
+/// The form of this process's log, if it has one.
+static FORM: OnceLock<Form> = OnceLock::new();
 
 /// The log of a node.
 pub(crate) struct NodeLog {
@@ -47,6 +51,7 @@ impl NodeLog {
             .with_ansi(false)
             .log_internal_errors(false)
             .with_writer(stderr);
+        let _ = FORM.set(form);
         // A log that has begun goes on.
         let _ = match form {
             Form::Text => tracing::subscriber::set_global_default(lines.finish()),
@@ -102,25 +107,35 @@ impl Observer for NodeLog {
     }
 }
 
-/// Says what ended the command, in the log if there is one.
+/// Says what ended the command: where there is a log in JSON, as its last object.
 pub(crate) fn fail(words: &str) {
-    if tracing::dispatcher::has_been_set() {
-        let words = visible(words).replace('\n', "; ");
-        tracing::error!("{words}");
-    } else {
-        talk(&format!("error: {words}"));
+    match FORM.get() {
+        Some(Form::Json) => tracing::error!("{}", visible(words)),
+        _ => talk(&format!("error: {words}")),
     }
 }
 
-/// A line of the log: the level says what the first word of a notice says, and a line has no line breaks.
+/// The words of a notice in a log, whose level says what the first word of the notice says.
 fn words(line: &str, form: Form) -> String {
     let prefixes = ["error: ", "warning: ", "note: ", "hint: "];
     let stripped = prefixes.iter().find_map(|prefix| line.strip_prefix(prefix));
     let words = visible(stripped.unwrap_or(line));
     match form {
-        Form::Text => words.replace('\n', "; "),
+        Form::Text => on_one_line(&words),
         Form::Json => words.into_owned(),
     }
+}
+
+/// Lines put behind each other.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::new();
+    for part in text.lines().map(str::trim) {
+        if !line.is_empty() {
+            line.push_str(if line.ends_with(':') { " " } else { "; " });
+        }
+        line.push_str(part);
+    }
+    line
 }
 
 /// The time of a line.
@@ -139,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_line_of_text_is_one_line_and_a_name_cannot_make_another() {
-        let line = "error: run 3: a\nhint: \u{1b}[2Jb";
+        let line = "error: run 3:\n  a\nhint: \u{1b}[2Jb";
         assert_eq!(words(line, Form::Text), r"run 3: a; hint: \u001b[2Jb");
-        assert_eq!(words(line, Form::Json), "run 3: a\nhint: \\u001b[2Jb");
+        assert_eq!(words(line, Form::Json), "run 3:\n  a\nhint: \\u001b[2Jb");
     }
 }

@@ -135,6 +135,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         }
         _ => OfSites::default(),
     };
+    let watch = observer.begin(Work::Judging);
     let (published, _) = ready.publish(&joint.release, destination.folder())?;
     let cost = Cost {
         smc_calls,
@@ -153,6 +154,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         shared: ready.shared(joint.groups.as_ref(), 1),
     };
     write_unsigned(&ready, &account)?;
+    drop(watch);
     // Cuts draw nothing.
     let draws = matches!(
         ready.study.algorithm,

@@ -459,6 +459,7 @@ impl Publishing<'_> {
         // A run has a site: the number was seen to.
         let joint = &ran.joints[0];
         let learned = most_learned(&ran.ledgers);
+        let watch = self.options.observer.begin(Work::Judging);
         let (published, _) = ready.publish(&joint.release, destination.folder())?;
         cost.seconds = self.started.elapsed().as_secs_f64();
         // Somebody whom several sites suppress is one person.
@@ -479,6 +480,7 @@ impl Publishing<'_> {
         if let Some(folder) = &self.options.local {
             write_local(folder, &ran.local, &ready.study)?;
         }
+        drop(watch);
         let baselines = baselines(joint)?;
         let seed = Some(self.options.seed);
         let summary = Summary::new(ready, &published, count, seed, cost, learned, of_sites)

@@ -170,6 +170,8 @@ impl Pulse {
     pub(super) fn new() -> Arc<Self> {
         let vitals = Vitals {
             since: now(),
+            // So that a server that says nothing does not look well meanwhile.
+            unfit_source: Some(String::from("nobody has looked at them yet")),
             ..Vitals::default()
         };
         Arc::new(Self {
