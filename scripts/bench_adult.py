@@ -27,7 +27,7 @@ def compare(folder, study, data, sites):
     """Prints one comparison; what is wrong with it, if anything."""
     out = folder / f"sites-{sites}"
     options = ["--sites", sites, "--split", "random", "--independent", "--out", out]
-    run = hedgerow("simulate", "--study", study, data, *options)
+    run = hedgerow("simulate", "--force", "--study", study, data, *options)
     ways, cost = run["baselines"], run["cost"]
     central, joint, alone = ways["central"], ways["joint"], ways["each_alone"]
     print(
@@ -56,7 +56,7 @@ def published(folder, study, data):
     head = 'partition = "horizontal"'
     as_printed.write_text(study.read_text().replace(head, f'{head}\nsecurity = "published"'))
     options = ["--sites", 3, "--split", "random", "--out", folder / "published"]
-    cost = hedgerow("simulate", "--study", as_printed, data, *options)["cost"]
+    cost = hedgerow("simulate", "--force", "--study", as_printed, data, *options)["cost"]
     print(
         f"   3 sites, as published: {cost['rounds']} rounds, {cost['messages']} messages, {cost['bytes']:,} bytes, "
         f"{cost['wan_seconds']:.1f} s between institutions"
@@ -73,7 +73,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             study, data = tables.adult_study(folder, "k = 10", recode, cuts)
-            one = hedgerow("anonymize", "--study", study, data, "--out", folder / "one")
+            one = hedgerow("anonymize", "--force", "--study", study, data, "--out", folder / "one")
             what = f"written as {recode}, cut at {cuts}"
             print(f"{what}: {one['classes']} classes")
             wrong += [f"{what}: {fault}" for fault in published(folder, study, data)]

@@ -134,7 +134,7 @@ def in_memory(folder, study, pooled):
     out = folder / "memory"
     began = time.monotonic()
     said = hedgerow(
-        "simulate", "--study", study, pooled, "--provider-column", "site", "--seed", 7, "--out", out, "--json"
+        "simulate", "--force", "--study", study, pooled, "--provider-column", "site", "--seed", 7, "--out", out, "--json"
     )
     return time.monotonic() - began, json.loads(said)["cost"]
 

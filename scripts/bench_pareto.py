@@ -47,7 +47,7 @@ def run(folder, study, data, effort):
     timed.write_text(text)
     out = folder / f"effort-{effort}"
     before = spent()
-    summary = hedgerow("anonymize", "--study", timed, data, "--out", out)
+    summary = hedgerow("anonymize", "--force", "--study", timed, data, "--out", out)
     seconds = spent() - before
     verdict = hedgerow("verify", out, "--study", timed, "--original", data)
     return seconds, verdict["utility"]["ncp_present"] * 100, summary["least_loss"] * 100

@@ -73,7 +73,7 @@ def main():
             if algorithm == "clustering":
                 text = text.replace('cuts = "median"\n', "")
             study.write_text(text, encoding="utf-8")
-            made = tables.run(binary, "anonymize", "--study", study, table, "--out", folder / "out")
+            made = tables.run(binary, "anonymize", "--force", "--study", study, table, "--out", folder / "out")
             if made.refused:
                 sys.exit(made.refused)
             options = ["--study", study, "--original", table, "--queries", wanted]

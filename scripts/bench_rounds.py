@@ -36,7 +36,7 @@ def at_most(what, found, bar):
 
 def simulate(study, table, folder, *options):
     start = time.monotonic()
-    run = hedgerow("simulate", "--study", study, table, "--out", folder / "release", *options)
+    run = hedgerow("simulate", "--force", "--study", study, table, "--out", folder / "release", *options)
     cost = run["cost"]
     print(
         f"    {cost['rounds']:,} rounds, {cost['messages']:,} messages, {cost['bytes']:,} bytes, "

@@ -68,18 +68,18 @@ def compare(folder, people, recode, alignments):
     """Prints one way of writing; what is wrong with it, if anything."""
     settings = f'recode = "{recode}"'
     rows = write_study(folder, "rows.toml", "horizontal", 10, f'{settings}\nwidths = "data"')
-    one = hedgerow("anonymize", "--study", rows, folder / "rows.csv", "--out", folder / "horizontal")
+    one = hedgerow("anonymize", "--force", "--study", rows, folder / "rows.csv", "--out", folder / "horizontal")
     expected = loss(folder / "horizontal", rows)
     print(f"written as {recode}: horizontal, one party: {expected:.2%}, {one['classes']} classes")
     study = write_study(folder, "people.toml", "vertical", 10, settings)
     uncut = write_study(folder, "uncut.toml", "vertical", people, settings)
-    hedgerow("anonymize", "--study", study, folder / "people.csv", "--out", folder / "one")
+    hedgerow("anonymize", "--force", "--study", study, folder / "people.csv", "--out", folder / "one")
     for columns in SPLITS:
         options = [folder / "people.csv", "--columns", columns, "--out"]
-        cost = hedgerow("simulate", "--study", study, *options, folder / "cut")["cost"]
+        cost = hedgerow("simulate", "--force", "--study", study, *options, folder / "cut")["cost"]
         # The same for every way of writing.
         if columns not in alignments:
-            alignments[columns] = hedgerow("simulate", "--study", uncut, *options, folder / "uncut")["cost"]
+            alignments[columns] = hedgerow("simulate", "--force", "--study", uncut, *options, folder / "uncut")["cost"]
         aligned = alignments[columns]
         found, sites = loss(folder / "cut", study), columns.count("|") + 1
         a_person = (cost["bytes"] - aligned["bytes"]) / people

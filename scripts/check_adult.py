@@ -51,7 +51,7 @@ def main():
                     for split in SPLITS if sites > 1 else SPLITS[:1]:
                         what = " ".join(f"{visible} {of_sites}, {algorithm}, {sites} sites, {split[0]}".split())
                         options = ["--sites", sites, "--split", *split, "--independent", "--out", folder / "out"]
-                        run = tables.run(sys.argv[1], "simulate", "--study", folder / "all.toml", data, *options)
+                        run = tables.run(sys.argv[1], "simulate", "--force", "--study", folder / "all.toml", data, *options)
                         runs += 1
                         if run.refused:
                             # Sites that are regions may leave nothing that a requirement allows.

@@ -394,13 +394,13 @@ def main():
     head = '[study]\nname = "yard"\npartition = "horizontal"\n'
     faults = []
     for algorithm, recode, how in [
-        ("mondrian", "range", ["anonymize"]),
-        ("mondrian", "node", ["simulate", "--sites", "3"]),
-        ("mondrian", "set", ["anonymize"]),
-        ("provider-aware", "range", ["simulate", "--sites", "2"]),
-        ("clustering", "node", ["simulate", "--sites", "2"]),
-        ("clustering", "set", ["anonymize"]),
-        ("clustering", "range", ["anonymize"]),
+        ("mondrian", "range", ["anonymize", "--force"]),
+        ("mondrian", "node", ["simulate", "--force", "--sites", "3"]),
+        ("mondrian", "set", ["anonymize", "--force"]),
+        ("provider-aware", "range", ["simulate", "--force", "--sites", "2"]),
+        ("clustering", "node", ["simulate", "--force", "--sites", "2"]),
+        ("clustering", "set", ["anonymize", "--force"]),
+        ("clustering", "range", ["anonymize", "--force"]),
     ]:
         with tempfile.TemporaryDirectory() as folder:
             columns, rows = yard(draw, False)
@@ -414,7 +414,7 @@ def main():
     vertical += "".join(sites.format("abc"[n], n, json.dumps(own)) for n, own in enumerate(owned))
     vertical += tables.attribute("number", "identifier")
     for algorithm, more in [("d2pt", 'anonymizer = "datafly"\n'), ("clustering", "")]:
-        for how in ["anonymize"], ["simulate"]:
+        for how in ["anonymize", "--force"], ["simulate", "--force"]:
             with tempfile.TemporaryDirectory() as folder:
                 columns, rows = yard(draw, True)
                 tail = f'[identity]\ncolumns = ["number"]\n[require]\nk = 3\n[algorithm]\nname = "{algorithm}"\n{more}'
@@ -425,7 +425,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 columns, rows = adult(draw)
                 tail = f'[require]\nk = 10\n[algorithm]\nname = "{algorithm}"\nrecode = "{recode}"\n'
-                asked = Asked(binary, pathlib.Path(folder), columns, rows, head, tail, ["anonymize"])
+                asked = Asked(binary, pathlib.Path(folder), columns, rows, head, tail, ["anonymize", "--force"])
                 faults += check(asked, draw, conditions, f"Adult, {algorithm}, {recode}")
     sys.exit("\n".join(faults) or 0)
 

@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
+    /// Write over a release that lies in that folder.
+    #[arg(long)]
+    force: bool,
 }
 
 /// A time such as `10s`, `2m` or `1h 30m`.
@@ -80,6 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let mut options = Options::new()
         .seed(arguments.seed)
         .out(&arguments.out)
+        .force(arguments.force)
         .observer(Terminal::default());
     if let Some(column) = &arguments.provider_column {
         options = options.provider_column(column);

@@ -9,7 +9,7 @@ use hedgerow_experiments::{Options, Progress, list, run as measure};
 use serde_json::json;
 
 use crate::error::{CliError, Usage};
-use crate::output::{Answer, talk};
+use crate::output::{Answer, remark};
 use crate::progress::Bar;
 
 /// The environment variable that names the folder of real tables where `--data` does not.
@@ -106,7 +106,7 @@ impl Progress for Terminal {
         if let Ok(mut bar) = self.0.lock() {
             // The bar before is cleared first.
             *bar = None;
-            talk(&format!("{figures} ({done} of {all} done)"));
+            remark(&format!("{figures} ({done} of {all} done)"));
             *bar = Some(Bar::rows(0, figures));
         }
     }

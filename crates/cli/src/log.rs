@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 use hedgerow::Notice;
 use hedgerow::node::Event;
 
-use crate::output::talk;
-
 /// The same line is written at most this often.
 const PAUSE: Duration = Duration::from_secs(60);
 /// Different things that are told apart; what comes on top is one thing.
@@ -27,18 +25,14 @@ struct Line {
 }
 
 impl Log {
-    /// Says what happened on the lines.
-    pub(crate) fn say(&self, event: Event) {
-        let is_connected = matches!(event, Event::Connected { .. });
-        let line = Notice::Line(event).to_string();
-        if is_connected {
-            return talk(&line);
-        }
-        if line.is_empty() {
-            return;
-        }
-        if let Some(line) = self.admit(line, Instant::now()) {
-            talk(&line);
+    /// What to say of a notice now, if anything: what happened on the lines is said once and counted.
+    pub(crate) fn line(&self, notice: &Notice) -> Option<String> {
+        let line = notice.to_string();
+        match notice {
+            _ if line.is_empty() => None,
+            Notice::Line(Event::Connected { .. }) => Some(line),
+            Notice::Line(_) => self.admit(line, Instant::now()),
+            _ => Some(line),
         }
     }
 

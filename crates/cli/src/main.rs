@@ -6,6 +6,7 @@
 mod agreement;
 mod anonymize;
 mod audit;
+mod completions;
 mod decide;
 mod demo;
 mod draft;
@@ -15,7 +16,9 @@ mod generate;
 mod keygen;
 mod ledger;
 mod log;
+mod man;
 mod node;
+mod node_log;
 mod output;
 mod progress;
 mod report;
@@ -49,6 +52,9 @@ struct Arguments {
     /// Print one JSON object instead of text.
     #[arg(long, global = true)]
     json: bool,
+    /// Show no progress bars, and say nothing but warnings and errors beside the result.
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -90,15 +96,22 @@ enum Command {
     Ledger(ledger::Arguments),
     /// Do a site's part in a run again and say whether it was as it should be.
     Audit(audit::Arguments),
+    /// Print the completions of a shell.
+    Completions(completions::Arguments),
+    /// Write the manual pages.
+    Man(man::Arguments),
 }
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        output::talk(&format!(
-            "error: this is a mistake in hedgerow, not in your input: {panic}\nhint: please report it with the command you typed"
+        node_log::fail(&format!(
+            "this is a mistake in hedgerow, not in your input: {panic}\nhint: please report it with the command you typed"
         ));
     }));
     let arguments = Arguments::parse();
+    if arguments.quiet {
+        output::be_quiet();
+    }
     let handed = match &arguments.command {
         Command::Query(words) => Some((Some("query"), words)),
         Command::Sql(words) => Some((None, words)),
@@ -133,7 +146,7 @@ fn main() -> ExitCode {
             }
         }
         Ok(Err(error)) => {
-            output::talk(&format!("error: {error}"));
+            node_log::fail(&error.to_string());
             ExitCode::from(2)
         }
         Err(_) => ExitCode::from(101),
@@ -155,9 +168,11 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Study(command) => study::run(command),
         Command::Keygen(arguments) => keygen::run(arguments),
         Command::Run(arguments) => run::run(arguments),
-        Command::Node(arguments) => node::run(arguments),
+        Command::Node(words) => node::run(words, arguments.json),
         Command::Status(arguments) => status::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
     }
 }

@@ -5,29 +5,35 @@ use std::path::PathBuf;
 
 use hedgerow::Site;
 use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::error::CliError;
+use crate::node_log::{Form, NodeLog};
 use crate::output::Answer;
-use crate::progress::Terminal;
 use crate::runtime::block_on;
 
 /// Wait for runs of the study and take part in them, until stopped.
 #[derive(clap::Args)]
 #[command(
-    after_help = "A run begins when a site types hedgerow run. After a change of the study or the site's file, start\nthe node again.\nExample: hedgerow node --site north.toml"
+    after_help = "A run begins when a site types hedgerow run. After a change of the study or the site's file, send the\nnode SIGHUP: it reads both anew, and a run under way ends as it began.\nExamples:\n  hedgerow node --site north.toml\n  hedgerow node --site north.toml --log json 2>> north.log"
 )]
 pub(crate) struct Arguments {
     /// This site's file.
     #[arg(long, value_name = "FILE")]
     site: PathBuf,
+    /// How the log on stderr is written; json with --json, text without
+    #[arg(long, value_name = "FORM")]
+    log: Option<Form>,
     /// Stop when stdin ends, so that a node does not outlive who started it.
     #[arg(long, hide = true)]
     until_stdin_ends: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
-    let site = Site::open(&arguments.site)?.observer(Terminal::default());
+pub(crate) fn run(arguments: &Arguments, is_json: bool) -> Result<Answer, CliError> {
+    let usual = if is_json { Form::Json } else { Form::Text };
+    let log = NodeLog::begin(arguments.log.unwrap_or(usual));
+    let site = Site::open(&arguments.site)?.observer(log);
     let until_gone = arguments.until_stdin_ends.then(stdin_ends);
     let stopped = || {
         let text = String::from("the node has stopped; a run under way goes on when it is back\n");
@@ -35,8 +41,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     };
     block_on(
         async {
+            // Asked for before the node is up, so that no signal to a node that is up ends it.
+            let mut hangups = signal(SignalKind::hangup()).map_err(CliError::NoSignals)?;
+            let reloads = async {
+                while hangups.recv().await.is_some() {
+                    site.reload();
+                }
+                std::future::pending().await
+            };
             tokio::select! {
                 ended = site.serve() => ended.map(|never| match never {}).map_err(CliError::from),
+                stopped = reloads => stopped,
                 () = gone(until_gone) => stopped(),
             }
         },

@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow::words::visible;
 use serde::Serialize;
@@ -31,6 +32,19 @@ impl Answer {
     }
 }
 
+/// Whether the person wants no talk but warnings and errors.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on there are no progress bars, and no talk but warnings and errors.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether there are to be no progress bars, and no talk but warnings and errors.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// Prints a result on stdout. A reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
@@ -46,4 +60,11 @@ pub(crate) fn print(text: &str) -> std::io::Result<()> {
 /// Says something on stderr.
 pub(crate) fn talk(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", visible(text));
+}
+
+/// Says something on stderr that a person who wants quiet need not hear.
+pub(crate) fn remark(text: &str) {
+    if !is_quiet() {
+        talk(text);
+    }
 }

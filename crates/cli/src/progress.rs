@@ -1,22 +1,33 @@
 //! Progress bars on stderr, for what takes longer than a moment, and notices beside them.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hedgerow::data::files::Progress;
 use hedgerow::words::one_line;
-use hedgerow::{Notice, Observer, Step, Watch, Work};
+use hedgerow::{Notice, Observer, Step, Urgency, Watch, Work};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::log::Log;
-use crate::output::talk;
+use crate::output::{is_quiet, talk};
 use crate::stop::Stop;
 
-/// A bar that shows itself only once the work has taken a second.
+/// Work that takes less shows no bar.
+const MOMENT: Duration = Duration::from_secs(2);
+/// How often a bar shows that time goes by.
+const TICK: Duration = Duration::from_millis(250);
+
+/// A bar that shows itself only once the work has taken more than a moment, and never where the person wants
+/// quiet.
 pub(crate) struct Bar {
     bar: ProgressBar,
     started: Instant,
     stop: Stop,
+    /// Shows the bar after a moment, where there is a terminal; ends when the first of both is dropped.
+    showing: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Bar {
@@ -65,7 +76,9 @@ impl Bar {
             bar.set_style(style);
         }
         bar.set_message(one_line(message).into_owned());
+        let is_seen = std::io::stderr().is_terminal() && !is_quiet();
         Self {
+            showing: is_seen.then(|| show_later(&bar)),
             bar,
             started: Instant::now(),
             stop: Stop::default(),
@@ -73,13 +86,22 @@ impl Bar {
     }
 }
 
+/// Shows a bar after a moment, and that time goes by, whether or not the work says how far it is.
+fn show_later(bar: &ProgressBar) -> (Sender<()>, JoinHandle<()>) {
+    let (over, is_over) = mpsc::channel();
+    let bar = bar.clone();
+    let showing = std::thread::spawn(move || {
+        if is_over.recv_timeout(MOMENT) == Err(RecvTimeoutError::Timeout) {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+        }
+    });
+    (over, showing)
+}
+
 impl Progress for Bar {
     fn advance(&self, amount: u64) {
         self.bar.inc(amount);
-        // Not a terminal: indicatif keeps a stderr target hidden by itself.
-        if self.bar.is_hidden() && self.started.elapsed() > Duration::from_secs(1) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
     }
 }
 
@@ -104,20 +126,28 @@ impl Observer for Terminal {
         Box::new(match work {
             Work::Reading(path) => Bar::reading(path),
             Work::Alone { records } => Bar::rows(records, "each site alone"),
+            Work::Judging => Bar::new(0, "looking at the release", "{spinner} {msg} {elapsed}"),
             _ => Bar::steps(),
         })
     }
 
     fn notice(&self, notice: Notice) {
-        match notice {
-            Notice::Line(event) => self.0.say(event),
-            other => talk(&other.to_string()),
+        if is_quiet() && notice.urgency() == Urgency::Plain {
+            return;
+        }
+        if let Some(line) = self.0.line(&notice) {
+            talk(&line);
         }
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
+        if let Some((over, showing)) = self.showing.take() {
+            drop(over);
+            // The thread has nothing to say.
+            let _ = showing.join();
+        }
         self.bar.finish_and_clear();
     }
 }

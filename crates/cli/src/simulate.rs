@@ -84,6 +84,9 @@ pub(crate) struct Arguments {
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
     out: PathBuf,
+    /// Write over a release that lies in that folder.
+    #[arg(long)]
+    force: bool,
     /// The folder for each site's own rows as the joint classes write them, in `site-0.csv` and so on;
     /// outside the release.
     #[arg(long, value_name = "DIR")]
@@ -127,6 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let mut options = Options::new()
         .seed(arguments.seed)
         .out(&arguments.out)
+        .force(arguments.force)
         .observer(Terminal::default());
     if arguments.independent {
         options = options.independent();

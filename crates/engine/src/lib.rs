@@ -63,7 +63,7 @@ pub use hedgerow_smc as smc;
 
 pub use error::{Error, Fault};
 pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step};
-pub use observe::{Notice, Observer, SharedObserver, Watch, Work};
+pub use observe::{Notice, Observer, SharedObserver, Urgency, Watch, Work};
 pub use options::Options;
 pub use release::Release;
 pub use release::achieved::Achieved;

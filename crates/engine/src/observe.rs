@@ -3,11 +3,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hedgerow_data::files::Progress;
 use hedgerow_node::Event;
 
 use crate::joint::convergence::Step;
+
+/// How often a node looks again at rows that it could not read.
+pub(crate) const LOOKING_AGAIN: Duration = Duration::from_secs(30);
 
 /// Work that may take longer than a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub enum Work<'a> {
     Reading(&'a Path),
     /// A run begins; the observer hears its steps.
     Run,
+    /// A release is looked at.
+    Judging,
     /// Each site of a simulation publishes alone; progress counts its records.
     Alone {
         /// Records of all sites together.
@@ -103,6 +109,30 @@ pub enum Notice {
         /// The peer.
         peer: String,
     },
+    /// The node is up, or goes on under a site's file and study that were read anew.
+    Serving {
+        /// The site.
+        site: String,
+        /// The name of the study.
+        study: String,
+        /// The hash of the study.
+        hash: String,
+        /// Where the node listens.
+        address: String,
+        /// Where its health and numbers are, if they are served.
+        metrics: Option<String>,
+    },
+    /// The site's rows can be read: the source is there, and has the study's columns.
+    SourceFits(String),
+    /// The site's rows cannot be read: the reason, without any value of a record.
+    SourceUnfit(String),
+    /// The site's file and the study were read anew, and count once a run is over.
+    ReadWhenOver {
+        /// The run.
+        run: u32,
+    },
+    /// The site's file or the study cannot be read anew or used; what was read before still counts.
+    NotReadAnew(String),
     /// The node waits until a site asks for a run.
     Waiting,
     /// A site asks this site's node for a run.
@@ -137,6 +167,60 @@ pub enum Notice {
     Watching,
     /// The state of the watched run, in words.
     Standing(String),
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// All goes as it should.
+    Plain,
+    /// Somebody should see to it.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+impl Notice {
+    /// How much the notice matters.
+    pub const fn urgency(&self) -> Urgency {
+        match self {
+            Self::Failed { .. }
+            | Self::Trouble(_)
+            | Self::SourceUnfit(_)
+            | Self::NotReadAnew(_) => Urgency::Error,
+            Self::Warning(_)
+            | Self::Behind { .. }
+            | Self::Asking { .. }
+            | Self::Line(Event::Disconnected { .. } | Event::TurnedAway { .. })
+            | Self::Question(Event::Disconnected { .. }) => Urgency::Warning,
+            _ => Urgency::Plain,
+        }
+    }
+
+    /// The run that the notice speaks of.
+    pub const fn run(&self) -> Option<u32> {
+        match self {
+            Self::Asking { run, .. }
+            | Self::Approved { run }
+            | Self::Asked { run, .. }
+            | Self::Begins { run }
+            | Self::Over { run, .. }
+            | Self::Failed { run, .. }
+            | Self::ReadWhenOver { run } => Some(*run),
+            _ => None,
+        }
+    }
+
+    /// The peer that the notice speaks of.
+    pub fn peer(&self) -> Option<&str> {
+        match self {
+            Self::Line(Event::Connected { peer } | Event::Disconnected { peer, .. })
+            | Self::Question(Event::Connected { peer } | Event::Disconnected { peer, .. })
+            | Self::Behind { peer } => Some(peer),
+            Self::Asked { site, .. } => Some(site),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Notice {
@@ -179,6 +263,33 @@ impl std::fmt::Display for Notice {
                 f,
                 "warning: `{peer}` may lack this site's last messages and has not been heard of since"
             ),
+            Self::Serving {
+                site,
+                study,
+                hash,
+                address,
+                metrics,
+            } => {
+                write!(
+                    f,
+                    "`{site}` serves the study `{study}`, {hash}, at {address}"
+                )?;
+                match metrics {
+                    Some(at) => write!(f, "; its health and numbers are at http://{at}"),
+                    None => Ok(()),
+                }
+            }
+            Self::SourceFits(name) => write!(f, "{name}: can be read and has the study's columns"),
+            Self::SourceUnfit(why) => write!(
+                f,
+                "error: the rows cannot be read: {why}\nhint: the node waits for runs all the same, and looks again every {} s",
+                LOOKING_AGAIN.as_secs()
+            ),
+            Self::ReadWhenOver { run } => write!(
+                f,
+                "the site's file and the study were read anew; they count once run {run} is over or given up"
+            ),
+            Self::NotReadAnew(why) => write!(f, "error: what was read before still counts: {why}"),
             Self::Waiting => f.write_str("waiting for a run"),
             Self::Asked { site, run } => write!(f, "`{site}` asks for run {run}"),
             Self::Begins { run } => write!(f, "run {run} begins"),

@@ -18,6 +18,7 @@ use crate::simulate::baselines::DEFAULT_SEED;
 pub struct Options {
     pub(crate) seed: u64,
     pub(crate) out: Option<PathBuf>,
+    pub(crate) force: bool,
     pub(crate) local: Option<PathBuf>,
     pub(crate) provider_column: Option<String>,
     pub(crate) independent: bool,
@@ -31,6 +32,7 @@ impl Options {
         Self {
             seed: DEFAULT_SEED,
             out: None,
+            force: false,
             local: None,
             provider_column: None,
             independent: false,
@@ -51,6 +53,13 @@ impl Options {
     #[must_use]
     pub fn out(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out = Some(folder.into());
+        self
+    }
+
+    /// Whether a release that lies in the folder of [`Options::out`] is written over; otherwise it is an error.
+    #[must_use]
+    pub const fn force(mut self, force: bool) -> Self {
+        self.force = force;
         self
     }
 

@@ -17,6 +17,7 @@ mod aside;
 pub mod audit;
 mod connect;
 mod events;
+pub mod health;
 pub mod identity;
 pub mod journal;
 pub mod knock;

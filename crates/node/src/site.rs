@@ -36,6 +36,9 @@
 //! answers = ["totals"]            # or "rows", or both
 //! columns = ["age", "disease"]    # what questions may be about
 //!
+//! [metrics]                       # health and numbers for this machine, see `health`
+//! listen = "127.0.0.1:9464"
+//!
 //! [sql]                           # how hedgerow sql serve answers analysts, see `sql`
 //! listen = "0.0.0.0:5433"
 //! certificate = "sql.crt"
@@ -44,12 +47,14 @@
 //!
 //! File names are relative to the file.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hedgerow_data::document::{Document, DocumentError, Section};
 
 use crate::accept::Accept;
+use crate::health;
 use crate::identity::readable_by_others;
 use crate::memory;
 use crate::source::Source;
@@ -81,6 +86,8 @@ pub struct SiteFile {
     pub peers: Vec<(String, String)>,
     /// The rules that say which studies this site takes part in.
     pub accept: Accept,
+    /// Where the node's health and numbers are served, if they are: an address of this machine alone.
+    pub metrics: Option<SocketAddr>,
     /// How the site serves SQL, if it does.
     pub sql: Option<SqlSettings>,
     /// Warnings for the site's owner.
@@ -156,6 +163,10 @@ impl SiteFile {
             Some(section) => Accept::read(&section)?,
             None => Accept::default(),
         };
+        let metrics = match root.section("metrics")? {
+            Some(section) => Some(health::read(&section)?),
+            None => None,
+        };
         let sql = match root.section("sql")? {
             Some(section) => Some(SqlSettings::read(&section, folder)?),
             None => None,
@@ -181,6 +192,7 @@ impl SiteFile {
             source,
             peers,
             accept,
+            metrics,
             sql,
             warnings: warnings.into_iter().collect(),
         })

@@ -21,7 +21,7 @@ use hedgerow::{
 use serde_json::{Value, json};
 
 use crate::error::{CliError, DemoError};
-use crate::output::{Answer, talk};
+use crate::output::{Answer, remark};
 use crate::runtime::block_on;
 use hospitals::{Hospital, Town};
 use processes::{Child, Lines};
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
 
 async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answer, CliError> {
     let started = Instant::now();
-    talk(match arguments.vertical {
+    remark(match arguments.vertical {
         true => {
             "making a clinic, a laboratory and an insurer that know the same patients, with keys, and a study that all three sign"
         }
@@ -73,17 +73,17 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
     if arguments.postgres {
         match postgres::Programs::find() {
             Ok(programs) => {
-                talk("starting a PostgreSQL for each");
+                remark("starting a PostgreSQL for each");
                 for (place, hospital) in town.hospitals.iter().enumerate() {
                     let schema = town.study.declared().schema_at(place);
                     servers.push(programs.serve(hospital, &schema).await?);
                 }
                 uses_postgres = true;
             }
-            Err(why) => talk(&format!("no PostgreSQL: {why}; rows are read from files")),
+            Err(why) => remark(&format!("no PostgreSQL: {why}; rows are read from files")),
         }
     }
-    talk("starting a node for each; they speak TLS 1.3 on loopback");
+    remark("starting a node for each; they speak TLS 1.3 on loopback");
     let mut nodes = Vec::new();
     for hospital in &town.hospitals {
         nodes.push(Child::node(hospital)?);
@@ -92,7 +92,7 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
     let answers = match arguments.vertical {
         true => None,
         false => {
-            talk("asking all four a question; their nodes answer with totals, and no row moves");
+            remark("asking all four a question; their nodes answer with totals, and no row moves");
             Some(question::together(&town).await?)
         }
     };
@@ -100,7 +100,7 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
     drop(servers);
 
     let Some(answers) = answers else {
-        talk("checking the release at each");
+        remark("checking the release at each");
         let joint = check(&town)?;
         let seconds = started.elapsed().as_secs_f64();
         let answer = institutions::Told {
@@ -112,7 +112,7 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
         };
         return answer.answer(folder);
     };
-    talk("checking the release at each hospital, and what each would have had alone");
+    remark("checking the release at each hospital, and what each would have had alone");
     let joint = check(&town)?;
     let alone = alone(&town)?;
     let asked = question::Asked::beside(&town, &answers, &alone)?;

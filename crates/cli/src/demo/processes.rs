@@ -6,11 +6,11 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hedgerow::{Standing, State};
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::hospitals::{Hospital, unwritable};
 use crate::error::{CliError, DemoError};
-use crate::output::talk;
+use crate::output::{is_quiet, remark};
 
 /// A process that was asked to end may take this long.
 const END: Duration = Duration::from_secs(10);
@@ -96,6 +96,9 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn new(hospitals: &[Hospital]) -> Self {
         let all = MultiProgress::new();
+        if is_quiet() {
+            all.set_draw_target(ProgressDrawTarget::hidden());
+        }
         let bar = |hospital: &Hospital| {
             let bar = all.add(ProgressBar::new_spinner());
             if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix:8} {msg}") {
@@ -117,7 +120,7 @@ impl Lines {
         self.bars[place].tick();
         let present = (standing.state, standing.waiting_for.is_empty());
         if !self.is_terminal && self.said[place] != Some(present) {
-            talk(&format!("{}: {}", self.names[place], standing.words()));
+            remark(&format!("{}: {}", self.names[place], standing.words()));
             self.said[place] = Some(present);
         }
     }

@@ -89,8 +89,10 @@ fn assert_ended(convergence: &Value, losses: &[f64]) -> &'static str {
     }
 }
 
-const ONE: &str = "anonymize --study study.toml pooled.csv --provider-column site --out one";
-const MANY: &str = "simulate --study study.toml pooled.csv --provider-column site --out many";
+const ONE: &str =
+    "anonymize --force --study study.toml pooled.csv --provider-column site --out one";
+const MANY: &str =
+    "simulate --force --study study.toml pooled.csv --provider-column site --out many";
 const WHOLE: &str = "k = 10\nl = { at_least = 3, kind = \"distinct\" }\nt = { at_most = 0.4, distance = \"hierarchical\" }";
 
 /// Runs a study of a registry as many sites, and as one party with their rows: the same release, which
@@ -327,7 +329,7 @@ fn corners() {
     // A site without records.
     registry(folder, 7, 1);
     write_study(folder, "hardened", "k = 2", "");
-    let line = "simulate --study study.toml alone.csv --sites 8 --independent --out many";
+    let line = "simulate --force --study study.toml alone.csv --sites 8 --independent --out many";
     let many = ok(folder, line);
     assert_eq!(many["baselines"]["joint_equals_central"], true);
 }
@@ -351,8 +353,8 @@ fn what_cannot_be_met_is_refused_with_what_could() {
     ] {
         write_study(folder, "hardened", require, "");
         for line in [
-            "anonymize --study study.toml alone.csv",
-            "simulate --study study.toml alone.csv --sites 2",
+            "anonymize --force --study study.toml alone.csv",
+            "simulate --force --study study.toml alone.csv --sites 2",
         ] {
             let message = format!(
                 "the requirement cannot be met: all 40 records together do not satisfy {model}\nhint: the largest value that could be met is {best}"
@@ -363,7 +365,14 @@ fn what_cannot_be_met_is_refused_with_what_could() {
     write_study(folder, "hardened", "k = 2", "loss = \"discernibility\"");
     let done = hedgerow(
         folder,
-        &["anonymize", "--study", "study.toml", "alone.csv", "--json"],
+        &[
+            "anonymize",
+            "--force",
+            "--study",
+            "study.toml",
+            "alone.csv",
+            "--json",
+        ],
     );
     assert_eq!((done.code, done.stdout.as_str()), (2, ""));
     let line = read(folder, "study.toml");
@@ -377,7 +386,7 @@ fn what_cannot_be_met_is_refused_with_what_could() {
     // An empty table has nothing to publish.
     write_patients(folder, std::iter::empty());
     write_study(folder, "hardened", "k = 2", "");
-    let line = "anonymize --study study.toml alone.csv --json";
+    let line = "anonymize --force --study study.toml alone.csv --json";
     let done = hedgerow(folder, &line.split(' ').collect::<Vec<_>>());
     assert_eq!(done.code, 2, "{}", done.stdout);
     assert!(!done.stderr.contains("panicked"), "{}", done.stderr);

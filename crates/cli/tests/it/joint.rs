@@ -26,6 +26,7 @@ fn many_sites_publish_what_one_would() {
         folder.path(),
         &[
             "anonymize",
+            "--force",
             "--study",
             "c/study.toml",
             "alone.csv",
@@ -56,6 +57,7 @@ fn many_sites_publish_what_one_would() {
     for split in splits {
         let mut arguments = vec![
             "simulate",
+            "--force",
             "--study",
             "c/study.toml",
             "alone.csv",
@@ -73,6 +75,7 @@ fn many_sites_publish_what_one_would() {
     }
     let by_column = [
         "simulate",
+        "--force",
         "--study",
         "c/study.toml",
         "c/census.csv",
@@ -117,6 +120,7 @@ fn the_same_release_in_every_recoding_and_level() {
             folder.path(),
             &[
                 "anonymize",
+                "--force",
                 "--study",
                 "c/changed.toml",
                 "alone.csv",
@@ -129,6 +133,7 @@ fn the_same_release_in_every_recoding_and_level() {
             folder.path(),
             &[
                 "simulate",
+                "--force",
                 "--study",
                 "c/changed.toml",
                 "alone.csv",
@@ -168,6 +173,7 @@ fn wide_verbatim_values_are_mixed() {
     std::fs::write(folder.path().join("alone.csv"), alone).unwrap();
     let one = [
         "anonymize",
+        "--force",
         "--study",
         "h/study.toml",
         "alone.csv",
@@ -177,6 +183,7 @@ fn wide_verbatim_values_are_mixed() {
     assert_eq!(hedgerow(folder.path(), &one).code, 0);
     let many = [
         "simulate",
+        "--force",
         "--study",
         "h/study.toml",
         "h/hospital.csv",
@@ -209,7 +216,13 @@ fn what_cannot_be_run_is_refused() {
         .unwrap();
         hedgerow(
             folder.path(),
-            &["anonymize", "--study", "c/changed.toml", "alone.csv"],
+            &[
+                "anonymize",
+                "--force",
+                "--study",
+                "c/changed.toml",
+                "alone.csv",
+            ],
         )
     };
     let done = run("k = 10", "k = 2001");
@@ -232,6 +245,7 @@ fn what_cannot_be_run_is_refused() {
         folder.path(),
         &[
             "simulate",
+            "--force",
             "--study",
             "c/study.toml",
             "alone.csv",
@@ -244,6 +258,7 @@ fn what_cannot_be_run_is_refused() {
     assert_eq!(run("k = 10", "k = 10\nsite_diversity = 2").code, 2);
     let arguments = [
         "simulate",
+        "--force",
         "--study",
         "c/changed.toml",
         "alone.csv",

@@ -7,6 +7,7 @@ mod clustering;
 mod cut_together;
 mod daemon;
 mod demo;
+mod deployed;
 mod described;
 mod documents;
 mod draft;
@@ -14,6 +15,7 @@ mod experiment;
 mod forged;
 mod generate;
 mod joint;
+mod manners;
 mod node;
 mod phantoms;
 mod report;
@@ -103,7 +105,10 @@ fn help_names_every_command_and_the_exit_codes() {
         "run",
         "node",
         "status",
+        "completions",
+        "man",
         "--json",
+        "--quiet",
         "Exit codes: 0",
     ] {
         assert!(done.stdout.contains(word), "{word}");

@@ -12,6 +12,7 @@ mod ledgers;
 mod overlaps;
 mod questions;
 mod reruns;
+mod running;
 mod setup;
 mod shared;
 mod versions;
@@ -321,11 +322,7 @@ fn a_run_is_given_up_and_a_changed_source_is_named() {
         done.stderr
     );
     let done = hedgerow(path, &["status", "--site", "north.toml"]);
-    assert!(
-        done.stdout.starts_with("run 1: not over"),
-        "{}",
-        done.stdout
-    );
+    assert!(done.stdout.contains("\nrun 1: not over"), "{}", done.stdout);
 
     let rows = path.join("c/north.csv");
     let table = std::fs::read_to_string(&rows).unwrap();

@@ -139,6 +139,7 @@ fn records_around_a_person_show_a_diagnosis_unless_the_study_is_safe_from_one_si
         write(path, m);
         let arguments = [
             "simulate",
+            "--force",
             "--study",
             "study.toml",
             "--provider-column",
@@ -198,6 +199,7 @@ fn three_sites_say_m() {
         std::fs::write(path.join("rows.csv"), rows.collect::<String>()).unwrap();
         let arguments = [
             "simulate",
+            "--force",
             "--study",
             "study.toml",
             "--sites",

@@ -64,7 +64,7 @@ pub(super) fn write_people(folder: &Path, people: u64) {
     std::fs::write(folder.join("people.csv"), text).unwrap();
 }
 
-const SIMULATE: &str = "simulate --study study.toml people.csv --out release";
+const SIMULATE: &str = "simulate --force --study study.toml people.csv --out release";
 const VERIFY: &str = "verify release --study study.toml";
 
 /// How often each value stands in a column of a table.
@@ -153,12 +153,16 @@ fn the_example_runs_as_three_sites_and_as_one_party_and_verifies() {
     // The rules of [identity] hold in one table too.
     let one = ok(
         folder,
-        "anonymize --study study.toml people.csv --out release",
+        "anonymize --force --study study.toml people.csv --out release",
     );
     assert_eq!(one["sites"], 1);
     assert_fragments(folder);
     assert_eq!(ok(folder, VERIFY)["holds"], true);
-    let text = hedgerow(folder, &["simulate", "--study", "study.toml", "people.csv"]).stdout;
+    let text = hedgerow(
+        folder,
+        &["simulate", "--force", "--study", "study.toml", "people.csv"],
+    )
+    .stdout;
     assert!(text.contains("200 records of 3 sites in "), "{text}");
     assert!(text.contains(" group"), "{text}");
     assert!(text.contains("between institutions"), "{text}");
@@ -241,7 +245,10 @@ fn the_same_people_are_clustered_into_one_table() {
         );
     }
     assert_eq!(ok(folder, VERIFY)["holds"], true);
-    ok(folder, "anonymize --study study.toml people.csv --out one");
+    ok(
+        folder,
+        "anonymize --force --study study.toml people.csv --out one",
+    );
     assert_eq!(ok(folder, "verify one --study study.toml")["holds"], true);
 }
 
@@ -310,7 +317,7 @@ fn one_party_clusters_as_the_sites_do_with_its_seed() {
         write_study(folder, study);
         for seed in [1, 8] {
             ok(folder, &format!("{SIMULATE} --seed {seed}"));
-            let one = "anonymize --study study.toml people.csv --out one --seed";
+            let one = "anonymize --force --study study.toml people.csv --out one --seed";
             ok(folder, &format!("{one} {seed}"));
             let release = read(folder, "release/release.csv");
             assert_eq!(release, read(folder, "one/release.csv"));
@@ -382,7 +389,7 @@ fn tables_that_cannot_be_linked_are_refused_without_their_values() {
     with("00003-a,30,male,12345,asthma,high,blood,full");
     let repeated =
         "1 record repeats an identifier that an earlier record has, the first are records ";
-    for line in [SIMULATE, "anonymize --study study.toml people.csv"] {
+    for line in [SIMULATE, "anonymize --force --study study.toml people.csv"] {
         let done = hedgerow(folder, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(done.code, 2);
         let place = format!("error: people.csv: {repeated}4 and 41\nhint: ");

@@ -68,7 +68,7 @@ fn united(folder: &Path, study: &str, table: &str, without: &[&str]) -> Value {
         std::fs::write(folder.join("own.csv"), format!("{header}\n{rows}")).unwrap();
         ok(
             folder,
-            &format!("anonymize --study {study} own.csv --out own"),
+            &format!("anonymize --force --study {study} own.csv --out own"),
         );
         let release = read(folder, "own/release.csv");
         let (head, rows) = release.split_once('\n').unwrap();
@@ -89,7 +89,7 @@ fn baselines_are_what_the_other_commands_say() {
     let folder = census();
     let folder = folder.path();
     require(folder, "k = 10\nl = 3");
-    let run = "simulate --study c/changed.toml c/census.csv --provider-column site";
+    let run = "simulate --force --study c/changed.toml c/census.csv --provider-column site";
     let summary = ok(folder, &format!("{run} --out many --independent"));
     let baselines = &summary["baselines"];
     assert_eq!(baselines["joint_equals_central"], true);
@@ -147,7 +147,8 @@ fn a_site_too_small_to_publish_loses_its_records() {
         })
         .collect();
     std::fs::write(folder.join("tiny.csv"), changed).unwrap();
-    let run = "simulate --study c/changed.toml tiny.csv --provider-column site --independent";
+    let run =
+        "simulate --force --study c/changed.toml tiny.csv --provider-column site --independent";
     let summary = ok(folder, run);
     assert_eq!(summary["sites"], 4);
     let alone = &summary["baselines"]["each_alone"];
@@ -171,7 +172,7 @@ fn a_site_too_small_to_publish_loses_its_records() {
 
     // Nobody can publish alone: all is lost, and together nothing has to be.
     require(folder, "k = 900");
-    let run = "simulate --study c/changed.toml alone.csv --sites 3 --independent";
+    let run = "simulate --force --study c/changed.toml alone.csv --sites 3 --independent";
     let summary = ok(folder, run);
     let alone = &summary["baselines"]["each_alone"];
     assert_eq!((&alone["classes"], &alone["ncp"]), (&0.into(), &1.0.into()));
@@ -185,7 +186,7 @@ fn what_speaks_of_sites_is_left_out_alone_and_kept_centrally() {
     let folder = census();
     let folder = folder.path();
     require(folder, "k = 5\nsite_diversity = 2");
-    let run = "simulate --study c/changed.toml alone.csv --sites 4 --split column --by age";
+    let run = "simulate --force --study c/changed.toml alone.csv --sites 4 --split column --by age";
     let summary = ok(folder, &format!("{run} --independent --out many"));
     let baselines = &summary["baselines"];
     // Were the one party not told the owners, it would publish finer classes.
@@ -202,7 +203,7 @@ fn what_speaks_of_sites_is_left_out_alone_and_kept_centrally() {
     let without = ok(folder, &format!("{run} --out without"));
     assert!(without["classes"].as_u64() > summary["classes"].as_u64());
 
-    let run = "simulate --study c/changed.toml alone.csv --sites 3 --split random --out m";
+    let run = "simulate --force --study c/changed.toml alone.csv --sites 3 --split random --out m";
     require(folder, "k = 5\nl = 2");
     let without = ok(folder, run);
     require(folder, "k = 5\nl = 2\nm = 1");
@@ -210,7 +211,8 @@ fn what_speaks_of_sites_is_left_out_alone_and_kept_centrally() {
         let study = read(folder, "c/changed.toml")
             .replace("name = \"mondrian\"", &format!("name = \"{algorithm}\""));
         std::fs::write(folder.join("c/m.toml"), study).unwrap();
-        let run = "simulate --study c/m.toml alone.csv --sites 3 --split random --independent";
+        let run =
+            "simulate --force --study c/m.toml alone.csv --sites 3 --split random --independent";
         let summary = ok(folder, run);
         let baselines = &summary["baselines"];
         assert_eq!(baselines["joint_equals_central"], true, "{algorithm}");
@@ -231,7 +233,7 @@ fn a_split_by_column_is_by_its_values() {
     let folder = census();
     let folder = folder.path();
     require(folder, "k = 10");
-    let study = "simulate --study c/changed.toml alone.csv --independent";
+    let study = "simulate --force --study c/changed.toml alone.csv --independent";
     let regions = ok(
         folder,
         &format!("{study} --sites 2 --split column --by sex"),
@@ -269,7 +271,7 @@ fn uneven_sites_publish_what_one_party_does() {
     let folder = census();
     let folder = folder.path();
     require(folder, "k = 10");
-    let study = "simulate --study c/changed.toml alone.csv --independent";
+    let study = "simulate --force --study c/changed.toml alone.csv --independent";
     for split in [
         "--sites 100 --split bands --by native-country,age --at 25,56",
         "--sites 10 --split exponential",
@@ -283,8 +285,8 @@ fn uneven_sites_publish_what_one_party_does() {
 fn one_table_with_a_provider_column_is_what_its_sites_publish() {
     let folder = census();
     let folder = folder.path();
-    let anonymize = "anonymize --study c/changed.toml c/census.csv --provider-column site";
-    let simulate = "simulate --study c/changed.toml c/census.csv --provider-column site";
+    let anonymize = "anonymize --force --study c/changed.toml c/census.csv --provider-column site";
+    let simulate = "simulate --force --study c/changed.toml c/census.csv --provider-column site";
     for (requirement, least) in [
         ("k = 10", 1),
         ("k = 4\nsite_diversity = 2", 2),
@@ -313,7 +315,7 @@ fn one_table_with_a_provider_column_is_what_its_sites_publish() {
 fn sites_that_make_no_sense_are_refused() {
     let folder = census();
     let folder = folder.path();
-    let simulate = "simulate --study c/study.toml alone.csv --sites 3";
+    let simulate = "simulate --force --study c/study.toml alone.csv --sites 3";
     refused(
         folder,
         &format!("{simulate} --split column"),
@@ -363,17 +365,23 @@ fn sites_that_make_no_sense_are_refused() {
     );
     refused(
         folder,
-        "simulate --study c/study.toml alone.csv --sites 0 --split column --by age",
+        "simulate --force --study c/study.toml alone.csv --sites 0 --split column --by age",
         "--sites is 0, expected 1 or more",
     );
     refused(
         folder,
-        "simulate --study c/study.toml alone.csv --sites 1001",
+        "simulate --force --study c/study.toml alone.csv --sites 1001",
         "1,001 sites are too many for one process\nhint: the most is 250",
     );
     let done = hedgerow(
         folder,
-        &["simulate", "--study", "c/study.toml", "alone.csv"],
+        &[
+            "simulate",
+            "--force",
+            "--study",
+            "c/study.toml",
+            "alone.csv",
+        ],
     );
     assert_eq!(done.code, 2);
 
@@ -409,7 +417,7 @@ fn sites_that_make_no_sense_are_refused() {
         require(folder, requirement);
         refused(
             folder,
-            "anonymize --study c/changed.toml alone.csv",
+            "anonymize --force --study c/changed.toml alone.csv",
             &format!(
                 "c/changed.toml: {model} speaks of sites, and the table does not say whose its records are\nhint: give --provider-column, the column that names each record's site"
             ),
@@ -418,7 +426,7 @@ fn sites_that_make_no_sense_are_refused() {
     require(folder, "k = 10\nsite_diversity = 4");
     let done = hedgerow(
         folder,
-        &"anonymize --study c/changed.toml c/census.csv --provider-column site"
+        &"anonymize --force --study c/changed.toml c/census.csv --provider-column site"
             .split(' ')
             .collect::<Vec<_>>(),
     );

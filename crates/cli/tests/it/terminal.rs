@@ -86,8 +86,11 @@ fn names_and_values_do_nothing_to_a_terminal() {
         ("study check study.toml wrong.csv", 2),
         ("study check study.toml other.csv", 2),
         ("taxonomy zip.csv", 0),
-        ("anonymize --study study.toml t.csv --out one", 0),
-        ("simulate --study study.toml t.csv --sites 2 --out many", 0),
+        ("anonymize --study study.toml t.csv --out one --force", 0),
+        (
+            "simulate --study study.toml t.csv --sites 2 --out many --force",
+            0,
+        ),
         ("verify many --study study.toml", 1),
         ("verify many/release.csv --study study.toml", 0),
     ];
@@ -158,6 +161,7 @@ fn a_spreadsheet_runs_nothing_of_a_release() {
         for command in ["anonymize", "simulate"] {
             let line = [command, "--study", "study.toml", "t.csv", "--out", command];
             let mut line = line.to_vec();
+            line.push("--force");
             if command == "simulate" {
                 line.extend(["--sites", "3"]);
             }

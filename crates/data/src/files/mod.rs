@@ -77,6 +77,18 @@ pub fn read_table(
     Ok(sink.finish())
 }
 
+/// Sees that a file can be read and has a study's columns; no further than the header, and no value is
+/// looked at.
+pub fn check_columns(path: &Path, schema: &Arc<Schema>, others: &Others) -> Result<(), FileError> {
+    let mut sink = sink::HeaderSink::new(schema.clone(), others.clone());
+    let read = read(path, &mut sink, &());
+    // What comes after the header ends the reading.
+    match sink.is_fit() {
+        true => Ok(()),
+        false => read,
+    }
+}
+
 /// Reads any table as text; `expected` are names its header is likely to hold, if any are known.
 pub fn read_text(
     path: &Path,

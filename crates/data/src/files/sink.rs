@@ -95,6 +95,53 @@ impl TableSink {
     }
 }
 
+/// Looks at the header alone, and ends the reading behind it.
+pub(super) struct HeaderSink {
+    table: TableSink,
+    is_fit: bool,
+}
+
+impl HeaderSink {
+    pub(super) fn new(schema: Arc<Schema>, others: Others) -> Self {
+        Self {
+            table: TableSink::new(schema, others),
+            is_fit: false,
+        }
+    }
+
+    /// Whether the header was one of the study.
+    pub(super) const fn is_fit(&self) -> bool {
+        self.is_fit
+    }
+
+    /// Any error ends the reading.
+    fn enough(&self) -> FileError {
+        FileError::Empty {
+            file: self.table.file.clone(),
+        }
+    }
+}
+
+impl Sink for HeaderSink {
+    fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
+        self.table.header(file, names)?;
+        self.is_fit = true;
+        Ok(())
+    }
+
+    fn expected(&self) -> Vec<String> {
+        self.table.expected()
+    }
+
+    fn cell(&mut self, _: usize, _: &[u8], _: u64) -> Result<(), FileError> {
+        Err(self.enough())
+    }
+
+    fn null(&mut self, _: usize, _: u64) -> Result<(), FileError> {
+        Err(self.enough())
+    }
+}
+
 impl Sink for TableSink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
         self.file = file.to_owned();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::document::Document;
-use hedgerow_data::files::{Others, read_table, read_text};
+use hedgerow_data::files::{Others, check_columns, read_table, read_text};
 use hedgerow_data::{Release, Schema, Study};
 
 fn schema() -> Arc<Schema> {
@@ -294,6 +294,30 @@ fn a_header_alone_is_a_table_without_records() {
             .rows(),
         0
     );
+}
+
+/// Whether a file can be read is told by its header: no value is looked at.
+#[test]
+fn a_look_at_columns_finds_what_reading_finds_before_any_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let look = || check_columns(&path, &schema(), &Others::Refuse);
+    let read = || read_table(&path, &schema(), &Others::Refuse, &());
+    assert!(look().unwrap_err().to_string().contains("cannot be read"));
+    for text in [
+        "",
+        "age,sex,name\n",
+        "age,sex,name,disease,more\n",
+        "\u{feff}a\n1\n",
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let (look, read) = (look().unwrap_err(), read().unwrap_err());
+        assert_eq!(look.to_string(), read.to_string());
+    }
+    for rows in ["", "x,y,z\n", "1,Male\n", "999,Female,b,plague\n"] {
+        std::fs::write(&path, format!("age,sex,name,disease\n{rows}")).unwrap();
+        look().unwrap();
+    }
 }
 
 #[test]

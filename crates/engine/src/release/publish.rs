@@ -49,11 +49,16 @@ impl Ready {
 
 /// Sees before a run that a release can be written, so that nobody waits for a release that cannot be.
 /// Makes nothing, so a refused run leaves nothing behind. Refuses a folder with other files, since a
-/// release is all that its manifest lists.
-pub(crate) fn probe(folder: &Path, study: &Study) -> Result<(), Error> {
+/// release is all that its manifest lists; and a folder with files of a release, unless `is_forced`.
+pub(crate) fn probe(folder: &Path, study: &Study, is_forced: bool) -> Result<(), Error> {
     if let Some(name) = strangers(folder, study).into_iter().next() {
         let folder = folder.to_owned();
         return Err(FolderRefused::Stranger { folder, name }.into());
+    }
+    let is_empty = std::fs::read_dir(folder).map_or(true, |mut files| files.next().is_none());
+    if !is_empty && !is_forced {
+        let folder = folder.to_owned();
+        return Err(FolderRefused::ReleaseThere { folder }.into());
     }
     let there = folder.ancestors().find(|ancestor| ancestor.exists());
     let there = there.unwrap_or(Path::new("."));

@@ -20,6 +20,12 @@ pub enum FolderRefused {
         /// The name of the file that lies there.
         name: String,
     },
+    /// The folder holds a release already.
+    #[error("{}: holds a release already, which is kept\nhint: name another folder with --out, or write over it with --force", folder.display())]
+    ReleaseThere {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Something else has the name of the release.
     #[error("{}: is in the way of the release\nhint: move it away, then the same command goes on", folder.display())]
     InTheWay {

@@ -93,9 +93,9 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     } else if owners.is_none() {
         refuse_sites(&ready)?;
     }
+    let destination = destination(options, &ready.study)?;
     let read = table.read(&ready.study.schema, &Others::but(column), observer)?;
     let contribution = ready.contribution(read, &table.name())?;
-    let destination = destination(options, &ready.study)?;
     let owner = match &owners {
         Some(owners) => Owner::Column(&owners.owners),
         None => Owner::Site(0),
@@ -135,6 +135,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         }
         _ => OfSites::default(),
     };
+    let watch = observer.begin(Work::Judging);
     let (published, _) = ready.publish(&joint.release, destination.folder())?;
     let cost = Cost {
         smc_calls,
@@ -153,6 +154,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         shared: ready.shared(joint.groups.as_ref(), 1),
     };
     write_unsigned(&ready, &account)?;
+    drop(watch);
     // Cuts draw nothing.
     let draws = matches!(
         ready.study.algorithm,

@@ -49,7 +49,7 @@ fn destination(options: &Options, study: &hedgerow_data::Study) -> Result<Destin
         if folder.as_os_str().is_empty() {
             return Err(FolderRefused::NoName.into());
         }
-        probe(folder, study)?;
+        probe(folder, study, options.force)?;
         return Ok(Destination {
             folder: folder.clone(),
             temporary: None,

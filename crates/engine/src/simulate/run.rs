@@ -282,6 +282,7 @@ fn of_different_people(
     options: &Options,
 ) -> Result<Simulation, Error> {
     let started = Instant::now();
+    let destination = destination(options, &study.opened.study)?;
     let (ready, table, owners) = rows_of(study, sites, options)?;
     let count = owners.count();
     if count > 2 && ready.requirement.m.is_none() {
@@ -290,7 +291,6 @@ fn of_different_people(
         )));
     }
     let rows_of = owners.rows();
-    let destination = destination(options, &ready.study)?;
     let ran = run(&ready, count, options, |site| {
         Contribution::People(ready.columns(&table, rows_of[site].iter().copied()))
     })?;
@@ -372,8 +372,8 @@ fn of_the_same_people(
     }
     let count = ready.split.sites();
     refuse_number(count)?;
-    let contributions = contributions(&ready, sites, options)?;
     let destination = destination(options, &ready.study)?;
+    let contributions = contributions(&ready, sites, options)?;
     let ran = run(&ready, count, options, |site| {
         Contribution::Columns(contributions[site].clone())
     })?;
@@ -459,6 +459,7 @@ impl Publishing<'_> {
         // A run has a site: the number was seen to.
         let joint = &ran.joints[0];
         let learned = most_learned(&ran.ledgers);
+        let watch = self.options.observer.begin(Work::Judging);
         let (published, _) = ready.publish(&joint.release, destination.folder())?;
         cost.seconds = self.started.elapsed().as_secs_f64();
         // Somebody whom several sites suppress is one person.
@@ -479,6 +480,7 @@ impl Publishing<'_> {
         if let Some(folder) = &self.options.local {
             write_local(folder, &ran.local, &ready.study)?;
         }
+        drop(watch);
         let baselines = baselines(joint)?;
         let seed = Some(self.options.seed);
         let summary = Summary::new(ready, &published, count, seed, cost, learned, of_sites)

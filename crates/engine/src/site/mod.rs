@@ -7,14 +7,17 @@ mod folder;
 mod gate;
 mod ledger;
 mod local;
+mod metrics;
 mod part;
 mod play;
+mod post;
 mod questions;
 pub(crate) mod refused;
 mod rejoin;
 mod serve;
 mod standing;
 mod status;
+mod vitals;
 mod watch;
 mod ways;
 
@@ -31,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hedgerow_node::site::SiteFile;
+use tokio::sync::Notify;
 
 use crate::error::Error;
 use crate::observe::{Observer, SharedObserver};
@@ -57,7 +61,7 @@ use part::Part;
 /// # std::fs::set_permissions("north.toml", std::fs::Permissions::from_mode(0o600))?;
 ///
 /// let site = Site::open("north.toml")?;
-/// assert_eq!(site.status()?.to_string(), "no runs\n");
+/// assert_eq!(site.status()?.runs, []);
 /// assert!(site.ledger()?.sites.is_empty());
 ///
 /// # let _never = async {
@@ -73,6 +77,7 @@ pub struct Site {
     path: PathBuf,
     file: SiteFile,
     observer: SharedObserver,
+    reload: Notify,
 }
 
 impl Site {
@@ -83,6 +88,7 @@ impl Site {
             file: SiteFile::open(&path)?,
             path,
             observer: Arc::new(()),
+            reload: Notify::new(),
         })
     }
 

@@ -59,6 +59,24 @@ pub enum SiteRefused {
         /// Why the address cannot be used.
         source: std::io::Error,
     },
+    /// Another node of this site is up.
+    #[error(
+        "{}: another node of this site is up\nhint: hedgerow status shows it; stop it first", data.display()
+    )]
+    NodeThere {
+        /// The data folder.
+        data: PathBuf,
+    },
+    /// The address of health and numbers is taken.
+    #[error(
+        "health and numbers cannot be served at {address}: {source}\nhint: another program has the port; write another into metrics.listen of the site's file"
+    )]
+    NoMetrics {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// Why the address cannot be used.
+        source: std::io::Error,
+    },
     /// The node's connections cannot be made safe.
     #[error("the node cannot listen: {0}")]
     Door(#[source] hedgerow_node::TlsError),
@@ -175,7 +193,7 @@ pub enum SiteRefused {
     },
     /// The officer's word makes no difference.
     #[error(
-        "accept.rerun: is \"same rows\", so no word lets a run through\nhint: write rerun = \"ask\", and start the node again"
+        "accept.rerun: is \"same rows\", so no word lets a run through\nhint: write rerun = \"ask\", and send the node SIGHUP, or start it again"
     )]
     NoWordCounts,
     /// A run that has begun is given up, not refused.

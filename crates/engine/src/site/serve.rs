@@ -3,10 +3,15 @@
 //!
 //! Where the study has `[query]`, questions about earlier runs are answered all the while.
 //!
-//! Rows are read when a run begins, not when the node starts. A run that was under way when the
-//! node last stopped is taken up at once.
+//! Rows are read when a run begins. When the node starts, it looks only whether they can be read, says so,
+//! and waits all the same: peers and questions need the node, and a database may be up a little later. A
+//! run that was under way when the node last stopped is taken up at once.
+//!
+//! Asked to, the node reads the site's file and the study anew. What cannot be used changes nothing; what
+//! can counts from the next run on, and a run under way ends as it began.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +22,12 @@ use tokio::net::TcpListener;
 use super::Site;
 use super::due::{answer, due};
 use super::part::Part;
+use super::post::Post;
 use super::refused::SiteRefused;
+use super::vitals::Pulse;
 use crate::error::Error;
-use crate::observe::Notice;
+use crate::observe::{Notice, SharedObserver};
+use crate::summary::Summary;
 
 /// After a failure the node hears nobody for a while, longer each time, since peers have to notice the
 /// failure too. A knock waits longer than this pause.
@@ -27,67 +35,173 @@ const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How often a node that waits looks for what was kept long enough.
 const FORGETTING: Duration = Duration::from_secs(3_600);
+/// How often a node that waits looks whether a run still keeps it from what was read anew.
+const TURNING: Duration = Duration::from_secs(1);
 
 impl Site {
     /// Waits for runs of the study and takes part in them, until the future is dropped; a run under way
-    /// goes on when the site serves again. After a change of the study or the site's file, open the site
-    /// anew.
+    /// goes on when the site serves again. [`Site::reload`] reads the study and the site's file anew.
     pub async fn serve(&self) -> Result<Infallible, Error> {
-        serve(&self.part()?).await
+        let pulse = Pulse::new();
+        let node = Node {
+            site: self,
+            observer: pulse.before(&self.observer),
+        };
+        let post = Post::take(node.read()?, &pulse).await?;
+        node.serve(post).await
+    }
+
+    /// Has [`Site::serve`] read the site's file and the study anew. The observer hears whether they can be used;
+    /// if not, what was read before still counts. A run under way ends as it began.
+    pub fn reload(&self) {
+        self.reload.notify_one();
     }
 }
 
-async fn serve(part: &Part) -> Result<Infallible, Error> {
-    let notice = |notice| part.observer.notice(notice);
-    // Makes the data folder, and sees that nobody else is at work in it.
-    drop(part.journal()?);
-    // Questions are answered while the node waits, and during runs.
-    let _questions = part.serve_questions();
-    // A run under way goes on by itself, since its peers may be waiting; peers have left behind a run
-    // that a later run came after.
+/// A node that is up.
+struct Node<'s> {
+    site: &'s Site,
+    /// Hears everything for the node's vitals, too.
+    observer: SharedObserver,
+}
+
+impl Node<'_> {
+    fn read(&self) -> Result<Part, Error> {
+        hedgerow_node::aside(|| Part::open(&self.site.path, &self.observer))
+    }
+
+    fn notice(&self, notice: Notice) {
+        self.observer.notice(notice);
+    }
+
+    async fn serve(&self, mut post: Post) -> Result<Infallible, Error> {
+        // What was read anew, and waits for the end of a run.
+        let mut waiting = None;
+        let mut next = next_run(&post.part)?;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            if self.turn(&mut post, &mut waiting).await? {
+                next = next_run(&post.part)?;
+            }
+            let open = post.listener.try_clone().and_then(TcpListener::from_std);
+            let open = match open {
+                Ok(open) => open,
+                Err(error) => {
+                    let error = SiteRefused::Listener(error);
+                    self.notice(Notice::Trouble(error.to_string()));
+                    tokio::time::sleep(LONGEST_PAUSE).await;
+                    continue;
+                }
+            };
+            let number = match next.take() {
+                Some(number) => number,
+                None => tokio::select! {
+                    number = wait(&post.part, &open) => number?,
+                    () = self.read_anew(&post, &mut waiting) => continue,
+                },
+            };
+            self.notice(Notice::Begins { run: number });
+            match self.take(&post.part, number, open, &mut waiting).await {
+                Ok(_) => {
+                    pause = FIRST_PAUSE;
+                    self.notice(Notice::Over {
+                        run: number,
+                        folder: post.part.folder(number),
+                    });
+                }
+                Err(error) => {
+                    self.notice(Notice::Failed {
+                        run: number,
+                        why: error.without_values(),
+                    });
+                    if matches!(error, Error::Source(_)) {
+                        post.look_at_rows();
+                    }
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Takes the site's part in a run. What is read anew meanwhile waits for its end.
+    async fn take(
+        &self,
+        part: &Part,
+        number: u32,
+        open: TcpListener,
+        waiting: &mut Option<Part>,
+    ) -> Result<Summary, Error> {
+        let mut taking = pin!(part.take(number, None, open));
+        loop {
+            tokio::select! {
+                taken = &mut taking => return taken,
+                () = self.site.reload.notified() => match self.read() {
+                    Ok(part) => {
+                        *waiting = Some(part);
+                        self.notice(Notice::ReadWhenOver { run: number });
+                    }
+                    Err(error) => self.notice(Notice::NotReadAnew(error.without_values())),
+                },
+            }
+        }
+    }
+
+    /// Returns when something that was read anew waits and may count.
+    async fn read_anew(&self, post: &Post, waiting: &mut Option<Part>) {
+        loop {
+            tokio::select! {
+                () = self.site.reload.notified() => match self.read() {
+                    Ok(part) => {
+                        let in_the_way = post.in_the_way_of(&part);
+                        *waiting = Some(part);
+                        match in_the_way {
+                            Ok(Some(run)) => self.notice(Notice::ReadWhenOver { run }),
+                            _ => return,
+                        }
+                    }
+                    Err(error) => self.notice(Notice::NotReadAnew(error.without_values())),
+                },
+                () = tokio::time::sleep(TURNING), if waiting.is_some() => {
+                    let part = waiting.as_ref();
+                    let in_the_way = part.map(|part| post.in_the_way_of(part));
+                    if !matches!(in_the_way, Some(Ok(Some(_)))) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Turns to what was read anew, unless a run is in its way. Returns whether runs of another study or
+    /// folder are due from now on.
+    async fn turn(&self, post: &mut Post, waiting: &mut Option<Part>) -> Result<bool, Error> {
+        let Some(part) = waiting.take() else {
+            return Ok(false);
+        };
+        if let Ok(Some(_)) = post.in_the_way_of(&part) {
+            *waiting = Some(part);
+            return Ok(false);
+        }
+        let of = |part: &Part| (part.agreement.hash, part.site.data.clone());
+        let before = of(&post.part);
+        if let Err(error) = post.turn_to(part).await {
+            self.notice(Notice::NotReadAnew(error.without_values()));
+            return Ok(false);
+        }
+        Ok(before != of(&post.part))
+    }
+}
+
+/// The run to take up when a node begins: a run under way goes on by itself, since its peers may be waiting;
+/// peers have left behind a run that a later run came after.
+fn next_run(part: &Part) -> Result<Option<u32>, Error> {
     let last: Option<Entry> = part.runs()?.into_iter().max_by_key(|entry| entry.number);
     let is_own = |entry: &Entry| entry.study == part.agreement.hash;
     let under_way = last.filter(|entry| !entry.is_over && is_own(entry));
-    let mut next = under_way.map(|entry| entry.number);
-    if next.is_none() {
-        next = waiting_for_word(part)?;
-    }
-    // The listener is held from run to run, so that no other process gets the address in between.
-    let cannot = |error| Error::Site(SiteRefused::Listener(error));
-    let listener = part.listen().await?.into_std().map_err(cannot)?;
-    let mut pause = FIRST_PAUSE;
-    loop {
-        let open = listener.try_clone().and_then(TcpListener::from_std);
-        let open = match open.map_err(cannot) {
-            Ok(open) => open,
-            Err(error) => {
-                notice(Notice::Trouble(error.to_string()));
-                tokio::time::sleep(LONGEST_PAUSE).await;
-                continue;
-            }
-        };
-        let number = match next.take() {
-            Some(number) => number,
-            None => wait(part, &open).await?,
-        };
-        notice(Notice::Begins { run: number });
-        match part.take(number, None, open).await {
-            Ok(_) => {
-                pause = FIRST_PAUSE;
-                notice(Notice::Over {
-                    run: number,
-                    folder: part.folder(number),
-                });
-            }
-            Err(error) => {
-                notice(Notice::Failed {
-                    run: number,
-                    why: error.without_values(),
-                });
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-        }
+    match under_way {
+        Some(entry) => Ok(Some(entry.number)),
+        None => waiting_for_word(part),
     }
 }
 

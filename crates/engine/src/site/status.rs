@@ -1,15 +1,22 @@
-//! The runs of a site from its journal, whichever process is at work on them, and the runs that wait for
-//! its privacy officer, from its memory.
+//! Whether a site's node is up and when it heard of its peers; the runs of a site from its journal, whichever
+//! process is at work on them, and a run that failed before it came there; and the runs that wait for its
+//! privacy officer, from its memory.
+
+use std::path::Path;
 
 use hedgerow_node::agreement::Agreement;
-use hedgerow_node::journal::{Entry, Journal};
+use hedgerow_node::journal::{Entry, Journal, Up};
+use hedgerow_node::knock::Due;
 use hedgerow_node::memory::{Mark, Memory, Question};
+use hedgerow_node::site::SiteFile;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Site;
+use super::due::due;
 use super::part::warn;
-use super::standing::Standing;
+use super::standing::{Standing, State};
+use super::vitals::{Contact, Vitals, moment};
 use crate::error::Error;
 use crate::joint::Step;
 use crate::observe::how_to_decide;
@@ -23,6 +30,8 @@ pub struct Status {
     pub runs: Vec<Entry>,
     /// Runs that wait for the privacy officer, and the officer's decision where the officer has decided.
     pub questions: Vec<(Question, Option<bool>)>,
+    /// Whether a node of the site is up.
+    pub is_up: bool,
     text: String,
     json: Value,
 }
@@ -34,9 +43,12 @@ impl Site {
         warn(site, &self.observer);
         let agreement = Agreement::open(&site.study)?;
         let entries = Journal::look(&site.data)?;
-        let mut text = String::new();
+        let node = Node::look(site, &agreement)?;
+        let mut text = node.lines(&agreement);
         let asked_for = Memory::at(&site.memory).questions(&site.name, agreement.hash)?;
-        if entries.is_empty() && asked_for.is_empty() {
+        let versions = Journal::versions(&site.data, agreement.hash, agreement.parent())?;
+        let failed = not_begun(&site.data, &agreement, due(&site.data, &versions));
+        if entries.is_empty() && asked_for.is_empty() && failed.is_none() {
             text.push_str("no runs\n");
         }
         let present = Standing::present(&site.data)?;
@@ -57,6 +69,20 @@ impl Site {
             };
             text.push_str(&lines(entry, is_present, shown.as_ref(), &name));
             runs.push(value(entry, shown.as_ref(), &name));
+        }
+        if let Some(failed) = failed {
+            text.push_str(&format!(
+                "run {}: not begun\n  {}\n",
+                failed.run,
+                failed.words()
+            ));
+            runs.push(json!({
+                "run": failed.run,
+                "study_hash": failed.study_hash,
+                "over": false,
+                "state": failed.state,
+                "reason": failed.reason,
+            }));
         }
         let mut questions = Vec::new();
         for question in asked_for {
@@ -81,8 +107,9 @@ impl Site {
         Ok(Status {
             runs: entries,
             questions,
+            is_up: node.is_up,
+            json: json!({ "node": node.value(), "peers": node.peers_value(), "runs": runs }),
             text,
-            json: json!({ "runs": runs }),
         })
     }
 }
@@ -97,6 +124,105 @@ impl Serialize for Status {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.json.serialize(serializer)
     }
+}
+
+/// A site's node, as it shows itself.
+struct Node {
+    is_up: bool,
+    /// What the last process at work knew, if there was one.
+    vitals: Option<Vitals>,
+    /// The peers, whether they are connected, and when they were last heard of.
+    peers: Vec<(String, bool, Option<i64>)>,
+}
+
+impl Node {
+    fn look(site: &SiteFile, agreement: &Agreement) -> Result<Self, Error> {
+        let is_up = Up::is_taken(&site.data)?;
+        // What a process that is gone knew of connections is over.
+        let is_at_work = is_up || Journal::is_held(&site.data)?;
+        let vitals = Vitals::read(&site.data);
+        let names = agreement.study.sites.iter().map(|peer| &peer.name);
+        let peers = names.filter(|name| **name != site.name).map(|name| {
+            let known = vitals.as_ref().and_then(|vitals| vitals.peers.get(name));
+            let is_connected = known.is_some_and(Contact::is_connected);
+            (
+                name.clone(),
+                is_at_work && is_connected,
+                known.and_then(|contact| contact.last),
+            )
+        });
+        Ok(Self {
+            is_up,
+            peers: peers.collect(),
+            vitals,
+        })
+    }
+
+    fn lines(&self, agreement: &Agreement) -> String {
+        let mut text = match &self.vitals {
+            Some(vitals) if self.is_up => format!(
+                "the node is up since {} UTC, at {}\n",
+                moment(vitals.since),
+                vitals.address
+            ),
+            // The node has just begun.
+            None if self.is_up => String::from("the node is up\n"),
+            _ => String::from("the node is down\n"),
+        };
+        if let Some(vitals) = self.vitals.as_ref().filter(|_| self.is_up) {
+            if let Some(why) = &vitals.unfit_source {
+                let why = why.replace('\n', "\n  ");
+                text.push_str(&format!("  the rows cannot be read: {why}\n"));
+            }
+            if vitals.study_hash != agreement.hash.to_string() {
+                text.push_str(&format!(
+                    "  it serves the study {}, and this file is {}\n  hint: send the node SIGHUP, and it reads the study anew\n",
+                    vitals.study_hash, agreement.hash
+                ));
+            }
+        }
+        let row = |(name, is_connected, last): &(String, bool, Option<i64>)| {
+            let heard = match last {
+                _ if *is_connected => String::from("connected"),
+                Some(last) => format!("last heard of {} UTC", moment(*last)),
+                None => String::from("never heard of"),
+            };
+            vec![format!("  {name}"), heard]
+        };
+        let rows: Vec<Vec<String>> = self.peers.iter().map(row).collect();
+        text.push_str(&aligned(&rows));
+        text
+    }
+
+    fn value(&self) -> Value {
+        match self.vitals.as_ref().filter(|_| self.is_up) {
+            Some(vitals) => json!({
+                "up": true,
+                "since": moment(vitals.since),
+                "address": vitals.address,
+                "study_hash": vitals.study_hash,
+                "unfit_source": vitals.unfit_source,
+            }),
+            None => json!({ "up": self.is_up }),
+        }
+    }
+
+    fn peers_value(&self) -> Vec<Value> {
+        let peers = self.peers.iter();
+        peers
+            .map(|(name, is_connected, last)| {
+                json!({ "site": name, "connected": is_connected, "last_contact": last.map(moment) })
+            })
+            .collect()
+    }
+}
+
+/// The run that is due, if it failed here before the journal heard of it: a row that does not fit, a source
+/// that is gone.
+fn not_begun(data: &Path, agreement: &Agreement, due: Due) -> Option<Standing> {
+    let failed = Standing::read(data, due.number).filter(|_| !due.is_under_way)?;
+    let is_of = failed.is_of(&agreement.hash.to_string(), due.number);
+    (is_of && failed.state == State::Failed).then_some(failed)
 }
 
 /// A run that waits for the privacy officer, or for a process to hear the word.

@@ -5,19 +5,22 @@
 
 use std::time::{Duration, Instant};
 
-use hedgerow_node::journal::{Journal, JournalError};
+use hedgerow_node::journal::{Journal, JournalError, Up};
 use hedgerow_node::knock::KnockError;
 
 use super::Site;
 use super::part::Part;
 use super::refused::SiteRefused;
 use super::standing::{Board, Standing, State};
+use super::vitals::Pulse;
 use crate::error::Error;
 use crate::observe::Notice;
 use crate::summary::Summary;
 
 /// A process that has begun or ended a run shows so within this time.
 const SHOWN: Duration = Duration::from_secs(5);
+/// How long until this site knocks again at its node that hung up.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// The summary of a run at a site; another process may have taken the part.
 #[derive(Debug, Clone)]
@@ -47,12 +50,18 @@ impl Site {
     /// on where the run stands. A seed is for rehearsals with invented rows only: whoever knows it can
     /// unmask this site.
     pub async fn run(&self, number: u32, seed: Option<u64>) -> Result<RunSummary, Error> {
-        let part = self.part()?;
+        let pulse = Pulse::new();
+        let part = Part::open(&self.path, &pulse.before(&self.observer))?;
         // A seed is for this process.
         if seed.is_none() && ring(&part, number).await? {
             return watch(&part, number).await;
         }
         let listener = part.listen().await?;
+        let data = &part.site.data;
+        pulse.set_peers(data, part.peers().map(|(_, name)| name));
+        // A node that is up keeps the file itself.
+        let is_up = Up::is_taken(data)?;
+        let _keeping = (!is_up).then(|| pulse.keep(data));
         let summary = part.take(number, seed, listener).await?;
         Ok(RunSummary::of(&summary))
     }
@@ -83,7 +92,13 @@ async fn ring(part: &Part, number: u32) -> Result<bool, Error> {
     {
         Board::forget(&part.site.data, number);
     }
-    match door.knock(door.me, &address, number).await {
+    let mut heard = door.knock(door.me, &address, number).await;
+    if let Err(KnockError::NoNode(_)) = heard {
+        // A node that turns to what it read anew hangs up on whoever is at the door just then.
+        tokio::time::sleep(AGAIN).await;
+        heard = door.knock(door.me, &address, number).await;
+    }
+    match heard {
         Ok(()) => Ok(true),
         Err(KnockError::Refused(reason)) => Err(SiteRefused::NodeRefuses {
             run: number,

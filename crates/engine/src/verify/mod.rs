@@ -374,12 +374,14 @@ fn with_study(
     }
     let sites = named.map(|column| column.dictionary.len());
     questions.refuse_verification(requirement.as_ref(), sites)?;
+    let watch = questions.observer.begin(Work::Judging);
     let (classes, found) = read.judge(
         provider,
         &questions.ignore,
         requirement.as_ref(),
         questions.verification,
     )?;
+    drop(watch);
 
     let original = match &questions.original {
         Some(path) => Some(original(
@@ -391,6 +393,7 @@ fn with_study(
         )?),
         None => None,
     };
+    let watch = questions.observer.begin(Work::Judging);
     let mut risk = risk::risk(&classes);
     let mut utility = read.losses(study, &classes, original.as_ref(), requirement.as_ref());
     let quasi = study.schema.with_role(Role::Quasi);
@@ -407,6 +410,7 @@ fn with_study(
             utility.query_error = query_error(original, release, &classes, &quasi, &queries);
         }
     }
+    drop(watch);
     if let Some(path) = &questions.population {
         let columns = population(path, study, &quasi, &*questions.observer)?;
         let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();

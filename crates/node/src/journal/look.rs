@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::file::is_busy;
+use super::lock::is_locked;
 use super::{Journal, JournalError, frames};
 use crate::agreement::StudyHash;
 use crate::aside;
@@ -39,20 +39,7 @@ impl Journal {
     /// which readers share, so nobody who asks takes another asker for a process at work, and a process
     /// that opens the journal waits for the moment that the answer takes.
     pub fn is_held(folder: &Path) -> Result<bool, JournalError> {
-        let file = folder.join("lock");
-        if !file.exists() {
-            return Ok(false);
-        }
-        let ask = || -> rusqlite::Result<i64> {
-            let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            connection.busy_timeout(Duration::ZERO)?;
-            connection.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get(0))
-        };
-        match aside(ask) {
-            Ok(_) => Ok(false),
-            Err(error) if is_busy(&error) => Ok(true),
-            Err(error) => Err(failed(&file, &error)),
-        }
+        is_locked(&folder.join("lock"))
     }
 
     /// The runs in the journal of a folder, oldest first, whichever process is at work there. Empty

@@ -38,6 +38,7 @@ mod file;
 mod frames;
 mod history;
 mod keep;
+mod lock;
 mod look;
 mod sealing;
 mod tables;
@@ -55,17 +56,15 @@ use crate::aside;
 use crate::identity::Secret;
 pub use error::JournalError;
 pub(crate) use file::open_private;
-use file::{SCHEMA, SETTINGS, VERSION, checkpoint, is_busy, version};
+use file::{SCHEMA, SETTINGS, VERSION, checkpoint, version};
 pub(crate) use frames::{Mark, Written};
 pub(crate) use history::Account;
 pub use history::Learned;
+pub use lock::Up;
 pub use look::Entry;
 pub(crate) use sealing::Sealing;
 pub(crate) use tables::{Marked, Tables};
 use writer::Writer;
-
-/// Whoever asks whether the journal is held (see `look`) is done within this time.
-const BUSY_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The way a frame goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,18 +119,10 @@ impl Journal {
             .create(folder)
             .map_err(|error| failed("cannot be made", &error))?;
 
-        let lock = open_private(&folder.join("lock"))?;
-        let taken = lock
-            .busy_timeout(BUSY_TIMEOUT)
-            .and_then(|()| lock.execute_batch("BEGIN EXCLUSIVE"));
-        taken.map_err(|error| {
-            if is_busy(&error) {
-                let folder = folder.display().to_string();
-                JournalError::Busy { folder }
-            } else {
-                failed("cannot be locked", &error)
-            }
-        })?;
+        let Some(lock) = lock::lock(&folder.join("lock"))? else {
+            let folder = folder.display().to_string();
+            return Err(JournalError::Busy { folder });
+        };
         let file = folder.join("journal.sqlite");
         let mut tables = Tables {
             connection: open_private(&file)?,

@@ -42,7 +42,9 @@ pub enum DeskError {
         reason: std::io::Error,
     },
     /// The node serves another study.
-    #[error("this site's node serves another version of the study\nhint: start the node again")]
+    #[error(
+        "this site's node serves another version of the study\nhint: send the node SIGHUP, or start it again"
+    )]
     OtherStudy,
     /// The node says why there is no answer.
     #[error("{words}")]

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::files::{FileError, Others, Progress, read_table};
+use hedgerow_data::files::{FileError, Others, Progress, check_columns, read_table};
 use hedgerow_data::{Column, Schema, Table};
 
 use crate::aside;
@@ -88,6 +88,15 @@ impl Source {
                 "the database `{}` at {}:{}",
                 database.database, database.host, database.port
             ),
+        }
+    }
+
+    /// Sees that rows can be read: the file or the server is there, and has the study's columns. No value is
+    /// looked at.
+    pub async fn check(&self, schema: &Arc<Schema>) -> Result<(), SourceError> {
+        match self {
+            Self::File(path) => Ok(aside(|| check_columns(path, schema, &Others::Refuse))?),
+            Self::Postgres(database) => Ok(database.check(schema).await?),
         }
     }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use hedgerow_data::document::{DocumentError, Section};
@@ -16,7 +17,7 @@ use hedgerow_data::{Domain, Schema, Table};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use tokio_postgres::types::{Kind, Type};
-use tokio_postgres::{Client, IsolationLevel, NoTls};
+use tokio_postgres::{Client, IsolationLevel, NoTls, Transaction};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use zeroize::Zeroizing;
 
@@ -24,6 +25,10 @@ use crate::identity::readable_by_others;
 
 /// The value of `tls` for a connection to another machine without encryption.
 const OFF: &str = "off";
+/// The step of [`PostgresError::Refused`] at which nobody answers.
+const UNREACHABLE: &str = "cannot be reached";
+/// A look at a database takes at most this long.
+const CHECKING: Duration = Duration::from_secs(30);
 
 /// A database and what to read from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,45 +182,37 @@ impl Postgres {
         Ok(database)
     }
 
+    /// Sees that rows can be read: the server answers in time, lets this user read, and has the study's
+    /// columns with types that they can have.
+    pub async fn check(&self, schema: &Arc<Schema>) -> Result<(), PostgresError> {
+        let look = async {
+            let mut client = self.connect().await?;
+            let transaction = self.snapshot(&mut client).await?;
+            let wanted = self.columns(&transaction, schema).await?;
+            TableBuilder::new(&self.to_string(), schema, wanted)?;
+            // Rights are looked at when a statement is executed, though it is to give nothing.
+            let nothing = format!("SELECT 1 FROM {} LIMIT 0", self.from());
+            let tried = transaction.query(&nothing, &[]).await;
+            tried.map_err(|error| self.refused(PostgresError::ROWS, &error))?;
+            Ok(())
+        };
+        let silent = |_| {
+            Err(PostgresError::Refused {
+                at: self.to_string(),
+                step: UNREACHABLE,
+                reason: format!("it says nothing for {} s", CHECKING.as_secs()),
+            })
+        };
+        let looked = tokio::time::timeout(CHECKING, look).await;
+        looked.unwrap_or_else(silent)
+    }
+
     /// Reads all rows under one snapshot.
     pub async fn table(&self, schema: &Arc<Schema>) -> Result<Table, PostgresError> {
         let mut client = self.connect().await?;
-        let transaction = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start()
-            .await
-            .map_err(|error| self.refused("no snapshot", &error))?;
-        // The form of a date must not hang on the server's settings.
-        transaction
-            .batch_execute("SET LOCAL datestyle = 'ISO, YMD'")
-            .await
-            .map_err(|error| self.refused("no snapshot", &error))?;
-
+        let transaction = self.snapshot(&mut client).await?;
+        let wanted = self.columns(&transaction, schema).await?;
         let from = self.from();
-        let whole = format!("SELECT * FROM {from}");
-        let shape = transaction
-            .prepare(&whole)
-            .await
-            .map_err(|error| self.refused(PostgresError::ROWS, &error))?;
-        let found = shape.columns();
-        let names: Vec<String> = found
-            .iter()
-            .map(|column| column.name().to_owned())
-            .collect();
-        let attributes = schema.attributes();
-        for column in found {
-            if let Some(position) = schema.position(column.name()) {
-                self.check(column.name(), column.type_(), &attributes[position].domain)?;
-            }
-        }
-        // Columns stand in the study's order, so that the order of rows depends on nothing else.
-        let mut wanted: Vec<String> = names
-            .into_iter()
-            .filter(|name| schema.position(name).is_some())
-            .collect();
-        wanted.sort_by_key(|name| schema.position(name));
         let mut builder = TableBuilder::new(&self.to_string(), schema, wanted.clone())?;
         // Days come as days, whatever format the study says that text has.
         let kind = |name: &str| {
@@ -254,6 +251,47 @@ impl Postgres {
         Ok(builder.finish()?)
     }
 
+    /// One consistent and read-only view of the database.
+    async fn snapshot<'c>(&self, client: &'c mut Client) -> Result<Transaction<'c>, PostgresError> {
+        let transaction = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start()
+            .await
+            .map_err(|error| self.refused("no snapshot", &error))?;
+        // The form of a date must not hang on the server's settings.
+        transaction
+            .batch_execute("SET LOCAL datestyle = 'ISO, YMD'")
+            .await
+            .map_err(|error| self.refused("no snapshot", &error))?;
+        Ok(transaction)
+    }
+
+    /// The study's columns that the database has, in the study's order, so that the order of rows depends
+    /// on nothing else.
+    async fn columns(
+        &self,
+        transaction: &Transaction<'_>,
+        schema: &Schema,
+    ) -> Result<Vec<String>, PostgresError> {
+        let whole = format!("SELECT * FROM {}", self.from());
+        let shape = transaction
+            .prepare(&whole)
+            .await
+            .map_err(|error| self.refused(PostgresError::ROWS, &error))?;
+        let attributes = schema.attributes();
+        let mut wanted = Vec::new();
+        for column in shape.columns() {
+            if let Some(position) = schema.position(column.name()) {
+                self.check_type(column.name(), column.type_(), &attributes[position].domain)?;
+                wanted.push(column.name().to_owned());
+            }
+        }
+        wanted.sort_by_key(|name| schema.position(name));
+        Ok(wanted)
+    }
+
     /// The text after FROM.
     fn from(&self) -> String {
         match &self.rows {
@@ -278,18 +316,17 @@ impl Postgres {
             .dbname(&self.database)
             .user(&self.user)
             .application_name("hedgerow")
-            .connect_timeout(std::time::Duration::from_secs(20));
+            .connect_timeout(Duration::from_secs(20));
         if let Some(password) = self.password()? {
             config.password(password.as_bytes());
         }
-        let step = "cannot be reached";
         if let Some(authorities) = &self.tls {
             config.ssl_mode(tokio_postgres::config::SslMode::Require);
             let tls = MakeRustlsConnect::new(self.trusting(authorities)?);
             let (client, connection) = config
                 .connect(tls)
                 .await
-                .map_err(|error| self.refused(step, &error))?;
+                .map_err(|error| self.refused(UNREACHABLE, &error))?;
             // The connection's task ends by itself when the client is dropped; the client reports its
             // errors.
             tokio::spawn(connection);
@@ -299,7 +336,7 @@ impl Postgres {
         let (client, connection) = config
             .connect(NoTls)
             .await
-            .map_err(|error| self.refused(step, &error))?;
+            .map_err(|error| self.refused(UNREACHABLE, &error))?;
         tokio::spawn(connection);
         Ok(client)
     }
@@ -368,7 +405,7 @@ impl Postgres {
     }
 
     /// Whether values of a server type can be values of a domain.
-    fn check(&self, column: &str, found: &Type, domain: &Domain) -> Result<(), PostgresError> {
+    fn check_type(&self, column: &str, found: &Type, domain: &Domain) -> Result<(), PostgresError> {
         let is_text = matches!(
             *found,
             Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::CHAR

@@ -113,8 +113,14 @@ fn schema(folder: &Path) -> Arc<Schema> {
 }
 
 async fn refused(source: Postgres, schema: &Arc<Schema>) -> String {
-    let read = Source::Postgres(Box::new(source)).table(schema, &()).await;
-    read.unwrap_err().to_string()
+    let source = Source::Postgres(Box::new(source));
+    let read = source.table(schema, &()).await.unwrap_err().to_string();
+    // A look without rows finds the same, unless it is a value that is wrong.
+    match source.check(schema).await {
+        Err(looked) => assert_eq!(looked.to_string(), read),
+        Ok(()) => assert!(read.contains(": value `"), "{read}"),
+    }
+    read
 }
 
 /// The rows of a table, sorted.
@@ -218,6 +224,14 @@ fn what_does_not_fit_is_named_and_nothing_is_changed() {
             error.contains("missing:1: column `age`: value ``"),
             "{error}"
         );
+        // Whose rights do not reach is told by a look, too.
+        server
+            .execute("create role stranger login password 'swordfish'")
+            .await;
+        let mut stranger = server.table("outside");
+        stranger.user = String::from("stranger");
+        let error = refused(stranger, &schema).await;
+        assert!(error.contains("permission denied"), "{error}");
         let error = refused(server.table("nowhere"), &schema).await;
         assert!(
             error.contains("relation \"nowhere\" does not exist"),

@@ -46,6 +46,11 @@ impl Typed {
         std::fs::read_to_string(&self.said).unwrap()
     }
 
+    /// Whether it has ended.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Its exit code.
     pub(super) fn code(&mut self) -> i32 {
         let started = Instant::now();

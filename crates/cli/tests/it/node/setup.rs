@@ -233,6 +233,7 @@ pub(super) fn simulate(folder: &Path, names: &[&str]) -> serde_json::Value {
             "7",
             "--out",
             "simulated",
+            "--force",
             "pooled.csv",
             "--json",
         ],

@@ -206,6 +206,7 @@ fn what_singles_out_records_is_refused_before_anything_is_made() {
     let path = folder.path();
     let anonymize = [
         "anonymize",
+        "--force",
         "--study",
         "study.toml",
         "rows.csv",
@@ -214,6 +215,7 @@ fn what_singles_out_records_is_refused_before_anything_is_made() {
     ];
     let simulate = [
         "simulate",
+        "--force",
         "--study",
         "study.toml",
         "--sites",

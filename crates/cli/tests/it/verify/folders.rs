@@ -37,6 +37,7 @@ fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
     let path = folder.path();
     let simulate = [
         "simulate",
+        "--force",
         "--study",
         "study.toml",
         "--sites",
@@ -47,6 +48,7 @@ fn what_no_sites_made_has_a_manifest_that_nobody_signed() {
     ];
     let anonymize = [
         "anonymize",
+        "--force",
         "--study",
         "study.toml",
         "table.csv",
@@ -120,7 +122,7 @@ fn released() -> tempfile::TempDir {
         "age,zip,disease\n20,101,flu\n39,102,ulcer\n40,101,flu\n40,201,asthma\n41,201,flu\n",
     )
     .unwrap();
-    let anonymize = ["anonymize", "--study", "study.toml", "table.csv"];
+    let anonymize = ["anonymize", "--force", "--study", "study.toml", "table.csv"];
     let done = hedgerow(folder.path(), &anonymize);
     assert_eq!(done.code, 0, "{}", done.stderr);
     folder
