@@ -140,6 +140,31 @@ fn cell(kind: u8, draw: u32) -> String {
 
 const KINDS: u8 = 27;
 
+/// Values of one record that no range, level or comment has by chance.
+fn told_by_nobody<'a>(names: &[String], rows: &'a [Vec<String>]) -> Vec<&'a str> {
+    let is_telling = |value: &&str| {
+        let is_long = value.chars().count() > 5;
+        is_long
+            && !["under", "year", "parent"]
+                .iter()
+                .any(|word| value.contains(word))
+            && !is_end(value)
+    };
+    let all = || rows.iter().flatten().map(String::as_str);
+    let is_no_name = |value: &&str| !names.iter().any(|name| name.contains(value));
+    let is_alone = |value: &&str| all().filter(|other| other.contains(value)).count() == 1;
+    all()
+        .filter(is_telling)
+        .filter(is_no_name)
+        .filter(is_alone)
+        .collect()
+}
+
+/// Whole numbers and days stand at the ends of ranges, where rounding leaves them as they are.
+fn is_end(text: &str) -> bool {
+    text.parse::<i64>().is_ok() || (text.len() == 10 && text.as_bytes()[4] == b'-')
+}
+
 prop_compose! {
     fn table()(
         kinds in prop::collection::vec((0..KINDS, 0..5u8, prop::sample::select(vec!["zip", "diagnosis", "name", "x", "größe", "a \"b\"", "icd code", "=1", "age"])), 1..6),
@@ -196,6 +221,11 @@ proptest! {
             Ok(shared) => {
                 if let Err(error) = shared.save(folder.path().join("shared")) {
                     panic!("{error}\n{}", shared.text());
+                }
+                let trees = shared.taxonomies().iter().map(|(_, tree)| tree.to_rows());
+                let all = format!("{}{}", shared.text(), trees.collect::<String>());
+                for value in told_by_nobody(&names, &rows) {
+                    prop_assert!(!all.contains(value), "{value}\n{all}");
                 }
             }
             Err(error) => {
@@ -463,6 +493,45 @@ fn a_draft_for_others_keeps_rare_values_to_itself() {
     let study = drafted.save(folder.path().join("study")).unwrap();
     let error = study.check(&[Table::from(&*path)]).unwrap_err().to_string();
     assert!(error.contains("is outside"), "{error}");
+}
+
+/// Whole numbers that no range holds, or that are too few for one, are listed, and rare ones are not.
+#[test]
+fn rare_numbers_are_kept_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let rows: String = (0..90)
+        .map(|row: u64| {
+            let rare = row == 44;
+            let large = if rare {
+                987_654_321_987
+            } else {
+                111_222_333_444 * (1 + row % 3)
+            };
+            let two = if rare { 815_815 } else { 471_147 };
+            let gaps = match row % 9 {
+                0 => String::from("NA"),
+                1 => String::from("null"),
+                _ if rare => String::from("666666"),
+                _ => (100_100 + row % 4).to_string(),
+            };
+            format!("{},{large},{two},{gaps}\n", row % 50)
+        })
+        .collect();
+    std::fs::write(&path, format!("age,large,two,gaps\n{rows}")).unwrap();
+    let options = DraftOptions {
+        share: true,
+        ..DraftOptions::default()
+    };
+    let drafted = draft(&path, &options).unwrap();
+    let trees = drafted.taxonomies().iter().map(|(_, tree)| tree.to_rows());
+    let all = format!("{}{}", drafted.text(), trees.collect::<String>());
+    for value in ["111222333444", "471147", "100101"] {
+        assert!(all.contains(value), "{value}\n{all}");
+    }
+    for value in ["987654321987", "815815", "666666"] {
+        assert!(!all.contains(value), "{value}\n{all}");
+    }
 }
 
 #[test]

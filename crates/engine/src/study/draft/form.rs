@@ -85,22 +85,31 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
     let is_frequent = |value: &&Value| value.records >= least;
     let kept =
         |values: &[Value]| -> Vec<Value> { values.iter().filter(is_frequent).cloned().collect() };
-    let is_range = matches!(profile.kind, Kind::Integers { .. })
-        || matches!(profile.kind, Kind::Days(format) if format.is_iso());
-    let frequent = Profile {
-        // Ranges are rounded instead.
-        values: match is_range && !making.is_code {
-            true => profile.values.clone(),
-            false => kept(&profile.values),
-        },
-        // A usual text for a missing value tells nothing of anybody.
-        missing: match profile.has_stray {
-            true => kept(&profile.missing),
-            false => profile.missing.clone(),
-        },
+    // A usual text for a missing value tells nothing of anybody.
+    let missing = match profile.has_stray {
+        true => kept(&profile.missing),
+        false => profile.missing.clone(),
+    };
+    let all = Profile {
+        missing: missing.clone(),
         ..profile.clone()
     };
-    let mut formed = of_kind(&frequent, making);
+    let frequent = Profile {
+        values: kept(&profile.values),
+        missing,
+        ..profile.clone()
+    };
+    // A range is rounded, and names no value.
+    let ranged = of_kind(&all, making);
+    let is_range = matches!(ranged.form, Form::Integers { .. } | Form::Days { .. });
+    let (mut formed, left_out) = match is_range {
+        true => (ranged, 0),
+        false => (
+            of_kind(&frequent, making),
+            profile.values.len() - frequent.values.len(),
+        ),
+    };
+    let left_out = left_out + profile.missing.len() - frequent.missing.len();
     if matches!(formed.form, Form::Tree { .. } | Form::Values { .. }) {
         formed.tells = format!(
             "{} that {} or more have",
@@ -108,7 +117,7 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
             count(least, "record", "records")
         );
     }
-    if frequent.values.len() < profile.values.len() {
+    if left_out > 0 {
         formed.notes.push(format!(
             "values that fewer than {} have are left out: rows with other values need a value list decided by people",
             count(least, "record", "records")
@@ -169,10 +178,16 @@ fn integers(profile: &Profile, (least, greatest): (i64, i64), making: Making) ->
         .into_iter()
         .filter_map(|width| i64::try_from(width).ok())
         .collect();
-    let range = rounded((least, greatest), &widths, making.least_records.is_some());
+    let range = match rounded((least, greatest), &widths, making.least_records.is_some()) {
+        Some(range) => range,
+        // Such a range ends at somebody's value.
+        None if making.least_records.is_some() => return None,
+        None => (least, greatest),
+    };
     let held = i128::from(range.1) - i128::from(range.0) + 1;
     let (range, step) = match held <= i128::from(MOST_VALUES) {
         true => (range, 1),
+        false if making.least_records.is_some() => return None,
         false => {
             let step = common_step(profile, least)?;
             let held = span / i128::from(step) + 1;
@@ -205,8 +220,9 @@ fn integers(profile: &Profile, (least, greatest): (i64, i64), making: Making) ->
     })
 }
 
-/// The range rounded outward, so that groups begin where people expect it and the ends are nobody's.
-fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> (i64, i64) {
+/// The range rounded outward, so that groups begin where people expect it and the ends are nobody's;
+/// `None` where a rounded end is no number of a study.
+fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> Option<(i64, i64)> {
     let grid = match widths {
         [_, second, ..] => *second,
         [first] => *first,
@@ -220,10 +236,7 @@ fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> (i
         false => low.div_euclid(grid) * grid,
     };
     let end = start + ((high - start).div_euclid(grid) + 1) * grid - 1;
-    match (i64::try_from(start), i64::try_from(end)) {
-        (Ok(start), Ok(end)) => (start, end),
-        _ => (least, greatest),
-    }
+    Some((i64::try_from(start).ok()?, i64::try_from(end).ok()?))
 }
 
 /// The greatest step from the least value that meets all values.

@@ -17,8 +17,8 @@ pub(super) struct Hierarchies {
 }
 
 impl Hierarchies {
-    /// The files of a folder, unread.
-    pub(super) fn of(folder: &Path) -> Result<Self, DraftRefused> {
+    /// The files of a folder, unread. One at least is named after one of these columns.
+    pub(super) fn of(folder: &Path, columns: &[String]) -> Result<Self, DraftRefused> {
         let unreadable = |error: std::io::Error| DraftRefused::NoHierarchies {
             folder: folder.to_owned(),
             reason: error.to_string(),
@@ -34,20 +34,20 @@ impl Hierarchies {
             }
         }
         files.sort();
+        let fits_any =
+            |(stem, _): &(String, PathBuf)| columns.iter().any(|column| fits(stem, column));
+        if !files.iter().any(fits_any) {
+            return Err(DraftRefused::NoHierarchies {
+                folder: folder.to_owned(),
+                reason: String::from("no file in it is named after a column"),
+            });
+        }
         Ok(Self { files })
     }
 
     /// The hierarchy of a column, if there is one.
     pub(super) fn find(&self, column: &str) -> Result<Option<(PathBuf, Taxonomy)>, Error> {
-        let column_name = column.to_lowercase();
-        let fits = |stem: &str| {
-            let rest = ["hierarchy_", "hierarchy-"].iter().find_map(|mark| {
-                let place = stem.find(mark)?;
-                Some(&stem[place + mark.len()..])
-            });
-            stem == column_name || rest == Some(column_name.as_str())
-        };
-        let mut fitting = self.files.iter().filter(|(stem, _)| fits(stem));
+        let mut fitting = self.files.iter().filter(|(stem, _)| fits(stem, column));
         let Some((_, one)) = fitting.next() else {
             return Ok(None);
         };
@@ -62,6 +62,16 @@ impl Hierarchies {
         let tree = Taxonomy::open(one, &one.display().to_string())?;
         Ok(Some((one.clone(), tree)))
     }
+}
+
+/// Whether a file of this name, in lower case and without its end, is a column's.
+fn fits(stem: &str, column: &str) -> bool {
+    let column = column.to_lowercase();
+    let rest = ["hierarchy_", "hierarchy-"].iter().find_map(|mark| {
+        let place = stem.find(mark)?;
+        Some(&stem[place + mark.len()..])
+    });
+    stem == column || rest == Some(column.as_str())
 }
 
 /// The form of a column under its hierarchy. Values that the hierarchy lacks are put right below its
@@ -186,7 +196,8 @@ mod tests {
         ] {
             std::fs::write(folder.path().join(name), "1;*\n2;*\n").unwrap();
         }
-        let all = Hierarchies::of(folder.path()).unwrap();
+        let columns = [String::from("age")];
+        let all = Hierarchies::of(folder.path(), &columns).unwrap();
         for (column, is_there) in [
             ("age", true),
             ("Sex", true),
@@ -197,15 +208,25 @@ mod tests {
             assert_eq!(all.find(column).unwrap().is_some(), is_there, "{column}");
         }
         std::fs::write(folder.path().join("age.csv"), "1;*\n").unwrap();
-        let all = Hierarchies::of(folder.path()).unwrap();
+        let all = Hierarchies::of(folder.path(), &columns).unwrap();
         assert!(
             all.find("age")
                 .unwrap_err()
                 .to_string()
                 .contains("are both hierarchies of column `age`")
         );
-        let nowhere = Hierarchies::of(&folder.path().join("none")).err().unwrap();
+        let nowhere = Hierarchies::of(&folder.path().join("none"), &columns)
+            .err()
+            .unwrap();
         assert!(nowhere.to_string().contains("--hierarchies names a folder"));
+        let others = Hierarchies::of(folder.path(), &[String::from("town")])
+            .err()
+            .unwrap();
+        let message = others.to_string();
+        assert!(
+            message.contains("no file in it is named after a column"),
+            "{message}"
+        );
     }
 
     #[test]

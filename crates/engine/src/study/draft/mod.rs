@@ -128,11 +128,9 @@ impl Study {
         let name = table.name();
         let text = table.read_text(&options.named(), observer)?;
         options.see_fit(&name, &text)?;
-        let hierarchies = options
-            .hierarchies
-            .as_deref()
-            .map(Hierarchies::of)
-            .transpose()?;
+        let hierarchies = options.hierarchies.as_deref();
+        let hierarchies = hierarchies.map(|folder| Hierarchies::of(folder, &text.names));
+        let hierarchies = hierarchies.transpose()?;
         let records = text.rows() as u64;
         let k = options.k.unwrap_or(match options.share {
             true => DEFAULT_K,
@@ -284,7 +282,7 @@ impl Drafting<'_> {
                 ..guess
             }),
             Some(value) if is_named => Err(self.unsayable(place, value).into()),
-            Some(value) => Ok(Guess::unsayable(value)),
+            Some(_) => Ok(Guess::unsayable()),
         }
     }
 

@@ -108,11 +108,11 @@ pub enum DraftRefused {
         value: String,
     },
     /// The folder of hierarchies cannot be read.
-    #[error("{}: cannot be read: {reason}\nhint: --hierarchies names a folder of files such as adult_hierarchy_age.csv", folder.display())]
+    #[error("{}: no hierarchies: {reason}\nhint: --hierarchies names a folder of files such as adult_hierarchy_age.csv", folder.display())]
     NoHierarchies {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system said.
+        /// What the operating system said, or what the folder lacks.
         reason: String,
     },
     /// Fewer than two studies.

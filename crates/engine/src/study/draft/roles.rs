@@ -32,11 +32,11 @@ impl Guess {
     }
 
     /// A column with a value that no list of values can have.
-    pub(super) fn unsayable(value: &str) -> Self {
-        let value: String = value.chars().take(20).collect();
+    pub(super) fn unsayable() -> Self {
         Self {
             role: Role::Identifier,
-            reason: format!("has the value `{value}`, which means something else in a release"),
+            // The value itself is told to nobody.
+            reason: String::from("has a value that means something else in a release, such as `*`"),
             doubt: Some(String::from(
                 "with another word for it the column may have another role",
             )),
@@ -244,7 +244,8 @@ pub(super) fn guess(name: &str, profile: &Profile) -> Guess {
     }
     if Suspect::by_name(name).is_some() && sensitive.is_none() {
         let reason = String::from("is called like what names people");
-        return match is_unique || is_one || profile.values.len() < 2 {
+        let is_shared = profile.alone() < profile.present();
+        return match is_unique || is_one || !is_shared {
             true => sure(Role::Identifier, reason),
             false => doubtful(
                 Role::Identifier,
