@@ -266,6 +266,7 @@ mod tests {
         }
         let attributes = domains.into_iter().zip(["a", "b", "c"]).zip(declared);
         let attributes = attributes.map(|((domain, name), publish_unique)| Attribute {
+            spelling: hedgerow_data::Spelling::default(),
             name: name.into(),
             role: Role::Other,
             domain,

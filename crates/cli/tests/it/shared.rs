@@ -439,7 +439,11 @@ fn a_site_checks_its_own_table() {
     refused(
         folder,
         "study check study.toml lab.csv",
-        "lab.csv:1: column `age` of the study is missing\nhint: the file has `number`, `marker`, `method`\nhint: --site NAME checks a table that has one site's columns",
+        "lab.csv:1: column `age` of the study is missing\nhint: the file has `number`, `marker`, `method`\n\
+         error: lab.csv:1: column `sex` of the study is missing\n\
+         error: lab.csv:1: column `zip` of the study is missing\n\
+         error: lab.csv:1: column `diagnosis` of the study is missing\n\
+         error: lab.csv:1: column `tariff` of the study is missing\nhint: --site NAME checks a table that has one site's columns",
     );
     refused(
         folder,

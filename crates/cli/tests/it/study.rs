@@ -1,5 +1,6 @@
 //! `hedgerow study check`.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use super::{assert_refused, hedgerow, json, small, study};
@@ -131,4 +132,41 @@ fn a_vertical_study_to_begin_with_and_the_example_are_sound() {
     let done = hedgerow(&examples, &["study", "check", "study.toml"]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(done.stdout.contains("`insurer` holds zip, tariff\n"));
+}
+
+/// Standard input is read as a file is, and told by its name.
+#[test]
+fn a_table_comes_from_standard_input() {
+    let folder = small();
+    for (text, code, said) in [
+        (
+            "age;zip;disease\n20;101;flu\n30;102;flu\n",
+            0,
+            "standard input fits: 2 records",
+        ),
+        (
+            "sep=,\nage,zip,disease\n20,103,flu\n",
+            2,
+            "error: standard input:3: column `zip`: value `103` is outside its 3 values",
+        ),
+    ] {
+        let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+            .args(["study", "check", "study.toml", "-"])
+            .current_dir(folder.path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        check
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+        let done = check.wait_with_output().unwrap();
+        assert_eq!(done.status.code(), Some(code));
+        let printed = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        assert!(printed.contains(said), "{printed}");
+    }
 }

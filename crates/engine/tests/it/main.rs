@@ -8,6 +8,7 @@ mod published;
 mod query;
 mod questions;
 mod tables;
+mod types;
 mod virtual_database;
 mod ward;
 

@@ -128,7 +128,7 @@ fn only_what_is_there_and_has_no_role_is_ignored() {
         "--ignore: column `zip` has a role in the study\nhint: only a column without one can be ignored",
     );
     assert_refused(
-        &verify(path, &["--quasi", "age,zip", "--ignore", "zip"]),
+        &verify(path, &["--quasi", "age, zip", "--ignore", " zip"]),
         "column `zip` is named twice\nhint: a column has one role",
     );
     assert_refused(
@@ -339,6 +339,7 @@ fn everything_that_is_wrong_is_said_at_once() {
     assert_eq!(
         done.stderr,
         "warning: column `phone` is called like an identifier\nhint: a column that names people has role = \"identifier\", and no release has it\n\
+         error: study.toml: column `phone` is text, which a joint release cannot carry\nhint: declare its values, or give it role = \"identifier\"\n\
          error: one.csv: column `phone` is published as it is, and 2 of 2 records have a value there that no other has: 100.0 %, at most 5 % may\nhint: make its values coarser, give it another role, or write publish_unique = true at the attribute\n\
          error: two.csv:2: column `zip`: value `103` is outside its 3 values\nhint: nearest valid values are `101`, `102`\n"
     );
