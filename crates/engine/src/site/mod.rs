@@ -61,7 +61,7 @@ use part::Part;
 /// # std::fs::set_permissions("north.toml", std::fs::Permissions::from_mode(0o600))?;
 ///
 /// let site = Site::open("north.toml")?;
-/// assert_eq!(site.status()?.runs, []);
+/// assert!(site.status()?.runs.is_empty());
 /// assert!(site.ledger()?.sites.is_empty());
 ///
 /// # let _never = async {
