@@ -39,6 +39,11 @@ impl Decimal {
         (digits <= MOST_DIGITS).then_some(Self { units, digits })
     }
 
+    /// So many units of the last of some digits behind the point.
+    pub const fn of_units(units: i64, digits: u8) -> Self {
+        Self { units, digits }
+    }
+
     /// The digits behind the point.
     pub const fn digits(self) -> u8 {
         self.digits

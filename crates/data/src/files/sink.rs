@@ -140,6 +140,14 @@ impl Sink for HeaderSink {
     fn null(&mut self, _: usize, _: u64) -> Result<(), FileError> {
         Err(self.enough())
     }
+
+    fn wrong(&mut self, error: FileError) -> Result<(), FileError> {
+        Err(error)
+    }
+
+    fn end(&mut self) -> Result<(), FileError> {
+        Ok(())
+    }
 }
 
 impl Sink for TableSink {

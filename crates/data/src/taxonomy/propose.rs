@@ -154,7 +154,9 @@ pub fn widths(span: i128) -> Vec<i128> {
     let nice = [1, 2, 5, 10].map(|few| few * unit);
     // People count in fives rather than in twos where that leaves groups enough.
     let is_enough = |width: i128| width != 2 * unit || span < 30 * unit;
-    let first = nice.into_iter().find(|width| *width >= least.max(2) && is_enough(*width));
+    let first = nice
+        .into_iter()
+        .find(|width| *width >= least.max(2) && is_enough(*width));
     let doubled = std::iter::successors(first, |width| Some(width * 2));
     doubled.take_while(|width| width * 4 <= span * 3).collect()
 }

@@ -312,7 +312,7 @@ fn what_columns_are_taken_for() {
                 1 + row % 12,
                 1 + row % 31,
                 ["flu", "ulcer", "asthma"][row as usize % 3],
-                if row % 10 == 0 {
+                if row.is_multiple_of(10) {
                     "NA".to_owned()
                 } else {
                     (row % 9).to_string()
@@ -548,7 +548,7 @@ fn the_drafts_of_three_sites_are_joined() {
         let rows = (0..80).map(|row: u32| {
             let age = ages.start + row % (ages.end - ages.start);
             let ward = wards[row as usize % wards.len()];
-            let dose = if row % 2 == 0 {
+            let dose = if row.is_multiple_of(2) {
                 dose.to_owned()
             } else {
                 format!("{}.5", row % 7)

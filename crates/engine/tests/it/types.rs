@@ -91,7 +91,7 @@ fn a_release_of_real_types_verifies_by_itself() {
 
 #[test]
 fn what_is_wrong_is_said_at_once() {
-    let study = Study::parse(&STUDY.replace("l = 2", "l = 20"), ".").unwrap();
+    let study = Study::parse(STUDY.replace("l = 2", "l = 20"), ".").unwrap();
     let wrong = rows(40, 0).replace(";1;", ";3;").replace("0.5\r", "0,5\r");
     let error = study.check(&[table("t", &wrong)]).unwrap_err();
     let words = error.to_string();

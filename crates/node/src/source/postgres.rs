@@ -189,7 +189,8 @@ impl Postgres {
             let mut client = self.connect().await?;
             let transaction = self.snapshot(&mut client).await?;
             let wanted = self.columns(&transaction, schema).await?;
-            TableBuilder::new(&self.to_string(), schema, wanted)?;
+            let (names, _): (Vec<String>, Vec<Type>) = wanted.into_iter().unzip();
+            TableBuilder::new(&self.to_string(), schema, names)?;
             // Rights are looked at when a statement is executed, though it is to give nothing.
             let nothing = format!("SELECT 1 FROM {} LIMIT 0", self.from());
             let tried = transaction.query(&nothing, &[]).await;
@@ -213,15 +214,10 @@ impl Postgres {
         let transaction = self.snapshot(&mut client).await?;
         let wanted = self.columns(&transaction, schema).await?;
         let from = self.from();
+        let (wanted, kinds): (Vec<String>, Vec<Type>) = wanted.into_iter().unzip();
         let mut builder = TableBuilder::new(&self.to_string(), schema, wanted.clone())?;
-        // Days come as days, whatever format the study says that text has.
-        let kind = |name: &str| {
-            let column = found.iter().find(|column| column.name() == name);
-            column.map(|column| column.type_().clone())
-        };
-        let kinds: Vec<Option<Type>> = wanted.iter().map(|name| kind(name)).collect();
         let columns = wanted.iter().zip(&kinds).map(|(name, kind)| match kind {
-            Some(Type::TIMESTAMP) => format!("{}::date::text COLLATE \"C\"", quoted(name)),
+            &Type::TIMESTAMP => format!("{}::date::text COLLATE \"C\"", quoted(name)),
             _ => format!("{}::text COLLATE \"C\"", quoted(name)),
         });
         let columns: Vec<String> = columns.collect();
@@ -239,11 +235,12 @@ impl Postgres {
             .map_err(unreadable)?;
         let mut rows = pin!(rows);
         while let Some(row) = rows.try_next().await.map_err(unreadable)? {
-            for column in 0..wanted.len() {
+            for (column, kind) in kinds.iter().enumerate() {
                 let value: Option<&str> = row.try_get(column).map_err(unreadable)?;
                 let value = value.map(str::as_bytes);
-                match kinds[column] {
-                    Some(Type::DATE | Type::TIMESTAMP) => builder.typed(column, value)?,
+                match *kind {
+                    // Days come as days, whatever format the study says that text has.
+                    Type::DATE | Type::TIMESTAMP => builder.typed(column, value)?,
                     _ => builder.cell(column, value)?,
                 }
             }
@@ -268,13 +265,13 @@ impl Postgres {
         Ok(transaction)
     }
 
-    /// The study's columns that the database has, in the study's order, so that the order of rows depends
-    /// on nothing else.
+    /// The study's columns that the database has, with their types, in the study's order, so that the order of
+    /// rows depends on nothing else.
     async fn columns(
         &self,
         transaction: &Transaction<'_>,
         schema: &Schema,
-    ) -> Result<Vec<String>, PostgresError> {
+    ) -> Result<Vec<(String, Type)>, PostgresError> {
         let whole = format!("SELECT * FROM {}", self.from());
         let shape = transaction
             .prepare(&whole)
@@ -285,10 +282,10 @@ impl Postgres {
         for column in shape.columns() {
             if let Some(position) = schema.position(column.name()) {
                 self.check_type(column.name(), column.type_(), &attributes[position].domain)?;
-                wanted.push(column.name().to_owned());
+                wanted.push((column.name().to_owned(), column.type_().clone()));
             }
         }
-        wanted.sort_by_key(|name| schema.position(name));
+        wanted.sort_by_key(|(name, _)| schema.position(name));
         Ok(wanted)
     }
 

@@ -234,7 +234,15 @@ proptest! {
         let after = central(&schema, &table, &long, &owners, sites).unwrap();
         let last = |found: &Clustering| found.trace.last().unwrap().loss;
         prop_assert!(last(&after) <= last(&before));
-        let classes = joined(&table, std::slice::from_ref(&after.partition), 1);
+        let record = |row: &u32| {
+            let columns = 0..table.schema().attributes().len();
+            let values = columns.map(|column| table.codes(column).unwrap().get(*row as usize));
+            (owners[*row as usize], values.collect())
+        };
+        let classes = after.partition.classes.iter();
+        let classes: Vec<Vec<_>> = classes
+            .map(|class| after.partition.rows(class).iter().map(record).collect())
+            .collect();
         prop_assert_eq!(verdict(&schema, &classes, &requirement), Some(true));
         let mut all: Vec<u32> = after.partition.classes.iter().flat_map(|class| after.partition.rows(class).to_vec()).collect();
         all.sort_unstable();

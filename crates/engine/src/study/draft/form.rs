@@ -2,11 +2,9 @@
 //! look like. Every value of the column is in the domain; with `--share` every value that enough records
 //! have.
 
-use hedgerow_data::profile::{
-    DayFormat, Decimal, Kind, NumberFormat, Profile, Value, are_icd_codes,
-};
+use hedgerow_data::profile::{self, DayFormat, Kind, NumberFormat, Profile, Value, are_icd_codes};
 use hedgerow_data::taxonomy::{self, ROOT};
-use hedgerow_data::{MOST_VALUES, Role, Taxonomy, quoted_list};
+use hedgerow_data::{Decimal, Domain, MOST_VALUES, Role, Taxonomy, quoted_list};
 use jiff::civil::Date;
 
 use crate::words::{count, thousands};
@@ -16,18 +14,20 @@ use crate::words::{count, thousands};
 pub(super) enum Form {
     /// Any text.
     Text,
-    /// Whole numbers of a range.
-    Integers {
+    /// Numbers of a range, in units of the last digit behind the point: integers have none.
+    Numbers {
+        digits: u8,
         range: (i64, i64),
         step: i64,
         widths: Vec<i64>,
-        missing: Option<String>,
+        missing: Vec<String>,
         taxonomy: Option<Taxonomy>,
     },
-    /// Days of a range.
+    /// Days of a range, which tables spell in a format of their own.
     Days {
         range: (Date, Date),
-        missing: Option<String>,
+        format: Option<String>,
+        missing: Vec<String>,
     },
     /// A list of values.
     Values { values: Vec<String> },
@@ -62,7 +62,7 @@ const LISTED: usize = 30;
 /// And longer ones.
 const LONGEST_LISTED: usize = 60;
 
-/// Integers with more values than these have no levels: trees of them are large, ranges serve as well.
+/// Numbers with more values than these have no levels: trees of them are large, ranges serve as well.
 const MOST_LEVELED: i64 = 100_000;
 
 /// Whether a value can be one of a domain; `*` and what a release writes in quotes cannot.
@@ -101,7 +101,7 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
     };
     // A range is rounded, and names no value.
     let ranged = of_kind(&all, making);
-    let is_range = matches!(ranged.form, Form::Integers { .. } | Form::Days { .. });
+    let is_range = matches!(ranged.form, Form::Numbers { .. } | Form::Days { .. });
     let (mut formed, left_out) = match is_range {
         true => (ranged, 0),
         false => (
@@ -127,10 +127,9 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
     formed
 }
 
-/// The one place that says which form of a domain stands for which kind of values. The kinds that a
-/// study has no type for yet (numbers with a fraction or thousands marks, days in other forms or with a
-/// time, several texts for a missing value) stand as categories in their order, under the groups that a
-/// type would have.
+/// The one place that says which form of a domain stands for which kind of values. Numbers with a comma or
+/// with marks between thousands, which no type of a study reads, stand as categories in their order, in groups
+/// by size; so do days in other forms than a study's own, under their months and years.
 fn of_kind(profile: &Profile, making: Making) -> Formed {
     let missing: Vec<&str> = profile
         .missing
@@ -142,16 +141,12 @@ fn of_kind(profile: &Profile, making: Making) -> Formed {
     }
     match profile.kind {
         _ if making.is_code => codes(profile, &missing),
-        Kind::Integers { least, greatest } if missing.len() < 2 && profile.values.len() > 2 => {
-            integers(profile, (least, greatest), making)
-                .unwrap_or_else(|| many_integers(profile, &missing, making))
-        }
-        Kind::Days(format) if format.is_iso() && missing.len() < 2 => days(profile, format, making),
+        Kind::Integers { .. } if profile.values.len() > 2 => ranged(profile, making)
+            .unwrap_or_else(|| listed_numbers(profile, NumberFormat::PLAIN, &missing, making)),
+        Kind::Days(format) if format.is_iso() => days(profile, format, making),
         Kind::Days(format) => other_days(profile, format, &missing),
-        Kind::Numbers(format) => numbers(profile, format, &missing, making),
-        Kind::Integers { .. } if profile.values.len() > 2 => {
-            many_integers(profile, &missing, making)
-        }
+        Kind::Numbers(format) => ranged(profile, making)
+            .unwrap_or_else(|| listed_numbers(profile, format, &missing, making)),
         // What is published as it is needs no levels but those that people know.
         Kind::Codes if making.role == Role::Quasi || are_icd_codes(&profile.values) => {
             codes(profile, &missing)
@@ -170,9 +165,17 @@ pub(super) fn text() -> Formed {
     }
 }
 
-/// A range of integers with widths above them; `None` where the range holds too many.
-fn integers(profile: &Profile, (least, greatest): (i64, i64), making: Making) -> Option<Formed> {
-    let missing = profile.missing.first().map(|value| value.text.clone());
+/// A range of numbers with widths above them; `None` where the range holds too many, or numbers are spelled as
+/// no type of a study reads them.
+fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
+    let values = profile.values.iter();
+    let values = values.map(|value| Decimal::parse(&value.text));
+    let values: Vec<Decimal> = values.collect::<Option<_>>()?;
+    let digits = values.iter().map(|value| value.digits()).max()?;
+    let units = values.iter().map(|value| value.units(digits));
+    let units: Vec<i64> = units.collect::<Option<_>>()?;
+    let (least, greatest) = (*units.iter().min()?, *units.iter().max()?);
+    let missing = texts(&profile.missing);
     let span = i128::from(greatest) - i128::from(least);
     let widths: Vec<i64> = taxonomy::widths(span)
         .into_iter()
@@ -189,7 +192,7 @@ fn integers(profile: &Profile, (least, greatest): (i64, i64), making: Making) ->
         true => (range, 1),
         false if making.least_records.is_some() => return None,
         false => {
-            let step = common_step(profile, least)?;
+            let step = common_step(&units, least)?;
             let held = span / i128::from(step) + 1;
             (
                 (least, greatest),
@@ -199,16 +202,22 @@ fn integers(profile: &Profile, (least, greatest): (i64, i64), making: Making) ->
     };
     let mut notes = Vec::new();
     let is_leveled = making.role == Role::Quasi
-        && missing.is_none()
+        && missing.is_empty()
         && step == 1
         && held <= i128::from(MOST_LEVELED);
     if making.role == Role::Quasi && !is_leveled {
         notes.push(String::from("written as ranges, since there are no widths"));
     }
     notes.extend(missing_note(profile));
+    let [low, high, by] = [range.0, range.1, step].map(|units| Decimal::of_units(units, digits));
+    // Rounded ends may have more digits than a decimal can.
+    if digits > 0 {
+        Domain::decimal(low, high, by)?;
+    }
     Some(Formed {
-        tells: format!("its values lie between {} and {}", range.0, range.1),
-        form: Form::Integers {
+        tells: format!("its values lie between {low} and {high}"),
+        form: Form::Numbers {
+            digits,
             range,
             step,
             widths: if is_leveled { widths } else { Vec::new() },
@@ -240,11 +249,13 @@ fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> Op
 }
 
 /// The greatest step from the least value that meets all values.
-fn common_step(profile: &Profile, least: i64) -> Option<i64> {
+fn common_step(values: &[i64], least: i64) -> Option<i64> {
     let mut step = 0u128;
-    for value in &profile.values {
-        let value: i64 = value.text.parse().ok()?;
-        let (mut one, mut other) = (step, (i128::from(value) - i128::from(least)).unsigned_abs());
+    for value in values {
+        let (mut one, mut other) = (
+            step,
+            (i128::from(*value) - i128::from(least)).unsigned_abs(),
+        );
         while other != 0 {
             (one, other) = (other, one % other);
         }
@@ -253,16 +264,16 @@ fn common_step(profile: &Profile, least: i64) -> Option<i64> {
     i64::try_from(step).ok().filter(|step| *step > 0)
 }
 
-/// Integers that no range holds, as categories.
-fn many_integers(profile: &Profile, missing: &[&str], making: Making) -> Formed {
-    numbers(profile, NumberFormat::PLAIN, missing, making)
-}
-
 /// Numbers as categories in their order, in groups by their size.
-fn numbers(profile: &Profile, format: NumberFormat, missing: &[&str], making: Making) -> Formed {
+fn listed_numbers(
+    profile: &Profile,
+    format: NumberFormat,
+    missing: &[&str],
+    making: Making,
+) -> Formed {
     let values = profile.values.iter();
     let values = values.map(|value| Some((value.text.as_str(), format.read(&value.text)?)));
-    let values: Option<Vec<(&str, Decimal)>> = values.collect();
+    let values: Option<Vec<(&str, profile::Decimal)>> = values.collect();
     let tree = values.map(|values| taxonomy::by_number(&values, missing));
     let Some(Ok(tree)) = tree else {
         return categories(profile, missing, making);
@@ -309,7 +320,8 @@ fn days(profile: &Profile, format: DayFormat, making: Making) -> Formed {
         tells: format!("its days lie between {} and {}", range.0, range.1),
         form: Form::Days {
             range,
-            missing: profile.missing.first().map(|value| value.text.clone()),
+            format: None,
+            missing: texts(&profile.missing),
         },
         notes,
         todo: None,
@@ -423,6 +435,10 @@ pub(super) fn listed_form(values: Vec<String>) -> Form {
         },
         _ => Form::Values { values },
     }
+}
+
+fn texts(values: &[Value]) -> Vec<String> {
+    values.iter().map(|value| value.text.clone()).collect()
 }
 
 fn listed(profile: &Profile) -> String {

@@ -115,11 +115,12 @@ pub(super) fn form(
         if let (Kind::Integers { .. }, Some(range), true) =
             (profile.kind, whole_range(tree), profile.missing.is_empty())
         {
-            formed.form = Form::Integers {
+            formed.form = Form::Numbers {
+                digits: 0,
                 range,
                 step: 1,
                 widths: Vec::new(),
-                missing: None,
+                missing: Vec::new(),
                 taxonomy: Some(tree.clone()),
             };
         }
@@ -235,7 +236,7 @@ mod tests {
         let file = (PathBuf::from("t.csv"), tree);
         let form = |texts: &[&str]| form(&file, "x", &profile(texts), Role::Quasi, None);
         let whole = form(&["1", "3"]).unwrap();
-        assert!(matches!(whole.form, Form::Integers { range: (1, 3), .. }));
+        assert!(matches!(whole.form, Form::Numbers { range: (1, 3), .. }));
         let more = form(&["1", "?"]).unwrap();
         assert!(more.todo.is_some());
         match more.form {

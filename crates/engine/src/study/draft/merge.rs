@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use hedgerow_data::document::{Section, quoted};
 use hedgerow_data::study::Partition;
-use hedgerow_data::{Attribute, Domain, Role};
+use hedgerow_data::{Attribute, Domain, Role, Spelling};
 use toml_edit::{DocumentMut, Table};
 
 use super::form::{Form, listed_form};
@@ -113,6 +113,8 @@ impl<'a> Part<'a> {
             Some("it is a vertical study")
         } else if !declared.sites.is_empty() {
             Some("it names sites")
+        } else if declared.schema.attributes().iter().any(is_spelled) {
+            Some("a column of it has type = \"boolean\", or categories with missing")
         } else if root.has("query") || root.has("identity") {
             Some("it has tables beside columns, requirement and algorithm")
         } else {
@@ -138,33 +140,53 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Whether tables may spell the categories of a column in other ways than a list of values says.
+fn is_spelled(attribute: &Attribute) -> bool {
+    matches!(attribute.domain, Domain::Category(_)) && attribute.spelling != Spelling::default()
+}
+
 /// A study's column as a draft has it.
 fn column(attribute: &Attribute, section: &Section<'_>) -> Result<Column, Error> {
-    let widths = section.integers("widths")?.unwrap_or_default();
-    let missing = match &attribute.domain {
-        Domain::Integer(_) | Domain::Date(_) => section.string("missing")?,
-        Domain::Category(_) | Domain::Text => None,
-    };
+    let missing = section.texts("missing")?.unwrap_or_default();
     let last = attribute
         .domain
         .size()
-        .saturating_sub(1 + u32::from(missing.is_some()));
+        .saturating_sub(1 + u32::from(!missing.is_empty()));
+    let taxonomy = |widths: &[i64]| {
+        let taxonomy = attribute.domain.taxonomy();
+        taxonomy.filter(|_| widths.is_empty()).cloned()
+    };
     let form = match &attribute.domain {
         _ if attribute.role == Role::Identifier => Form::Text,
         Domain::Text => Form::Text,
-        Domain::Integer(integers) => Form::Integers {
-            range: (integers.value(0), integers.value(last)),
-            step: integers.step(),
-            taxonomy: attribute
-                .domain
-                .taxonomy()
-                .filter(|_| widths.is_empty())
-                .cloned(),
-            widths,
-            missing,
-        },
+        Domain::Integer(integers) => {
+            let widths = section.integers("widths")?.unwrap_or_default();
+            Form::Numbers {
+                digits: 0,
+                range: (integers.value(0), integers.value(last)),
+                step: integers.step(),
+                taxonomy: taxonomy(&widths),
+                widths,
+                missing,
+            }
+        }
+        Domain::Decimal(decimals) => {
+            let digits = decimals.digits();
+            let widths = section.decimals("widths")?.unwrap_or_default().into_iter();
+            // The study was read, so its widths have no more digits than its step.
+            let widths: Vec<i64> = widths.filter_map(|width| width.units(digits)).collect();
+            Form::Numbers {
+                digits,
+                range: (decimals.units(0), decimals.units(last)),
+                step: decimals.step().units(digits).unwrap_or(1),
+                taxonomy: taxonomy(&widths),
+                widths,
+                missing,
+            }
+        }
         Domain::Date(days) => Form::Days {
             range: (days.day(0), days.day(last)),
+            format: attribute.spelling.format().map(str::to_owned),
             missing,
         },
         Domain::Category(categories) => Form::Tree {

@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::Taxonomy;
 use hedgerow_data::files::{FileError, OutputFile};
 use hedgerow_data::study::TAXONOMIES;
+use hedgerow_data::{Decimal, Taxonomy};
 use serde::Serialize;
 
 use super::super::Study;
@@ -176,21 +176,25 @@ impl std::fmt::Display for Drafted {
 pub(super) fn in_words(form: &Form) -> String {
     match form {
         Form::Text => String::from("any text"),
-        Form::Integers {
+        Form::Numbers {
+            digits,
             range,
             widths,
             taxonomy,
             ..
         } => {
+            let spelled = |units: &i64| Decimal::of_units(*units, *digits).to_string();
             let levels = match (taxonomy, widths.is_empty()) {
                 (Some(tree), _) => format!(", {}", count(tree.height().into(), "level", "levels")),
                 (None, false) => {
-                    let widths: Vec<String> = widths.iter().map(i64::to_string).collect();
+                    let widths: Vec<String> = widths.iter().map(spelled).collect();
                     format!(", widths {}", widths.join(", "))
                 }
                 (None, true) => String::new(),
             };
-            format!("the integers {} to {}{levels}", range.0, range.1)
+            let kind = if *digits == 0 { "integers" } else { "decimals" };
+            let (least, greatest) = (spelled(&range.0), spelled(&range.1));
+            format!("the {kind} {least} to {greatest}{levels}")
         }
         Form::Days { range, .. } => format!("the days {} to {}", range.0, range.1),
         Form::Values { values, .. } => count(values.len() as u64, "value", "values"),

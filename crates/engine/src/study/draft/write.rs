@@ -1,8 +1,8 @@
 //! A sketch as the text of `study.toml`, with the taxonomies that it names.
 
-use hedgerow_data::Taxonomy;
 use hedgerow_data::document::quoted;
 use hedgerow_data::study::TaxonomyFiles;
+use hedgerow_data::{Decimal, Taxonomy};
 
 use super::form::Form;
 use super::{Column, Setting, Sketch};
@@ -37,7 +37,7 @@ pub(super) fn write(sketch: &Sketch) -> Written {
         attribute(&mut text, column);
         match &column.form {
             Form::Tree { tree, .. }
-            | Form::Integers {
+            | Form::Numbers {
                 taxonomy: Some(tree),
                 ..
             } => {
@@ -68,49 +68,60 @@ fn attribute(text: &mut String, column: &Column) {
         column.role.name()
     ));
     let missing = match &column.form {
-        Form::Text => None,
-        Form::Integers {
+        Form::Text => &[][..],
+        Form::Numbers {
+            digits,
             range: (least, greatest),
             step,
             widths,
             missing,
             ..
         } => {
-            text.push_str(&format!(
-                "type = \"integer\"\nrange = [{least}, {greatest}]\n"
-            ));
-            if *step != 1 {
-                text.push_str(&format!("step = {step}\n"));
+            let spelled = |units: i64| Decimal::of_units(units, *digits).to_string();
+            let kind = if *digits == 0 { "integer" } else { "decimal" };
+            let range = [*least, *greatest].map(spelled).join(", ");
+            text.push_str(&format!("type = \"{kind}\"\nrange = [{range}]\n"));
+            if *digits > 0 || *step != 1 {
+                text.push_str(&format!("step = {}\n", spelled(*step)));
             }
             if !widths.is_empty() {
-                let widths: Vec<String> = widths.iter().map(i64::to_string).collect();
+                let widths: Vec<String> = widths.iter().map(|width| spelled(*width)).collect();
                 text.push_str(&format!("widths = [{}]\n", widths.join(", ")));
             }
-            missing.as_ref()
+            missing
         }
         Form::Days {
             range: (first, last),
+            format,
             missing,
         } => {
             text.push_str(&format!(
                 "type = \"date\"\nrange = [\"{first}\", \"{last}\"]\n"
             ));
-            missing.as_ref()
+            if let Some(format) = format {
+                text.push_str(&format!("format = {}\n", quoted(format)));
+            }
+            missing
         }
         Form::Values { values } => {
             let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
             text.push_str(&format!("values = [{}]\n", values.join(", ")));
-            None
+            &[]
         }
         Form::Tree { ordered, .. } => {
             if *ordered {
                 text.push_str("ordered = true\n");
             }
-            None
+            &[]
         }
     };
-    if let Some(missing) = missing {
-        text.push_str(&format!("missing = {}\n", quoted(missing)));
+    match missing {
+        [] => {}
+        [one] => text.push_str(&format!("missing = {}\n", quoted(one))),
+        several => {
+            let several: Vec<String> = several.iter().map(|text| quoted(text)).collect();
+            text.push_str(&format!("missing = [{}]\n", several.join(", ")));
+        }
     }
     settings(text, &column.more);
 }

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use hedgerow_data::profile::{Kind, NumberFormat, Profile, Value};
 use hedgerow_data::taxonomy;
-use hedgerow_data::{MOST_VALUES, Taxonomy};
+use hedgerow_data::{MOST_VALUES, Taxonomy, quoted_list};
 
 use crate::study::draft::form::Form;
 use crate::study::draft::save::in_words;
@@ -23,16 +23,22 @@ pub(super) fn join(one: &Form, other: &Form) -> Result<Joined, Conflict> {
     let alone = |form| Ok(Joined { form, note: None });
     match (one, other) {
         (Form::Text, Form::Text) => alone(Form::Text),
-        (Form::Integers { .. }, Form::Integers { .. }) => integers(one, other).and_then(alone),
+        (Form::Numbers { .. }, Form::Numbers { .. }) => numbers(one, other).and_then(alone),
         (
-            Form::Days { range, missing },
+            Form::Days {
+                range,
+                format,
+                missing,
+            },
             Form::Days {
                 range: more,
+                format: also_format,
                 missing: also,
             },
-        ) => alone(Form::Days {
+        ) if format == also_format => alone(Form::Days {
             range: (range.0.min(more.0), range.1.max(more.1)),
-            missing: same_missing(missing.as_deref(), also.as_deref())?,
+            format: format.clone(),
+            missing: same_missing(missing, also)?,
         }),
         (
             Form::Tree { tree, ordered },
@@ -45,38 +51,72 @@ pub(super) fn join(one: &Form, other: &Form) -> Result<Joined, Conflict> {
     }
 }
 
-/// The text for a missing value, where one of two columns has one or both have the same.
-fn same_missing(one: Option<&str>, other: Option<&str>) -> Result<Option<String>, Conflict> {
-    match (one, other) {
-        (Some(one), Some(other)) if one != other => {
-            let says = |text: &str| format!("with missing = `{text}`");
-            Err((says(one), says(other)))
-        }
-        (one, other) => Ok(one.or(other).map(str::to_owned)),
+/// The texts for a missing value, where one of two columns has any or both have the same.
+fn same_missing(one: &[String], other: &[String]) -> Result<Vec<String>, Conflict> {
+    if one != other && !one.is_empty() && !other.is_empty() {
+        let says = |texts: &[String]| format!("with missing = {}", quoted_list(texts));
+        return Err((says(one), says(other)));
     }
+    let some = if one.is_empty() { other } else { one };
+    Ok(some.to_vec())
 }
 
-fn integers(one: &Form, other: &Form) -> Result<Form, Conflict> {
+/// A form in units of a further digit behind the point; `None` where these do not fit, or levels would be
+/// spelled otherwise.
+fn with_digits(form: &Form, wanted: u8) -> Option<Form> {
+    let mut form = form.clone();
+    if let Form::Numbers {
+        digits,
+        range,
+        step,
+        widths,
+        taxonomy,
+        ..
+    } = &mut form
+        && *digits != wanted
+    {
+        let by = 10i64.checked_pow(u32::from(wanted.checked_sub(*digits)?))?;
+        let all = [&mut range.0, &mut range.1, step].into_iter();
+        for units in all.chain(widths) {
+            *units = units.checked_mul(by)?;
+        }
+        *digits = wanted;
+        taxonomy.is_none().then_some(())?;
+    }
+    Some(form)
+}
+
+fn numbers(one: &Form, other: &Form) -> Result<Form, Conflict> {
+    let conflict = || (in_words(one), in_words(other));
+    let digits = [one, other].map(|form| match form {
+        Form::Numbers { digits, .. } => *digits,
+        _ => 0,
+    });
+    let digits = digits[0].max(digits[1]);
+    let one = &with_digits(one, digits).ok_or_else(conflict)?;
+    let other = &with_digits(other, digits).ok_or_else(conflict)?;
     let (
-        Form::Integers {
+        Form::Numbers {
             range: (low, high),
             step,
             widths,
             missing,
             taxonomy,
+            ..
         },
-        Form::Integers {
+        Form::Numbers {
             range: (least, greatest),
             step: also_step,
             widths: also_widths,
             missing: also_missing,
             taxonomy: also_taxonomy,
+            ..
         },
     ) = (one, other)
     else {
         return Err((in_words(one), in_words(other)));
     };
-    let missing = same_missing(missing.as_deref(), also_missing.as_deref())?;
+    let missing = same_missing(missing, also_missing)?;
     let range = (*low.min(least), *high.max(greatest));
     let taxonomy = match (taxonomy, also_taxonomy) {
         (None, None) => None,
@@ -101,13 +141,14 @@ fn integers(one: &Form, other: &Form) -> Result<Form, Conflict> {
         widths == also_widths,
         widths.is_empty() || also_widths.is_empty(),
     ) {
-        _ if missing.is_some() || taxonomy.is_some() => Vec::new(),
+        _ if !missing.is_empty() || taxonomy.is_some() => Vec::new(),
         (true, _) => widths.clone(),
         // Widths of the one whose groups are finer, or of the one that has any.
         (false, true) => widths.iter().chain(also_widths).copied().collect(),
         (false, false) => widths.min(also_widths).clone(),
     };
-    Ok(Form::Integers {
+    Ok(Form::Numbers {
+        digits,
         range,
         step,
         widths,
@@ -171,7 +212,7 @@ fn trees(
         let more = if disputed.len() > 3 { ", …" } else { "" };
         format!(
             "{} stand elsewhere in the drafts before, and stay there{more}",
-            hedgerow_data::quoted_list(shown)
+            quoted_list(shown)
         )
     });
     Ok(Joined {
