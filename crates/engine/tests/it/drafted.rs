@@ -160,9 +160,9 @@ fn told_by_nobody<'a>(names: &[String], rows: &'a [Vec<String>]) -> Vec<&'a str>
         .collect()
 }
 
-/// Whole numbers and days stand at the ends of ranges, where rounding leaves them as they are.
+/// Numbers and days stand at the ends of ranges, where rounding leaves them as they are.
 fn is_end(text: &str) -> bool {
-    text.parse::<i64>().is_ok() || (text.len() == 10 && text.as_bytes()[4] == b'-')
+    text.parse::<f64>().is_ok() || (text.len() == 10 && text.as_bytes()[4] == b'-')
 }
 
 prop_compose! {
@@ -460,7 +460,7 @@ fn a_draft_for_others_keeps_rare_values_to_itself() {
     let drafted = draft(&path, &options).unwrap();
     let trees = drafted.taxonomies().iter().map(|(_, tree)| tree.to_rows());
     let all = format!("{}{}", drafted.text(), trees.collect::<String>());
-    for value in ["Anstadt", "Bestadt", "flu", "ulcer", "10115", "1.5"] {
+    for value in ["Anstadt", "Bestadt", "flu", "ulcer", "10115", "step = 0.1"] {
         assert!(all.contains(value), "{value}\n{all}");
     }
     for value in [
@@ -526,7 +526,7 @@ fn rare_numbers_are_kept_too() {
     let drafted = draft(&path, &options).unwrap();
     let trees = drafted.taxonomies().iter().map(|(_, tree)| tree.to_rows());
     let all = format!("{}{}", drafted.text(), trees.collect::<String>());
-    for value in ["111222333444", "471147", "100101"] {
+    for value in ["111222333444", "471147", "missing = [\"NA\", \"null\"]"] {
         assert!(all.contains(value), "{value}\n{all}");
     }
     for value in ["987654321987", "815815", "666666"] {
@@ -592,7 +592,12 @@ fn the_drafts_of_three_sites_are_joined() {
         "{}",
         tree("zip")
     );
-    assert!(tree("dose").starts_with("0.5;"), "{}", tree("dose"));
+    let dose = joined.text().split("name = \"dose\"").nth(1).unwrap();
+    let dose = dose.split("[[attribute]]").next().unwrap();
+    assert!(
+        dose.contains("type = \"decimal\"") && dose.contains("step = 0.01\n"),
+        "{dose}"
+    );
     // Each of the sites alone lacks values of the others.
     assert!(studies[0].check(&tables[1..2]).is_err());
 }
