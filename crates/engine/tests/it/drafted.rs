@@ -349,7 +349,11 @@ fn what_columns_are_taken_for() {
             ("patient", "identifier", "any text"),
             ("age", "quasi", "the integers 20 to 69, widths 5, 10, 20"),
             ("zip", "quasi", "7 values, 5 levels"),
-            ("temperature", "quasi", "20 values, 4 levels"),
+            (
+                "temperature",
+                "quasi",
+                "the decimals 36.0 to 37.9, widths 0.2, 0.4, 0.8"
+            ),
             ("seen", "quasi", "60 values, 3 levels"),
             ("admission", "quasi", "the days 2024-01-01 to 2024-01-31"),
             ("diagnosis", "sensitive", "3 values"),

@@ -220,17 +220,17 @@ fn skewed_sites_answer_what_is_recounted_from_their_files() {
                 };
                 assert_eq!(rows.len(), count);
             }
-        });
-        // A site writes down that it has answered once its answer is on the way.
-        let begun = Instant::now();
-        let ledger = loop {
-            let ledger = world.site("north").ledger().unwrap();
-            let asked = &ledger.questions.asked["south"];
-            if asked.answered == 11 || begun.elapsed().as_secs() > 20 {
-                break ledger;
+            // A site writes down that it has answered once its answer is on the way: nodes wait until then.
+            let begun = Instant::now();
+            let answered = || {
+                let ledger = world.site("north").ledger().unwrap();
+                ledger.questions.asked["south"].answered
+            };
+            while answered() < 11 && begun.elapsed().as_secs() < 20 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            std::thread::sleep(Duration::from_millis(20));
-        };
+        });
+        let ledger = world.site("north").ledger().unwrap();
         let asked = &ledger.questions.asked["south"];
         assert_eq!((asked.answered, asked.totals, asked.rows), (11, 9, 2));
         let rows = ledger
