@@ -25,7 +25,7 @@ import tables
 # Seconds of processor time, and the loss in percent.
 ARX = [(14.0, 8.43), (24.0, 7.99)]
 BARS = [(3.0, 8.4), (6.0, 8.0), (15.0, 7.8), (math.inf, 7.5)]
-EFFORTS = [1, 3, 6, 10, 18, 40, 80, 240]
+EFFORTS = [1, 3, 6, 10, 18, 26, 80, 360]
 
 
 def hedgerow(*arguments):
@@ -85,7 +85,7 @@ def plot(path, ours, theirs, name, least):
     for tick in range(int(low) + 1, int(high) + 1):
         parts.append(f'<text x="{left - 6}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick}</text>')
         parts.append(f'<path d="M{left},{y(tick):.1f}H{width - 16}" stroke="#ddd"/>')
-    step = max(1, round(most / 8))
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if most / step <= 10)
     for tick in range(0, int(most) + 1, step):
         parts.append(f'<text x="{x(tick):.1f}" y="{height - bottom + 16}" text-anchor="middle">{tick}</text>')
     parts.append(f'<path d="M{left},{y(least):.1f}H{width - 16}" stroke="#888" stroke-dasharray="4 4"/>')
@@ -95,8 +95,12 @@ def plot(path, ours, theirs, name, least):
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
         for seconds, loss in points:
             parts.append(f'<circle cx="{x(seconds):.1f}" cy="{y(loss):.1f}" r="3" fill="{colour}"/>')
-        seconds, loss = points[len(points) // 2]
-        parts.append(f'<text x="{x(seconds) + 8:.1f}" y="{y(loss) - 8:.1f}" fill="{colour}">{label}</text>')
+        # Behind the last point, or before it where that is at the edge.
+        seconds, loss = points[-1]
+        is_far = seconds > 0.8 * most
+        place = f'x="{x(seconds) + (-4 if is_far else 8):.1f}" y="{y(loss) - 8:.1f}"'
+        anchor = ' text-anchor="end"' if is_far else ""
+        parts.append(f'<text {place}{anchor} fill="{colour}">{label}</text>')
     path.write_text("\n".join(parts + ["</svg>", ""]))
 
 
