@@ -5,6 +5,7 @@
 pub(crate) mod clusters;
 pub(crate) mod cost;
 pub(crate) mod measure;
+pub(crate) mod neighbours;
 pub(crate) mod numbers;
 mod search;
 pub(crate) mod searched;

@@ -7,11 +7,11 @@
 //! sites, what the checks of it disclose.
 
 use hedgerow_smc::{Generator, Party, Seed};
-use rayon::prelude::*;
 
 use super::members::Members;
 use super::work::{State, Work};
 use crate::clustering::clusters::Clusters;
+use crate::clustering::neighbours::{Grouping, apart};
 use crate::clustering::numbers::{Cluster, Row};
 use crate::error::Error;
 
@@ -36,23 +36,21 @@ impl Regions {
         let mut generator = Generator::new(&seed);
         let mut attributes: Vec<usize> = (0..work.shapes.attributes()).collect();
         generator.shuffle(&mut attributes);
-        let mut order: Vec<Cluster> = work.clusters.living().collect();
-        let parts = |cluster: &Cluster| {
-            let closure = work.clusters.closure(*cluster);
-            let attributes = attributes.iter();
-            attributes.flat_map(move |attribute| work.shapes.part(*attribute, closure))
-        };
-        order.par_sort_by(|one, other| parts(one).cmp(parts(other)).then(one.cmp(other)));
         let first = generator.below(WINDOW as u64) as usize;
-        let (first, rest) = order.split_at(first.min(order.len()));
-        let windows: Vec<&[Cluster]> = std::iter::once(first).chain(rest.chunks(WINDOW)).collect();
-        let windows = windows.par_iter().enumerate();
-        let clusters: Vec<Vec<Cluster>> = windows
-            .flat_map_iter(|(place, window)| {
-                let seed = seed.derive("a window of clusters", place as u64);
-                neighbours(work, window, &mut Generator::new(&seed))
-            })
-            .collect();
+        let grouping = Grouping {
+            attributes: &attributes,
+            window: WINDOW,
+            first,
+            size: SIZE,
+            seed: &seed,
+        };
+        let closure = |cluster| work.clusters.closure(cluster);
+        let apart = |centre, other| {
+            let common = (work.shapes).common_cost(closure(centre), closure(other));
+            apart(common, work.clusters.cost(other))
+        };
+        let living = work.clusters.living().collect();
+        let clusters = grouping.groups(work.shapes, living, closure, apart);
         let mut of_cluster = vec![0; work.clusters.len()];
         for (region, clusters) in (0..).zip(&clusters) {
             for cluster in clusters {
@@ -98,36 +96,6 @@ impl Regions {
             self.clusters[*region as usize].push(Cluster::at(place));
         }
     }
-}
-
-/// The clusters of a window in regions, each around a random cluster.
-fn neighbours(work: &Work<'_>, window: &[Cluster], generator: &mut Generator) -> Vec<Vec<Cluster>> {
-    let mut left = window.to_vec();
-    generator.shuffle(&mut left);
-    let mut regions = Vec::with_capacity(left.len() / SIZE + 1);
-    let mut near: Vec<(u64, usize)> = Vec::new();
-    while let Some(centre) = left.pop() {
-        let closure = work.clusters.closure(centre);
-        near.clear();
-        near.extend(left.iter().enumerate().map(|(place, other)| {
-            let common = (work.shapes).common_cost(closure, work.clusters.closure(*other));
-            // What both lose by the common closure, but for what the centre lost before.
-            (
-                (2 * common).saturating_sub(work.clusters.cost(*other)),
-                place,
-            )
-        }));
-        if near.len() >= SIZE {
-            near.select_nth_unstable(SIZE - 2);
-            near.truncate(SIZE - 1);
-        }
-        // From behind, so that the places of the others stay.
-        near.sort_unstable_by_key(|(_, place)| std::cmp::Reverse(*place));
-        let mut region = vec![centre];
-        region.extend(near.iter().map(|(_, place)| left.swap_remove(*place)));
-        regions.push(region);
-    }
-    regions
 }
 
 /// The clusters before regions kept to themselves.
