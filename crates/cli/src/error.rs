@@ -97,8 +97,13 @@ pub(crate) enum Usage {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum DemoError {
-    #[error("{}: is not empty, and is left alone\nhint: choose another folder", .0.display())]
+    #[error("{}: is not empty, and is left alone\nhint: choose another folder by --keep DIR, or leave nothing by --remove", .0.display())]
     NotEmpty(PathBuf),
+    #[error("{}: {error}\nhint: --keep DIR names another folder, and --remove leaves nothing", folder.display())]
+    NoFolder {
+        folder: PathBuf,
+        error: std::io::Error,
+    },
     #[error("no free port on 127.0.0.1: {0}")]
     NoPort(std::io::Error),
     #[error("this program cannot be found: {0}")]

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hedgerow::Study;
+use hedgerow::data::Role;
 use hedgerow::data::files::{FileError, OutputFile};
 use hedgerow::data::synthetic::{Kind, Plan, TableFormat, generate};
 use hedgerow::node::identity::Secret;
@@ -24,69 +25,22 @@ recode = \"range\"
 fragments = true                                  # nothing joins the tables but the number of a group
 ";
 
-/// How the names of temporary folders begin; the process's number follows.
-const PREFIX: &str = "hedgerow-demo-";
+/// What the hospitals demand, of each other and alone.
+const REQUIRED: &str = "[require]
+k = 10                                            # every class has at least ten records
+l = { at_least = 3, kind = \"distinct\" }           # and three diagnoses and treatments
+m = 0                                             # what hospitals put together is not demanded to be safe
 
-/// Removes the folders of demos that were killed before they could remove them.
-fn sweep() {
-    let processes = Path::new("/proc");
-    // Where processes cannot be looked up, nobody is known to be gone.
-    if !processes.join("self").exists() {
-        return;
-    }
-    let folders = std::fs::read_dir(std::env::temp_dir());
-    for folder in folders.into_iter().flatten().flatten() {
-        let name = folder.file_name();
-        let process = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok());
-        let is_gone = |process: u32| !processes.join(process.to_string()).exists();
-        if process.is_some_and(is_gone) {
-            // A folder that cannot be removed, because it belongs to another user, stays.
-            let _ = std::fs::remove_dir_all(folder.path());
-        }
-    }
-}
+[algorithm]
+name = \"clustering\"
+recode = \"node\"
+";
 
-/// Where a demo happens.
-pub(super) struct Folder {
-    path: PathBuf,
-    /// Removed when dropped.
-    temporary: Option<tempfile::TempDir>,
-}
-
-impl Folder {
-    pub(super) fn new(keep: Option<&Path>) -> Result<Self, CliError> {
-        let Some(keep) = keep else {
-            sweep();
-            let prefix = format!("{PREFIX}{}-", std::process::id());
-            let made = tempfile::Builder::new().prefix(&prefix).tempdir();
-            let made = made.map_err(|error| unwritable(&std::env::temp_dir(), &error))?;
-            return Ok(Self {
-                path: made.path().to_owned(),
-                temporary: Some(made),
-            });
-        };
-        std::fs::create_dir_all(keep).map_err(|error| unwritable(keep, &error))?;
-        let mut entries = std::fs::read_dir(keep).map_err(|error| unwritable(keep, &error))?;
-        if entries.next().is_some() {
-            return Err(DemoError::NotEmpty(keep.to_owned()).into());
-        }
-        let path = std::path::absolute(keep).map_err(|error| unwritable(keep, &error))?;
-        Ok(Self {
-            path,
-            temporary: None,
-        })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(super) const fn is_kept(&self) -> bool {
-        self.temporary.is_none()
-    }
-}
+/// The day of admission, which the hospitals' study has no need of.
+const ADMISSION: [&str; 2] = [
+    "name = \"admission\"\nrole = \"quasi\"\ntype = \"date\"\nrange = [\"2024-01-01\", \"2025-12-31\"]\n",
+    "name = \"admission\"                                # the study has no need of it\nrole = \"identifier\"\ntype = \"text\"\n",
+];
 
 /// A hospital of the demo, or another institution.
 pub(super) struct Hospital {
@@ -94,6 +48,8 @@ pub(super) struct Hospital {
     pub(super) folder: PathBuf,
     /// The number of people whom the hospital knows.
     pub(super) people: u64,
+    /// The study by which it would publish alone; nothing where it knows no quasi-identifier.
+    pub(super) alone: Option<PathBuf>,
     /// The `[accept]` that its privacy officer wrote.
     pub(super) accept: String,
 }
@@ -157,18 +113,10 @@ impl Town {
             file: study.display().to_string(),
             reason: error.to_string(),
         })?;
-        let mut text = text
-            .replace(
-                "[require]\n",
-                match is_vertical {
-                    true => "[require]\n",
-                    false => "[require]\nsite_diversity = 2                                # from two hospitals at least\nm = 1                                             # and so it stays if one turns on the others\n",
-                },
-            )
-            .replace("recode = \"node\"", "recode = \"range\"\nalpha = 1.0");
-        if is_vertical && let Some((before, _)) = text.split_once("[algorithm]\n") {
-            text = format!("{before}{CUT_TOGETHER}");
-        }
+        let mut text = match is_vertical {
+            true => with_end(&text, "[algorithm]\n", CUT_TOGETHER),
+            false => with_end(&text, "[require]\n", REQUIRED).replace(ADMISSION[0], ADMISSION[1]),
+        };
         let (mut hospitals, mut secrets) = (Vec::new(), Vec::new());
         let addresses = free_addresses(sites)?;
         for ((name, table, people), address) in written.tables.iter().zip(addresses) {
@@ -176,6 +124,7 @@ impl Town {
                 name: name.clone(),
                 folder: folder.join(name),
                 people: *people,
+                alone: (!is_vertical).then(|| study.clone()),
                 accept: String::new(),
             };
             std::fs::create_dir_all(&hospital.folder)
@@ -207,6 +156,9 @@ impl Town {
         }
         for (place, hospital) in hospitals.iter_mut().enumerate() {
             hospital.accept = accept(&study, place)?;
+            if is_vertical {
+                hospital.alone = write_alone(&study, place, (&text, &hospital.folder))?;
+            }
             hospital.write_site_file("[source]\nfile = \"patients.csv\"\n")?;
         }
         Ok(Self { hospitals, study })
@@ -216,9 +168,47 @@ impl Town {
     pub(super) fn requires(&self) -> Result<String, CliError> {
         let requirement = self.study.requirement()?;
         let mut words: Vec<String> = requirement.models.iter().map(ToString::to_string).collect();
-        words.extend(requirement.m.map(|m| format!("m = {m}")));
+        words.extend(requirement.m.filter(|m| *m > 0).map(|m| format!("m = {m}")));
         Ok(words.join(", "))
     }
+}
+
+/// Writes the study by which an institution would publish its own columns alone: the attributes that it holds
+/// from the text of the joint study, and the same requirement.
+fn write_alone(
+    study: &Study,
+    place: usize,
+    (text, folder): (&str, &Path),
+) -> Result<Option<PathBuf>, CliError> {
+    let own = study.declared().schema_at(place);
+    if own.with_role(Role::Quasi).is_empty() {
+        return Ok(None);
+    }
+    let mut alone = format!(
+        "# What {} would publish alone.\n\n[study]\nname = \"alone\"\npartition = \"horizontal\"\n",
+        study.declared().sites[place].name
+    );
+    for attribute in own.attributes() {
+        let name = format!("name = \"{}\"\n", attribute.name);
+        let mut blocks = text.split("\n\n");
+        let block = blocks.find(|block| block.contains("[[attribute]]") && block.contains(&name));
+        let block = block
+            .unwrap_or_default()
+            .replace("\"taxonomies/", "\"../study/taxonomies/");
+        alone.push_str(&format!("\n{}\n", block.trim_end()));
+    }
+    let end = text.split_once("[require]\n").map_or("", |(_, end)| end);
+    let end = end.split("fragments").next().unwrap_or_default();
+    alone.push_str(&format!("\n[require]\n{end}"));
+    let file = folder.join("alone.toml");
+    write(&file, &alone)?;
+    Ok(Some(file))
+}
+
+/// A text that ends otherwise from some words on.
+fn with_end(text: &str, from: &str, end: &str) -> String {
+    let kept = text.split_once(from).map_or(text, |(kept, _)| kept);
+    format!("{kept}{end}")
 }
 
 /// Rules that let this study in at a site, and no lesser one.
@@ -231,10 +221,8 @@ fn accept(study: &Study, place: usize) -> Result<String, CliError> {
     let disclosures = study.discloses()?;
     let disclosures: Vec<&str> = disclosures.iter().map(|what| what.name()).collect();
     let models = match study.is_vertical() {
-        true => "models = [\"k\", \"l\", \"t\"]\n",
-        false => {
-            "models = [\"k\", \"l\", \"t\", \"site_diversity\", \"m\"]\nminimum_site_diversity = 2\nminimum_m = 1\n"
-        }
+        true => "models = [\"k\", \"l\", \"t\"]\nminimum_l = 3\nmaximum_t = 0.5\n",
+        false => "models = [\"k\", \"l\"]\nminimum_l = 3\nminimum_m = 0\n",
     };
     let sites = study.declared().sites.iter();
     let names: Vec<&str> = sites.map(|site| site.name.as_str()).collect();
@@ -245,7 +233,7 @@ fn accept(study: &Study, place: usize) -> Result<String, CliError> {
         ),
     };
     Ok(format!(
-        "[accept]\nminimum_k = {}\n{models}minimum_l = 3\nmaximum_t = 0.5\nalgorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n{questions}",
+        "[accept]\nminimum_k = {}\n{models}algorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n{questions}",
         study.requirement()?.k(),
         study.algorithm()
     ))

@@ -5,20 +5,21 @@
 //! Whatever happens, nothing is left running: nodes end when this process does, in whatever way,
 //! because their stdin ends with it.
 
+mod chart;
+mod folder;
 mod hospitals;
-mod institutions;
 mod postgres;
 mod processes;
 mod question;
+mod told;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use hedgerow::words::{aligned, count, thousands};
 use hedgerow::{
-    Alone, Questions, Release, Site, Standing, State, Table, Verdict, alone as site_alone,
+    Alone, Questions, Release, Site, Standing, State, Study, Table, Verdict, alone as site_alone,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::{CliError, DemoError};
 use crate::output::{Answer, remark};
@@ -33,14 +34,17 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// encrypted connections, one joint release, verified.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  hedgerow demo --keep demo
-  hedgerow demo --vertical")]
+  hedgerow demo
+  hedgerow demo --vertical --remove")]
 pub(crate) struct Arguments {
-    /// Keep everything in this folder, to look at.
+    /// Keep everything in this folder, to look at; in hedgerow-demo if not given.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// Leave nothing.
+    #[arg(long, conflicts_with = "keep")]
+    remove: bool,
     /// Records of all hospitals together, or patients of the institutions.
-    #[arg(long, default_value_t = 3000)]
+    #[arg(long, default_value_t = 2000)]
     rows: u64,
     /// Three institutions that know different things about the same patients.
     #[arg(long)]
@@ -52,28 +56,38 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     // The folder is removed last, when no process is at work in it.
-    let folder = hospitals::Folder::new(arguments.keep.as_deref())?;
+    let folder = match arguments.remove {
+        true => folder::Folder::temporary(),
+        false => folder::Folder::kept(arguments.keep.as_deref()),
+    }?;
     let stopped = || Err(CliError::Stopped("stopped; nothing is left running"));
     block_on(demo(arguments, &folder), stopped)
 }
 
-async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answer, CliError> {
+async fn demo(arguments: &Arguments, folder: &folder::Folder) -> Result<Answer, CliError> {
     let started = Instant::now();
-    remark(match arguments.vertical {
-        true => {
-            "making a clinic, a laboratory and an insurer that know the same patients, with keys, and a study that all three sign"
-        }
-        false => {
-            "making four hospitals with their own records and keys, and a study that all four sign"
-        }
-    });
+    let (who, they) = match arguments.vertical {
+        true => (
+            "a clinic, a laboratory and an insurer know different things about the same patients",
+            "all three",
+        ),
+        false => (
+            "four hospitals have records of different patients, and may not show them to each other",
+            "all four",
+        ),
+    };
+    remark(who);
     let town = Town::build(folder.path(), arguments.rows, arguments.vertical)?;
+    remark(&format!(
+        "each has made a secret key, has read the study (every class satisfies {}), and has signed it",
+        town.requires()?
+    ));
     let mut servers = Vec::new();
     let mut uses_postgres = false;
     if arguments.postgres {
         match postgres::Programs::find() {
             Ok(programs) => {
-                remark("starting a PostgreSQL for each");
+                remark("a PostgreSQL is started for each, with its records");
                 for (place, hospital) in town.hospitals.iter().enumerate() {
                     let schema = town.study.declared().schema_at(place);
                     servers.push(programs.serve(hospital, &schema).await?);
@@ -83,12 +97,15 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
             Err(why) => remark(&format!("no PostgreSQL: {why}; rows are read from files")),
         }
     }
-    remark("starting a node for each; they speak TLS 1.3 on loopback");
+    remark(&format!(
+        "starting a node for each; the nodes know each other by their keys and speak TLS 1.3 on loopback;\n{they} are asked to run the study"
+    ));
     let mut nodes = Vec::new();
     for hospital in &town.hospitals {
         nodes.push(Child::node(hospital)?);
     }
     let standings = together(&town, &mut nodes).await?;
+    remark("each node has written the release and the signatures of all");
     let answers = match arguments.vertical {
         true => None,
         false => {
@@ -99,55 +116,24 @@ async fn demo(arguments: &Arguments, folder: &hospitals::Folder) -> Result<Answe
     drop(nodes);
     drop(servers);
 
-    let Some(answers) = answers else {
-        remark("checking the release at each");
-        let joint = check(&town)?;
-        let seconds = started.elapsed().as_secs_f64();
-        let answer = institutions::Told {
-            town: &town,
-            joint: &joint,
-            answers: &standings,
-            uses_postgres,
-            seconds,
-        };
-        return answer.answer(folder);
-    };
-    remark("checking the release at each hospital, and what each would have had alone");
+    remark(&format!(
+        "checking the release of {they}, and what each would have had alone"
+    ));
     let joint = check(&town)?;
     let alone = alone(&town)?;
-    let asked = question::Asked::beside(&town, &answers, &alone)?;
-    let cost = Cost::sum(&standings);
-    let seconds = started.elapsed().as_secs_f64();
-    let ledger = standings[0]["ledger"].clone();
-    let rows: Vec<Value> = town
-        .hospitals
-        .iter()
-        .zip(&alone)
-        .map(|(hospital, (records, alone))| match alone {
-            Ok(alone) => json!({ "site": hospital.name, "records": records, "alone": alone }),
-            Err(fails) => {
-                json!({ "site": hospital.name, "records": records, "cannot_publish": fails })
-            }
-        })
-        .collect();
-    let mut value = json!({
-        "holds": true,
-        "records": joint.found.records,
-        "sites": rows,
-        "together": { "classes": joint.found.classes, "ncp": ncp(&joint) },
-        "cost": { "rounds": cost.rounds, "messages": cost.messages, "bytes": cost.bytes },
-        "ledger": ledger,
-        "question": asked.json(),
-        "postgres": uses_postgres,
-        "seconds": seconds,
-    });
-    if arguments.keep.is_some() {
-        value["release"] = json!(town.hospitals[0].release());
+    let told = told::Told {
+        town: &town,
+        folder,
+        joint: &joint,
+        alone: &alone,
+        standings: &standings,
+        uses_postgres,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    match answers {
+        Some(answers) => told.hospitals(&question::Asked::beside(&town, &answers, &alone)?),
+        None => told.institutions(),
     }
-    let mut text = text(&town, &alone, &joint, &cost, &value)?;
-    text.push_str(&asked.text());
-    text.push_str(&kept(&town, folder));
-    Ok(Answer::new(text, &value, true))
 }
 
 /// Has the hospitals run their study, shows how far each is, and returns what each node says.
@@ -218,111 +204,17 @@ fn check(town: &Town) -> Result<Verdict, CliError> {
     Ok(verdicts.swap_remove(0))
 }
 
-/// The detail of quasi-identifiers that a release lost.
-fn ncp(verdict: &Verdict) -> f64 {
-    verdict.utility.as_ref().map_or(0.0, |utility| utility.ncp)
-}
-
-/// Records of each hospital, and what the hospital would achieve alone.
-type AloneOf = (u64, Result<Alone, String>);
+/// Records of each hospital, and what the hospital would achieve alone; nothing for an institution that knows no
+/// quasi-identifier.
+type AloneOf = (u64, Option<Result<Alone, String>>);
 
 fn alone(town: &Town) -> Result<Vec<AloneOf>, CliError> {
-    let hospitals = town.hospitals.iter();
-    let alone = |hospital: &Hospital| site_alone(&town.study, &Table::file(hospital.rows()));
-    Ok(hospitals.map(alone).collect::<Result<_, _>>()?)
-}
-
-/// What the run cost all hospitals together.
-struct Cost {
-    rounds: u64,
-    messages: u64,
-    bytes: u64,
-}
-
-impl Cost {
-    fn sum(answers: &[Value]) -> Self {
-        let of = |name: &'static str| {
-            let each = answers.iter().map(move |answer| &answer["cost"][name]);
-            each.map(|cost| cost.as_u64().unwrap_or(0))
+    let of = |hospital: &Hospital| {
+        let Some(study) = &hospital.alone else {
+            return Ok((hospital.people, None));
         };
-        Self {
-            rounds: of("rounds").max().unwrap_or(0),
-            messages: of("messages").sum(),
-            bytes: of("bytes").sum(),
-        }
-    }
-}
-
-fn text(
-    town: &Town,
-    alone: &[AloneOf],
-    joint: &Verdict,
-    cost: &Cost,
-    value: &Value,
-) -> Result<String, CliError> {
-    let percent = |loss: f64| format!("{:.1} %", loss * 100.0);
-    let head = ["hospital", "records", "alone", "together"].map(String::from);
-    let mut rows = vec![head.to_vec()];
-    for (hospital, (records, alone)) in town.hospitals.iter().zip(alone) {
-        rows.push(vec![
-            hospital.name.clone(),
-            thousands(*records),
-            match alone {
-                Ok(alone) => format!("loses {}", percent(alone.ncp)),
-                Err(fails) => format!("nothing: its records fail {fails}"),
-            },
-            format!("loses {}", percent(ncp(joint))),
-        ]);
-    }
-    let learned = value["ledger"].as_array().map_or(0, Vec::len);
-    let mut text = format!(
-        "the release holds: {} of four hospitals in {}, the same at all four and signed by all\n{}",
-        count(joint.found.records, "record", "records"),
-        count(joint.found.classes, "class", "classes"),
-        aligned(&rows)
-    );
-    text.push_str(&format!(
-        "lost is detail of the quasi-identifiers (NCP); alone, a hospital has no site diversity and no\nprotection from colluding sites; together it requires {}\n",
-        town.requires()?
-    ));
-    let is_less = |(_, alone): &&AloneOf| matches!(alone, Ok(alone) if alone.ncp < ncp(joint));
-    let hospitals = town.hospitals.iter().zip(alone);
-    let less: Vec<&str> = hospitals
-        .filter(|(_, alone)| is_less(alone))
-        .map(|(hospital, _)| hospital.name.as_str())
-        .collect();
-    if !less.is_empty() {
-        text.push_str(&format!(
-            "{} loses less alone because less is required of it there; with more records (--rows) what\nseveral have in common outweighs that\n",
-            hedgerow::data::quoted_list(&less)
-        ));
-    }
-    text.push_str(&format!(
-        "{} rounds, {} messages, {:.1} MB between the nodes; {:.1} s in all\n",
-        thousands(cost.rounds),
-        thousands(cost.messages),
-        cost.bytes as f64 / 1e6,
-        value["seconds"].as_f64().unwrap_or(0.0)
-    ));
-    text.push_str(&format!(
-        "each hospital learned {learned} kinds of things beyond its own records, every one allowed by the\nstudy; the manifest lists them with the theorem that allows each\n"
-    ));
-    Ok(text)
-}
-
-fn kept(town: &Town, folder: &hospitals::Folder) -> String {
-    let release = town.hospitals[0].release();
-    if folder.is_kept() {
-        let path = |path: &Path| path.display().to_string();
-        format!(
-            "release: {}\nreport: {}\nkept: {}\n",
-            path(&release),
-            path(&release.join("report.html")),
-            path(folder.path())
-        )
-    } else {
-        String::from(
-            "the folder with keys, rows and releases is removed; hedgerow demo --keep DIR keeps it to look at\n",
-        )
-    }
+        let (records, alone) = site_alone(&Study::open(study)?, &Table::file(hospital.rows()))?;
+        Ok((records, Some(alone)))
+    };
+    town.hospitals.iter().map(of).collect()
 }

@@ -56,8 +56,8 @@ impl Asked {
         let mut each = Vec::new();
         for (hospital, (_, alone)) in town.hospitals.iter().zip(alone) {
             let answers = match alone {
-                Ok(alone) => Some(Bounds::of(&alone.table.answer(&statement)?)),
-                Err(_) => None,
+                Some(Ok(alone)) => Some(Bounds::of(&alone.table.answer(&statement)?)),
+                _ => None,
             };
             let truth = truth(&hospital.rows())?;
             each.push((hospital.name.clone(), truth, answers));

@@ -73,13 +73,13 @@ fn a_release_is_written_over_only_by_force() {
 fn who_wants_quiet_hears_results_and_errors_alone() {
     let folder = table();
     let path = folder.path();
-    let loud = hedgerow(path, &["demo", "--rows", "400"]);
+    let loud = hedgerow(path, &["demo", "--rows", "400", "--remove"]);
     assert!(
         loud.stderr.contains("starting a node for each"),
         "{}",
         loud.stderr
     );
-    let quiet = hedgerow(path, &["demo", "--rows", "400", "--quiet"]);
+    let quiet = hedgerow(path, &["demo", "--rows", "400", "--remove", "--quiet"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
     assert!(!quiet.stdout.is_empty());
     let done = hedgerow(path, &["-q", "anonymize", "--study", "none.toml", "t.csv"]);
