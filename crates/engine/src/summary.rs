@@ -17,7 +17,7 @@ use crate::release::manifest::Disclosed;
 use crate::release::published::Published;
 use crate::simulate::baselines::Baselines;
 use crate::study::ready::Ready;
-use crate::words::{NO_RELEASE, aligned, count, thousands};
+use crate::words::{NO_RELEASE, aligned, count, percent, thousands};
 
 /// The summary of a run: its keys in JSON are a contract, its [`Display`](std::fmt::Display) is for
 /// people.
@@ -194,10 +194,9 @@ impl Summary {
                 None => count(self.classes, "class", "classes"),
             },
         );
-        let achieved = serde_json::to_value(&self.achieved).unwrap_or_default();
-        let achieved = achieved.as_object().into_iter().flatten();
+        let achieved = self.achieved.rows().into_iter();
         let mut rows: Vec<Vec<String>> = achieved
-            .map(|(name, value)| vec![format!("  achieved {name}"), value.to_string()])
+            .map(|[name, value]| vec![format!("  {name}"), value])
             .collect();
         let loss = format!(
             "{:.2} % written as {:?}",
@@ -241,7 +240,8 @@ impl Summary {
             text.push_str(&convergence.text());
             if let Some(least) = self.least_loss {
                 text.push_str(&format!(
-                    "  no clusters of k records lose less than {least:.4}\n"
+                    "  no classes of k records lose less than {}\n",
+                    percent(least)
                 ));
             }
         }

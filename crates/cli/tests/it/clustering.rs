@@ -237,7 +237,7 @@ fn convergence_is_printed() {
         let done = hedgerow(folder, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(done.code, 0, "{}", done.stderr);
         for words in [
-            "convergence (mean loss of a cell: NCP, present), ",
+            "how the loss fell (mean loss of a cell: NCP, present): ",
             &format!("iterations, {ended}\n  start "),
             "\n  iteration 1 ",
             "\n  grown ",

@@ -12,6 +12,7 @@ mod described;
 mod documents;
 mod draft;
 mod experiment;
+mod five_minutes;
 mod forged;
 mod generate;
 mod joint;

@@ -6,7 +6,7 @@ use hedgerow_protocols::horizontal::clustering::{self, Clustering, Phase, Progre
 use hedgerow_protocols::vertical::clustering as vertical;
 use serde::{Deserialize, Serialize};
 
-use crate::words::{aligned, count, thousands};
+use crate::words::{aligned, count, percent, thousands};
 
 /// A step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -309,7 +309,7 @@ impl Convergence {
         is_public.then_some(self)
     }
 
-    /// The convergence for people: a line for each step.
+    /// The convergence for people: a line for each step, or for some of them where there are many.
     pub fn text(&self) -> String {
         let measure = self.measure.name();
         let mut end = self.ended.words().to_owned();
@@ -321,7 +321,7 @@ impl Convergence {
                 clusters, change, ..
             } => Some(vec![
                 format!("  {}", step.name()),
-                format!("{} clusters", thousands(*clusters as u64)),
+                count(*clusters as u64, "cluster", "clusters"),
                 match change {
                     Some(change) => format!("{change:+.4}"),
                     None => String::from("the first site knows"),
@@ -330,8 +330,8 @@ impl Convergence {
             _ => step.loss().map(|(clusters, loss)| {
                 vec![
                     format!("  {}", step.name()),
-                    format!("{} clusters", thousands(clusters as u64)),
-                    format!("{loss:.4}"),
+                    count(clusters as u64, "cluster", "clusters"),
+                    percent(loss),
                 ]
             }),
         });
@@ -343,11 +343,28 @@ impl Convergence {
             false => "mean loss of a cell",
         };
         let calls = count(self.published_calls, "SMC call", "SMC calls");
-        format!(
-            "convergence ({what}: {measure}), {iterations}, {end}\n{}  {calls} until the published end, as TG12 counts them\n",
-            aligned(&rows)
-        )
+        let mut text = format!("how the loss fell ({what}: {measure}): {iterations}, {end}\n");
+        let shown = some_of(&rows);
+        if shown.len() < rows.len() {
+            let (shown, all) = (shown.len() as u64, rows.len() as u64);
+            text.push_str(&format!("  {shown} of {all} steps\n"));
+        }
+        text.push_str(&aligned(&shown));
+        text.push_str(&format!(
+            "  {calls} until the published end, as TG12 counts them\n"
+        ));
+        text
     }
+}
+
+/// Rows that show how a long list goes on: the first, the last, and some at even distances between them.
+fn some_of(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    const SHOWN: usize = 12;
+    if rows.len() <= SHOWN {
+        return rows.to_vec();
+    }
+    let chosen = (0..SHOWN).map(|place| rows[place * (rows.len() - 1) / (SHOWN - 1)].clone());
+    chosen.collect()
 }
 
 /// The loss that a clustering keeps small.
@@ -418,5 +435,24 @@ mod tests {
         ];
         let expected = names.map(|name| format!("{name}: 1,200 clusters, loss 0.1250"));
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_long_list_is_shown_by_its_ends_and_some_between() {
+        let rows = |number: usize| -> Vec<Vec<String>> {
+            (0..number).map(|row| vec![row.to_string()]).collect()
+        };
+        for number in [0, 1, 11, 12] {
+            assert_eq!(some_of(&rows(number)), rows(number));
+        }
+        for number in [13, 40, 1_000] {
+            let shown = some_of(&rows(number));
+            assert_eq!(shown.len(), 12);
+            assert_eq!(shown[0], ["0"]);
+            assert_eq!(shown[11], [(number - 1).to_string()]);
+            let places = shown.iter().map(|row| row[0].parse::<usize>().unwrap());
+            let places: Vec<usize> = places.collect();
+            assert!(places.is_sorted_by(|one, next| one < next), "{places:?}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use hedgerow_privacy::{Model, Requirement};
 use serde::{Deserialize, Serialize};
 
 use super::ordered::Ordered;
+use crate::words::thousands;
 
 /// Achieved values of the models that speak of sites, where one party has everybody's rows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -88,6 +89,38 @@ impl Achieved {
             site_recursive: spread(false),
             m: of_sites.withstood,
         }
+    }
+}
+
+impl Achieved {
+    /// What is achieved, by the names that people know.
+    pub(crate) fn rows(&self) -> Vec<[String; 2]> {
+        let whole = |name: &str, number: Option<u64>| {
+            number.map(|number| [name.to_owned(), thousands(number)])
+        };
+        let real = |name: &str, number: Option<f64>| {
+            number.map(|number| [name.to_owned(), format!("{number:.4}")])
+        };
+        let t = self.t.as_ref().map(|t| {
+            let each = t
+                .iter()
+                .map(|(name, distance)| format!("{name} {distance:.4}"));
+            [
+                String::from("t-closeness"),
+                each.collect::<Vec<_>>().join(", "),
+            ]
+        });
+        let rows = [
+            whole("k-anonymity", self.k),
+            whole("distinct l-diversity", self.l_distinct),
+            real("entropy l-diversity", self.l_entropy),
+            t,
+            whole("site diversity", self.site_diversity),
+            real("entropy site diversity", self.site_entropy),
+            real("recursive site diversity, c", self.site_recursive),
+            whole("m-privacy, m", self.m),
+        ];
+        rows.into_iter().flatten().collect()
     }
 }
 
