@@ -49,6 +49,12 @@ impl Decimal {
         self.digits
     }
 
+    /// The number in units of so many digits behind the point, which are its own digits or more.
+    pub(crate) fn scaled(self, digits: u8) -> i128 {
+        // Both have 18 digits at most, so the product fits.
+        i128::from(self.units) * 10_i128.pow(u32::from(digits.saturating_sub(self.digits)))
+    }
+
     /// The number in units of so many digits behind the point; `None` where the number has more digits
     /// than these.
     pub fn units(self, digits: u8) -> Option<i64> {
@@ -79,10 +85,8 @@ impl PartialOrd for Decimal {
 impl Ord for Decimal {
     /// Numbers compare by value: 0.10 is 0.1.
     fn cmp(&self, other: &Self) -> Ordering {
-        // Both have 18 digits at most, so the products fit.
-        let scaled = |one: &Self, by: u8| i128::from(one.units) * 10_i128.pow(u32::from(by));
         let digits = self.digits.max(other.digits);
-        scaled(self, digits - self.digits).cmp(&scaled(other, digits - other.digits))
+        self.scaled(digits).cmp(&other.scaled(digits))
     }
 }
 

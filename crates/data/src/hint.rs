@@ -6,6 +6,7 @@ use crate::attribute::Attribute;
 use crate::decimal::Decimal;
 use crate::domain::Domain;
 use crate::nearest::quoted_list;
+use crate::number_format::NumberFormat;
 use crate::spelling::day_of;
 
 /// Formats of days that tables often have.
@@ -62,6 +63,16 @@ impl Attribute {
                 ),
             };
         }
+        if let Some(format) = self.spelling.number_format().filter(|_| !text.is_empty()) {
+            let has_tenths = matches!(self.domain, Domain::Decimal(_));
+            return match format.read(text) {
+                Some(number) => self.domain.hint(&number.to_string()),
+                None => format!(
+                    "\nhint: numbers are read as format = \"{}\" says; if this stands for a missing value, list it in missing",
+                    format.example(has_tenths)
+                ),
+            };
+        }
         let Some(format) = self.spelling.format().filter(|_| !text.is_empty()) else {
             return self.domain.hint(text);
         };
@@ -83,9 +94,16 @@ fn number(text: &str) -> String {
         };
         return format!("this is a decimal; type = \"decimal\" with step = {step} takes decimals");
     }
-    let with_point = text.replacen(',', ".", 1);
-    if Decimal::parse(&with_point).is_some() {
-        return format!("numbers have a point, not a comma: {with_point}");
+    let mut formats: Vec<NumberFormat> = NumberFormat::reading(text).collect();
+    // One format for each number that the text might be.
+    formats.dedup_by_key(|format| format.read(text));
+    if !formats.is_empty() {
+        let formats = formats.iter().map(|format| format.example(true));
+        let formats: Vec<String> = formats.map(|example| format!("\"{example}\"")).collect();
+        return format!(
+            "format = {} reads numbers such as this one",
+            formats.join(" or ")
+        );
     }
     marker(text, "no number")
 }
@@ -125,7 +143,7 @@ mod tests {
                 "38.25",
                 "this is a decimal; type = \"decimal\" with step = 0.01 takes decimals",
             ),
-            ("38,6", "numbers have a point, not a comma: 38.6"),
+            ("38,6", "format = \"1234,5\" reads numbers such as this one"),
             (
                 "NA",
                 "this is no number; if it stands for a missing value, declare it: missing = \"NA\"",
@@ -144,7 +162,7 @@ mod tests {
         assert_eq!(hint(&fever, "99"), "nearest valid values are `43.0`");
         assert_eq!(
             hint(&fever, "38,6"),
-            "numbers have a point, not a comma: 38.6"
+            "format = \"1234,5\" reads numbers such as this one"
         );
         let first = jiff::civil::date(2024, 1, 1);
         let came = Domain::date(first, first.tomorrow().unwrap()).unwrap();

@@ -1,7 +1,8 @@
 //! How tables spell the values of an attribute, where they do not spell them as releases do: days in a
-//! format, truth values in any of the usual words, several texts for what is missing.
+//! format, numbers with a comma or with marks between thousands, truth values in any of the usual words,
+//! several texts for what is missing.
 //!
-//! A release writes each value in one way, whatever tables say: days as `2026-01-31`, truth values as
+//! A release writes each value in one way, whatever tables say: days as `2026-01-31`, numbers as `1234.5`, truth values as
 //! `true` and `false`, what is missing by its first text. A format may have a time of day: the day is what
 //! others may know of somebody, so the day counts, as the text says it, and the time is left out.
 
@@ -11,6 +12,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 
 use crate::domain::Domain;
+use crate::number_format::NumberFormat;
 
 /// How tables spell the values of an attribute.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,6 +31,8 @@ enum Values {
     Own,
     /// Days in a format of `strptime`.
     Days(String),
+    /// Numbers with another point than a point, or with marks.
+    Numbers(NumberFormat),
     /// `true` is the second value of the domain, `false` the first.
     Truth,
 }
@@ -67,6 +71,14 @@ impl Spelling {
         })
     }
 
+    /// Numbers in a form of their own.
+    pub fn numbers(format: NumberFormat) -> Self {
+        Self {
+            values: Values::Numbers(format),
+            ..Self::default()
+        }
+    }
+
     /// Truth values: true, t, yes, y and 1, false, f, no, n and 0, in upper or lower case.
     pub fn truth() -> Self {
         Self {
@@ -88,7 +100,15 @@ impl Spelling {
     pub fn format(&self) -> Option<&str> {
         match &self.values {
             Values::Days(format) => Some(format),
-            Values::Own | Values::Truth => None,
+            Values::Own | Values::Numbers(_) | Values::Truth => None,
+        }
+    }
+
+    /// The form of numbers, where tables have one.
+    pub fn number_format(&self) -> Option<NumberFormat> {
+        match &self.values {
+            Values::Numbers(format) => Some(*format),
+            Values::Own | Values::Days(_) | Values::Truth => None,
         }
     }
 
@@ -106,6 +126,11 @@ impl Spelling {
                 Domain::Date(days) => day_of(format, text).and_then(|day| days.code(day)),
                 _ => None,
             },
+            Values::Numbers(format) => {
+                let plain = std::str::from_utf8(text).ok();
+                let plain = plain.and_then(|text| format.plain(text));
+                plain.and_then(|plain| domain.encode(plain.as_bytes()))
+            }
             Values::Truth => truth(text).map(u32::from),
         };
         code.or_else(|| self.others.get(text).copied())

@@ -2,6 +2,8 @@
 
 use jiff::civil::Date;
 
+use crate::spelling::day_of;
+
 /// How the days of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayFormat {
@@ -97,6 +99,32 @@ impl DayFormat {
             Some(separator) => parts.join(&separator.to_string()),
             None => parts.concat(),
         }
+    }
+
+    /// The format of a study that reads these days, as far as every text is read by it as the same day.
+    pub fn of_study<'a, I: Iterator<Item = &'a str>>(
+        self,
+        texts: impl Fn() -> I,
+    ) -> Option<String> {
+        let day = self.pattern();
+        let fits = |format: &String| {
+            texts().all(|text| {
+                let read = self.read(text);
+                read.is_some() && day_of(format, text.as_bytes()) == read
+            })
+        };
+        if !self.has_time {
+            return Some(day).filter(fits);
+        }
+        let formats = [" ", "T"].into_iter().flat_map(|between| {
+            let times = ["%H:%M", "%H:%M:%S", "%H:%M:%S%.f"].into_iter();
+            times.flat_map(move |time| {
+                let zones = ["", "Z", "%z", "%:z"].into_iter();
+                zones.map(move |zone| format!("{between}{time}{zone}"))
+            })
+        });
+        let mut formats = formats.map(|time| format!("{day}{time}"));
+        formats.find(fits)
     }
 
     /// A text as a day.
@@ -195,6 +223,30 @@ mod tests {
         ] {
             assert_eq!(pattern(&texts), None, "{texts:?}");
         }
+    }
+
+    #[test]
+    fn a_study_has_formats_for_days() {
+        let format = |texts: &'static [&'static str]| {
+            let texts = || texts.iter().copied();
+            DayFormat::of(texts)?.of_study(texts)
+        };
+        for (texts, expected) in [
+            (&["31.01.2024", "1.2.2023"][..], "%d.%m.%Y"),
+            (&["01/31/2024"], "%m/%d/%Y"),
+            (&["20240131"], "%Y%m%d"),
+            (&["31.01.2024 9:05", "01.02.2024 23:59"], "%d.%m.%Y %H:%M"),
+            (&["2024-01-31 10:20:30"], "%Y-%m-%d %H:%M:%S"),
+            (&["2024-01-31T10:20:30Z"], "%Y-%m-%dT%H:%M:%SZ"),
+            (
+                &["2024-01-31T10:20:30.25+01:00", "2024-01-31T10:20:30+01:00"],
+                "%Y-%m-%dT%H:%M:%S%.f%:z",
+            ),
+        ] {
+            assert_eq!(format(texts).as_deref(), Some(expected), "{texts:?}");
+        }
+        let mixed = &["2024-01-31T10:20:30.5+01:00", "2024-01-31 10:20"];
+        assert_eq!(format(mixed), None);
     }
 
     #[test]

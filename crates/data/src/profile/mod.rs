@@ -3,13 +3,12 @@
 //! name says is for whoever drafts.
 
 mod days;
-mod numbers;
 mod shapes;
 
+use crate::number_format::NumberFormat;
 use crate::text::TextColumn;
 
 pub use days::DayFormat;
-pub use numbers::{Decimal, NumberFormat};
 pub use shapes::{Contact, are_icd_codes};
 
 /// What the values of a column look like.
@@ -51,7 +50,12 @@ pub enum Kind {
         greatest: i64,
     },
     /// Numbers that a study's integers are not: with a fraction, or with marks between thousands.
-    Numbers(NumberFormat),
+    Numbers {
+        /// How they are written.
+        format: NumberFormat,
+        /// Whether they might as well be other numbers, in another form.
+        is_ambiguous: bool,
+    },
     /// Days, with or without a time.
     Days(DayFormat),
     /// Yes and no, or the like.
@@ -171,7 +175,7 @@ impl Kind {
         if let Some(format) = DayFormat::of(texts) {
             return Self::Days(format);
         }
-        let integers: Option<Vec<i64>> = texts().map(numbers::integer).collect();
+        let integers: Option<Vec<i64>> = texts().map(integer).collect();
         if let Some(integers) = integers
             && let (Some(least), Some(greatest)) = (integers.iter().min(), integers.iter().max())
         {
@@ -184,8 +188,11 @@ impl Kind {
         if shapes::are_digits(texts()) {
             return Self::Codes;
         }
-        if let Some(format) = NumberFormat::of(texts) {
-            return Self::Numbers(format);
+        if let Some((format, is_ambiguous)) = NumberFormat::of(texts) {
+            return Self::Numbers {
+                format,
+                is_ambiguous,
+            };
         }
         if shapes::are_booleans(texts()) {
             return Self::Booleans;
@@ -203,15 +210,21 @@ impl Kind {
     fn sort(self, values: &mut [Value]) {
         match self {
             Self::Integers { .. } => {
-                values.sort_by_key(|value| numbers::integer(&value.text).unwrap_or(i64::MAX));
+                values.sort_by_key(|value| integer(&value.text).unwrap_or(i64::MAX));
             }
-            Self::Numbers(format) => {
+            Self::Numbers { format, .. } => {
                 values.sort_by_cached_key(|value| format.read(&value.text));
             }
             Self::Days(format) => values.sort_by_cached_key(|value| format.read(&value.text)),
             _ => {}
         }
     }
+}
+
+/// A whole number whose text is the one that a study writes for it.
+fn integer(text: &str) -> Option<i64> {
+    let number: i64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
 /// The few texts of a column that are neither numbers nor days where all others are, the others, and
@@ -225,7 +238,7 @@ fn without_strays(values: &[Value]) -> Option<(Vec<Value>, Vec<Value>, Kind)> {
     let cloned = |some: Vec<&Value>| -> Vec<Value> { some.into_iter().cloned().collect() };
     let (strays, counted) = (cloned(strays), cloned(counted));
     match Kind::of(&counted) {
-        kind @ (Kind::Integers { .. } | Kind::Numbers(_) | Kind::Days(_)) => {
+        kind @ (Kind::Integers { .. } | Kind::Numbers { .. } | Kind::Days(_)) => {
             Some((strays, counted, kind))
         }
         _ => None,
@@ -266,8 +279,11 @@ mod tests {
         assert_eq!(kind(&["yes", "no"]), Kind::Booleans);
         assert_eq!(kind(&["red", "green", "blue"]), Kind::Texts);
         assert_eq!(kind(&["1K to 2K", "2K to 5K"]), Kind::Texts);
-        assert!(matches!(kind(&["1.5", "2", "-0.25"]), Kind::Numbers(_)));
-        assert!(matches!(kind(&["1,500", "2,000,000"]), Kind::Numbers(_)));
+        assert!(matches!(kind(&["1.5", "2", "-0.25"]), Kind::Numbers { .. }));
+        assert!(matches!(
+            kind(&["1,500", "2,000,000"]),
+            Kind::Numbers { .. }
+        ));
         assert!(matches!(kind(&["2024-01-31", "2024-02-29"]), Kind::Days(_)));
         assert!(matches!(kind(&["31.1.2024", "29.02.2024"]), Kind::Days(_)));
         assert_eq!(

@@ -8,6 +8,7 @@ use crate::decimal::{Decimal, written};
 use crate::document::{DocumentError, Section};
 use crate::domain::{Domain, MOST_VALUES};
 use crate::nearest::quoted_list;
+use crate::number_format::NumberFormat;
 use crate::spelling::{self, Spelling};
 use crate::taxonomy::{MakeError, Taxonomy, TaxonomyError, integer_widths, number_widths};
 
@@ -107,8 +108,14 @@ fn domain(
     let missing = section.texts("missing")?;
     refuse_other_forms(section, kind)?;
     let domain = match kind {
-        Some(Kind::Integer) => integers(section, open, missing.is_some())?,
-        Some(Kind::Decimal) => decimals(section, open, missing.is_some())?,
+        Some(Kind::Integer) => {
+            let domain = integers(section, open, missing.is_some())?;
+            return with_missing(section, domain, numbers(section)?, missing);
+        }
+        Some(Kind::Decimal) => {
+            let domain = decimals(section, open, missing.is_some())?;
+            return with_missing(section, domain, numbers(section)?, missing);
+        }
         Some(Kind::Date) => {
             let (domain, spelling) = dates(section)?;
             return with_missing(section, domain, spelling, missing);
@@ -132,11 +139,11 @@ fn refuse_other_forms(section: &Section<'_>, kind: Option<Kind>) -> Result<(), D
     let (form, fitting): (&str, &[&str]) = match kind {
         Some(Kind::Integer) => (
             "type = \"integer\"",
-            &["range", "step", "widths", "taxonomy", "missing"],
+            &["range", "format", "step", "widths", "taxonomy", "missing"],
         ),
         Some(Kind::Decimal) => (
             "type = \"decimal\"",
-            &["range", "step", "widths", "taxonomy", "missing"],
+            &["range", "format", "step", "widths", "taxonomy", "missing"],
         ),
         Some(Kind::Date) => ("type = \"date\"", &["range", "format", "missing"]),
         Some(Kind::Boolean) => ("type = \"boolean\"", &["missing"]),
@@ -186,6 +193,20 @@ fn integers(
     let widths = section.integers("widths")?;
     let made = widths.map(|widths| integer_widths(*least, *greatest, step, &widths));
     with_levels(section, open, domain, made, has_missing)
+}
+
+/// How tables write the numbers of an attribute.
+fn numbers(section: &Section<'_>) -> Result<Spelling, StudyError> {
+    let Some(example) = section.string("format")? else {
+        return Ok(Spelling::default());
+    };
+    let format = NumberFormat::of_example(&example).ok_or_else(|| {
+        let message = format!(
+            "`attribute.format`: `{example}` does not show how numbers are written\nhint: write 1234.5 as the table does: \"1234,5\", \"1,234.5\", \"1.234,5\", \"1 234,5\" or \"1'234.5\"; without the 5 where numbers are whole"
+        );
+        section.wrong("format", message)
+    })?;
+    Ok(Spelling::numbers(format))
 }
 
 fn decimals(

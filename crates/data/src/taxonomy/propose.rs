@@ -7,7 +7,8 @@ use jiff::civil::Date;
 use super::draft::Draft;
 use super::make::prefix_paths;
 use super::{ROOT, Taxonomy, TaxonomyError};
-use crate::profile::{Decimal, Value};
+use crate::decimal::Decimal;
+use crate::profile::Value;
 
 /// Years above this many are grouped by decades.
 const MANY_YEARS: i16 = 20;
@@ -55,11 +56,11 @@ pub fn by_prefix(values: &[&str], aside: &[&str]) -> Result<Taxonomy, TaxonomyEr
 
 /// Numbers, given by size, in groups of these widths.
 pub fn by_number(values: &[(&str, Decimal)], aside: &[&str]) -> Result<Taxonomy, TaxonomyError> {
-    let places = values.iter().map(|(_, number)| number.places()).max();
-    let places = places.unwrap_or(0);
+    let digits = values.iter().map(|(_, number)| number.digits()).max();
+    let digits = digits.unwrap_or(0);
     let units: Vec<i128> = values
         .iter()
-        .map(|(_, number)| number.in_units(places))
+        .map(|(_, number)| number.scaled(digits))
         .collect();
     let span = match (units.first(), units.last()) {
         (Some(first), Some(last)) => last - first,
@@ -69,7 +70,7 @@ pub fn by_number(values: &[(&str, Decimal)], aside: &[&str]) -> Result<Taxonomy,
     let paths = values.iter().zip(&units).map(|((text, _), units)| {
         let groups = widths.iter().rev().map(|width| {
             let start = units.div_euclid(*width) * width;
-            let [start, end] = [start, start + width].map(|end| Decimal::text(end, places));
+            let [start, end] = [start, start + width].map(|end| text_of(end, digits));
             format!("{start} to under {end}")
         });
         let mut path: Vec<String> = groups.collect();
@@ -77,6 +78,21 @@ pub fn by_number(values: &[(&str, Decimal)], aside: &[&str]) -> Result<Taxonomy,
         path
     });
     tree(paths.collect(), aside)
+}
+
+/// Units of a digit behind the point as text, without zeros at the end of the fraction.
+fn text_of(units: i128, digits: u8) -> String {
+    let unit = 10i128.pow(u32::from(digits));
+    let (sign, size) = if units < 0 {
+        ("-", -units)
+    } else {
+        ("", units)
+    };
+    let fraction = format!("{:0width$}", size % unit, width = usize::from(digits));
+    match fraction.trim_end_matches('0') {
+        "" => format!("{sign}{}", size / unit),
+        fraction => format!("{sign}{}.{fraction}", size / unit),
+    }
 }
 
 /// Days, given in their order, in months and years, and in decades where they span many years; times
@@ -172,7 +188,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::profile::NumberFormat;
 
     fn rows(tree: &Taxonomy) -> Vec<String> {
         tree.to_rows().lines().map(str::to_owned).collect()
@@ -180,27 +195,10 @@ mod tests {
 
     #[test]
     fn numbers_in_groups() {
-        let format = |text: &'static str| {
-            let values = crate::profile::Profile::of_values(vec![
-                Value {
-                    text: text.into(),
-                    records: 1,
-                },
-                Value {
-                    text: "0.5".into(),
-                    records: 1,
-                },
-            ]);
-            match values.kind {
-                crate::profile::Kind::Numbers(format) => format,
-                other => panic!("{other:?}"),
-            }
-        };
-        let form: NumberFormat = format("1.5");
         let texts = ["-0.5", "2", "9.75", "40"];
         let values: Vec<(&str, Decimal)> = texts
             .iter()
-            .map(|text| (*text, form.read(text).unwrap()))
+            .map(|text| (*text, Decimal::parse(text).unwrap()))
             .collect();
         assert_eq!(
             rows(&by_number(&values, &["NA"]).unwrap()),

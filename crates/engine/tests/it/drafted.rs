@@ -354,7 +354,7 @@ fn what_columns_are_taken_for() {
                 "quasi",
                 "the decimals 36.0 to 37.9, widths 0.2, 0.4, 0.8"
             ),
-            ("seen", "quasi", "60 values, 3 levels"),
+            ("seen", "quasi", "the days 2024-01-01 to 2024-12-24"),
             ("admission", "quasi", "the days 2024-01-01 to 2024-01-31"),
             ("diagnosis", "sensitive", "3 values"),
             ("children", "quasi", "the integers 0 to 11"),

@@ -101,7 +101,7 @@ fn what_is_wrong_is_said_at_once() {
         "{words}"
     );
     assert!(
-        words.contains("hint: numbers have a point, not a comma: 0.5"),
+        words.contains("hint: format = \"1234,5\" reads numbers such as this one"),
         "{words}"
     );
     assert!(
@@ -127,4 +127,53 @@ fn a_column_of_text_is_refused_by_the_check() {
     assert!(checked.ends_with(expected), "{checked}");
     let run = anonymize(&study, &table("t", &rows(20, 0)), &Options::new()).unwrap_err();
     assert_eq!(run.to_string(), checked);
+}
+
+/// The same table with a comma in its numbers, and one with a point, give the same release; a draft of the
+/// table finds the comma.
+#[test]
+fn numbers_with_a_comma_are_the_numbers_with_a_point() {
+    let point = rows(60, 0);
+    let comma = point
+        .lines()
+        .map(|line| {
+            let (fever, rest) = line.split_once(';').unwrap();
+            let (rest, lactate) = rest.rsplit_once(';').unwrap_or((rest, ""));
+            let [fever, lactate] = [fever, lactate].map(|cell| cell.replace('.', ","));
+            format!("{fever};{rest};{lactate}\r\n")
+        })
+        .collect::<String>()
+        .replacen("sep=;;\r\n", "sep=;\r\n", 1);
+    assert!(comma.contains("1,50\r") && comma.contains(",3;"), "{comma}");
+    let spelled = STUDY.replace(
+        "type = \"decimal\"",
+        "type = \"decimal\"\nformat = \"1234,5\"",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let texts =
+        [("point", STUDY, &point), ("comma", &spelled, &comma)].map(|(name, study, text)| {
+            let out = folder.path().join(name);
+            let study = Study::parse(study, ".").unwrap();
+            anonymize(&study, &table(name, text), &Options::new().out(&out)).unwrap();
+            std::fs::read_to_string(out.join("release.csv")).unwrap()
+        });
+    assert_eq!(texts[0], texts[1]);
+    let error = Study::parse(STUDY, ".").unwrap();
+    let error = error.check(&[table("comma", &comma)]).unwrap_err();
+    let words = error.to_string();
+    assert!(
+        words.contains("format = \"1234,5\" reads numbers such as this one"),
+        "{words}"
+    );
+    let path = folder.path().join("comma.csv");
+    std::fs::write(&path, &comma).unwrap();
+    let drafted =
+        Study::draft_of(&Table::from(path), &hedgerow::DraftOptions::default(), &()).unwrap();
+    for line in [
+        "format = \"1234,5\"",
+        "format = \"%d.%m.%Y %H:%M\"",
+        "type = \"decimal\"",
+    ] {
+        assert!(drafted.text().contains(line), "{line}\n{}", drafted.text());
+    }
 }

@@ -2,9 +2,11 @@
 //! look like. Every value of the column is in the domain; with `--share` every value that enough records
 //! have.
 
-use hedgerow_data::profile::{self, DayFormat, Kind, NumberFormat, Profile, Value, are_icd_codes};
+use hedgerow_data::profile::{DayFormat, Kind, Profile, Value, are_icd_codes};
 use hedgerow_data::taxonomy::{self, ROOT};
-use hedgerow_data::{Decimal, Domain, MOST_VALUES, Role, Taxonomy, quoted_list};
+use hedgerow_data::{
+    Decimal, Domain, MOST_VALUES, NumberFormat, Role, Spelling, Taxonomy, quoted_list,
+};
 use jiff::civil::Date;
 
 use crate::words::{count, thousands};
@@ -14,9 +16,11 @@ use crate::words::{count, thousands};
 pub(super) enum Form {
     /// Any text.
     Text,
-    /// Numbers of a range, in units of the last digit behind the point: integers have none.
+    /// Numbers of a range, in units of the last digit behind the point: integers have none. Tables may spell
+    /// them in a format of their own.
     Numbers {
         digits: u8,
+        format: Option<NumberFormat>,
         range: (i64, i64),
         step: i64,
         widths: Vec<i64>,
@@ -55,6 +59,9 @@ pub(super) struct Making {
     /// With `--share`: values that fewer records have are left out.
     pub(super) least_records: Option<u64>,
 }
+
+/// What is said of days that could be read in two ways.
+const SWAPPED: &str = "doubt: day and month may stand the other way round";
 
 /// More values than these go into a file of their own.
 const LISTED: usize = 30;
@@ -127,9 +134,9 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
     formed
 }
 
-/// The one place that says which form of a domain stands for which kind of values. Numbers with a comma or
-/// with marks between thousands, which no type of a study reads, stand as categories in their order, in groups
-/// by size; so do days in other forms than a study's own, under their months and years.
+/// The one place that says which form of a domain stands for which kind of values. Numbers of too many values
+/// stand as categories in their order, in groups by size; so do days in a form that no format of a study reads,
+/// under their months and years.
 fn of_kind(profile: &Profile, making: Making) -> Formed {
     let missing: Vec<&str> = profile
         .missing
@@ -143,9 +150,10 @@ fn of_kind(profile: &Profile, making: Making) -> Formed {
         _ if making.is_code => codes(profile, &missing),
         Kind::Integers { .. } if profile.values.len() > 2 => ranged(profile, making)
             .unwrap_or_else(|| listed_numbers(profile, NumberFormat::PLAIN, &missing, making)),
-        Kind::Days(format) if format.is_iso() => days(profile, format, making),
-        Kind::Days(format) => other_days(profile, format, &missing),
-        Kind::Numbers(format) => ranged(profile, making)
+        Kind::Days(format) => {
+            days(profile, format, making).unwrap_or_else(|| other_days(profile, format, &missing))
+        }
+        Kind::Numbers { format, .. } => ranged(profile, making)
             .unwrap_or_else(|| listed_numbers(profile, format, &missing, making)),
         // What is published as it is needs no levels but those that people know.
         Kind::Codes if making.role == Role::Quasi || are_icd_codes(&profile.values) => {
@@ -165,12 +173,17 @@ pub(super) fn text() -> Formed {
     }
 }
 
-/// A range of numbers with widths above them; `None` where the range holds too many, or numbers are spelled as
-/// no type of a study reads them.
+/// A range of numbers with widths above them; `None` where the range holds too many.
 fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
-    let values = profile.values.iter();
-    let values = values.map(|value| Decimal::parse(&value.text));
-    let values: Vec<Decimal> = values.collect::<Option<_>>()?;
+    let read = |number: &dyn Fn(&str) -> Option<Decimal>| -> Option<Vec<Decimal>> {
+        let values = profile.values.iter();
+        values.map(|value| number(&value.text)).collect()
+    };
+    let (values, format) = match (read(&Decimal::parse), profile.kind) {
+        (Some(values), _) => (values, None),
+        (None, Kind::Numbers { format, .. }) => (read(&|text| format.read(text))?, Some(format)),
+        (None, _) => return None,
+    };
     let digits = values.iter().map(|value| value.digits()).max()?;
     let units = values.iter().map(|value| value.units(digits));
     let units: Vec<i64> = units.collect::<Option<_>>()?;
@@ -200,7 +213,7 @@ fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
             )
         }
     };
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = format_note(profile).into_iter().collect();
     let is_leveled = making.role == Role::Quasi
         && missing.is_empty()
         && step == 1
@@ -218,6 +231,7 @@ fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
         tells: format!("its values lie between {low} and {high}"),
         form: Form::Numbers {
             digits,
+            format,
             range,
             step,
             widths: if is_leveled { widths } else { Vec::new() },
@@ -273,7 +287,7 @@ fn listed_numbers(
 ) -> Formed {
     let values = profile.values.iter();
     let values = values.map(|value| Some((value.text.as_str(), format.read(&value.text)?)));
-    let values: Option<Vec<(&str, profile::Decimal)>> = values.collect();
+    let values: Option<Vec<(&str, Decimal)>> = values.collect();
     let tree = values.map(|values| taxonomy::by_number(&values, missing));
     let Some(Ok(tree)) = tree else {
         return categories(profile, missing, making);
@@ -298,34 +312,46 @@ fn listed_numbers(
     }
 }
 
-/// A range of days.
-fn days(profile: &Profile, format: DayFormat, making: Making) -> Formed {
-    let ends = [profile.values.first(), profile.values.last()];
-    let [first, last] = ends.map(|value| format.read(&value?.text));
-    let (Some(first), Some(last)) = (first, last) else {
-        return text();
-    };
+/// A range of days; `None` where no format of a study reads them.
+fn days(profile: &Profile, format: DayFormat, making: Making) -> Option<Formed> {
+    let first = format.read(&profile.values.first()?.text)?;
+    let last = format.read(&profile.values.last()?.text)?;
     // Whole years tell nobody's first or last day.
     let year = |day: Date, month, date| Date::new(day.year(), month, date).unwrap_or(day);
     let range = match making.least_records {
         Some(_) => (year(first, 1, 1), year(last, 12, 31)),
         None => (first, last),
     };
+    let spelled = match format.is_iso() {
+        true => None,
+        false => {
+            let texts = || profile.values.iter().map(|value| value.text.as_str());
+            let spelled = format.of_study(texts)?;
+            Spelling::days(&spelled, range.into()).ok()?;
+            Some(spelled)
+        }
+    };
     let mut notes = Vec::new();
+    if format.has_time() {
+        notes.push(String::from("the time of day is left out"));
+    }
+    if format.is_ambiguous() {
+        notes.push(String::from(SWAPPED));
+    }
     if making.role == Role::Quasi {
         notes.push(String::from("written as ranges of days"));
     }
     notes.extend(missing_note(profile));
-    Formed {
+    Some(Formed {
         tells: format!("its days lie between {} and {}", range.0, range.1),
         form: Form::Days {
             range,
-            format: None,
+            format: spelled,
             missing: texts(&profile.missing),
         },
         notes,
         todo: None,
-    }
+    })
 }
 
 /// Days in other forms as categories in their order, under months and years.
@@ -342,9 +368,7 @@ fn other_days(profile: &Profile, format: DayFormat, missing: &[&str]) -> Formed 
         format.pattern()
     )];
     if format.is_ambiguous() {
-        notes.push(String::from(
-            "doubt: day and month may stand the other way round",
-        ));
+        notes.push(String::from(SWAPPED));
     }
     notes.extend(missing_note(profile));
     Formed {
@@ -447,6 +471,24 @@ fn listed(profile: &Profile) -> String {
         1 => String::from("its one value"),
         _ => format!("its {} values", thousands(values)),
     }
+}
+
+/// Where numbers could be read in two ways, the doubt.
+fn format_note(profile: &Profile) -> Option<String> {
+    let Kind::Numbers {
+        format,
+        is_ambiguous: true,
+    } = profile.kind
+    else {
+        return None;
+    };
+    // No value of the table: a draft may be shown to others.
+    let text = format.doubtful()?;
+    let taken = format.read(&text)?;
+    let other = if taken.digits() == 0 { "1.234" } else { "1234" };
+    Some(format!(
+        "doubt: `{text}` is taken for {taken}, and may be {other}"
+    ))
 }
 
 /// What is taken for a missing value, in words.

@@ -117,6 +117,7 @@ pub(super) fn form(
         {
             formed.form = Form::Numbers {
                 digits: 0,
+                format: None,
                 range,
                 step: 1,
                 widths: Vec::new(),

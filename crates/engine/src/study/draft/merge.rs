@@ -163,6 +163,7 @@ fn column(attribute: &Attribute, section: &Section<'_>) -> Result<Column, Error>
             let widths = section.integers("widths")?.unwrap_or_default();
             Form::Numbers {
                 digits: 0,
+                format: attribute.spelling.number_format(),
                 range: (integers.value(0), integers.value(last)),
                 step: integers.step(),
                 taxonomy: taxonomy(&widths),
@@ -177,6 +178,7 @@ fn column(attribute: &Attribute, section: &Section<'_>) -> Result<Column, Error>
             let widths: Vec<i64> = widths.filter_map(|width| width.units(digits)).collect();
             Form::Numbers {
                 digits,
+                format: attribute.spelling.number_format(),
                 range: (decimals.units(0), decimals.units(last)),
                 step: decimals.step().units(digits).unwrap_or(1),
                 taxonomy: taxonomy(&widths),

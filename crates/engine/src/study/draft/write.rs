@@ -71,6 +71,7 @@ fn attribute(text: &mut String, column: &Column) {
         Form::Text => &[][..],
         Form::Numbers {
             digits,
+            format,
             range: (least, greatest),
             step,
             widths,
@@ -81,6 +82,10 @@ fn attribute(text: &mut String, column: &Column) {
             let kind = if *digits == 0 { "integer" } else { "decimal" };
             let range = [*least, *greatest].map(spelled).join(", ");
             text.push_str(&format!("type = \"{kind}\"\nrange = [{range}]\n"));
+            if let Some(format) = format {
+                let example = format.example(*digits > 0);
+                text.push_str(&format!("format = {}\n", quoted(&example)));
+            }
             if *digits > 0 || *step != 1 {
                 text.push_str(&format!("step = {}\n", spelled(*step)));
             }

@@ -1,9 +1,9 @@
 //! Two forms of one column as one that holds what either holds.
 
 use hashbrown::HashMap;
-use hedgerow_data::profile::{Kind, NumberFormat, Profile, Value};
+use hedgerow_data::profile::{Kind, Profile, Value};
 use hedgerow_data::taxonomy;
-use hedgerow_data::{MOST_VALUES, Taxonomy, quoted_list};
+use hedgerow_data::{MOST_VALUES, NumberFormat, Taxonomy, quoted_list};
 
 use crate::study::draft::form::Form;
 use crate::study::draft::save::in_words;
@@ -97,6 +97,7 @@ fn numbers(one: &Form, other: &Form) -> Result<Form, Conflict> {
     let other = &with_digits(other, digits).ok_or_else(conflict)?;
     let (
         Form::Numbers {
+            format,
             range: (low, high),
             step,
             widths,
@@ -105,6 +106,7 @@ fn numbers(one: &Form, other: &Form) -> Result<Form, Conflict> {
             ..
         },
         Form::Numbers {
+            format: also_format,
             range: (least, greatest),
             step: also_step,
             widths: also_widths,
@@ -117,6 +119,7 @@ fn numbers(one: &Form, other: &Form) -> Result<Form, Conflict> {
         return Err((in_words(one), in_words(other)));
     };
     let missing = same_missing(missing, also_missing)?;
+    let format = same_format(*format, *also_format)?;
     let range = (*low.min(least), *high.max(greatest));
     let taxonomy = match (taxonomy, also_taxonomy) {
         (None, None) => None,
@@ -149,12 +152,28 @@ fn numbers(one: &Form, other: &Form) -> Result<Form, Conflict> {
     };
     Ok(Form::Numbers {
         digits,
+        format,
         range,
         step,
         widths,
         missing,
         taxonomy: taxonomy.cloned(),
     })
+}
+
+/// The format of numbers that both tables have: all sites of a study spell its numbers in one way.
+fn same_format(
+    one: Option<NumberFormat>,
+    other: Option<NumberFormat>,
+) -> Result<Option<NumberFormat>, Conflict> {
+    let says = |format: Option<NumberFormat>| {
+        let format = format.unwrap_or(NumberFormat::PLAIN);
+        format!("numbers as {}", format.example(true))
+    };
+    match one == other {
+        true => Ok(one),
+        false => Err((says(one), says(other))),
+    }
 }
 
 /// The greatest common divisor.
@@ -251,7 +270,7 @@ fn aside(profile: &Profile) -> Vec<&str> {
 fn by_size(trees: &[&Taxonomy]) -> Option<Taxonomy> {
     let profile = profile(trees);
     let format = match profile.kind {
-        Kind::Numbers(format) => format,
+        Kind::Numbers { format, .. } => format,
         Kind::Integers { .. } => NumberFormat::PLAIN,
         _ => return None,
     };
