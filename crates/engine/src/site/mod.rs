@@ -26,7 +26,9 @@ mod watch;
 mod ways;
 
 pub use audit::Audit;
+pub use check::{Change, SiteCheck, SiteFault, SiteLine};
 pub use decide::CarriedOut;
+pub use draft::{DraftedSite, SiteDraft};
 pub use ledger::{LearnedInAll, SiteLedger};
 pub use questions::JointTable;
 pub use rejoin::Rejoined;

@@ -3,10 +3,12 @@
 mod check;
 mod disclosures;
 pub(crate) mod draft;
+pub(crate) mod explained;
 pub(crate) mod opened;
 pub(crate) mod plan;
 pub(crate) mod ready;
 pub(crate) mod refused;
+pub(crate) mod shown;
 
 pub use check::{Checked, Fitting};
 pub(crate) use disclosures::disclosures;

@@ -1,0 +1,149 @@
+//! The `[accept]` table of a drafted `site.toml`: each rule that the study needs, what it means in plain
+//! words, and the rule itself behind a `#`.
+
+use hedgerow_data::document::quoted;
+use hedgerow_node::accept::{Needed, Value, needed};
+use hedgerow_node::agreement::Agreement;
+use hedgerow_privacy::Model;
+use hedgerow_smc::{Security, What};
+
+use super::comment;
+use crate::study::explained::{explained, of_sums};
+use crate::study::ready::Ready;
+use crate::study::shown::plain;
+use crate::study::disclosures;
+
+/// The table, with what the study needs behind a `#`.
+pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> String {
+    let (study, security) = (&agreement.study, ready.run.security);
+    let disclosed = disclosures(ready);
+    let mut text = String::from("[accept]\n");
+    for needed in needed(agreement, place, security, &disclosed) {
+        let Needed { rule, value } = &needed;
+        text.push_str(&comment("", &reason(&needed, agreement, security)));
+        match (*rule, value) {
+            ("columns", Value::Words(_)) => {
+                let own = study.schema_at(place);
+                let columns = own.attributes().iter().map(|column| {
+                    let said = plain::role(column.role, study.is_virtual());
+                    let why = format!("{}: {said}.", column.role.name());
+                    (why, column.name.as_str())
+                });
+                text.push_str(&list(rule, columns));
+            }
+            ("disclosures", Value::Words(_)) => {
+                let columns = disclosed.iter().map(|what| (in_words(*what, security), what.name()));
+                text.push_str(&list(rule, columns));
+            }
+            (_, Value::Words(words)) => {
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                text.push_str(&format!("#{rule} = [{}]\n", words.join(", ")));
+            }
+            (_, Value::Bound(bound)) => text.push_str(&format!("#{rule} = {bound}\n")),
+        }
+    }
+    text.push_str(&comment("", "How many runs these rows may be in, whatever the study, and that they are the same rows each time: from two releases that differ by one person a reader subtracts one from the other and has that person. With rerun = \"ask\" the officer decides, run by run."));
+    text.push_str("runs = 1\nrerun = \"same rows\"\n");
+    let sites = study.sites.len();
+    if !ready.is_vertical() && (sites == 2 || security == Security::Hardened) {
+        text.push_str(&comment("", "maximum_share = 0.5 would refuse a run in which one site brings more than half of all records: a site may find a person whom it surrounds with its own records."));
+    }
+    text.push_str(&query(agreement, place));
+    text
+}
+
+/// A list with a line for each word, which stands behind a `#` below its reason.
+fn list<'w>(rule: &str, words: impl Iterator<Item = (String, &'w str)>) -> String {
+    let lines = words.map(|(why, word)| format!("{}  #{},\n", comment("  ", &why), quoted(word)));
+    format!("{rule} = [\n{}]\n", lines.collect::<String>())
+}
+
+/// A disclosure as a comment says it.
+fn in_words(what: What, security: Security) -> String {
+    match explained(what) {
+        Some(said) => format!(
+            "To {}: {} What a peer could work out: {} Allowed by {}.",
+            said.learners.words(security),
+            said.tells,
+            said.reveals,
+            what.allowed_by()
+        ),
+        None => format!("Allowed by {}.", what.allowed_by()),
+    }
+}
+
+/// Why a rule is needed, in plain words.
+fn reason(needed: &Needed, agreement: &Agreement, security: Security) -> String {
+    let (study, requirement) = (&agreement.study, &agreement.requirement);
+    let sensitive = plain::sensitive(&study.schema, requirement);
+    let of = |is_meant: &dyn Fn(&Model) -> bool| {
+        let models = requirement.models.iter().filter(|model| is_meant(model));
+        let said: Vec<String> = models.map(|model| plain::of_model(model, &sensitive)).collect();
+        format!("The study demands: {}.", said.join("; "))
+    };
+    match needed.rule {
+        "minimum_k" => of(&|model| matches!(model, Model::KAnonymity { .. })),
+        "minimum_l" => of(&|model| {
+            matches!(
+                model,
+                Model::DistinctDiversity { .. }
+                    | Model::FrequencyDiversity { .. }
+                    | Model::EntropyDiversity { .. }
+                    | Model::RecursiveDiversity { .. }
+            )
+        }),
+        "maximum_t" => of(&|model| matches!(model, Model::Closeness { .. })),
+        "maximum_alpha" => of(&|model| matches!(model, Model::Alpha { .. })),
+        "maximum_beta" => of(&|model| matches!(model, Model::Likeness { .. })),
+        "maximum_delta" => of(&|model| matches!(model, Model::DeltaDisclosure { .. })),
+        "minimum_site_diversity" => of(&|model| {
+            matches!(model, Model::SiteDiversity { .. } | Model::SiteSpread { .. })
+        }),
+        "minimum_m" => {
+            let said = plain::of_coalitions(study, requirement).unwrap_or_default();
+            format!("Sites that work together against the others: {said}.")
+        }
+        "models" => String::from("What a study must require to be accepted here."),
+        "algorithms" => format!(
+            "How groups are found: {}.",
+            plain::algorithm(study.algorithm, study.partition)
+        ),
+        "security" => format!("How sites compute together: {}.", plain::security(security)),
+        "columns" => String::from("This site's columns that the study uses, and what becomes of each."),
+        "disclosures" => {
+            let sums = of_sums(study.sites.len(), security);
+            let sums = sums.map(|said| format!(" Of all of it, {said}."));
+            format!(
+                "What a run may show to other sites beyond the release. Raw rows are never shown.{}",
+                sums.unwrap_or_default()
+            )
+        }
+        rule => format!("The study needs {rule}."),
+    }
+}
+
+/// The questions that this site could answer, where the study allows any.
+fn query(agreement: &Agreement, place: usize) -> String {
+    let study = &agreement.study;
+    let Some(query) = &study.query else {
+        return String::new();
+    };
+    let listed = |words: Vec<&str>| {
+        let words: Vec<String> = words.into_iter().map(quoted).collect();
+        words.join(", ")
+    };
+    let sites = study.sites.iter().map(|site| site.name.as_str()).collect();
+    let answers = query.answers.iter().map(|answer| answer.name()).collect();
+    let own = study.schema_at(place);
+    let columns = own.attributes().iter();
+    let columns = columns.map(|column| column.name.as_str()).collect();
+    let mut text = String::from("\n");
+    text.push_str(&comment("", "Questions about the table that the sites hold together: who may ask, for what, and about which columns. Without these lines this site answers none, and the run goes on all the same. Whoever asks learns totals over all sites' records; a question about few people can tell of one of them."));
+    text.push_str(&format!(
+        "[accept.query]\n#from = [{}]\n#answers = [{}]\n#columns = [{}]\n",
+        listed(sites),
+        listed(answers),
+        listed(columns)
+    ));
+    text
+}
