@@ -88,7 +88,7 @@ pub use site::{
 pub use study::draft::refused::DraftRefused;
 pub use study::explained::{Explained, Learners, explained};
 pub use study::refused::{StudyRefused, TableRefused};
-pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Study};
+pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Shown, Study};
 pub use summary::{Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;

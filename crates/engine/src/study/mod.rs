@@ -16,6 +16,8 @@ pub(crate) use disclosures::disclosures;
 pub(crate) use disclosures::tests as disclosures_tests;
 pub use draft::{Draft, DraftOptions, Drafted, DraftedColumn};
 
+pub use shown::Shown;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -10,13 +10,14 @@ use hedgerow_smc::{Security, What};
 use super::comment;
 use crate::study::explained::{explained, of_sums};
 use crate::study::ready::Ready;
-use crate::study::shown::plain;
+use crate::study::shown::plain::{self, Outcome};
 use crate::study::disclosures;
 
 /// The table, with what the study needs behind a `#`.
 pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> String {
     let (study, security) = (&agreement.study, ready.run.security);
     let disclosed = disclosures(ready);
+    let outcome = Outcome::of(study, &ready.run);
     let mut text = String::from("[accept]\n");
     for needed in needed(agreement, place, security, &disclosed) {
         let Needed { rule, value } = &needed;
@@ -25,7 +26,7 @@ pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> Stri
             ("columns", Value::Words(_)) => {
                 let own = study.schema_at(place);
                 let columns = own.attributes().iter().map(|column| {
-                    let said = plain::role(column.role, study.is_virtual());
+                    let said = plain::role(column.role, outcome);
                     let why = format!("{}: {said}.", column.role.name());
                     (why, column.name.as_str())
                 });

@@ -100,17 +100,66 @@ pub(crate) fn of_coalitions(study: &Study, requirement: &Requirement) -> Option<
     })
 }
 
+/// What comes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// One table.
+    Table,
+    /// Tables that only the number of a group joins.
+    Fragments,
+    /// The same, with quasi-identifiers as they are.
+    Restored,
+    /// Every site keeps its own rows, and is asked.
+    Virtual,
+}
+
 /// What becomes of a column.
-pub(crate) const fn role(role: Role, is_virtual: bool) -> &'static str {
-    match (role, is_virtual) {
-        (Role::Quasi, false) => "others may know it of a person: published less exactly, the same for a whole group",
-        (Role::Quasi, true) => "others may know it of a person: shown less exactly, the same for a whole group",
-        (Role::Sensitive, false) => "nobody may learn it of a person: published as it is, in groups",
-        (Role::Sensitive, true) => "nobody may learn it of a person: stays at its site, and is counted in groups",
+pub(crate) const fn role(role: Role, outcome: Outcome) -> &'static str {
+    use Outcome::{Restored, Virtual};
+    match (role, outcome) {
+        (Role::Quasi, Restored) => "others may know it of a person: published as it is, and only its group beside it",
+        (Role::Quasi, Virtual) => "others may know it of a person: shown less exactly, the same for a whole group",
+        (Role::Quasi, _) => "others may know it of a person: published less exactly, the same for a whole group",
+        (Role::Sensitive, Virtual) => "nobody may learn it of a person: stays at its site, and is counted in groups",
+        (Role::Sensitive, _) => "nobody may learn it of a person: published as it is, within its group",
         (Role::Identifier, _) => "names a person: never published",
-        (Role::Other, false) => "published as it is, in groups",
-        (Role::Other, true) => "stays at its site",
+        (Role::Other, Virtual) => "stays at its site, and may be asked about",
+        (Role::Other, _) => "published as it is, within its group",
     }
+}
+
+/// What is published, what is kept, and who may ask, a sentence each.
+pub(crate) fn published(study: &Study, outcome: Outcome) -> Vec<String> {
+    let mut all = Vec::new();
+    all.push(String::from(match outcome {
+        Outcome::Table => "one table is published, with a row for each record of all sites; it does not say which site a row comes from",
+        Outcome::Fragments => "several tables are published, which only the number of a group joins: which sensitive value belongs to which row of a group they do not say",
+        Outcome::Restored => "several tables are published, which only the number of a group joins; quasi-identifiers stand there exactly as they are, and which sensitive value belongs to which of them within a group they do not say",
+        Outcome::Virtual => "nothing is published: each site keeps its own rows of a virtual database, and all sites know its groups and how many records each has",
+    }));
+    if outcome != Outcome::Virtual {
+        all.push(String::from(
+            "beside it lies what it takes to check it: the study's requirement, the names of the sites, their signatures, and how much each step showed",
+        ));
+    }
+    if let Some(query) = &study.query {
+        let answers: Vec<&str> = query.answers.iter().map(|kind| kind.name()).collect();
+        all.push(format!(
+            "sites may ask each other for {}, as each accepts",
+            answers.join(" and ")
+        ));
+    }
+    if let Some(audit) = &study.audit {
+        let auditor = match &audit.auditor {
+            Some(key) => format!("; the auditor is {key}"),
+            None => String::new(),
+        };
+        all.push(format!(
+            "journals are kept for {} days after a run, for audits{auditor}",
+            audit.days
+        ));
+    }
+    all
 }
 
 /// How groups are found.

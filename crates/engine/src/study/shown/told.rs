@@ -1,0 +1,78 @@
+//! What a study is told as to people.
+
+use std::fmt;
+
+use super::Shown;
+use crate::study::explained::explained;
+use crate::words::{NO_RELEASE, aligned, one_line};
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nIn plain words\n==============\n{}", self.sites)?;
+        writeln!(f, "\nwhat becomes of each column")?;
+        let rows = self.columns.iter().map(|column| {
+            vec![
+                format!("  {}", column.name),
+                column.role.to_owned(),
+                column.becomes.to_owned(),
+            ]
+        });
+        f.write_str(&aligned(&rows.collect::<Vec<_>>()))?;
+        for line in self.holders() {
+            writeln!(f, "  {line}")?;
+        }
+        writeln!(f, "\nwhat is demanded")?;
+        for demand in &self.demands {
+            writeln!(f, "  - {}", one_line(demand))?;
+        }
+        writeln!(f, "\nwhat comes of it")?;
+        for said in &self.published {
+            writeln!(f, "  - {}", one_line(said))?;
+        }
+        writeln!(f, "\nhow the sites compute it")?;
+        for (name, said) in &self.ways {
+            writeln!(f, "  - {name}: {said}")?;
+        }
+        writeln!(
+            f,
+            "\nwhat a run may show beyond what comes of it; no row of a site is ever shown"
+        )?;
+        if let Some(said) = self.of_sums {
+            writeln!(f, "  ({said})")?;
+        }
+        for what in &self.discloses {
+            writeln!(f, "  {}", what.name())?;
+            if let Some(said) = explained(*what) {
+                let learners = said.learners.words(self.security);
+                writeln!(f, "    to {learners}: {}", said.tells)?;
+                writeln!(f, "    what a peer could work out: {}", said.reveals)?;
+            }
+        }
+        writeln!(f, "\nTheorems\n========\nrequires {}", one_line(&self.requires))?;
+        writeln!(f, "each site may learn")?;
+        if self.is_virtual {
+            writeln!(f, "  ({NO_RELEASE})")?;
+        }
+        let rows = self.discloses.iter();
+        let rows = rows.map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()]);
+        f.write_str(&aligned(&rows.collect::<Vec<_>>()))
+    }
+}
+
+impl Shown {
+    /// Which site holds which columns, a line for each.
+    fn holders(&self) -> Vec<String> {
+        let mut sites: Vec<&String> = Vec::new();
+        for site in self.columns.iter().flat_map(|column| &column.held_by) {
+            if !sites.contains(&site) {
+                sites.push(site);
+            }
+        }
+        let line = |site: &String| {
+            let held = self.columns.iter().filter(|column| column.held_by.contains(site));
+            let names: Vec<&str> = held.map(|column| column.name.as_str()).collect();
+            one_line(&format!("`{site}` holds {}", names.join(", "))).into_owned()
+        };
+        sites.into_iter().map(line).collect()
+    }
+}
