@@ -81,9 +81,13 @@ pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
     let site = arguments.site.as_ref().map(open).transpose()?;
     let file = site.as_ref().map(Site::file);
     let path = arguments.study.as_ref();
-    let path = path.or(file.map(|file| &file.study)).ok_or(Usage::NoStudyToSign)?;
+    let path = path
+        .or(file.map(|file| &file.study))
+        .ok_or(Usage::NoStudyToSign)?;
     let key = arguments.key.as_ref();
-    let key = key.or(file.map(|file| &file.key)).ok_or(Usage::NoKeyToSign)?;
+    let key = key
+        .or(file.map(|file| &file.key))
+        .ok_or(Usage::NoKeyToSign)?;
     let study = Study::open(path)?;
     let agreement = study.agreement()?;
     // A study that cannot be run is not signed.

@@ -212,10 +212,15 @@ impl Accept {
                         ),
                     );
                 }
-                let weak = strength::refusals(&self.strengths, demanded, &agreement.requirement);
-                weak.into_iter().for_each(|(rule, why)| refuse(rule, why));
             }
         }
+        // Where no models are demanded yet, those that the study requires will be.
+        let demanded = self.models.clone().unwrap_or_else(|| {
+            let required = required.iter();
+            required.map(|model| (*model).to_owned()).collect()
+        });
+        let weak = strength::refusals(&self.strengths, &demanded, &agreement.requirement);
+        weak.into_iter().for_each(|(rule, why)| refuse(rule, why));
         let mut allow = |rule, allowed: &Option<Vec<String>>, used: &[&str]| {
             let why = match allowed {
                 None => format!("is not set; the study uses {}", list(used)),

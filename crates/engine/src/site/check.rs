@@ -272,7 +272,10 @@ impl Look<'_> {
                 due.number
             )),
             Leave::TurnedDown => {
-                self.fault("runs", &format!("run {} was refused by the officer", due.number));
+                self.fault(
+                    "runs",
+                    &format!("run {} was refused by the officer", due.number),
+                );
             }
             Leave::By(Verdict::Goes) => {}
             Leave::By(Verdict::Refused(refusal)) => self.refusal(&refusal),

@@ -95,7 +95,12 @@ impl Study {
         let place = keys.iter().position(|known| *known == public);
         place.ok_or_else(|| {
             let (key, found) = (key.clone(), public.to_string());
-            SiteRefused::NobodysKey { key, study: file, found }.into()
+            SiteRefused::NobodysKey {
+                key,
+                study: file,
+                found,
+            }
+            .into()
         })
     }
 }
@@ -173,7 +178,13 @@ fn relative(folder: &Path, file: &Path) -> PathBuf {
     };
     let shared = folder.components().zip(beside.components());
     let shared = shared.take_while(|(one, other)| one == other).count();
-    let up = folder.components().skip(shared).map(|_| Path::new("..").as_os_str());
-    let down = beside.components().skip(shared).map(|part| part.as_os_str());
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Path::new("..").as_os_str());
+    let down = beside
+        .components()
+        .skip(shared)
+        .map(|part| part.as_os_str());
     up.chain(down).chain([name]).collect()
 }

@@ -57,7 +57,9 @@ pub enum SiteRefused {
         file: PathBuf,
     },
     /// More records than the site's rules take for possible.
-    #[error("accept.maximum_records: is {most}; this site alone has {records} records\nhint: maximum_records is the most records of all sites together")]
+    #[error(
+        "accept.maximum_records: is {most}; this site alone has {records} records\nhint: maximum_records is the most records of all sites together"
+    )]
     TooManyRecords {
         /// The most that are accepted.
         most: u64,

@@ -136,14 +136,25 @@ mod tests {
         let all = horizontal::EXPLAINED.iter().chain(vertical::EXPLAINED);
         let mut seen = BTreeSet::new();
         for explained in all {
-            let Explained { name, tells, reveals, .. } = explained;
+            let Explained {
+                name,
+                tells,
+                reveals,
+                ..
+            } = explained;
             assert!(seen.insert((*name).to_owned()), "explained twice: {name}");
             for text in [tells, reveals] {
-                assert!(text.ends_with('.') && !text.contains('\n'), "{name}: {text}");
+                assert!(
+                    text.ends_with('.') && !text.contains('\n'),
+                    "{name}: {text}"
+                );
             }
         }
         let missing: Vec<&String> = names.difference(&seen).collect();
         let left: Vec<&String> = seen.difference(&names).collect();
-        assert!(missing.is_empty() && left.is_empty(), "{missing:?} {left:?}");
+        assert!(
+            missing.is_empty() && left.is_empty(),
+            "{missing:?} {left:?}"
+        );
     }
 }

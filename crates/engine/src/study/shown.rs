@@ -4,8 +4,8 @@
 pub(crate) mod plain;
 mod told;
 
-use hedgerow_data::study::{Algorithm, Partition};
-use hedgerow_protocols::RunSettings;
+use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
+use hedgerow_protocols::{RunSettings, query};
 use hedgerow_smc::{RoleChoice, Security, What};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -33,6 +33,8 @@ pub struct Shown {
     pub of_sums: Option<&'static str>,
     /// What a run may show.
     pub discloses: Vec<What>,
+    /// What a question about the sites' table may show, where the study allows questions.
+    pub questions: Vec<What>,
     columns: Vec<Column>,
     requires: String,
     security: Security,
@@ -61,8 +63,7 @@ impl Study {
 
 impl Shown {
     fn of(ready: &Ready) -> Self {
-        let (study, requirement, security) =
-            (&ready.study, &ready.requirement, ready.run.security);
+        let (study, requirement, security) = (&ready.study, &ready.requirement, ready.run.security);
         let discloses = disclosures(ready);
         let demands = plain::requirement(study, requirement);
         let outcome = Outcome::of(study, &ready.run);
@@ -82,7 +83,7 @@ impl Shown {
                 String::from("roles in questions that leave sites out are spread over sites"),
             ));
         }
-        let told = discloses.iter().map(|what| {
+        let in_json = |what: &What| {
             let mut told = json!({ "what": what.name(), "allowed_by": what.allowed_by() });
             if let Some(said) = explained(*what) {
                 told["to"] = json!(said.learners.words(security));
@@ -90,7 +91,9 @@ impl Shown {
                 told["reveals"] = json!(said.reveals);
             }
             told
-        });
+        };
+        let answers = study.query.as_ref().map(|query| query.answers.as_slice());
+        let questions = of_questions(answers.unwrap_or_default());
         let listed = columns.iter().map(|column| {
             let mut listed = json!({
                 "name": column.name, "role": column.role, "values": column.values,
@@ -109,7 +112,7 @@ impl Shown {
             "demands": demands,
             "published": published,
             "requires": requirement,
-            "discloses": told.collect::<Vec<_>>(),
+            "discloses": discloses.iter().map(in_json).collect::<Vec<_>>(),
         });
         if let Some(said) = of_sums {
             json["of_sums"] = json!(said);
@@ -125,9 +128,11 @@ impl Shown {
         }
         if let Some(query) = &study.query {
             let answers: Vec<&str> = query.answers.iter().map(|kind| kind.name()).collect();
-            json["query"] = json!({ "answers": answers });
+            let told: Vec<Value> = questions.iter().map(in_json).collect();
+            json["query"] = json!({ "answers": answers, "discloses": told });
         }
-        let mut requires: Vec<String> = requirement.models.iter().map(ToString::to_string).collect();
+        let mut requires: Vec<String> =
+            requirement.models.iter().map(ToString::to_string).collect();
         requires.extend(requirement.m.map(|m| format!("m = {m}")));
         Self {
             sites: match study.partition {
@@ -143,6 +148,7 @@ impl Shown {
             ways,
             of_sums,
             discloses,
+            questions,
             columns,
             requires: requires.join(", "),
             security,
@@ -150,6 +156,15 @@ impl Shown {
             json,
         }
     }
+}
+
+/// What questions with these answers may show.
+fn of_questions(answers: &[AnswerKind]) -> Vec<What> {
+    let shows = |kind: &AnswerKind| match kind {
+        AnswerKind::Totals => vec![query::TOTALS],
+        AnswerKind::Rows => vec![query::FOUND, query::ROWS],
+    };
+    answers.iter().flat_map(shows).collect()
 }
 
 fn columns(ready: &Ready, outcome: Outcome) -> Vec<Column> {

@@ -70,10 +70,7 @@ pub fn needed(
         "columns",
         columns.map(|column| column.name.as_str()).collect(),
     );
-    words(
-        "disclosures",
-        disclosures.iter().map(What::name).collect(),
-    );
+    words("disclosures", disclosures.iter().map(What::name).collect());
     all
 }
 

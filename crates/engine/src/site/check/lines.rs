@@ -150,7 +150,10 @@ columns = [
             one(Change::Rewrite, Some(5), "models = [\"k\", \"l\"]")
         );
         let columns = told("columns", &words(&["age", "sex"]));
-        assert_eq!(columns[0], (Change::Uncomment, Some(8), String::from("\"age\"")));
+        assert_eq!(
+            columns[0],
+            (Change::Uncomment, Some(8), String::from("\"age\""))
+        );
         assert_eq!(columns[1], (Change::Add, Some(6), String::from("\"sex\"")));
         assert_eq!(
             told("disclosures", &words(&["a"])),

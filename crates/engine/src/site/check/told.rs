@@ -9,7 +9,10 @@ impl fmt::Display for SiteCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (site, study) = (&self.site, &self.study);
         match self.accepted {
-            true => writeln!(f, "ACCEPTED: `{site}` would take part in a run of `{study}`")?,
+            true => writeln!(
+                f,
+                "ACCEPTED: `{site}` would take part in a run of `{study}`"
+            )?,
             false => writeln!(
                 f,
                 "REFUSED: `{site}` would not take part in a run of `{study}`, for {}",
@@ -38,7 +41,11 @@ impl fmt::Display for SiteCheck {
 
 impl SiteCheck {
     fn tell(&self, f: &mut fmt::Formatter<'_>, fault: &SiteFault) -> fmt::Result {
-        let why = fault.why.replace('\n', "\n    ");
+        let why = match fault.lines.len() {
+            0 | 1 => fault.why.replace('\n', "\n    "),
+            // Each of them is named below.
+            words => format!("{words} that the study needs are not accepted"),
+        };
         writeln!(f, "  {}: {why}", fault.about)?;
         for SiteLine { change, line, text } in &fault.lines {
             let at = match line {

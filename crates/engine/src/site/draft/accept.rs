@@ -1,6 +1,7 @@
 //! The `[accept]` table of a drafted `site.toml`: each rule that the study needs, what it means in plain
 //! words, and the rule itself behind a `#`.
 
+use hedgerow_data::Attribute;
 use hedgerow_data::document::quoted;
 use hedgerow_node::accept::{Needed, Value, needed};
 use hedgerow_node::agreement::Agreement;
@@ -8,10 +9,10 @@ use hedgerow_privacy::Model;
 use hedgerow_smc::{Security, What};
 
 use super::comment;
+use crate::study::disclosures;
 use crate::study::explained::{explained, of_sums};
 use crate::study::ready::Ready;
 use crate::study::shown::plain::{self, Outcome};
-use crate::study::disclosures;
 
 /// The table, with what the study needs behind a `#`.
 pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> String {
@@ -25,16 +26,15 @@ pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> Stri
         match (*rule, value) {
             ("columns", Value::Words(_)) => {
                 let own = study.schema_at(place);
-                let columns = own.attributes().iter().map(|column| {
-                    let said = plain::role(column.role, outcome);
-                    let why = format!("{}: {said}.", column.role.name());
-                    (why, column.name.as_str())
-                });
-                text.push_str(&list(rule, columns));
+                text.push_str(&columns(own.attributes(), outcome));
             }
             ("disclosures", Value::Words(_)) => {
-                let columns = disclosed.iter().map(|what| (in_words(*what, security), what.name()));
-                text.push_str(&list(rule, columns));
+                let lines = disclosed.iter().map(|what| disclosure(*what, security));
+                text.push_str(&list(rule, lines));
+            }
+            // The default is as strong, or weaker.
+            ("minimum_m", Value::Bound(bound)) if bound != "0" => {
+                text.push_str(&format!("{rule} = {bound}\n"));
             }
             (_, Value::Words(words)) => {
                 let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -53,24 +53,41 @@ pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> Stri
     text
 }
 
-/// A list with a line for each word, which stands behind a `#` below its reason.
-fn list<'w>(rule: &str, words: impl Iterator<Item = (String, &'w str)>) -> String {
-    let lines = words.map(|(why, word)| format!("{}  #{},\n", comment("  ", &why), quoted(word)));
+/// A list of lines, each with its reason above it.
+fn list(rule: &str, lines: impl Iterator<Item = String>) -> String {
     format!("{rule} = [\n{}]\n", lines.collect::<String>())
 }
 
-/// A disclosure as a comment says it.
-fn in_words(what: What, security: Security) -> String {
-    match explained(what) {
-        Some(said) => format!(
-            "To {}: {} What a peer could work out: {} Allowed by {}.",
+/// The columns, with what becomes of those of a role above the first of them.
+fn columns(columns: &[Attribute], outcome: Outcome) -> String {
+    let mut told = None;
+    let lines = columns.iter().map(|column| {
+        let is_told = told.replace(column.role) == Some(column.role);
+        let (role, becomes) = (column.role.name(), plain::role(column.role, outcome));
+        let why = match is_told {
+            true => String::new(),
+            false => comment("  ", &format!("{role}: {becomes}.")),
+        };
+        format!("{why}  #{},\n", quoted(&column.name))
+    });
+    list("columns", lines)
+}
+
+/// A disclosure, and above it who learns it, what a peer could work out, and what allows it.
+fn disclosure(what: What, security: Security) -> String {
+    let mut text = String::new();
+    let mut say = |words: String| text.push_str(&comment("  ", &words));
+    if let Some(said) = explained(what) {
+        say(format!(
+            "To {}: {}",
             said.learners.words(security),
-            said.tells,
-            said.reveals,
-            what.allowed_by()
-        ),
-        None => format!("Allowed by {}.", what.allowed_by()),
+            said.tells
+        ));
+        say(format!("What a peer could work out: {}", said.reveals));
     }
+    say(format!("Allowed by: {}.", what.allowed_by()));
+    text.push_str(&format!("  #{},\n", quoted(what.name())));
+    text
 }
 
 /// Why a rule is needed, in plain words.
@@ -79,7 +96,9 @@ fn reason(needed: &Needed, agreement: &Agreement, security: Security) -> String 
     let sensitive = plain::sensitive(&study.schema, requirement);
     let of = |is_meant: &dyn Fn(&Model) -> bool| {
         let models = requirement.models.iter().filter(|model| is_meant(model));
-        let said: Vec<String> = models.map(|model| plain::of_model(model, &sensitive)).collect();
+        let said: Vec<String> = models
+            .map(|model| plain::of_model(model, &sensitive))
+            .collect();
         format!("The study demands: {}.", said.join("; "))
     };
     match needed.rule {
@@ -98,7 +117,10 @@ fn reason(needed: &Needed, agreement: &Agreement, security: Security) -> String 
         "maximum_beta" => of(&|model| matches!(model, Model::Likeness { .. })),
         "maximum_delta" => of(&|model| matches!(model, Model::DeltaDisclosure { .. })),
         "minimum_site_diversity" => of(&|model| {
-            matches!(model, Model::SiteDiversity { .. } | Model::SiteSpread { .. })
+            matches!(
+                model,
+                Model::SiteDiversity { .. } | Model::SiteSpread { .. }
+            )
         }),
         "minimum_m" => {
             let said = plain::of_coalitions(study, requirement).unwrap_or_default();
@@ -110,7 +132,9 @@ fn reason(needed: &Needed, agreement: &Agreement, security: Security) -> String 
             plain::algorithm(study.algorithm, study.partition)
         ),
         "security" => format!("How sites compute together: {}.", plain::security(security)),
-        "columns" => String::from("This site's columns that the study uses, and what becomes of each."),
+        "columns" => {
+            String::from("This site's columns that the study uses, and what becomes of each.")
+        }
         "disclosures" => {
             let sums = of_sums(study.sites.len(), security);
             let sums = sums.map(|said| format!(" Of all of it, {said}."));

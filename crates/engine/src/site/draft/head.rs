@@ -27,20 +27,38 @@ pub(super) fn head(
         ),
     );
     text.push_str(&comment("", "A line that begins with # and no space is a rule to which nobody has agreed yet. Read the words above it, and take the # away to agree. What stays behind a # is refused."));
-    text.push_str(&comment("", "hedgerow site check says which lines are still closed, before anybody signs."));
+    text.push_str(&comment(
+        "",
+        "hedgerow site check says which lines are still closed, before anybody signs.",
+    ));
     let mut set = |key: &str, value: &str, comment: &str| {
         let line = format!("{key} = {value}");
         text.push_str(&format!("{line:<36}# {comment}\n"));
     };
     text_line(&mut set, "site", &own.name, "its name in the study");
     let study_file = relative(folder, agreement.path());
-    text_line(&mut set, "study", &shown(&study_file), "signatures lie beside it");
+    text_line(
+        &mut set,
+        "study",
+        &shown(&study_file),
+        "signatures lie beside it",
+    );
     let key = match &options.key {
         Some(key) => relative(folder, key),
         None => PathBuf::from(key_file(&own.name)),
     };
-    text_line(&mut set, "key", &shown(&key), "the secret key, which hedgerow keygen makes");
-    text_line(&mut set, "data", "data", "the journal and the releases lie here");
+    text_line(
+        &mut set,
+        "key",
+        &shown(&key),
+        "the secret key, which hedgerow keygen makes",
+    );
+    text_line(
+        &mut set,
+        "data",
+        "data",
+        "the journal and the releases lie here",
+    );
     match &own.address {
         Some(address) => text.push_str(&comment(
             "",
@@ -53,7 +71,10 @@ pub(super) fn head(
     }
     text.push_str("\n[source]\n");
     match &options.rows {
-        Some(rows) => text.push_str(&format!("file = {}\n", quoted(&shown(&relative(folder, rows))))),
+        Some(rows) => text.push_str(&format!(
+            "file = {}\n",
+            quoted(&shown(&relative(folder, rows)))
+        )),
         None => {
             text.push_str("file = \"patients.csv\"               # TODO: where the rows are; [source.postgres] reads a database\n");
             todo.push(String::from("`source.file`: where this site's rows are"));
@@ -66,8 +87,14 @@ pub(super) fn head(
             "",
             &format!("TODO: the study has no address of `{}`: ask its steward, write it here, and take the # away.", peer.name),
         ));
-        text.push_str(&format!("#[[peer]]\n#name = {}\n#address = \"host:7401\"\n", quoted(&peer.name)));
-        todo.push(format!("`peer`: the study has no address of `{}`", peer.name));
+        text.push_str(&format!(
+            "#[[peer]]\n#name = {}\n#address = \"host:7401\"\n",
+            quoted(&peer.name)
+        ));
+        todo.push(format!(
+            "`peer`: the study has no address of `{}`",
+            peer.name
+        ));
     }
     text.push('\n');
     (text, todo)

@@ -21,7 +21,10 @@ pub(crate) fn requirement(study: &Study, requirement: &Requirement) -> Vec<Strin
 pub(crate) fn of_model(model: &Model, sensitive: &str) -> String {
     match model {
         Model::KAnonymity { k } => {
-            format!("in every group of the release at least {} look the same (k = {k})", people(*k))
+            format!(
+                "in every group of the release at least {} look the same (k = {k})",
+                people(*k)
+            )
         }
         Model::Alpha { alpha } => format!(
             "there is no group in which more than {} % share one value of {sensitive} (alpha = {alpha})",
@@ -44,10 +47,15 @@ pub(crate) fn of_model(model: &Model, sensitive: &str) -> String {
             "there is no group in which the values of {sensitive} are distributed farther than {t} from the whole table, where 0 is the same and 1 as far as can be (t = {t})"
         ),
         Model::Likeness { beta, enhanced } => {
-            let (times, more) = (round(1.0 + beta.to_f64()), match enhanced {
-                true => ", and values that are frequent in the whole table gain less (enhanced)",
-                false => "",
-            });
+            let (times, more) = (
+                round(1.0 + beta.to_f64()),
+                match enhanced {
+                    true => {
+                        ", and values that are frequent in the whole table gain less (enhanced)"
+                    }
+                    false => "",
+                },
+            );
             format!(
                 "there is no group in which a value of {sensitive} is more than {times} times as frequent as in the whole table{more} (beta = {beta})"
             )
@@ -56,18 +64,32 @@ pub(crate) fn of_model(model: &Model, sensitive: &str) -> String {
             "in every group each value of {sensitive} occurs, less than {} times as often, or as rarely, as in the whole table (delta = {delta})",
             round(delta.exp())
         ),
-        Model::SiteDiversity { l, support: SiteSupport::Class, .. } => format!(
+        Model::SiteDiversity {
+            l,
+            support: SiteSupport::Class,
+            ..
+        } => format!(
             "in every group there are people of at least {} (site diversity {l})",
             sites(*l)
         ),
-        Model::SiteDiversity { l, support: SiteSupport::Taxonomy, .. } => format!(
+        Model::SiteDiversity {
+            l,
+            support: SiteSupport::Taxonomy,
+            ..
+        } => format!(
             "every value of the release, and every combination that it writes, fits people of at least {} (site diversity {l}, by taxonomy)",
             sites(*l)
         ),
-        Model::SiteSpread { spread: Spread::Entropy { l }, .. } => format!(
+        Model::SiteSpread {
+            spread: Spread::Entropy { l },
+            ..
+        } => format!(
             "the people of every group are spread over the sites at least as evenly as over {l} equal sites (site diversity {l}, by entropy)"
         ),
-        Model::SiteSpread { spread: Spread::Recursive { c, l }, .. } => format!(
+        Model::SiteSpread {
+            spread: Spread::Recursive { c, l },
+            ..
+        } => format!(
             "there is no group in which the site with the most people has {c} times as many as all sites from number {l} on, or more (site diversity {l}, recursive, c = {c})"
         ),
         // Models that this list does not know are named as the requirement names them.
@@ -117,11 +139,21 @@ pub(crate) enum Outcome {
 pub(crate) const fn role(role: Role, outcome: Outcome) -> &'static str {
     use Outcome::{Restored, Virtual};
     match (role, outcome) {
-        (Role::Quasi, Restored) => "others may know it of a person: published as it is, and only its group beside it",
-        (Role::Quasi, Virtual) => "others may know it of a person: shown less exactly, the same for a whole group",
-        (Role::Quasi, _) => "others may know it of a person: published less exactly, the same for a whole group",
-        (Role::Sensitive, Virtual) => "nobody may learn it of a person: stays at its site, and is counted in groups",
-        (Role::Sensitive, _) => "nobody may learn it of a person: published as it is, within its group",
+        (Role::Quasi, Restored) => {
+            "others may know it of a person: published as it is, and only its group beside it"
+        }
+        (Role::Quasi, Virtual) => {
+            "others may know it of a person: shown less exactly, the same for a whole group"
+        }
+        (Role::Quasi, _) => {
+            "others may know it of a person: published less exactly, the same for a whole group"
+        }
+        (Role::Sensitive, Virtual) => {
+            "nobody may learn it of a person: stays at its site, and is counted in groups"
+        }
+        (Role::Sensitive, _) => {
+            "nobody may learn it of a person: published as it is, within its group"
+        }
         (Role::Identifier, _) => "names a person: never published",
         (Role::Other, Virtual) => "stays at its site, and may be asked about",
         (Role::Other, _) => "published as it is, within its group",
@@ -204,10 +236,10 @@ pub(crate) fn sensitive(schema: &Schema, requirement: &Requirement) -> String {
         None => String::from("the sensitive column"),
         Some((only, [])) => only.clone(),
         Some((last, others)) => {
-            let names = format!("{} and {last}", others.join(", "));
+            let others = others.join(", ");
             match requirement.is_product(schema) {
-                true => format!("{names} taken together"),
-                false => format!("any of {names}"),
+                true => format!("{others} and {last} taken together"),
+                false => format!("{others} or {last}"),
             }
         }
     }

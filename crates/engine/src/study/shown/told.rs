@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use hedgerow_smc::What;
+
 use super::Shown;
 use crate::study::explained::explained;
 use crate::words::{NO_RELEASE, aligned, one_line};
@@ -40,7 +42,31 @@ impl fmt::Display for Shown {
         if let Some(said) = self.of_sums {
             writeln!(f, "  ({said})")?;
         }
-        for what in &self.discloses {
+        self.tell(f, &self.discloses)?;
+        if !self.questions.is_empty() {
+            writeln!(f, "\nwhat a question may show, where a site answers it")?;
+            self.tell(f, &self.questions)?;
+        }
+        writeln!(
+            f,
+            "\nTheorems\n========\nrequires {}",
+            one_line(&self.requires)
+        )?;
+        writeln!(f, "each site may learn")?;
+        if self.is_virtual {
+            writeln!(f, "  ({NO_RELEASE})")?;
+        }
+        let rows = self.discloses.iter();
+        let rows =
+            rows.map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()]);
+        f.write_str(&aligned(&rows.collect::<Vec<_>>()))
+    }
+}
+
+impl Shown {
+    /// Disclosures, each with who learns it and what a peer could work out.
+    fn tell(&self, f: &mut fmt::Formatter<'_>, disclosed: &[What]) -> fmt::Result {
+        for what in disclosed {
             writeln!(f, "  {}", what.name())?;
             if let Some(said) = explained(*what) {
                 let learners = said.learners.words(self.security);
@@ -48,18 +74,9 @@ impl fmt::Display for Shown {
                 writeln!(f, "    what a peer could work out: {}", said.reveals)?;
             }
         }
-        writeln!(f, "\nTheorems\n========\nrequires {}", one_line(&self.requires))?;
-        writeln!(f, "each site may learn")?;
-        if self.is_virtual {
-            writeln!(f, "  ({NO_RELEASE})")?;
-        }
-        let rows = self.discloses.iter();
-        let rows = rows.map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()]);
-        f.write_str(&aligned(&rows.collect::<Vec<_>>()))
+        Ok(())
     }
-}
 
-impl Shown {
     /// Which site holds which columns, a line for each.
     fn holders(&self) -> Vec<String> {
         let mut sites: Vec<&String> = Vec::new();
@@ -69,7 +86,10 @@ impl Shown {
             }
         }
         let line = |site: &String| {
-            let held = self.columns.iter().filter(|column| column.held_by.contains(site));
+            let held = self
+                .columns
+                .iter()
+                .filter(|column| column.held_by.contains(site));
             let names: Vec<&str> = held.map(|column| column.name.as_str()).collect();
             one_line(&format!("`{site}` holds {}", names.join(", "))).into_owned()
         };
