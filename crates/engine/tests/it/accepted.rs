@@ -277,7 +277,7 @@ fn a_draft_accepts_nothing_until_each_line_is_opened_and_then_the_study_and_no_w
         prop_assert_eq!(accepted.unsigned.len(), drawn.sites);
         let all = format!(
             "{}{}",
-            text.split("[accept]").next().unwrap(),
+            text.split("[accept]\n").next().unwrap(),
             drafted.accepted()
         );
         prop_assert!(check(&path, &all).accepted, "{all}");
@@ -324,7 +324,7 @@ fn pair() -> (tempfile::TempDir, String) {
     };
     let drafted = prepared(&drawn, 0, folder.path()).unwrap();
     let head = drafted.text();
-    let head = head.split("[accept]").next().unwrap();
+    let head = head.split("[accept]\n").next().unwrap();
     (folder, format!("{head}{}", drafted.accepted()))
 }
 
@@ -348,8 +348,8 @@ fn everything_that_a_run_would_refuse_is_told_at_once() {
         .replace("s0.key", "s1.key")
         .replace("minimum_k = 3", "minimum_k = 4\nmaximum_records = 11")
         .replace(
-            "[accept]",
-            "[[peer]]\nname = \"west\"\naddress = \"h:1\"\n[accept]",
+            "[accept]\n",
+            "[[peer]]\nname = \"west\"\naddress = \"h:1\"\n[accept]\n",
         );
     let checked = check(&path, &wrong.replace("rows.csv", "wrong.csv"));
     assert_eq!(

@@ -1,7 +1,7 @@
 //! The `[accept]` table of a drafted `site.toml`: each rule that the study needs, what it means in plain
 //! words, and the rule itself behind a `#`.
 
-use hedgerow_data::Attribute;
+use hedgerow_data::{Attribute, Role};
 use hedgerow_data::document::quoted;
 use hedgerow_node::accept::{Needed, Value, needed};
 use hedgerow_node::agreement::Agreement;
@@ -161,6 +161,7 @@ fn query(agreement: &Agreement, place: usize) -> String {
     let answers = query.answers.iter().map(|answer| answer.name()).collect();
     let own = study.schema_at(place);
     let columns = own.attributes().iter();
+    let columns = columns.filter(|column| column.role != Role::Identifier);
     let columns = columns.map(|column| column.name.as_str()).collect();
     let mut text = String::from("\n");
     text.push_str(&comment("", "Questions about the table that the sites hold together: who may ask, for what, and about which columns. Without these lines this site answers none, and the run goes on all the same. Whoever asks learns totals over all sites' records; a question about few people can tell of one of them."));
