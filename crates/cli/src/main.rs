@@ -172,7 +172,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Study(command) => study::run(command),
         Command::Keygen(arguments) => keygen::run(arguments),
         Command::Site(command) => site::run(command),
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(words) => run::run(words, arguments.json),
         Command::Node(words) => node::run(words, arguments.json),
         Command::Status(arguments) => status::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),

@@ -382,3 +382,47 @@ fn a_study_is_shown_in_plain_words_first() {
     assert_eq!(told["published"].as_array().map(Vec::len), Some(2));
     assert_eq!(told.get("of_sums"), None::<&Value>);
 }
+
+#[test]
+fn a_run_that_a_program_starts_logs_in_json() {
+    let folder = agreed();
+    let folder = folder.path();
+    type_in(folder, NEW);
+    use std::os::unix::fs::PermissionsExt as _;
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(folder.join("site.toml"), open).unwrap();
+    for name in ["north", "south", "east"] {
+        type_in(
+            folder,
+            &format!("study sign --key {name}.key study.toml --quiet"),
+        );
+    }
+    let words = type_in(folder, "run --site site.toml");
+    assert!(
+        words
+            .stderr
+            .starts_with("warning: site.toml: others than its owner"),
+        "{}",
+        words.stderr
+    );
+    let done = type_in(folder, "run --site site.toml --json");
+    assert_eq!((done.code, done.stdout.as_str()), (2, ""));
+    let lines: Vec<Value> = done
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert_eq!(lines.len(), 2, "{}", done.stderr);
+    assert_eq!(lines[0]["level"], "WARN");
+    assert_eq!(lines[1]["level"], "ERROR");
+    let said = lines[1]["message"].as_str().unwrap();
+    assert!(
+        said.contains("this site does not accept the study"),
+        "{said}"
+    );
+    assert!(
+        lines[1]["timestamp"]
+            .as_str()
+            .is_some_and(|time| time.ends_with('Z'))
+    );
+}

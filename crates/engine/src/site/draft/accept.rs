@@ -1,8 +1,8 @@
 //! The `[accept]` table of a drafted `site.toml`: each rule that the study needs, what it means in plain
 //! words, and the rule itself behind a `#`.
 
-use hedgerow_data::{Attribute, Role};
 use hedgerow_data::document::quoted;
+use hedgerow_data::{Attribute, Role};
 use hedgerow_node::accept::{Needed, Value, needed};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::Model;
