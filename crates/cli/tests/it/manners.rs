@@ -92,10 +92,11 @@ fn who_wants_quiet_hears_results_and_errors_alone() {
     // A study that was drafted on the way is told to those who want to hear of it.
     let line = "anonymize t.csv --k 2 --quasi age,zip --sensitive disease";
     let drafted = |line: &str| {
-        let _ = std::fs::remove_dir_all(path.join("release"));
         let done = hedgerow(path, &line.split(' ').collect::<Vec<_>>());
         assert_eq!(done.code, 0, "{}", done.stderr);
-        std::fs::remove_dir_all(path.join("release")).unwrap();
+        for made in ["release", "release-study"] {
+            std::fs::remove_dir_all(path.join(made)).unwrap();
+        }
         done.stderr
     };
     let said = drafted(line);

@@ -720,7 +720,7 @@ fn days_and_missing_markers_are_joined_and_columns_that_lists_cannot_say_are_ref
     );
     for spelled in [
         "type = \"boolean\"",
-        "values = [\"a\", \"b\"]\nmissing = \"NA\"",
+        "values = [\"a\", \"NA\"]\nmissing = [\"NA\", \"?\"]",
     ] {
         let error = refused(spelled);
         assert!(
