@@ -380,7 +380,12 @@ fn a_study_is_shown_in_plain_words_first() {
     assert_eq!(told["requires"]["k"], 4);
     assert_eq!(told["demands"].as_array().map(Vec::len), Some(4));
     assert_eq!(told["published"].as_array().map(Vec::len), Some(2));
-    assert_eq!(told.get("of_sums"), None::<&Value>);
+    let besides = told["besides"].as_str().unwrap();
+    assert!(
+        besides.starts_with("two of the three sites that hold roles"),
+        "{besides}"
+    );
+    assert!(plain.contains(besides), "{plain}");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 mod horizontal;
 mod vertical;
 
-use hedgerow_smc::{Security, What};
+use hedgerow_protocols::horizontal::requirement::COALITIONS;
+use hedgerow_smc::{RoleChoice, Security, What};
 
 /// A disclosure in plain words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,17 +73,31 @@ pub fn explained(what: What) -> Option<&'static Explained> {
     all.find(|explained| explained.name == what.name())
 }
 
-/// What sites that know their own part of a sum can work out, whatever the sum is of.
-pub(crate) const fn of_sums(sites: usize, security: Security) -> Option<&'static str> {
+/// What a security level cannot hide besides, among so many sites: from common numbers and answers, to a
+/// site that knows its own part of them, or to sites that put together what they saw.
+pub(crate) fn besides(
+    sites: usize,
+    (security, roles): (Security, RoleChoice),
+    discloses: &[What],
+) -> Option<&'static str> {
+    let leaves_sites_out = discloses.contains(&COALITIONS);
     match (sites, security) {
         (0 | 1, _) => None,
         (2, _) => Some(
-            "with two sites, each takes its own records away from a common number and has the other's: no protocol can hide that",
+            "with two sites, each takes its own records away from a common number and has the other's, and a yes or no bounds the other's: no protocol can hide that",
         ),
         (_, Security::Published) => Some(
             "at the published level the two neighbours of a site on the ring can together work out that site's own numbers",
         ),
-        (_, Security::Hardened) => None,
+        (_, Security::Hardened) if leaves_sites_out && roles == RoleChoice::Spread => Some(
+            "two sites that both hold a role in a question can together learn the number behind its yes or no: of questions that leave one site out, the counts of at most one other site (with four sites, of both others)",
+        ),
+        (_, Security::Hardened) if leaves_sites_out => Some(
+            "two of the three sites that hold roles in a run, drawn for each run, can together learn the numbers behind each yes or no, and from questions that leave one site out how many records every site has in a part",
+        ),
+        (_, Security::Hardened) => Some(
+            "two of the three sites that hold roles in a run, drawn for each run, can together learn the numbers behind each yes or no, and no third site's own",
+        ),
     }
 }
 

@@ -10,7 +10,7 @@ use hedgerow_smc::{RoleChoice, Security, What};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::explained::{explained, of_sums};
+use super::explained::{besides, explained};
 use super::ready::Ready;
 use super::{Study, disclosures};
 use crate::error::Error;
@@ -29,8 +29,8 @@ pub struct Shown {
     pub published: Vec<String>,
     /// How groups are found, and how sites compute together, a name and a sentence each.
     pub ways: Vec<(&'static str, String)>,
-    /// What every site learns of common numbers, whichever they are.
-    pub of_sums: Option<&'static str>,
+    /// What the security level cannot hide besides.
+    pub besides: Option<&'static str>,
     /// What a run may show.
     pub discloses: Vec<What>,
     /// What a question about the sites' table may show, where the study allows questions.
@@ -69,7 +69,8 @@ impl Shown {
         let outcome = Outcome::of(study, &ready.run);
         let columns = columns(ready, outcome);
         let published = plain::published(study, outcome);
-        let (sites, of_sums) = (study.sites.len(), of_sums(study.sites.len(), security));
+        let sites = study.sites.len();
+        let besides = besides(sites, (security, ready.run.roles), &discloses);
         let mut ways = vec![
             (
                 study.algorithm.name(),
@@ -114,8 +115,8 @@ impl Shown {
             "requires": requirement,
             "discloses": discloses.iter().map(in_json).collect::<Vec<_>>(),
         });
-        if let Some(said) = of_sums {
-            json["of_sums"] = json!(said);
+        if let Some(said) = besides {
+            json["besides"] = json!(said);
         }
         if ready.run.roles == RoleChoice::Spread {
             json["roles"] = json!(RoleChoice::Spread.name());
@@ -146,7 +147,7 @@ impl Shown {
             demands,
             published,
             ways,
-            of_sums,
+            besides,
             discloses,
             questions,
             columns,

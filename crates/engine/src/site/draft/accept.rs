@@ -10,9 +10,10 @@ use hedgerow_smc::{Security, What};
 
 use super::comment;
 use crate::study::disclosures;
-use crate::study::explained::{explained, of_sums};
+use crate::study::explained::{besides, explained};
 use crate::study::ready::Ready;
 use crate::study::shown::plain::{self, Outcome};
+use crate::words::NO_RELEASE;
 
 /// The table, with what the study needs behind a `#`.
 pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> String {
@@ -22,7 +23,7 @@ pub(super) fn accept(agreement: &Agreement, place: usize, ready: &Ready) -> Stri
     let mut text = String::from("[accept]\n");
     for needed in needed(agreement, place, security, &disclosed) {
         let Needed { rule, value } = &needed;
-        text.push_str(&comment("", &reason(&needed, agreement, security)));
+        text.push_str(&comment("", &reason(&needed, agreement, ready)));
         match (*rule, value) {
             ("columns", Value::Words(_)) => {
                 let own = study.schema_at(place);
@@ -91,7 +92,8 @@ fn disclosure(what: What, security: Security) -> String {
 }
 
 /// Why a rule is needed, in plain words.
-fn reason(needed: &Needed, agreement: &Agreement, security: Security) -> String {
+fn reason(needed: &Needed, agreement: &Agreement, ready: &Ready) -> String {
+    let security = ready.run.security;
     let (study, requirement) = (&agreement.study, &agreement.requirement);
     let sensitive = plain::sensitive(&study.schema, requirement);
     let of = |is_meant: &dyn Fn(&Model) -> bool| {
@@ -136,12 +138,18 @@ fn reason(needed: &Needed, agreement: &Agreement, security: Security) -> String 
             String::from("This site's columns that the study uses, and what becomes of each.")
         }
         "disclosures" => {
-            let sums = of_sums(study.sites.len(), security);
-            let sums = sums.map(|said| format!(" Of all of it, {said}."));
-            format!(
-                "What a run may show to other sites beyond the release. Raw rows are never shown.{}",
-                sums.unwrap_or_default()
-            )
+            let mut said = String::from(
+                "What a run may show to other sites beyond the release. Raw rows never leave a site.",
+            );
+            let level = (security, ready.run.roles);
+            let besides = besides(study.sites.len(), level, &disclosures(ready));
+            for more in besides
+                .into_iter()
+                .chain(study.is_virtual().then_some(NO_RELEASE))
+            {
+                said.push_str(&format!(" Besides: {more}."));
+            }
+            said
         }
         rule => format!("The study needs {rule}."),
     }

@@ -114,7 +114,7 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "thresholds on parts without the records of a coalition",
         "Of each part of a cut and each group of sites that might collude: whether the requirement still holds without the records of these sites.",
-        "Whether the other sites have none, too few, or enough records there, and which sensitive values they still have: yes or no, never how many.",
+        "Whether the other sites have none, too few, or enough records there, and which sensitive values they still have, or have more often than the whole table: yes or no, never how many.",
     ),
     all(
         "parts that withstand any m sites, and their sensitive values that more than m sites have",

@@ -37,9 +37,13 @@ impl fmt::Display for Shown {
         }
         writeln!(
             f,
-            "\nwhat a run may show beyond what comes of it; no row of a site is ever shown"
+            "\nwhat a run may show beyond what comes of it; raw rows never leave a site"
         )?;
-        if let Some(said) = self.of_sums {
+        for said in self
+            .besides
+            .into_iter()
+            .chain(self.is_virtual.then_some(NO_RELEASE))
+        {
             writeln!(f, "  ({said})")?;
         }
         self.tell(f, &self.discloses)?;
