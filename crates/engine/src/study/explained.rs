@@ -96,7 +96,7 @@ pub(crate) fn besides(
             "two of the three sites that hold roles in a run, drawn for each run, can together learn the numbers behind each yes or no, and from questions that leave one site out how many records every site has in a part",
         ),
         (_, Security::Hardened) => Some(
-            "two of the three sites that hold roles in a run, drawn for each run, can together learn the numbers behind each yes or no, and no third site's own",
+            "two of the three sites that hold roles in a run, drawn for each run, can together learn the numbers behind each yes or no, and how far the sites' numbers differ where it is asked who has the greatest",
         ),
     }
 }

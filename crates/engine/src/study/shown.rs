@@ -4,6 +4,7 @@
 pub(crate) mod plain;
 mod told;
 
+use hedgerow_data as data;
 use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
 use hedgerow_protocols::{RunSettings, query};
 use hedgerow_smc::{RoleChoice, Security, What};
@@ -36,6 +37,8 @@ pub struct Shown {
     /// What a question about the sites' table may show, where the study allows questions.
     pub questions: Vec<What>,
     columns: Vec<Column>,
+    /// Which site holds which columns, where sites hold different ones.
+    holders: Vec<(String, Vec<String>)>,
     requires: String,
     security: Security,
     is_virtual: bool,
@@ -49,8 +52,6 @@ struct Column {
     role: &'static str,
     values: String,
     becomes: &'static str,
-    /// The sites that hold it, where they hold different columns.
-    held_by: Vec<String>,
 }
 
 impl Study {
@@ -96,15 +97,15 @@ impl Shown {
         let answers = study.query.as_ref().map(|query| query.answers.as_slice());
         let questions = of_questions(answers.unwrap_or_default());
         let listed = columns.iter().map(|column| {
-            let mut listed = json!({
-                "name": column.name, "role": column.role, "values": column.values,
-                "becomes": column.becomes,
-            });
-            if !column.held_by.is_empty() {
-                listed["held_by"] = json!(column.held_by);
-            }
-            listed
+            let Column {
+                name,
+                role,
+                values,
+                becomes,
+            } = column;
+            json!({ "name": name, "role": role, "values": values, "becomes": becomes })
         });
+        let holders = holders(study);
         let mut json = json!({
             "partition": study.partition.name(),
             "algorithm": study.algorithm.name(),
@@ -115,6 +116,11 @@ impl Shown {
             "requires": requirement,
             "discloses": discloses.iter().map(in_json).collect::<Vec<_>>(),
         });
+        if !holders.is_empty() {
+            let held = holders.iter();
+            let held = held.map(|(site, columns)| json!({ "site": site, "columns": columns }));
+            json["holders"] = held.collect();
+        }
         if let Some(said) = besides {
             json["besides"] = json!(said);
         }
@@ -151,6 +157,7 @@ impl Shown {
             discloses,
             questions,
             columns,
+            holders,
             requires: requires.join(", "),
             security,
             is_virtual: study.is_virtual(),
@@ -169,29 +176,32 @@ fn of_questions(answers: &[AnswerKind]) -> Vec<What> {
 }
 
 fn columns(ready: &Ready, outcome: Outcome) -> Vec<Column> {
-    let study = &ready.study;
-    let holders = |name: &str| -> Vec<String> {
-        let Some(split) = &study.split else {
-            return Vec::new();
-        };
-        let sites = study.sites.iter().enumerate();
-        let holds = |place: usize| split.names(&study.schema, place).contains(&name);
-        let sites = sites.filter(|(place, _)| holds(*place));
-        sites.map(|(_, site)| site.name.clone()).collect()
-    };
-    let columns = study.schema.attributes().iter().map(|column| Column {
+    let columns = ready.study.schema.attributes().iter();
+    let columns = columns.map(|column| Column {
+        name: column.name.clone(),
         role: column.role.name(),
         values: column.domain.describe(),
         becomes: plain::role(column.role, outcome),
-        held_by: holders(&column.name),
-        name: column.name.clone(),
     });
     columns.collect()
 }
 
+/// Which site holds which columns, in the study's order.
+fn holders(study: &data::Study) -> Vec<(String, Vec<String>)> {
+    let Some(split) = &study.split else {
+        return Vec::new();
+    };
+    let sites = study.sites.iter().enumerate();
+    let held = sites.map(|(place, site)| {
+        let names = split.names(&study.schema, place).into_iter();
+        (site.name.clone(), names.map(str::to_owned).collect())
+    });
+    held.collect()
+}
+
 impl Outcome {
     /// What comes of a run of a study with these settings.
-    pub(crate) fn of(study: &hedgerow_data::Study, run: &RunSettings) -> Self {
+    pub(crate) fn of(study: &data::Study, run: &RunSettings) -> Self {
         let is_restored = study.algorithm == Algorithm::D2pt && run.d2pt.restore;
         match (study.is_virtual(), study.is_fragmented()) {
             (true, _) => Self::Virtual,

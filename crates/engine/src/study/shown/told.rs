@@ -20,8 +20,9 @@ impl fmt::Display for Shown {
             ]
         });
         f.write_str(&aligned(&rows.collect::<Vec<_>>()))?;
-        for line in self.holders() {
-            writeln!(f, "  {line}")?;
+        for (site, columns) in &self.holders {
+            let columns = columns.join(", ");
+            writeln!(f, "  {}", one_line(&format!("`{site}` holds {columns}")))?;
         }
         writeln!(f, "\nwhat is demanded")?;
         for demand in &self.demands {
@@ -79,24 +80,5 @@ impl Shown {
             }
         }
         Ok(())
-    }
-
-    /// Which site holds which columns, a line for each.
-    fn holders(&self) -> Vec<String> {
-        let mut sites: Vec<&String> = Vec::new();
-        for site in self.columns.iter().flat_map(|column| &column.held_by) {
-            if !sites.contains(&site) {
-                sites.push(site);
-            }
-        }
-        let line = |site: &String| {
-            let held = self
-                .columns
-                .iter()
-                .filter(|column| column.held_by.contains(site));
-            let names: Vec<&str> = held.map(|column| column.name.as_str()).collect();
-            one_line(&format!("`{site}` holds {}", names.join(", "))).into_owned()
-        };
-        sites.into_iter().map(line).collect()
     }
 }
