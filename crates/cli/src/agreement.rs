@@ -4,16 +4,16 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use hedgerow::data::files::{FileError, OutputFile};
-use hedgerow::data::study;
 use hedgerow::node::agreement::{Agreement, Standing};
 use hedgerow::node::identity::Secret;
-use hedgerow::smc::RoleChoice;
-use hedgerow::words::{NO_RELEASE, aligned};
-use hedgerow::{Draft, Study, StudyRefused};
+use hedgerow::words::aligned;
+use hedgerow::{Draft, Site, Study, StudyRefused};
 use serde_json::{Value, json};
 
-use crate::error::CliError;
-use crate::output::Answer;
+use crate::error::{CliError, Usage};
+use crate::output::{Answer, remark};
+use crate::progress::Terminal;
+use crate::site;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -29,14 +29,18 @@ pub(crate) struct NewArguments {
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The signature goes into a file beside the study, STUDY.sig. Sites send each other theirs in any\nway and put them together with cat.\nExample: hedgerow study sign --key north.key study.toml"
+    after_help = "The signature goes into a file beside the study, STUDY.sig. Sites send each other theirs in any\nway and put them together with cat.\nExit codes: 0 signed, 1 the site does not accept the study and it is not signed, 2 bad input.\nExamples:\n  hedgerow study sign --site site.toml\n  hedgerow study sign --key north.key study.toml"
 )]
 pub(crate) struct SignArguments {
-    /// This site's secret key.
+    /// This site's secret key; the one that --site names, if not given.
+    #[arg(long, value_name = "FILE", required_unless_present = "site")]
+    key: Option<PathBuf>,
+    /// This site's file: a study that it does not accept is not signed.
     #[arg(long, value_name = "FILE")]
-    key: PathBuf,
-    /// The study.
-    study: PathBuf,
+    site: Option<PathBuf>,
+    /// The study; the one that --site names, if not given.
+    #[arg(required_unless_present = "site")]
+    study: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -73,20 +77,50 @@ pub(crate) fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
 }
 
 pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
-    let study = Study::open(&arguments.study)?;
+    let open = |path| Site::open(path).map(|site| site.observer(Terminal::default()));
+    let site = arguments.site.as_ref().map(open).transpose()?;
+    let file = site.as_ref().map(Site::file);
+    let path = arguments.study.as_ref();
+    let path = path
+        .or(file.map(|file| &file.study))
+        .ok_or(Usage::NoStudyToSign)?;
+    let key = arguments.key.as_ref();
+    let key = key
+        .or(file.map(|file| &file.key))
+        .ok_or(Usage::NoKeyToSign)?;
+    let study = Study::open(path)?;
     let agreement = study.agreement()?;
     // A study that cannot be run is not signed.
     study.see_runnable()?;
-    let secret = Secret::open(&arguments.key)?;
+    let secret = Secret::open(key)?;
+    if let (Some(site), Some(file)) = (&site, file) {
+        if secret.public() != Secret::open(&file.key)?.public() {
+            let (key, site) = (key.clone(), file.key.clone());
+            return Err(Usage::TwoKeys { key, site }.into());
+        }
+        let found = site::checked(site, Some(path))?;
+        if !found.accepted {
+            let text = format!("not signed\n{found}");
+            let value = json!({ "signed": false, "check": found });
+            return Ok(Answer::new(text, &value, false));
+        }
+    } else {
+        remark(
+            "note: nobody has looked whether this site accepts the study, and a run would be refused if not\nhint: --site site.toml looks before it signs; hedgerow site check only looks",
+        );
+    }
     let place = agreement.sign(&secret)?;
-    let site = &agreement.study.sites[place].name;
+    let name = &agreement.study.sites[place].name;
     let standings = agreement.standings()?;
     let text = format!(
-        "signed for `{site}`: {}\n{}",
+        "signed for `{name}`: {}\n{}",
         agreement.hash,
         table(&agreement, &standings)
     );
-    Ok(Answer::new(text, &value(&agreement, &standings), true))
+    let mut value = value(&agreement, &standings);
+    value["signed"] = json!(true);
+    value["tested"] = json!(site.is_some());
+    Ok(Answer::new(text, &value, true))
 }
 
 pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
@@ -94,75 +128,23 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<Answer, CliError> {
     let agreement = opened.agreement()?;
     let standings = agreement.standings()?;
     let is_signed = standings.iter().all(|one| *one == Standing::Signed);
+    let shown = opened.shown()?;
     let mut text = format!(
         "study `{}`\nhash {}\n{}",
         agreement.study.name,
         agreement.hash,
         table(&agreement, &standings)
     );
-    text.push_str(&holders(&agreement.study));
-    let mut shown = value(&agreement, &standings);
+    let mut value = value(&agreement, &standings);
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, json!(shown)) {
+        value.extend(more);
+    }
     if let Some(parent) = agreement.parent() {
         text.push_str(&format!("a new version of {parent}\n"));
-        shown["parent"] = json!(parent.to_string());
+        value["parent"] = json!(parent.to_string());
     }
-    if opened.settings().roles == RoleChoice::Spread {
-        text.push_str("roles in questions that leave sites out are spread over sites\n");
-        shown["roles"] = json!(RoleChoice::Spread.name());
-    }
-    if let Some(audit) = &agreement.study.audit {
-        let auditor = match &audit.auditor {
-            Some(key) => format!("; the auditor is {key}"),
-            None => String::new(),
-        };
-        text.push_str(&format!(
-            "journals are kept for {} days after a run, for audits{auditor}\n",
-            audit.days
-        ));
-        shown["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });
-    }
-    if agreement.study.is_virtual() {
-        text.push_str("nothing is published: each site keeps its own rows of a virtual database\n");
-        shown["release"] = json!(agreement.study.release.name());
-    }
-    if let Some(query) = &agreement.study.query {
-        let answers: Vec<&str> = query.answers.iter().map(|kind| kind.name()).collect();
-        text.push_str(&format!(
-            "sites may ask each other for {}, as each accepts\n",
-            answers.join(" and ")
-        ));
-        shown["query"] = json!({ "answers": answers });
-    }
-    opened.see_runnable()?;
-    let disclosed = opened.discloses()?;
-    let rows: Vec<Vec<String>> = disclosed
-        .iter()
-        .map(|what| vec![format!("  {}", what.name()), what.allowed_by().to_owned()])
-        .collect();
-    text.push_str("each site may learn\n");
-    if agreement.study.is_virtual() {
-        text.push_str(&format!("  ({NO_RELEASE})\n"));
-    }
-    text.push_str(&aligned(&rows));
-    shown["requires"] = json!(agreement.requirement);
-    shown["discloses"] = disclosed
-        .iter()
-        .map(|what| json!({ "what": what.name(), "allowed_by": what.allowed_by() }))
-        .collect();
-    Ok(Answer::new(text, &shown, is_signed))
-}
-
-/// Which site holds which columns of the same people, a line for each.
-fn holders(study: &hedgerow::data::Study) -> String {
-    let Some(split) = &study.split else {
-        return String::new();
-    };
-    let sites = study.sites.iter().enumerate();
-    let line = |(place, site): (usize, &study::Site)| {
-        let columns = split.names(&study.schema, place).join(", ");
-        format!("`{}` holds {columns}\n", site.name)
-    };
-    sites.map(line).collect()
+    text.push_str(&shown.to_string());
+    Ok(Answer::new(text, &value, is_signed))
 }
 
 fn table(agreement: &Agreement, standings: &[Standing]) -> String {

@@ -7,7 +7,7 @@ use hedgerow::{DraftOptions, Drafted, Study, Table};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::output::{Answer, talk};
+use crate::output::{Answer, remark};
 use crate::progress::Terminal;
 
 /// What a person may say of the columns of a table that a study is drafted of.
@@ -164,7 +164,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Answer, CliError> {
 pub(crate) fn shown(table: &Table, options: &DraftOptions, out: &Path) -> Result<Study, CliError> {
     let (drafted, study) = of_table(table, options, out)?;
     let path = out.join("study.toml");
-    talk(&format!(
+    remark(&format!(
         "no study was given, so {} was drafted:\n{drafted}hint: change it and use it again with --study {0}",
         path.display()
     ));

@@ -50,6 +50,12 @@ pub(crate) enum CliError {
 pub(crate) enum Usage {
     #[error("--site is missing")]
     NoSite,
+    #[error("nothing says which study is signed\nhint: name it, or give --site")]
+    NoStudyToSign,
+    #[error("nothing says with which key\nhint: give --key, or --site with this site's file")]
+    NoKeyToSign,
+    #[error("{} is another key than {}, which the site's file names\nhint: leave --key out", key.display(), site.display())]
+    TwoKeys { key: PathBuf, site: PathBuf },
     #[error(
         "nothing says what the columns mean\nhint: give --study, or --quasi with the columns that others may know of a person; hedgerow study draft proposes a study"
     )]

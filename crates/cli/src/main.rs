@@ -25,6 +25,7 @@ mod report;
 mod run;
 mod runtime;
 mod simulate;
+mod site;
 mod sql;
 mod status;
 mod stop;
@@ -86,6 +87,9 @@ enum Command {
     Study(study::Command),
     /// Make a site's key.
     Keygen(keygen::Arguments),
+    /// Set up a site: draft its file, and test what it accepts before anybody signs.
+    #[command(subcommand)]
+    Site(site::Command),
     /// Start a run of a study, or go on with one.
     Run(run::Arguments),
     /// Wait for runs of the study and take part in them, until stopped.
@@ -167,7 +171,8 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Experiment(arguments) => experiment::run(arguments),
         Command::Study(command) => study::run(command),
         Command::Keygen(arguments) => keygen::run(arguments),
-        Command::Run(arguments) => run::run(arguments),
+        Command::Site(command) => site::run(command),
+        Command::Run(words) => run::run(words, arguments.json),
         Command::Node(words) => node::run(words, arguments.json),
         Command::Status(arguments) => status::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),

@@ -1,5 +1,5 @@
-//! The log of a node on stderr: a line for each event with its time, its level and the run under way, as text
-//! or as JSON. It says what notices say, which never have a value of a record, nor a secret.
+//! The log of a node, and of a run that a program starts, on stderr: a line for each event with its time, its
+//! level and the run under way, as text or as JSON. It says what notices say, which never have a value of a record, nor a secret.
 
 use std::fmt;
 use std::io::stderr;

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::decide;
 use crate::error::{CliError, Usage};
+use crate::node_log::{Form, NodeLog};
 use crate::output::Answer;
 use crate::progress::Terminal;
 use crate::runtime::block_on;
@@ -17,7 +18,7 @@ use crate::runtime::block_on;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Killed or cut off at any moment, the same command goes on where the run stands.\nExit codes: 0 the release lies in the data folder, 1 it does not hold, 2 there is none.\nExamples:\n  hedgerow run --site north.toml\n  hedgerow run approve 2 --site north.toml"
+    after_help = "Killed or cut off at any moment, the same command goes on where the run stands.\nWith --json what is said on stderr is JSON too, an object a line, as a node's log has it.\nExit codes: 0 the release lies in the data folder, 1 it does not hold, 2 there is none.\nExamples:\n  hedgerow run --site north.toml\n  hedgerow run approve 2 --site north.toml"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -47,15 +48,20 @@ enum Command {
     Rejoin(decide::RejoinArguments),
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
+pub(crate) fn run(arguments: &Arguments, is_json: bool) -> Result<Answer, CliError> {
     match &arguments.command {
         Some(Command::Approve(arguments)) => return decide::approve(arguments),
         Some(Command::Refuse(arguments)) => return decide::refuse(arguments),
         Some(Command::Rejoin(arguments)) => return decide::rejoin(arguments),
         None => {}
     }
+    let log = is_json.then(|| NodeLog::begin(Form::Json));
     let site = Site::open(arguments.site.as_ref().ok_or(Usage::NoSite)?)?;
-    let (site, number) = (site.observer(Terminal::default()), arguments.number);
+    let number = arguments.number;
+    let site = match log {
+        Some(log) => site.observer(log),
+        None => site.observer(Terminal::default()),
+    };
     if arguments.abandon {
         let told = || {
             Err(CliError::Stopped(

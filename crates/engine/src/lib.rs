@@ -82,12 +82,13 @@ pub use simulate::split::Deal;
 pub use simulate::{Outcome, Simulation, Sites, anonymize, simulate};
 pub use site::refused::SiteRefused;
 pub use site::{
-    Audit, CarriedOut, JointTable, LearnedInAll, Rejoined, RunSummary, Site, SiteLedger, Standing,
-    State, Status,
+    Audit, CarriedOut, Change, DraftedSite, JointTable, LearnedInAll, Rejoined, RunSummary, Site,
+    SiteCheck, SiteDraft, SiteFault, SiteLedger, SiteLine, Standing, State, Status,
 };
 pub use study::draft::refused::DraftRefused;
+pub use study::explained::{Explained, Learners, explained};
 pub use study::refused::{StudyRefused, TableRefused};
-pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Study};
+pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Shown, Study};
 pub use summary::{Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;

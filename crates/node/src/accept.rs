@@ -4,15 +4,19 @@
 //! refusal names its rule, what the study says and what to write to accept it, and all refusals are
 //! reported at once.
 
+mod needed;
+
 use std::fmt;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
+use hedgerow_data::study::{Algorithm, AnswerKind};
 use hedgerow_privacy::{Model, Ratio, Requirement};
 use hedgerow_smc::{Security, What};
 
 use crate::agreement::Agreement;
 use crate::strength::{self, Strengths};
+
+pub use needed::{Needed, Value, needed};
 
 /// What happens to a run beyond the allowed number, or with changed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -104,6 +108,8 @@ pub struct Refusal {
     pub rule: &'static str,
     /// What the rule says, what the study says, and what to write to accept the study.
     pub why: String,
+    /// What the rule lacks to accept the study; nothing where no value of the rule accepts it.
+    pub lacks: Option<Value>,
 }
 
 impl fmt::Display for Refusal {
@@ -154,7 +160,12 @@ impl Accept {
     ) -> Vec<Refusal> {
         let study = &agreement.study;
         let mut refusals = Vec::new();
-        let mut refuse = |rule, why| refusals.push(Refusal { rule, why });
+        let needed = needed(agreement, site, security, disclosures);
+        let mut refuse = |rule, why| {
+            let needed = needed.iter().find(|needed| needed.rule == rule);
+            let lacks = needed.map(|needed| self.lacks(needed));
+            refusals.push(Refusal { rule, why, lacks });
+        };
 
         let k = agreement.requirement.k();
         match self.minimum_k {
@@ -167,9 +178,8 @@ impl Accept {
             }
             Some(_) => {}
         }
-        // Two sites have no coalitions; and a site that holds the same people as all others hides nobody.
         let m = agreement.requirement.m.unwrap_or(0);
-        let has_coalitions = study.partition == Partition::Horizontal && study.sites.len() > 2;
+        let has_coalitions = needed::has_coalitions(agreement);
         if has_coalitions && m < self.minimum_m() {
             let why = format!("is {}; the study has only m = {m}", self.minimum_m());
             refuse("minimum_m", why);
@@ -202,10 +212,15 @@ impl Accept {
                         ),
                     );
                 }
-                let weak = strength::refusals(&self.strengths, demanded, &agreement.requirement);
-                weak.into_iter().for_each(|(rule, why)| refuse(rule, why));
             }
         }
+        // Where no models are demanded yet, those that the study requires will be.
+        let demanded = self.models.clone().unwrap_or_else(|| {
+            let required = required.iter();
+            required.map(|model| (*model).to_owned()).collect()
+        });
+        let weak = strength::refusals(&self.strengths, &demanded, &agreement.requirement);
+        weak.into_iter().for_each(|(rule, why)| refuse(rule, why));
         let mut allow = |rule, allowed: &Option<Vec<String>>, used: &[&str]| {
             let why = match allowed {
                 None => format!("is not set; the study uses {}", list(used)),

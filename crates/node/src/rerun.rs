@@ -66,6 +66,7 @@ impl Accept {
             (Some((rule, why, hint)), Rerun::SameRows) => Verdict::Refused(Refusal {
                 rule,
                 why: format!("{why}\nhint: {hint}"),
+                lacks: None,
             }),
         }
     }

@@ -103,14 +103,7 @@ pub(crate) fn refusals(
 ) -> Vec<(&'static str, String)> {
     let mut refusals = Vec::new();
     for (model, rule, way) in BOUNDS {
-        let models = requirement.models.iter();
-        let stated = models.filter_map(|model| strength(model, strengths.kind));
-        let stated = stated.filter(|(key, _)| *key == model);
-        let stated = stated.map(|(_, strength)| strength);
-        let strongest = match way {
-            Way::AtLeast => stated.max(),
-            Way::AtMost => stated.min(),
-        };
+        let strongest = strongest(requirement, model, way, strengths.kind);
         if !demanded.iter().any(|name| name == model) {
             continue;
         }
@@ -138,6 +131,39 @@ pub(crate) fn refusals(
         }
     }
     refusals
+}
+
+/// The bounds that a requirement satisfies just so, each rule with its value as TOML writes it.
+pub(crate) fn needed(requirement: &Requirement) -> Vec<(&'static str, String)> {
+    let is_of = |kind: Kind, model: &Model| strength(model, kind).is_some_and(is_l);
+    let states = |kind: &Kind| requirement.models.iter().any(|model| is_of(*kind, model));
+    let kinds = KINDS.iter().rev().map(|(_, kind)| *kind);
+    let kind = kinds.into_iter().find(states).unwrap_or_default();
+    let bounds = BOUNDS.iter().filter_map(|(model, rule, way)| {
+        let has = strongest(requirement, model, *way, kind)?.to_f64();
+        let value = match (*model, kind) {
+            ("l", Kind::Entropy | Kind::Frequency) => {
+                format!("{{ at_least = {has}, kind = \"{}\" }}", kind.name())
+            }
+            _ => has.to_string(),
+        };
+        Some((*rule, value))
+    });
+    bounds.collect()
+}
+
+/// The strongest statement of a model by its key; of l, where it speaks of this kind.
+fn strongest(requirement: &Requirement, model: &str, way: Way, kind: Kind) -> Option<Ratio> {
+    let stated = requirement
+        .models
+        .iter()
+        .filter_map(|stated| strength(stated, kind))
+        .filter(|(key, _)| *key == model)
+        .map(|(_, strength)| strength);
+    match way {
+        Way::AtLeast => stated.max(),
+        Way::AtMost => stated.min(),
+    }
 }
 
 fn is_l((model, _): (&'static str, Ratio)) -> bool {

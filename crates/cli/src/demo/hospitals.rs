@@ -4,11 +4,11 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use hedgerow::Study;
 use hedgerow::data::Role;
 use hedgerow::data::files::{FileError, OutputFile};
 use hedgerow::data::synthetic::{Kind, Plan, TableFormat, generate};
 use hedgerow::node::identity::Secret;
+use hedgerow::{SiteDraft, Study};
 
 use crate::error::{CliError, DemoError};
 
@@ -155,7 +155,13 @@ impl Town {
             agreement.sign(secret)?;
         }
         for (place, hospital) in hospitals.iter_mut().enumerate() {
-            hospital.accept = accept(&study, place)?;
+            // Its officer has read every line and agreed.
+            let options = SiteDraft {
+                site: Some(hospital.name.clone()),
+                ..SiteDraft::default()
+            };
+            let drafted = study.draft_site(hospital.site_file(), &options)?;
+            hospital.accept = drafted.accepted();
             if is_vertical {
                 hospital.alone = write_alone(&study, place, (&text, &hospital.folder))?;
             }
@@ -209,34 +215,6 @@ fn write_alone(
 fn with_end(text: &str, from: &str, end: &str) -> String {
     let kept = text.split_once(from).map_or(text, |(kept, _)| kept);
     format!("{kept}{end}")
-}
-
-/// Rules that let this study in at a site, and no lesser one.
-fn accept(study: &Study, place: usize) -> Result<String, CliError> {
-    let own = study.declared().schema_at(place);
-    let attributes = own.attributes().iter();
-    let columns: Vec<&str> = attributes
-        .map(|attribute| attribute.name.as_str())
-        .collect();
-    let disclosures = study.discloses()?;
-    let disclosures: Vec<&str> = disclosures.iter().map(|what| what.name()).collect();
-    let models = match study.is_vertical() {
-        true => "models = [\"k\", \"l\", \"t\"]\nminimum_l = 3\nmaximum_t = 0.5\n",
-        false => "models = [\"k\", \"l\"]\nminimum_l = 3\nminimum_m = 0\n",
-    };
-    let sites = study.declared().sites.iter();
-    let names: Vec<&str> = sites.map(|site| site.name.as_str()).collect();
-    let questions = match study.is_vertical() {
-        true => String::new(),
-        false => format!(
-            "\n[accept.query]\nfrom = {names:?}\nanswers = [\"totals\"]\ncolumns = {columns:?}\n"
-        ),
-    };
-    Ok(format!(
-        "[accept]\nminimum_k = {}\n{models}algorithms = [{:?}]\nsecurity = [\"hardened\"]\ncolumns = {columns:?}\ndisclosures = {disclosures:?}\n{questions}",
-        study.requirement()?.k(),
-        study.algorithm()
-    ))
 }
 
 /// Addresses on loopback that nobody uses at this moment.

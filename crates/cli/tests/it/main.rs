@@ -21,6 +21,7 @@ mod node;
 mod phantoms;
 mod report;
 mod shared;
+mod site_file;
 mod sites;
 mod stopped;
 mod study;

@@ -89,6 +89,19 @@ fn who_wants_quiet_hears_results_and_errors_alone() {
         "{}",
         done.stderr
     );
+    // A study that was drafted on the way is told to those who want to hear of it.
+    let line = "anonymize t.csv --k 2 --quasi age,zip --sensitive disease";
+    let drafted = |line: &str| {
+        let done = hedgerow(path, &line.split(' ').collect::<Vec<_>>());
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        for made in ["release", "release-study"] {
+            std::fs::remove_dir_all(path.join(made)).unwrap();
+        }
+        done.stderr
+    };
+    let said = drafted(line);
+    assert!(said.contains("no study was given"), "{said}");
+    assert_eq!(drafted(&format!("{line} --quiet")), "");
 }
 
 #[test]

@@ -81,6 +81,12 @@ fn names_and_values_do_nothing_to_a_terminal() {
         ("study check study.toml", 0),
         ("study check study.toml t.csv", 0),
         ("study show study.toml", 1),
+        (
+            "site new --study study.toml --key north.key --rows t.csv --force",
+            0,
+        ),
+        ("site check site.toml", 1),
+        ("study sign --site site.toml", 1),
         ("study sign --key north.key study.toml", 0),
         ("study show study.toml", 1),
         ("study check study.toml wrong.csv", 2),

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use hedgerow_node::End;
 use hedgerow_node::journal::Journal;
-use hedgerow_node::memory::{Earlier, Mark, Print};
+use hedgerow_node::memory::{Earlier, Print};
 use hedgerow_node::rerun::Verdict;
 
 use super::part::Part;
+use super::past::Leave;
 use super::refused::SiteRefused;
 use super::standing::Board;
 use crate::error::Error;
@@ -28,27 +29,15 @@ impl Part {
         board: &Board,
     ) -> Result<Journal, Error> {
         let journal = |held: Option<Journal>| held.map_or_else(|| self.journal(), Ok);
-        // A run that has begun passed this gate then.
-        if self.runs()?.iter().any(|entry| entry.number == number) {
-            return journal(held);
-        }
+        let verdict = match self.past().leave(number, print)? {
+            // A run that has begun passed this gate then.
+            Leave::Begun => return journal(held),
+            Leave::TurnedDown => return Err(self.turn_down(number, journal(held)?).await),
+            Leave::By(verdict) => verdict,
+        };
         let mark = self.mark(number);
-        if self.memory.has_begun(&mark)? {
-            return Err(Error::Site(SiteRefused::JournalLost {
-                data: self.site.data.clone(),
-                run: number,
-            }));
-        }
-        let earlier = self.earlier(&mark, print)?;
-        let verdict = self.site.accept.rerun(number, print, &earlier);
-        let word = self.memory.decision(&mark)?;
-        if word.is_some_and(|word| !word.is_approved) {
-            return Err(self.turn_down(number, journal(held)?).await);
-        }
-        let is_approved = word.is_some_and(|word| word.allows(print, &earlier));
         match verdict {
             Verdict::Goes => journal(held),
-            Verdict::Asks(_) if is_approved => journal(held),
             Verdict::Refused(refusal) => Err(SiteRefused::Rerun(refusal).into()),
             Verdict::Asks(why) => {
                 let journal = journal(held)?;
@@ -70,34 +59,6 @@ impl Part {
         }
     }
 
-    /// The runs that these rows, or others of their source, were in: what the memory knows, and what the
-    /// journal has of this study that the memory does not know, as runs of unknown rows. (A memory that
-    /// was left behind with an old key would otherwise let anything through.)
-    fn earlier(&self, mark: &Mark, print: &Print) -> Result<Vec<Earlier>, Error> {
-        let mut earlier = self.memory.earlier(mark, print)?;
-        for entry in self.runs()? {
-            let own = Mark {
-                study: entry.study,
-                number: entry.number,
-                ..mark.clone()
-            };
-            let is_known = own == *mark || self.memory.has_begun(&own)?;
-            let learned = Journal::learned(&self.site.data, entry.study, entry.number)?;
-            let is_released = entry.is_over && !entry.is_given_up;
-            if !is_known && (is_released || !learned.is_empty()) {
-                earlier.push(Earlier {
-                    study: self.agreement.study.name.clone(),
-                    number: entry.number,
-                    begun: entry.started,
-                    how: Some(format!("not in {}", self.site.memory.display())),
-                    records: 0,
-                    is_same_rows: false,
-                });
-            }
-        }
-        Ok(earlier)
-    }
-
     /// Whether rows may be sent, by what other runs did until now.
     pub(super) fn may_send(
         &self,
@@ -108,7 +69,7 @@ impl Part {
         let word = self.memory.decision(&self.mark(number))?;
         // Runs that only the journal knows were looked at before; nothing is added to them meanwhile.
         let known = self.memory.earlier(&self.mark(number), &print)?.len();
-        let all = self.earlier(&self.mark(number), &print)?;
+        let all = self.past().earlier(&self.mark(number), &print)?;
         let unknown: Vec<Earlier> = all.into_iter().skip(known).collect();
         Ok(move |earlier: &[Earlier]| {
             let earlier = [earlier, &unknown].concat();

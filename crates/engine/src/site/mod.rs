@@ -1,7 +1,10 @@
 //! A site of a study: its own file, its part in runs, and what is known of these runs.
 
+mod acceptance;
 mod audit;
+mod check;
 mod decide;
+mod draft;
 mod due;
 mod folder;
 mod gate;
@@ -9,6 +12,7 @@ mod ledger;
 mod local;
 mod metrics;
 mod part;
+mod past;
 mod play;
 mod post;
 mod questions;
@@ -22,7 +26,9 @@ mod watch;
 mod ways;
 
 pub use audit::Audit;
+pub use check::{Change, SiteCheck, SiteFault, SiteLine};
 pub use decide::CarriedOut;
+pub use draft::{DraftedSite, SiteDraft};
 pub use ledger::{LearnedInAll, SiteLedger};
 pub use questions::JointTable;
 pub use rejoin::Rejoined;

@@ -23,9 +23,11 @@ use hedgerow_privacy::Ratio;
 use hedgerow_smc::Seed;
 use tokio::net::TcpListener;
 
+use super::acceptance::Admission;
 use super::due::require_due;
 use super::folder::{clear, settle, table_folder};
 use super::local::keep_local;
+use super::past::Past;
 use super::play::{Play, Played};
 use super::refused::SiteRefused;
 use super::standing::Board;
@@ -35,9 +37,7 @@ use crate::release::achieved::OfSites;
 use crate::release::close::close;
 use crate::release::refused::FolderRefused;
 use crate::release::statement::Account;
-use crate::study::disclosures;
 use crate::study::ready::{Contribution, Ready};
-use crate::study::refused::StudyRefused;
 use crate::summary::Summary;
 
 /// A study that this site may run, with everything that a run of it needs.
@@ -60,43 +60,18 @@ impl Part {
         let site = SiteFile::open(path)?;
         warn(&site, observer);
         let agreement = Arc::new(Agreement::open(&site.study)?);
-        let keys = agreement.keys()?;
-        let names: Vec<&str> = agreement
-            .study
-            .sites
-            .iter()
-            .map(|site| site.name.as_str())
-            .collect();
-        let unknown = |name: &str| {
-            Error::StudyRefused(StudyRefused::UnknownSite {
-                file: path.to_owned(),
-                site: name.to_owned(),
-                hint: format!("it has {}", hedgerow_data::quoted_list(&names)),
-            })
+        let admission = Admission {
+            path,
+            site: &site,
+            agreement: &agreement,
         };
-        let place = names.iter().position(|name| *name == site.name);
-        let place = place.ok_or_else(|| unknown(&site.name))?;
-        if let Some((peer, _)) = site
-            .peers
-            .iter()
-            .find(|(peer, _)| !names.contains(&peer.as_str()))
-        {
-            return Err(unknown(peer));
-        }
-        let secret = Secret::open(&site.key)?;
-        if secret.public() != keys[place] {
-            return Err(Error::Site(SiteRefused::OtherKey {
-                file: site.key.clone(),
-                site: site.name.clone(),
-                expected: keys[place].to_string(),
-                found: secret.public().to_string(),
-            }));
-        }
+        let place = admission.place()?;
+        admission.see_peers()?;
+        let keys = agreement.keys()?;
+        let secret = admission.secret(&keys[place])?;
         agreement.require_signed()?;
         let ready = Ready::of(&agreement)?;
-        let refusals =
-            site.accept
-                .refusals(&agreement, place, ready.run.security, &disclosures(&ready));
+        let refusals = admission.refusals(place, &ready);
         if !refusals.is_empty() {
             return Err(Error::Site(SiteRefused::NotAccepted {
                 file: path.to_owned(),
@@ -162,18 +137,23 @@ impl Part {
         self.site.data.join(format!(".release-{number}.tmp"))
     }
 
+    /// What this site's rows were in before.
+    pub(super) fn past(&self) -> Past<'_> {
+        Past {
+            site: &self.site,
+            agreement: &self.agreement,
+            memory: &self.memory,
+        }
+    }
+
     /// The runs of this study, in all its versions, in the journal.
     pub(crate) fn runs(&self) -> Result<Vec<Entry>, Error> {
-        let versions = self.versions()?;
-        let mut entries = Journal::look(&self.site.data)?;
-        entries.retain(|entry| versions.contains(&entry.study));
-        Ok(entries)
+        self.past().runs()
     }
 
     /// This study and those that it is a new version of, as far as this site knows them.
     pub(crate) fn versions(&self) -> Result<Vec<StudyHash>, Error> {
-        let (study, parent) = (self.agreement.hash, self.agreement.parent());
-        Ok(Journal::versions(&self.site.data, study, parent)?)
+        self.past().versions()
     }
 
     /// Opens the journal, for this process alone.
@@ -187,11 +167,7 @@ impl Part {
 
     /// A run of this study in the memory.
     pub(crate) fn mark(&self, number: u32) -> Mark {
-        Mark {
-            site: self.site.name.clone(),
-            study: self.agreement.hash,
-            number,
-        }
+        self.past().mark(number)
     }
 
     /// Takes this site's part in a run, begun or found again, and shows its state on a board.

@@ -32,6 +32,40 @@ pub enum SiteRefused {
         /// Every rule that the study breaks.
         reasons: Vec<String>,
     },
+    /// Nobody says for which site a file is drafted.
+    #[error("{}: nothing says which site this is\nhint: --site names it: the study has {}", study.display(), hedgerow_data::quoted_list(names))]
+    WhichSite {
+        /// The study.
+        study: PathBuf,
+        /// The names of its sites.
+        names: Vec<String>,
+    },
+    /// The key is of no site of the study.
+    #[error("{}: is the key of no site of {}\nhint: this key is {found}; it belongs below this site's [[site]] before anybody signs", key.display(), study.display())]
+    NobodysKey {
+        /// The file of the key.
+        key: PathBuf,
+        /// The study.
+        study: PathBuf,
+        /// The public half.
+        found: String,
+    },
+    /// A site's file that is there is kept.
+    #[error("{}: is there already and is kept\nhint: name another file with --out, or write over it with --force", file.display())]
+    Kept {
+        /// The file.
+        file: PathBuf,
+    },
+    /// More records than the site's rules take for possible.
+    #[error(
+        "accept.maximum_records: is {most}; this site alone has {records} records\nhint: maximum_records is the most records of all sites together"
+    )]
+    TooManyRecords {
+        /// The most that are accepted.
+        most: u64,
+        /// The site's own.
+        records: u64,
+    },
     /// A peer has no address.
     #[error(
         "`{site}` has no address\nhint: add a [[peer]] with name and address to the site's file"

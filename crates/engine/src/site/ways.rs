@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use hedgerow_data::Study;
 use hedgerow_node::End;
 use hedgerow_node::knock::Door;
+use hedgerow_node::site::SiteFile;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -49,23 +51,12 @@ impl Part {
 
     /// The way to a site.
     pub(crate) fn address(&self, place: u16) -> Result<String, Error> {
-        let site = &self.agreement.study.sites[usize::from(place)];
-        let way = self.site.peers.iter().find(|(name, _)| *name == site.name);
-        let way = way.map(|(_, address)| address).or(site.address.as_ref());
-        way.cloned().ok_or_else(|| {
-            let site = site.name.clone();
-            SiteRefused::NoAddress { site }.into()
-        })
+        way_to(&self.site, &self.agreement.study, place.into())
     }
 
     /// Where this site listens.
     pub(crate) fn listens_at(&self) -> Result<&str, Error> {
-        let own = &self.agreement.study.sites[usize::from(self.place)];
-        let listen = self.site.listen.as_ref().or(own.address.as_ref());
-        listen.map(String::as_str).ok_or_else(|| {
-            let site = own.name.clone();
-            SiteRefused::NoOwnAddress { site }.into()
-        })
+        listens_at(&self.site, &self.agreement.study, self.place.into())
     }
 
     pub(crate) async fn listen(&self) -> Result<TcpListener, Error> {
@@ -80,4 +71,29 @@ impl Part {
     pub(crate) fn name_of(&self, place: u16) -> &str {
         &self.agreement.study.sites[usize::from(place)].name
     }
+}
+
+/// The way from a site to the peer at this place.
+pub(super) fn way_to(file: &SiteFile, study: &Study, place: usize) -> Result<String, Error> {
+    let site = &study.sites[place];
+    let way = file.peers.iter().find(|(name, _)| *name == site.name);
+    let way = way.map(|(_, address)| address).or(site.address.as_ref());
+    way.cloned().ok_or_else(|| {
+        let site = site.name.clone();
+        SiteRefused::NoAddress { site }.into()
+    })
+}
+
+/// Where the site at this place listens.
+pub(super) fn listens_at<'s>(
+    file: &'s SiteFile,
+    study: &'s Study,
+    place: usize,
+) -> Result<&'s str, Error> {
+    let own = &study.sites[place];
+    let listen = file.listen.as_ref().or(own.address.as_ref());
+    listen.map(String::as_str).ok_or_else(|| {
+        let site = own.name.clone();
+        SiteRefused::NoOwnAddress { site }.into()
+    })
 }

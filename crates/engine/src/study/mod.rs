@@ -3,16 +3,20 @@
 mod check;
 mod disclosures;
 pub(crate) mod draft;
+pub(crate) mod explained;
 pub(crate) mod opened;
 pub(crate) mod plan;
 pub(crate) mod ready;
 pub(crate) mod refused;
+pub(crate) mod shown;
 
 pub use check::{Checked, Fitting};
 pub(crate) use disclosures::disclosures;
 #[cfg(test)]
 pub(crate) use disclosures::tests as disclosures_tests;
 pub use draft::{Draft, DraftOptions, Drafted, DraftedColumn};
+
+pub use shown::Shown;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -177,14 +177,22 @@ impl Ready {
 
     /// What a site with this table contributes; errors give the table the name `name`.
     pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
-        refuse_singled_out(&self.study, &table, name)?;
+        see_fit(&self.study, &table, name)?;
         if self.is_vertical() {
-            see_people(&self.study, &table, name)?;
             Ok(Contribution::Columns(table))
         } else {
             Ok(Contribution::People(self.columns(&table, 0..table.rows())))
         }
     }
+}
+
+/// Sees, before anything is sent, that a site may contribute a table to a run of the study.
+pub(crate) fn see_fit(study: &Study, table: &Table, name: &str) -> Result<(), Error> {
+    refuse_singled_out(study, table, name)?;
+    if study.partition == Partition::Vertical {
+        see_people(study, table, name)?;
+    }
+    Ok(())
 }
 
 /// Sees, before anything is sent, that a table of people whom other sites hold too has people in it and

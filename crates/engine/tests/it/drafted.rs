@@ -664,6 +664,75 @@ fn conflicts_are_named_all_at_once() {
 }
 
 #[test]
+fn days_and_missing_markers_are_joined_and_columns_that_lists_cannot_say_are_refused() {
+    let study = |name: &str, form: &str| {
+        let text = format!(
+            "[study]\nname = \"s\"\npartition = \"horizontal\"\n[[attribute]]\nname = \"came\"\nrole = \"quasi\"\n{form}\n[require]\nk = 2\n"
+        );
+        Study::parse(text, name).unwrap()
+    };
+    let days = |range: &str, more: &str| format!("type = \"date\"\nrange = [{range}]\n{more}");
+    let german = "format = \"%d.%m.%Y\"";
+    let north = study("north", &days("\"2024-01-10\", \"2024-06-01\"", german));
+    let south = days(
+        "\"2023-12-01\", \"2024-02-01\"",
+        &format!("{german}\nmissing = [\"NA\", \"?\"]"),
+    );
+    let joined = Study::merge(&[north.clone(), study("south", &south)], None).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let saved = joined.save(folder.path().join("joint")).unwrap();
+    // A table with days of either range, in the format of both, and with either marker fits.
+    let table = folder.path().join("t.csv");
+    std::fs::write(&table, "came\n01.12.2023\n01.06.2024\nNA\n?\n").unwrap();
+    assert_eq!(
+        saved.check(&[Table::from(&*table)]).unwrap().tables[0].records,
+        4
+    );
+    for wrong in ["02.06.2024", "30.11.2023", "2024-01-10", ""] {
+        std::fs::write(&table, format!("came\n01.02.2024\n\"{wrong}\"\n")).unwrap();
+        assert!(saved.check(&[Table::from(&*table)]).is_err(), "{wrong}");
+    }
+
+    // Another format, and other markers, are not joined.
+    let refused = |other: &str| {
+        let joined = Study::merge(&[north.clone(), study("east", other)], None);
+        joined.unwrap_err().to_string()
+    };
+    let iso = days("\"2024-01-01\", \"2024-03-01\"", "");
+    assert!(
+        refused(&iso).starts_with("east/study.toml: column `came` is "),
+        "{}",
+        refused(&iso)
+    );
+    let marked = study(
+        "west",
+        &days(
+            "\"2024-01-01\", \"2024-03-01\"",
+            &format!("{german}\nmissing = \"-\""),
+        ),
+    );
+    let error = Study::merge(&[study("south", &south), marked], None)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("with missing = `-`, and with missing = `NA`, `?`"),
+        "{error}"
+    );
+    for spelled in [
+        "type = \"boolean\"",
+        "values = [\"a\", \"NA\"]\nmissing = [\"NA\", \"?\"]",
+    ] {
+        let error = refused(spelled);
+        assert!(
+            error.starts_with(
+                "east/study.toml: a column of it has type = \"boolean\", or categories with missing"
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn real_tables_are_drafted() {
     let Some(tables) = real_tables() else {
         return;

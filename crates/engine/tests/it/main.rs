@@ -1,6 +1,7 @@
 //! The engine as a program that embeds it calls it.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod accepted;
 mod asked;
 mod drafted;
 mod observed;

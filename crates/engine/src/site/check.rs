@@ -1,0 +1,296 @@
+//! Whether this site would take part in a run of a study, asked before anybody signs: everything that a run
+//! would refuse at its gate, all at once, with the lines of `site.toml` to change.
+//!
+//! The study's signatures are told and not demanded. What only a run can find out is not looked at: whether
+//! peers can be reached, how many records all sites have together, and whether a port is free.
+
+mod lines;
+mod told;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hedgerow_data::Table;
+use hedgerow_node::accept::{Refusal, Value};
+use hedgerow_node::agreement::{Agreement, Standing};
+use hedgerow_node::memory::{Memory, Print};
+use hedgerow_node::rerun::Verdict;
+use hedgerow_node::site::SiteFile;
+use serde::Serialize;
+
+use super::Site;
+use super::acceptance::Admission;
+use super::due::{due, require_due};
+use super::part::warn;
+use super::past::{Leave, Past};
+use super::refused::SiteRefused;
+use super::ways::{listens_at, way_to};
+use crate::error::Error;
+use crate::study::ready::{Ready, see_fit};
+use crate::words::count;
+
+/// Whether a site would take part in a run of a study. Its [`Display`](std::fmt::Display) is for people, its
+/// JSON for machines.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct SiteCheck {
+    /// The site's file.
+    pub file: PathBuf,
+    /// The site's name.
+    pub site: String,
+    /// The study's name.
+    pub study: String,
+    /// The study's hash.
+    pub hash: String,
+    /// Whether the site would take part.
+    pub accepted: bool,
+    /// Everything that speaks against it.
+    pub faults: Vec<SiteFault>,
+    /// What to know, though it is no fault.
+    pub notes: Vec<String>,
+    /// The records that the site would bring, where they could be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    /// The sites that have not signed the study as it is.
+    pub unsigned: Vec<String>,
+}
+
+/// Something that would keep a site out of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SiteFault {
+    /// What it is about: `study`, `site`, `key`, `address`, `rows`, `runs`, or a rule such as
+    /// `accept.minimum_k`.
+    pub about: String,
+    /// What is wrong, and what to do.
+    pub why: String,
+    /// The lines of the site's file that would accept the study.
+    pub lines: Vec<SiteLine>,
+}
+
+/// A line of a site's file that would accept a study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SiteLine {
+    /// What is to be done with it.
+    pub change: Change,
+    /// The line's number, from 1; nothing where the line is to be added to `[accept]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// What stands there then.
+    pub text: String,
+}
+
+/// What is to be done with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Change {
+    /// The `#` before it is taken away.
+    Uncomment,
+    /// The line says something else now.
+    Rewrite,
+    /// A word is added to the list that begins there.
+    Add,
+}
+
+impl Site {
+    /// Whether this site would take part in a run of the study that its file names, or of another, before
+    /// anybody has signed. Rows are read, and nothing is written or sent.
+    ///
+    /// Files that cannot be read as what they are, the site's own and the study, are errors; everything
+    /// else that is wrong is a fault, and all faults are told at once.
+    pub async fn check(&self, study: Option<&Path>) -> Result<SiteCheck, Error> {
+        let site = &self.file;
+        warn(site, &self.observer);
+        let path = study.unwrap_or(&site.study);
+        let agreement = Arc::new(Agreement::open(path)?);
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let mut look = Look {
+            admission: Admission {
+                path: &self.path,
+                site,
+                agreement: &agreement,
+            },
+            text: &text,
+            faults: Vec::new(),
+            notes: Vec::new(),
+        };
+        if study.is_some() && !is_named(site, &agreement) {
+            look.notes.push(format!(
+                "{} names {}, which is not this study: a run would be of that one",
+                self.path.display(),
+                site.study.display()
+            ));
+        }
+        look.at_peers();
+        let records = match look.admission.place() {
+            Ok(place) => look.at(place, &agreement).await,
+            Err(error) => {
+                look.fault("site", &error);
+                None
+            }
+        };
+        let standings = agreement.standings().unwrap_or_default();
+        let sites = agreement.study.sites.iter().zip(standings);
+        let unsigned = sites.filter(|(_, standing)| *standing != Standing::Signed);
+        Ok(SiteCheck {
+            site: site.name.clone(),
+            study: agreement.study.name.clone(),
+            hash: agreement.hash.to_string(),
+            accepted: look.faults.is_empty(),
+            faults: look.faults,
+            notes: look.notes,
+            records,
+            unsigned: unsigned.map(|(site, _)| site.name.clone()).collect(),
+            file: self.path.clone(),
+        })
+    }
+}
+
+/// Whether the site's file names this very study.
+fn is_named(site: &SiteFile, agreement: &Agreement) -> bool {
+    let named = Agreement::open(&site.study);
+    named.is_ok_and(|named| named.hash == agreement.hash)
+}
+
+/// A look at everything, which goes on whatever it finds.
+struct Look<'a> {
+    admission: Admission<'a>,
+    /// The text of the site's file.
+    text: &'a str,
+    faults: Vec<SiteFault>,
+    notes: Vec<String>,
+}
+
+impl Look<'_> {
+    fn fault(&mut self, about: &str, why: &dyn std::fmt::Display) {
+        self.faults.push(SiteFault {
+            about: about.to_owned(),
+            why: why.to_string(),
+            lines: Vec::new(),
+        });
+    }
+
+    fn note<T>(&mut self, about: &str, found: Result<T, Error>) -> Option<T> {
+        found.map_err(|error| self.fault(about, &error)).ok()
+    }
+
+    /// A rule that speaks against the study, with the lines to change.
+    fn refusal(&mut self, refusal: &Refusal) {
+        let lacks = refusal.lacks.as_ref();
+        self.faults.push(SiteFault {
+            about: format!("accept.{}", refusal.rule),
+            why: refusal.why.clone(),
+            lines: lacks.map_or_else(Vec::new, |lacks| {
+                lines::lines(self.text, refusal.rule, lacks)
+            }),
+        });
+    }
+
+    fn at_peers(&mut self) {
+        let found = self.admission.see_peers();
+        self.note("address", found);
+    }
+
+    /// Looks at everything that a run of the site at this place would refuse; returns the number of its
+    /// records.
+    async fn at(&mut self, place: usize, agreement: &Arc<Agreement>) -> Option<u64> {
+        let (site, study) = (self.admission.site, &agreement.study);
+        if let Some(keys) = self.note("study", agreement.keys().map_err(Error::from)) {
+            let found = self.admission.secret(&keys[place]);
+            self.note("key", found);
+        }
+        if let Some(ready) = self.note("study", Ready::of(agreement)) {
+            for refusal in self.admission.refusals(place, &ready) {
+                self.refusal(&refusal);
+            }
+        }
+        if study.sites.len() < 2 {
+            self.fault("study", &SiteRefused::Alone);
+        }
+        self.note("address", listens_at(site, study, place));
+        for peer in (0..study.sites.len()).filter(|peer| *peer != place) {
+            self.note("address", way_to(site, study, peer));
+        }
+        let table = self.rows(place, agreement).await?;
+        let records = table.rows() as u64;
+        if records > site.accept.maximum_records() {
+            let most = site.accept.maximum_records();
+            let why = SiteRefused::TooManyRecords { most, records };
+            let why = why.to_string().replacen("accept.maximum_records: ", "", 1);
+            let lacks = Some(Value::Bound(records.to_string()));
+            let rule = "maximum_records";
+            self.refusal(&Refusal { rule, why, lacks });
+        }
+        let left = self.past(agreement, &table);
+        self.note("runs", left);
+        if study.query.is_some() && site.accept.query.from.is_empty() {
+            self.notes.push(String::from(
+                "[accept.query] lists nobody, so this site answers no questions, and none are answered of its records",
+            ));
+        }
+        Some(records)
+    }
+
+    /// The site's rows, if they fit the study.
+    async fn rows(&mut self, place: usize, agreement: &Agreement) -> Option<Table> {
+        let source = &self.admission.site.source;
+        let schema = agreement.study.schema_at(place);
+        let read = source.table(&schema, &()).await.map_err(Error::from);
+        let table = self.note("rows", read)?;
+        let fits = see_fit(&agreement.study, &table, &source.name());
+        self.note("rows", fits);
+        Some(table)
+    }
+
+    /// Looks at the runs that these rows were in.
+    fn past(&mut self, agreement: &Agreement, table: &Table) -> Result<(), Error> {
+        let site = self.admission.site;
+        let memory = Memory::at(&site.memory);
+        let past = Past {
+            site,
+            agreement,
+            memory: &memory,
+        };
+        let versions = past.versions()?;
+        let due = due(&site.data, &versions);
+        require_due(&site.data, &versions, due.number)?;
+        let print = match site.memory.exists() {
+            true => memory.print(&site.source, table)?,
+            // Nothing is remembered yet, and a look makes no memory.
+            false => Print {
+                source: site.source.identity(),
+                bytes: None,
+                rows: [0; 32],
+                records: table.rows() as u64,
+            },
+        };
+        match past.leave(due.number, &print)? {
+            Leave::Begun => self.notes.push(format!(
+                "run {} is under way, and its rows were looked at when it began",
+                due.number
+            )),
+            Leave::TurnedDown => {
+                self.fault(
+                    "runs",
+                    &format!("run {} was refused by the officer", due.number),
+                );
+            }
+            Leave::By(Verdict::Goes) => {}
+            Leave::By(Verdict::Refused(refusal)) => self.refusal(&refusal),
+            Leave::By(Verdict::Asks(why)) => self.notes.push(format!(
+                "run {} would wait for the privacy officer: {why}",
+                due.number
+            )),
+        }
+        Ok(())
+    }
+}
+
+impl SiteCheck {
+    /// How many faults there are, in words.
+    fn number(&self) -> String {
+        count(self.faults.len() as u64, "reason", "reasons")
+    }
+}
