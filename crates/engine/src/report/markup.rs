@@ -14,6 +14,10 @@ pub(super) enum Cell {
     Badge(&'static str, String),
     /// A hash or key.
     Code(String),
+    /// Words, and smaller ones below them.
+    Noted(String, String),
+    /// Bars one below another: the colour of each, and its share of the longest that fits.
+    Bars(Vec<(&'static str, f64)>),
 }
 
 impl Html {
@@ -85,9 +89,24 @@ impl Html {
 
     /// A table whose first column names its rows.
     pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) {
+        self.table_of("scroll", caption, heads, rows);
+    }
+
+    /// A table with bars, which make room for words and numbers.
+    pub(super) fn chart(&mut self, caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) {
+        self.table_of("scroll chart", caption, heads, rows);
+    }
+
+    fn table_of(
+        &mut self,
+        class: &'static str,
+        caption: &str,
+        heads: &[&str],
+        rows: Vec<Vec<Cell>>,
+    ) {
         // A wide table scrolls by itself; people without a mouse can reach it with the keyboard.
         let attributes = [
-            ("class", "scroll"),
+            ("class", class),
             ("role", "region"),
             ("aria-label", caption),
             ("tabindex", "0"),
@@ -120,6 +139,7 @@ impl Html {
         let class = match cell {
             Cell::Number(_) => "number",
             Cell::Code(_) => "code",
+            Cell::Bars(_) => "bars",
             _ => "words",
         };
         let attributes = [("class", class), ("scope", "row")];
@@ -135,6 +155,22 @@ impl Html {
                 html.element("span", &[("class", &class)], |html| html.text(&text));
             }
             Cell::Code(text) => html.put("code", &text),
+            Cell::Noted(text, note) => {
+                html.text(&text);
+                if !note.is_empty() {
+                    html.put("small", &note);
+                }
+            }
+            Cell::Bars(bars) => {
+                for (colour, share) in bars {
+                    // What is not there has no bar; what is there has one that can be seen.
+                    if share > 0.0 {
+                        let class = format!("bar {colour}");
+                        let width = format!("width:{:.2}%", share.min(1.0) * 100.0);
+                        html.element("span", &[("class", &class), ("style", &width)], |_| {});
+                    }
+                }
+            }
         });
     }
 
