@@ -16,6 +16,8 @@ pub(super) enum Cell {
     Code(String),
     /// Words, and smaller ones below them.
     Noted(String, String),
+    /// A number, and its share below.
+    Share(String, String),
     /// Bars one below another: the colour of each, and its share of the longest that fits.
     Bars(Vec<(&'static str, f64)>),
 }
@@ -137,7 +139,7 @@ impl Html {
     fn cell(&mut self, is_head: bool, cell: Cell) {
         let name = if is_head { "th" } else { "td" };
         let class = match cell {
-            Cell::Number(_) => "number",
+            Cell::Number(_) | Cell::Share(..) => "number",
             Cell::Code(_) => "code",
             Cell::Bars(_) => "bars",
             _ => "words",
@@ -155,7 +157,7 @@ impl Html {
                 html.element("span", &[("class", &class)], |html| html.text(&text));
             }
             Cell::Code(text) => html.put("code", &text),
-            Cell::Noted(text, note) => {
+            Cell::Noted(text, note) | Cell::Share(text, note) => {
                 html.text(&text);
                 if !note.is_empty() {
                     html.put("small", &note);

@@ -59,6 +59,7 @@ pub(super) fn risk_curve(curve: &RiskCurve) -> Result<String, Error> {
             .axis_style(INK)
             .label_style(("sans-serif", LETTERS).into_font().color(&INK))
             .x_labels(0)
+            .x_label_formatter(&|_| String::new())
             .y_labels(5)
             .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
             .draw()?;

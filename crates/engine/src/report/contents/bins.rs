@@ -1,17 +1,18 @@
-//! The values of a column in a few bins: numbers and days in stretches of round width, categories by
-//! themselves, the rarer ones together.
+//! The values of a column in a few bins: numbers and days in stretches of round width, categories by themselves
+//! or, where they are many, by a level of their taxonomy; without a taxonomy the rarer ones stand together.
 //!
 //! A generalized cell is spread evenly over the values that the cell stands for.
 
-use hedgerow_data::{Cell, Domain};
+use hedgerow_data::taxonomy::NodeId;
+use hedgerow_data::{Cell, Domain, Taxonomy};
 use serde::Serialize;
 
 use super::shown;
 
-/// The most stretches of numbers or days.
+/// The most stretches of numbers or days, and the most categories.
 const STRETCHES: usize = 20;
-/// The most categories that are named.
-const CATEGORIES: usize = 12;
+/// The categories that are named where there are more and no taxonomy joins them.
+const NAMED: usize = 11;
 
 /// Some values of a column, and how many records have them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +23,9 @@ pub(in super::super) struct Bin {
     /// Records of the rows that the release is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in super::super) before: Option<u64>,
+    /// Whether these are the values that are not named by themselves.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(in super::super) is_rest: bool,
 }
 
 /// The cells of a column with their records, and how often each value occurs in the rows before, in bins
@@ -38,8 +42,25 @@ pub(super) fn bins(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]
         let within = before.map(|counts| &counts[from as usize..=to as usize]);
         within.map(|counts| counts.iter().sum::<u64>())
     };
-    if let (Domain::Category(_), false) = (domain, domain.is_ordered()) {
-        return categories(domain, cells, before);
+    if let (Domain::Category(category), false) = (domain, domain.is_ordered()) {
+        let values = values(domain, cells, before);
+        if values.len() <= STRETCHES {
+            return categories(domain, &values, before.is_some());
+        }
+        let Some(level) = level(category.taxonomy()) else {
+            return categories(domain, &values, before.is_some());
+        };
+        let nodes = level.into_iter().map(|node| {
+            let (from, to) = category.taxonomy().interval(node);
+            Bin {
+                label: shown(category.taxonomy().label(node)),
+                release: taken(from, to),
+                before: counted(from, to),
+                is_rest: false,
+            }
+        });
+        let is_there = |bin: &Bin| bin.release > 0.0 || bin.before > Some(0);
+        return nodes.filter(is_there).collect();
     }
     let mut found = Vec::new();
     if let Some((least, greatest)) = occurring(cells, before, missing) {
@@ -48,6 +69,7 @@ pub(super) fn bins(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]
                 label,
                 release: taken(from, to),
                 before: counted(from, to),
+                is_rest: false,
             });
         }
     }
@@ -58,6 +80,7 @@ pub(super) fn bins(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]
             label: format!("{} (missing)", shown(&domain.label(code))),
             release: taken(code, code),
             before: counted(code, code),
+            is_rest: false,
         };
         found.extend(Some(bin).filter(|bin| bin.release > 0.0 || bin.before > Some(0)));
     }
@@ -73,6 +96,7 @@ pub(super) fn texts(mut texts: Vec<(&str, u64)>) -> Vec<Bin> {
         label,
         release: release as f64,
         before: None,
+        is_rest: false,
     };
     let mut bins: Vec<Bin> = texts[..named]
         .iter()
@@ -80,18 +104,19 @@ pub(super) fn texts(mut texts: Vec<(&str, u64)>) -> Vec<Bin> {
         .collect();
     let rest = &texts[named..];
     if !rest.is_empty() {
-        bins.push(bin(
-            others(rest.len()),
-            rest.iter().map(|(_, records)| records).sum(),
-        ));
+        let records = rest.iter().map(|(_, records)| records).sum();
+        bins.push(Bin {
+            is_rest: true,
+            ..bin(others(rest.len()), records)
+        });
     }
     bins
 }
 
 /// How many of so many values are named: all, or the most frequent ones beside the others together.
 fn named(values: usize) -> usize {
-    match values > CATEGORIES {
-        true => CATEGORIES - 1,
+    match values > STRETCHES {
+        true => NAMED,
         false => values,
     }
 }
@@ -100,8 +125,11 @@ fn others(values: usize) -> String {
     format!("{values} others")
 }
 
-/// Categories without an order: the most frequent ones of the release first.
-fn categories(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]>) -> Vec<Bin> {
+/// A value that occurs: its code, the records of the release that are spread on it, and the rows before.
+type Occurring = (u32, f64, u64);
+
+/// The values that occur, the most frequent ones of the release first.
+fn values(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]>) -> Vec<Occurring> {
     let size = domain.size() as usize;
     // What begins and ends at each value: cells as whole numbers, shares of records as they are.
     let mut covers = vec![0i64; size + 1];
@@ -120,7 +148,7 @@ fn categories(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]>) ->
         }
     }
     let (mut covering, mut share) = (0, 0.0);
-    let mut values: Vec<(u32, f64, u64)> = Vec::new();
+    let mut values: Vec<Occurring> = Vec::new();
     for code in 0..size {
         covering += covers[code];
         share += shares[code];
@@ -136,20 +164,50 @@ fn categories(domain: &Domain, cells: &[(Cell, u64)], before: Option<&[u64]>) ->
         let by_share = rank(other.1).total_cmp(&rank(one.1));
         by_share.then(one.0.cmp(&other.0))
     });
-    let named = named(values.len());
-    let bin = |label: String, values: &[(u32, f64, u64)]| Bin {
+    values
+}
+
+/// Categories by themselves, and the rarer ones together where they are many.
+fn categories(domain: &Domain, values: &[Occurring], is_beside: bool) -> Vec<Bin> {
+    let (first, rest) = values.split_at(named(values.len()));
+    let bin = |label: String, values: &[Occurring]| Bin {
         label,
         release: values.iter().map(|(_, share, _)| share).sum(),
-        before: before.map(|_| values.iter().map(|(.., own)| own).sum()),
+        before: is_beside.then(|| values.iter().map(|(.., own)| own).sum()),
+        is_rest: false,
     };
-    let mut bins: Vec<Bin> = values[..named]
-        .iter()
+    let each = first.iter();
+    let mut bins: Vec<Bin> = each
         .map(|value| bin(shown(&domain.label(value.0)), std::slice::from_ref(value)))
         .collect();
-    if named < values.len() {
-        bins.push(bin(others(values.len() - named), &values[named..]));
+    if !rest.is_empty() {
+        bins.push(Bin {
+            is_rest: true,
+            ..bin(others(rest.len()), rest)
+        });
     }
     bins
+}
+
+/// The finest level of a taxonomy whose nodes fit on a page; nothing where no level says more than the root.
+fn level(tree: &Taxonomy) -> Option<Vec<NodeId>> {
+    let below = |node: NodeId| -> Vec<NodeId> {
+        let children: Vec<NodeId> = tree.children(node).collect();
+        // A value stays a value.
+        if children.is_empty() {
+            vec![node]
+        } else {
+            children
+        }
+    };
+    let mut level = vec![tree.root()];
+    loop {
+        let next: Vec<NodeId> = level.iter().flat_map(|node| below(*node)).collect();
+        if next.len() > STRETCHES || next == level {
+            return (level.len() > 1).then_some(level);
+        }
+        level = next;
+    }
 }
 
 /// The least and the greatest value that occurs, a missing value aside.
@@ -276,7 +334,6 @@ fn months_in_words(first: i64, width: i64) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use hedgerow_data::Taxonomy;
     use proptest::prelude::*;
 
     use super::*;
@@ -341,6 +398,35 @@ mod tests {
             ("19 others", Some(19))
         );
         assert_eq!(found[11].release, f64::from((1..=18).sum::<u32>()));
+        assert!(found[11].is_rest && !found[10].is_rest);
+    }
+
+    #[test]
+    fn many_categories_stand_by_a_level_of_their_taxonomy() {
+        let rows: String = (0..60)
+            .map(|code| format!("{code:02};{}x;{};*\n", code / 10, code / 30))
+            .collect();
+        let tree = Taxonomy::from_rows(&rows, "t.csv").unwrap();
+        let domain = Domain::category(tree, false);
+        let cells = [(Cell::Interval(0, 29), 30), (Cell::Interval(35, 44), 10)];
+        let mut before = vec![0; 60];
+        before[59] = 2;
+        let found = bins(&domain, &cells, Some(&before));
+        let said: Vec<(&str, f64, Option<u64>)> = found
+            .iter()
+            .map(|bin| (bin.label.as_str(), bin.release, bin.before))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("0x", 10.0, Some(0)),
+                ("1x", 10.0, Some(0)),
+                ("2x", 10.0, Some(0)),
+                ("3x", 5.0, Some(0)),
+                ("4x", 5.0, Some(0)),
+                ("5x", 0.0, Some(2)),
+            ]
+        );
     }
 
     fn domain() -> impl Strategy<Value = Domain> {

@@ -102,7 +102,7 @@ fn way(domain: &Domain, cell: &Cell) -> Way {
 fn name(way: Way) -> String {
     match way {
         Way::Value => String::from("the value itself"),
-        Way::Level(level, levels) => format!("level {level} of {levels} of the taxonomy"),
+        Way::Level(level, levels) => format!("taxonomy level {level} of {levels}"),
         Way::Range => String::from("a range"),
         Way::Set => String::from("a set"),
         Way::Everything => String::from("everything (*)"),
@@ -151,8 +151,8 @@ mod tests {
             said,
             [
                 ("the value itself", 9, String::from("burn flu")),
-                ("level 1 of 3 of the taxonomy", 7, String::from("lung")),
-                ("level 2 of 3 of the taxonomy", 2, String::from("inner")),
+                ("taxonomy level 1 of 3", 7, String::from("lung")),
+                ("taxonomy level 2 of 3", 2, String::from("inner")),
                 ("a range", 1, String::from("[asthma..burn]")),
                 ("a set", 6, String::from("{flu|burn}")),
                 ("everything (*)", 9, String::from("*")),

@@ -1,10 +1,10 @@
 //! How the values of each column are distributed in the release, and before where rows were given.
 
-use super::{number, text};
+use super::text;
 use crate::report::contents::Spread;
 use crate::report::facts::Facts;
 use crate::report::markup::{Cell, Html};
-use crate::words::{percent, thousands};
+use crate::words::thousands;
 
 /// A chart for each column.
 pub(super) fn distributions(html: &mut Html, facts: &Facts) {
@@ -38,33 +38,31 @@ pub(super) fn distributions(html: &mut Html, facts: &Facts) {
 fn chart(html: &mut Html, spread: &Spread, before: Option<&str>) {
     let share = |records: f64| records / spread.records.max(1) as f64;
     let share_before = |rows: u64| rows as f64 / spread.rows_before.unwrap_or(0).max(1) as f64;
-    let shares = spread.bins.iter().flat_map(|bin| {
-        let before = bin.before.map_or(0.0, share_before);
-        [share(bin.release), before]
-    });
+    // Values that are not named by themselves have numbers, and no bar to dwarf those that are.
+    let named = spread.bins.iter().filter(|bin| !bin.is_rest);
+    let shares = named.flat_map(|bin| [share(bin.release), bin.before.map_or(0.0, share_before)]);
     let longest = shares.fold(f64::MIN_POSITIVE, f64::max);
     let rows = spread.bins.iter().map(|bin| {
-        let mut bars = vec![("first", share(bin.release) / longest)];
-        let mut row = vec![text(bin.label.as_str())];
-        if let Some(rows) = bin.before {
-            bars.insert(0, ("second", share_before(rows) / longest));
+        let mut bars = Vec::new();
+        if !bin.is_rest {
+            bars.extend(
+                bin.before
+                    .map(|rows| ("second", share_before(rows) / longest)),
+            );
+            bars.push(("first", share(bin.release) / longest));
         }
-        row.push(Cell::Bars(bars));
-        if let Some(rows) = bin.before {
-            row.push(number(format!(
-                "{} ({})",
-                thousands(rows),
-                percent(share_before(rows))
-            )));
-        }
+        let mut row = vec![text(bin.label.as_str()), Cell::Bars(bars)];
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        row.extend(
+            bin.before
+                .map(|rows| Cell::Share(thousands(rows), percent(share_before(rows)))),
+        );
+        let records = thousands(bin.release.round() as u64);
         let records = match spread.is_estimated {
-            true => format!("~{}", thousands(bin.release.round() as u64)),
-            false => thousands(bin.release.round() as u64),
+            true => format!("~{records}"),
+            false => records,
         };
-        row.push(number(format!(
-            "{records} ({})",
-            percent(share(bin.release))
-        )));
+        row.push(Cell::Share(records, percent(share(bin.release))));
         row
     });
     let caption = format!("{}, {}", spread.column, spread.role);

@@ -99,7 +99,7 @@ fn head(html: &mut Html, facts: &Facts) {
         html.element("div", &[("class", "verdict warn"), ("role", "note")], |html| {
             html.put("strong", "This page is not to be passed on.");
             html.put("p", &format!(
-                "Beside the release it has exact counts of {}, which may be of one person. The report in the folder of the release has none of them and may go out with the release.",
+                "Beside the release it has exact counts of {}. A count may be of one person. The report in the folder of the release has none of them and may go out with the release.",
                 match before.whose {
                     Whose::Own => format!("the {} own rows of one site, and is for that site alone", thousands(before.rows)),
                     Whose::Original => format!("the {} original rows, and is for whoever holds them", thousands(before.rows)),
