@@ -1,5 +1,8 @@
 //! HTML that cannot be nested wrongly, and in which all text is escaped.
 
+/// The most columns of a table that fits on paper as it is.
+const MOST_COLUMNS: usize = 7;
+
 /// A piece of HTML that grows.
 #[derive(Default)]
 pub(super) struct Html(String);
@@ -8,6 +11,8 @@ pub(super) struct Html(String);
 pub(super) enum Cell {
     /// Words.
     Text(String),
+    /// A sentence or more, which is given room where a page is narrow.
+    Long(String),
     /// A number, set to the right.
     Number(String),
     /// A word with a colour: `good`, `bad`, `warn`.
@@ -91,7 +96,12 @@ impl Html {
 
     /// A table whose first column names its rows.
     pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) {
-        self.table_of("scroll", caption, heads, rows);
+        // Where columns are many, paper has room for smaller letters only.
+        let class = match heads.len() > MOST_COLUMNS {
+            true => "scroll wide",
+            false => "scroll",
+        };
+        self.table_of(class, caption, heads, rows);
     }
 
     /// A table with bars, which make room for words and numbers.
@@ -141,6 +151,7 @@ impl Html {
         let class = match cell {
             Cell::Number(_) | Cell::Share(..) => "number",
             Cell::Code(_) => "code",
+            Cell::Long(_) => "words long",
             Cell::Bars(_) => "bars",
             _ => "words",
         };
@@ -151,7 +162,7 @@ impl Html {
             &attributes[..1]
         };
         self.element(name, attributes, |html| match cell {
-            Cell::Text(text) | Cell::Number(text) => html.text(&text),
+            Cell::Text(text) | Cell::Long(text) | Cell::Number(text) => html.text(&text),
             Cell::Badge(kind, text) => {
                 let class = format!("badge {kind}");
                 html.element("span", &[("class", &class)], |html| html.text(&text));

@@ -27,7 +27,7 @@ const ANONYMIZE: &str = "anonymize --study study.toml rows.csv --out release";
 #[test]
 fn decimals_days_missing_values_and_free_text() {
     let folder = tempfile::tempdir().unwrap();
-    let study = StudyText::new("<ward> & \"co\"")
+    let study = StudyText::new("<ward> & \\\"co\\\"")
         .quasi(
             "temperature",
             "type = \"decimal\"\nrange = [35.0, 42.0]\nstep = 0.1\nmissing = \"NA\"",

@@ -1,7 +1,7 @@
 //! The account of whoever wrote the folder: what the sites learned, what the run cost, how the loss fell, and
 //! who signed.
 
-use super::{number, text};
+use super::{long, number, text};
 use crate::exposure;
 use crate::report::facts::Facts;
 use crate::report::markup::{Cell, Html};
@@ -30,11 +30,11 @@ pub(super) fn ledger(html: &mut Html, facts: &Facts) {
             };
             vec![
                 text(line.what),
-                text(line.meaning),
+                long(line.meaning),
                 text(line.to),
                 number(thousands(line.values)),
-                text(because),
-                text(line.caveat.unwrap_or_default()),
+                long(because),
+                long(line.caveat.unwrap_or_default()),
             ]
         });
         let heads =

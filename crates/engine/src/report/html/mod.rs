@@ -61,6 +61,10 @@ fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())
 }
 
+fn long(text: impl Into<String>) -> Cell {
+    Cell::Long(text.into())
+}
+
 fn number(text: impl Into<String>) -> Cell {
     Cell::Number(text.into())
 }

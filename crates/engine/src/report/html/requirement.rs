@@ -1,6 +1,6 @@
 //! What the study requires and what the release achieves; who held what, and what fragments tell together.
 
-use super::{number, text};
+use super::{long, number, text};
 use crate::report::facts::{Demand, Facts};
 use crate::report::markup::{Cell, Html};
 use crate::report::words::protects;
@@ -16,11 +16,11 @@ pub(super) fn requirement(html: &mut Html, facts: &Facts) {
         let rows = required.into_iter().map(|demand| {
             vec![
                 text(demand.name),
-                text(protects(demand.key, facts.is_restored())),
+                long(protects(demand.key, facts.is_restored())),
                 text(demand.required),
                 text(demand.achieved),
                 badge(demand.holds, demand.is_seen),
-                text(demand.worst),
+                long(demand.worst),
             ]
         });
         let heads = ["model", "what it means", "required", "achieved", "verdict", "worst class"];
@@ -28,9 +28,9 @@ pub(super) fn requirement(html: &mut Html, facts: &Facts) {
         let rows = measured.into_iter().map(|demand| {
             vec![
                 text(demand.name),
-                text(protects(demand.key, facts.is_restored())),
+                long(protects(demand.key, facts.is_restored())),
                 text(demand.achieved),
-                text(demand.worst),
+                long(demand.worst),
             ]
         });
         let heads = ["model", "what it means", "achieved", "worst class"];
