@@ -27,6 +27,9 @@ const ANONYMIZE: &str = "anonymize --study study.toml rows.csv --out release";
 #[test]
 fn decimals_days_missing_values_and_free_text() {
     let folder = tempfile::tempdir().unwrap();
+    let said: Vec<String> = (0..90)
+        .map(|row| format!("<b onclick='x()'>{row}, & so on"))
+        .collect();
     let study = StudyText::new("<ward> & \\\"co\\\"")
         .quasi(
             "temperature",
@@ -37,7 +40,13 @@ fn decimals_days_missing_values_and_free_text() {
             "type = \"date\"\nrange = [\"2020-01-01\", \"2024-12-31\"]",
         )
         .sensitive("disease", values(["flu", "</td><script>"]))
-        .other("said", "type = \"text\"\npublish_unique = true")
+        .other(
+            "said",
+            format!(
+                "{}\npublish_unique = true",
+                values(said.iter().map(String::as_str))
+            ),
+        )
         .require("k = 3");
     let mut rows = String::from("temperature,admission,disease,said\n");
     for row in 0..90 {
@@ -46,11 +55,12 @@ fn decimals_days_missing_values_and_free_text() {
             _ => format!("{}.{}", 35 + row % 7, row % 10),
         };
         rows.push_str(&format!(
-            "{temperature},202{}-{:02}-{:02},{},\"<b onclick='x()'>{row}, & \"\"so on\"\"\"\n",
+            "{temperature},202{}-{:02}-{:02},{},\"{}\"\n",
             row % 5,
             row % 12 + 1,
             row % 28 + 1,
             ["flu", "</td><script>"][row % 2],
+            said[row],
         ));
     }
     let page = page(folder.path(), &study, &rows, ANONYMIZE);

@@ -78,8 +78,12 @@ fn fragments(seen: &Seen) -> Vec<SampleTable> {
     }
     let rows: Vec<usize> = picked(classes.count(), GROUPS)
         .into_iter()
-        .flat_map(|class| classes.rows(class).iter().take(ROWS_OF_GROUP))
-        .map(|row| *row as usize)
+        .flat_map(|class| {
+            // Rows of a group are sorted by what is written: the first ones alone would look all alike.
+            let rows = classes.rows(class);
+            let places = picked(rows.len(), ROWS_OF_GROUP).into_iter();
+            places.map(move |place| rows[place] as usize)
+        })
         .collect();
     let table = |(what, columns): (String, Vec<usize>)| {
         let mut heads = vec![GROUP.to_owned()];

@@ -16,24 +16,24 @@ pub(super) fn requirement(html: &mut Html, facts: &Facts) {
         let rows = required.into_iter().map(|demand| {
             vec![
                 text(demand.name),
-                long(protects(demand.key, facts.is_restored())),
+                badge(demand.holds, demand.is_seen),
                 text(demand.required),
                 text(demand.achieved),
-                badge(demand.holds, demand.is_seen),
+                long(protects(demand.key, facts.is_restored())),
                 long(demand.worst),
             ]
         });
-        let heads = ["model", "what it means", "required", "achieved", "verdict", "worst class"];
+        let heads = ["model", "verdict", "required", "achieved", "what it means", "worst class"];
         html.table("What the study requires", &heads, rows.collect());
         let rows = measured.into_iter().map(|demand| {
             vec![
                 text(demand.name),
-                long(protects(demand.key, facts.is_restored())),
                 text(demand.achieved),
+                long(protects(demand.key, facts.is_restored())),
                 long(demand.worst),
             ]
         });
-        let heads = ["model", "what it means", "achieved", "worst class"];
+        let heads = ["model", "achieved", "what it means", "worst class"];
         html.table("What else was measured, and not required", &heads, rows.collect());
     });
 }
