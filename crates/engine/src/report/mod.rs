@@ -142,13 +142,22 @@ impl Report {
     }
 
     /// Writes the page to a file, unless the file says just this. Nothing is written into a release that
-    /// has a manifest: it is closed.
+    /// has a manifest, since it is closed, and no page for one site into any release.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let is_there = std::fs::read(path).is_ok_and(|found| found == self.page.as_bytes());
         if is_there {
             return Ok(());
         }
-        refuse_in(&self.folder, path)?;
+        if lies_in(&self.folder, path) {
+            let path = path.to_owned();
+            // A release that has a manifest is closed.
+            if self.folder.join(FILE).exists() {
+                return Err(FolderRefused::Sealed { path }.into());
+            }
+            if self.is_for_the_site() {
+                return Err(ReportRefused::InRelease { path }.into());
+            }
+        }
         save(path, &self.page)
     }
 }
@@ -189,19 +198,15 @@ pub(crate) fn write(folder: &Path, opened: &Opened, manifest: &Manifest) -> Resu
     save(&folder.join(OWN_FILE), &page)
 }
 
-/// A release that has a manifest is closed.
-fn refuse_in(release: &Path, path: &Path) -> Result<(), FolderRefused> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
+/// Whether a file lies, or would lie, in a folder.
+fn lies_in(folder: &Path, path: &Path) -> bool {
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let (folder, release) = (folder.canonicalize(), release.canonicalize());
-    match (folder, release) {
-        (Ok(folder), Ok(release)) if folder == release && release.join(FILE).exists() => {
-            let path = path.to_owned();
-            Err(FolderRefused::Sealed { path })
-        }
-        _ => Ok(()),
+    match (parent.canonicalize(), folder.canonicalize()) {
+        (Ok(parent), Ok(folder)) => parent == folder,
+        _ => false,
     }
 }
 

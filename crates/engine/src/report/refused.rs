@@ -1,8 +1,8 @@
-//! Own rows that a report cannot be made with.
+//! Own rows that a report cannot be made with, and places where the report may not lie.
 
 use std::path::PathBuf;
 
-/// Why a report cannot be made with these rows.
+/// Why a report cannot be made with these rows, or not be written there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportRefused {
@@ -11,6 +11,12 @@ pub enum ReportRefused {
         "nothing says what the columns of own rows are\nhint: give --study with the study that the release is of"
     )]
     NoStudy,
+    /// A page for one site does not lie with what everybody may have.
+    #[error("{}: lies in the release folder, and the report has counts of rows that are not to be passed on\nhint: name a file elsewhere with --out", path.display())]
+    InRelease {
+        /// The page.
+        path: PathBuf,
+    },
     /// A table without rows.
     #[error("{}: has no rows\nhint: name the table that this site's rows of the run were in", file.display())]
     NoOwnRows {

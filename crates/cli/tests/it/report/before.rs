@@ -95,12 +95,24 @@ fn own_rows_stand_beside_the_release_on_a_page_for_the_site() {
     for words in ["not to be passed on", "own rows of", "alone, this site"] {
         assert!(!page.contains(words), "{words}");
     }
-    // And a page with own rows does not come into the folder.
-    let done = hedgerow(
-        path,
-        &report(&["--own", "south.csv", "--out", "release/ours.html"]),
+    // And a page with own rows does not come into the folder, be it closed or not.
+    let ours = report(&["--own", "south.csv", "--out", "release/ours.html"]);
+    let done = hedgerow(path, &ours);
+    assert!(
+        done.stderr.contains("sealed as they are"),
+        "{}",
+        done.stderr
     );
+    let why = "release/ours.html: lies in the release folder, and the report has counts of rows that are not to be passed on\nhint: name a file elsewhere with --out";
+    std::fs::remove_file(path.join("release/manifest.json")).unwrap();
+    let done = hedgerow(path, &ours);
     assert_eq!(done.code, 2, "{}", done.stderr);
+    assert!(
+        done.stderr.ends_with(&format!("{why}\n")),
+        "{}",
+        done.stderr
+    );
+    assert!(!path.join("release/ours.html").exists());
 }
 
 #[test]
