@@ -7,7 +7,7 @@ use hedgerow::{Error, FolderRefused, Questions, Release, Report, Study};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::output::Answer;
+use crate::output::{Answer, talk};
 use crate::progress::Terminal;
 
 /// Write a report of a release for the privacy officer: one HTML file, and the same as text.
@@ -17,7 +17,8 @@ use crate::progress::Terminal;
 Examples:
   hedgerow report release-1
   hedgerow report release-1 --study study.toml
-  hedgerow report release-1 --study study.toml --original patients.csv --out report.html"
+  hedgerow report release-1 --study study.toml --own patients.csv --out for-us.html
+  hedgerow report release-1 --study study.toml --original patients.csv --out for-us.html"
 )]
 pub(crate) struct Arguments {
     /// The release folder.
@@ -29,9 +30,19 @@ pub(crate) struct Arguments {
     /// The report. The one in the release folder is part of the release, and stays as it is.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// The original table, for the entropy loss and how many records were unique before.
+    /// The original table, all rows of the release: for the entropy loss, how many records were unique before,
+    /// and distributions before and after. The report then has counts of these rows, and is not to be passed on.
     #[arg(long, value_name = "TABLE", requires = "study")]
     original: Option<PathBuf>,
+    /// This site's own rows of the run: for distributions before and after, and what the site would lose alone.
+    /// The report then has counts of these rows, and is for this site.
+    #[arg(
+        long,
+        value_name = "TABLE",
+        requires = "study",
+        conflicts_with = "original"
+    )]
+    own: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
@@ -49,13 +60,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         observer: Arc::new(Terminal::default()),
         ..Questions::default()
     };
-    let report = match Report::of(&release, &questions) {
+    let report = match &arguments.own {
+        Some(own) => Report::for_site(&release, &questions, own),
+        None => Report::of(&release, &questions),
+    };
+    let report = match report {
         // Files that differ from what was signed are an answer to the question, not an error.
         Err(Error::Tampered(tampered)) => return Ok(Answer::of(&*tampered, false)),
         report => report?,
     };
     let path = &arguments.out;
     report.write(path)?;
+    if report.is_for_the_site() {
+        talk(&format!(
+            "warning: {} has counts of the rows that you gave, which may be of one person: keep it to yourself; the report in the folder of the release has none",
+            path.display()
+        ));
+    }
     let text = format!("{report}\nreport: {}\n", path.display());
     let mut value = serde_json::to_value(&report).unwrap_or_default();
     value["report"] = Value::from(path.display().to_string());

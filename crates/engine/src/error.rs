@@ -22,6 +22,7 @@ use hedgerow_privacy::verify::EvidenceError;
 
 use crate::query::AskError;
 use crate::release::refused::{FolderRefused, ManifestError};
+use crate::report::refused::ReportRefused;
 use crate::simulate::refused::SplitRefused;
 use crate::site::refused::SiteRefused;
 use crate::study::draft::refused::DraftRefused;
@@ -117,6 +118,9 @@ pub enum Error {
     /// A release cannot be checked as asked.
     #[error(transparent)]
     Verify(#[from] VerifyRefused),
+    /// A report cannot be made with these own rows.
+    #[error(transparent)]
+    Report(#[from] ReportRefused),
     /// The files of a release cannot be understood, and are not the files that its manifest speaks of.
     #[error(transparent)]
     Tampered(Box<Tampered>),
@@ -183,6 +187,11 @@ impl Error {
                 | DraftRefused::Unsayable { .. },
             )
             | Self::Folder(FolderRefused::NoRecords)
+            | Self::Report(
+                ReportRefused::NoOwnRows { .. }
+                | ReportRefused::MoreOwnRows { .. }
+                | ReportRefused::OtherRows { .. },
+            )
             | Self::Split(SplitRefused::Nameless { .. } | SplitRefused::NoRecords { .. }) => {
                 Fault::OwnData
             }

@@ -73,6 +73,7 @@ pub use release::manifest::{
 };
 pub use release::ordered::Ordered;
 pub use release::refused::{FolderRefused, ManifestError};
+pub use report::refused::ReportRefused;
 pub use report::{Report, STYLE as REPORT_STYLE, report};
 pub use simulate::baselines::{
     Alone, Baselines, CannotPublish, DEFAULT_SEED, EachAlone, Losses, alone,

@@ -2,15 +2,15 @@
 
 use hedgerow_data::files::HOW_FRAGMENTS_JOIN;
 use hedgerow_data::study::Algorithm;
-use serde::Serialize;
 
+use super::contents::Contents;
+use super::own::Before;
+use super::risk_curve::RiskCurve;
+use super::sizes::Sizes;
 use crate::release::manifest::{Manifest, Shared};
 use crate::study::opened::Opened;
-use crate::verify::{Verdict as Verified, text};
+use crate::verify::{Seen, Verdict as Verified, text};
 use crate::words::{count, thousands};
-
-/// The most bars of a histogram.
-const MOST_BARS: u64 = 24;
 
 /// Everything a report says.
 pub(super) struct Facts {
@@ -21,39 +21,10 @@ pub(super) struct Facts {
     pub(super) is_virtual: bool,
     pub(super) report: Verified,
     pub(super) sizes: Sizes,
-}
-
-/// What is to be said first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Headline {
-    /// All that is required holds.
-    Holds,
-    /// Everything visible holds; models that speak of sites cannot be seen, and nobody signed for them.
-    Unseen,
-    /// Something that is required is neither shown to hold nor to fail.
-    NotShown,
-    /// Something does not hold.
-    Fails,
-    /// The study requires nothing.
-    Unasked,
-}
-
-/// How large classes are.
-#[derive(Debug, Serialize)]
-pub(super) struct Sizes {
-    pub(super) smallest: u64,
-    pub(super) median: u64,
-    pub(super) largest: u64,
-    pub(super) bars: Vec<Bar>,
-}
-
-/// How many classes have a size in a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(super) struct Bar {
-    pub(super) from: u64,
-    pub(super) to: u64,
-    pub(super) classes: u64,
-    pub(super) records: u64,
+    pub(super) curve: RiskCurve,
+    pub(super) contents: Contents,
+    /// The rows that the release is compared with.
+    pub(super) before: Option<Before>,
 }
 
 /// How the loss of a clustering fell.
@@ -82,7 +53,12 @@ pub(super) struct Demand {
 }
 
 impl Facts {
-    pub(super) fn new(opened: &Opened, report: Verified) -> Self {
+    pub(super) fn new(
+        opened: &Opened,
+        report: Verified,
+        seen: &Seen,
+        before: Option<Before>,
+    ) -> Self {
         let study = &opened.study;
         Self {
             study: study.name.clone(),
@@ -90,25 +66,10 @@ impl Facts {
             security: opened.run.security.name(),
             is_virtual: study.is_virtual(),
             sizes: Sizes::of(&report.sizes),
+            curve: RiskCurve::of(&report.sizes),
+            contents: Contents::of(opened, seen, before.as_ref()),
             report,
-        }
-    }
-
-    /// What is to be said first.
-    pub(super) fn headline(&self) -> Headline {
-        let is_as_said = self
-            .report
-            .manifest
-            .as_ref()
-            .is_none_or(|check| check.holds);
-        let fails = |demand: &Demand| demand.holds == Some(false);
-        let demands = self.demands();
-        match self.report.found.holds {
-            None => Headline::Unasked,
-            Some(true) if demands.iter().any(fails) => Headline::Unseen,
-            Some(true) => Headline::Holds,
-            Some(false) if is_as_said && self.report.found.not_shown => Headline::NotShown,
-            Some(false) => Headline::Fails,
+            before,
         }
     }
 
@@ -316,60 +277,4 @@ fn in_words(required: &str) -> String {
         .find_map(|(sign, words)| Some(format!("{words}{}", required.strip_prefix(sign)?)));
     let text = found.unwrap_or_else(|| required.to_owned());
     text.replace(' ', "\u{a0}")
-}
-
-impl Sizes {
-    fn of(sizes: &[u64]) -> Self {
-        let mut sorted = sizes.to_vec();
-        sorted.sort_unstable();
-        let smallest = sorted.first().copied().unwrap_or(0);
-        let largest = sorted.last().copied().unwrap_or(0);
-        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
-        // Whole numbers in each bar, and as many in each.
-        let width = (largest - smallest + 1).div_ceil(MOST_BARS).max(1);
-        let count = (largest - smallest) / width + 1;
-        let mut bars: Vec<Bar> = (0..count)
-            .map(|place| Bar {
-                from: smallest + place * width,
-                to: smallest + (place + 1) * width - 1,
-                classes: 0,
-                records: 0,
-            })
-            .collect();
-        for size in sorted {
-            // Below `count`, which is at most MOST_BARS.
-            let bar = &mut bars[((size - smallest) / width) as usize];
-            bar.classes += 1;
-            bar.records += size;
-        }
-        Self {
-            smallest,
-            median,
-            largest,
-            bars,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn every_class_is_in_one_bar(sizes in prop::collection::vec(1u64..1000, 1..200)) {
-            let found = Sizes::of(&sizes);
-            prop_assert!(found.bars.len() as u64 <= MOST_BARS);
-            for bar in &found.bars {
-                let own = sizes.iter().filter(|size| (bar.from..=bar.to).contains(*size));
-                prop_assert_eq!(bar.classes, own.clone().count() as u64);
-                prop_assert_eq!(bar.records, own.sum::<u64>());
-            }
-            let classes: u64 = found.bars.iter().map(|bar| bar.classes).sum();
-            prop_assert_eq!(classes, sizes.len() as u64);
-            prop_assert!(sizes.contains(&found.median));
-        }
-    }
 }

@@ -1,5 +1,8 @@
 //! HTML that cannot be nested wrongly, and in which all text is escaped.
 
+/// The most columns of a table that fits on paper as it is.
+const MOST_COLUMNS: usize = 7;
+
 /// A piece of HTML that grows.
 #[derive(Default)]
 pub(super) struct Html(String);
@@ -8,12 +11,20 @@ pub(super) struct Html(String);
 pub(super) enum Cell {
     /// Words.
     Text(String),
+    /// A sentence or more, which is given room where a page is narrow.
+    Long(String),
     /// A number, set to the right.
     Number(String),
     /// A word with a colour: `good`, `bad`, `warn`.
     Badge(&'static str, String),
     /// A hash or key.
     Code(String),
+    /// Words, and smaller ones below them.
+    Noted(String, String),
+    /// A number, and its share below.
+    Share(String, String),
+    /// Bars one below another: the colour of each, and its share of the longest that fits.
+    Bars(Vec<(&'static str, f64)>),
 }
 
 impl Html {
@@ -85,9 +96,29 @@ impl Html {
 
     /// A table whose first column names its rows.
     pub(super) fn table(&mut self, caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) {
+        // Where columns are many, paper has room for smaller letters only.
+        let class = match heads.len() > MOST_COLUMNS {
+            true => "scroll wide",
+            false => "scroll",
+        };
+        self.table_of(class, caption, heads, rows);
+    }
+
+    /// A table with bars, which make room for words and numbers.
+    pub(super) fn chart(&mut self, caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) {
+        self.table_of("scroll chart", caption, heads, rows);
+    }
+
+    fn table_of(
+        &mut self,
+        class: &'static str,
+        caption: &str,
+        heads: &[&str],
+        rows: Vec<Vec<Cell>>,
+    ) {
         // A wide table scrolls by itself; people without a mouse can reach it with the keyboard.
         let attributes = [
-            ("class", "scroll"),
+            ("class", class),
             ("role", "region"),
             ("aria-label", caption),
             ("tabindex", "0"),
@@ -118,8 +149,10 @@ impl Html {
     fn cell(&mut self, is_head: bool, cell: Cell) {
         let name = if is_head { "th" } else { "td" };
         let class = match cell {
-            Cell::Number(_) => "number",
+            Cell::Number(_) | Cell::Share(..) => "number",
             Cell::Code(_) => "code",
+            Cell::Long(_) => "words long",
+            Cell::Bars(_) => "bars",
             _ => "words",
         };
         let attributes = [("class", class), ("scope", "row")];
@@ -129,12 +162,28 @@ impl Html {
             &attributes[..1]
         };
         self.element(name, attributes, |html| match cell {
-            Cell::Text(text) | Cell::Number(text) => html.text(&text),
+            Cell::Text(text) | Cell::Long(text) | Cell::Number(text) => html.text(&text),
             Cell::Badge(kind, text) => {
                 let class = format!("badge {kind}");
                 html.element("span", &[("class", &class)], |html| html.text(&text));
             }
             Cell::Code(text) => html.put("code", &text),
+            Cell::Noted(text, note) | Cell::Share(text, note) => {
+                html.text(&text);
+                if !note.is_empty() {
+                    html.put("small", &note);
+                }
+            }
+            Cell::Bars(bars) => {
+                for (colour, share) in bars {
+                    // What is not there has no bar; what is there has one that can be seen.
+                    if share > 0.0 {
+                        let class = format!("bar {colour}");
+                        let width = format!("width:{:.2}%", share.min(1.0) * 100.0);
+                        html.element("span", &[("class", &class), ("style", &width)], |_| {});
+                    }
+                }
+            }
         });
     }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::facts::{Facts, Headline};
-use super::html::reasons;
+use super::facts::Facts;
+use super::reasons::{Headline, reasons};
 use crate::exposure;
 use crate::words::{aligned, count, thousands};
 
@@ -11,17 +11,8 @@ use crate::words::{aligned, count, thousands};
 const WIDEST: u64 = 40;
 
 pub(super) fn text(folder: &Path, facts: &Facts) -> String {
-    let mut text = match facts.headline() {
-        Headline::Holds if facts.is_virtual => String::from("The virtual database holds.\n"),
-        Headline::Holds => String::from("The release holds.\n"),
-        Headline::Unseen if facts.is_virtual => {
-            String::from("The virtual database holds as far as it is shown.\n")
-        }
-        Headline::Unseen => String::from("The release holds as far as it can be seen.\n"),
-        Headline::NotShown => String::from("It is not shown that the release holds.\n"),
-        Headline::Fails => String::from("The release does not hold.\n"),
-        Headline::Unasked => String::from("The study requires nothing.\n"),
-    };
+    let headline = Headline::of(facts).words(facts.is_virtual);
+    let mut text = format!("{headline}\n");
     for reason in reasons(facts) {
         text.push_str(&format!("  {reason}\n"));
     }

@@ -201,9 +201,13 @@ pub struct Alone {
 pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>), Error> {
     let ready = Ready::new(Arc::clone(&study.opened), None)?;
     let table = table.read(&ready.study.schema, &Others::Refuse, &())?;
-    let records = table.rows() as u64;
-    let (alone, _) = without_other_sites(&ready);
-    let columns = Contribution::People(alone.columns(&table, 0..table.rows()));
+    Ok((table.rows() as u64, alone_of(&ready, &table)?))
+}
+
+/// What a site achieves that publishes rows alone which have been read, or the model that they cannot meet.
+pub(crate) fn alone_of(ready: &Ready, table: &Table) -> Result<Result<Alone, String>, Error> {
+    let (alone, _) = without_other_sites(ready);
+    let columns = Contribution::People(alone.columns(table, 0..table.rows()));
     match one_party(
         &alone,
         &columns,
@@ -212,19 +216,14 @@ pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>)
         |_| {},
     ) {
         Ok((joint, _)) => {
-            let losses = Meter::new(&alone, &table).losses(&[&joint.release]);
-            let (classes, ncp) = (losses.classes, losses.ncp);
-            let table = Released::of(&alone.study, &joint.release);
-            Ok((
-                records,
-                Ok(Alone {
-                    classes,
-                    ncp,
-                    table,
-                }),
-            ))
+            let losses = Meter::new(&alone, table).losses(&[&joint.release]);
+            Ok(Ok(Alone {
+                classes: losses.classes,
+                ncp: losses.ncp,
+                table: Released::of(&alone.study, &joint.release),
+            }))
         }
-        Err(ProtocolError::Unmeetable { model, .. }) => Ok((records, Err(model))),
+        Err(ProtocolError::Unmeetable { model, .. }) => Ok(Err(model)),
         Err(other) => Err(other.into()),
     }
 }

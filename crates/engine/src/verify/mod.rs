@@ -4,6 +4,7 @@
 pub(crate) mod beside;
 pub(crate) mod check;
 pub(crate) mod folder;
+mod parts;
 mod questions;
 pub(crate) mod read;
 pub(crate) mod refused;
@@ -14,12 +15,12 @@ pub use questions::{QueryKind, Questions};
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_data::files::{read_release_of, read_text};
+use hedgerow_data::files::read_text;
 use hedgerow_data::study::{CLASSES_FILE, QUASI_FILE};
 use hedgerow_data::{Cell, Release as Cells, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::query_error::query_error;
-use hedgerow_privacy::reconstruction::{Fragment, Pairs, Reconstruction, reconstructions};
+use hedgerow_privacy::reconstruction::Reconstruction;
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::verify::{Evidence, Verdict as Found, verify_by as judge};
@@ -28,12 +29,13 @@ use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::observe::{Observer, Work};
+use crate::observe::Work;
 use crate::release::Release;
 use crate::release::manifest::{FILE, Manifest};
 use crate::release::refused::FolderRefused;
 use crate::study::opened::Opened;
 use beside::{original, population, views};
+use parts::{check_csv, put_together, roles};
 use questions::stated;
 use read::{Read, in_view, visible};
 use refused::VerifyRefused;
@@ -75,6 +77,16 @@ pub struct Verdict {
     /// Which columns have which role, where nobody but the release says so.
     #[serde(skip)]
     roles: Vec<Vec<String>>,
+}
+
+/// What was read of a release, for whoever shows what stands in it.
+pub(crate) struct Seen {
+    /// The release.
+    pub(crate) release: Cells,
+    /// The release's classes.
+    pub(crate) classes: Classes,
+    /// The original table, where it was given.
+    pub(crate) original: Option<Table>,
 }
 
 /// The requirement that a release was held against.
@@ -199,15 +211,16 @@ pub(crate) fn own_word(folder: &Path) -> Result<Opened, Error> {
     })
 }
 
-/// Everything about a release of a study; an error where its files cannot be understood.
+/// Everything about a release of a study, and what was read of it; an error where its files cannot be
+/// understood.
 pub(crate) fn of_folder(
     folder: &Path,
     opened: &Opened,
     questions: &Questions,
-) -> Result<Verdict, Error> {
+) -> Result<(Verdict, Seen), Error> {
     let mut check = Check::of(folder, opened);
     let file = release_file(folder, Some(&opened.study), check.as_ref())?;
-    look(folder, questions, Some(opened), file, &mut check)
+    look_with(folder, questions, opened, file, &mut check)
 }
 
 /// Everything about a release whose manifest is not written yet.
@@ -215,16 +228,11 @@ pub(crate) fn unsealed(
     folder: &Path,
     opened: &Opened,
     manifest: &Manifest,
-) -> Result<Verdict, Error> {
+) -> Result<(Verdict, Seen), Error> {
     let check = Check::unsealed(folder, opened, manifest);
     let file = release_file(folder, Some(&opened.study), Some(&check))?;
-    look(
-        folder,
-        &Questions::default(),
-        Some(opened),
-        file,
-        &mut Some(check),
-    )
+    let questions = Questions::default();
+    look_with(folder, &questions, opened, file, &mut Some(check))
 }
 
 /// Checks a release. The check of the manifest moves into the verdict; where an error leaves no verdict,
@@ -236,38 +244,58 @@ fn look(
     file: PathBuf,
     check: &mut Option<Check>,
 ) -> Result<Verdict, Error> {
-    let mut verdict = match opened {
-        Some(opened) => {
-            let study = &opened.study;
-            questions.refuse_of_tables(opened)?;
-            let read = Read::open(&file, study, &*questions.observer)?;
-            questions.refuse_ignored(&read.text, study)?;
-            with_study((folder, &file), questions, opened, &read, check.as_mut())?
-        }
-        None => {
-            questions.refuse_double_roles()?;
-            let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
-            let watch = questions.observer.begin(Work::Reading(&file));
-            let table = read_text(&file, &names, &*watch)?;
-            questions.refuse_absent(&table)?;
-            without_study(file, questions, &table)?
-        }
-    };
-    if let Some(mut check) = check.take() {
-        let is_own = questions.against.is_none() && questions.provider_column.is_none();
-        check.numbers(&verdict.found, verdict.utility.as_ref(), is_own);
-        check.decide();
-        if !check.holds {
-            verdict.found.fail();
-        }
-        if let Some(opened) = opened.filter(|opened| opened.is_described) {
-            check.own_exceptions(opened, &mut verdict.found);
-        }
-        // A folder without a manifest whose files are sound needs no finding about the manifest.
-        let is_silent = check.manifest.is_none() && check.findings.is_empty();
-        verdict.manifest = (!is_silent).then_some(check);
+    if let Some(opened) = opened {
+        let (verdict, _) = look_with(folder, questions, opened, file, check)?;
+        return Ok(verdict);
     }
-    Ok(verdict)
+    questions.refuse_double_roles()?;
+    let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
+    let watch = questions.observer.begin(Work::Reading(&file));
+    let table = read_text(&file, &names, &*watch)?;
+    questions.refuse_absent(&table)?;
+    let verdict = without_study(file, questions, &table)?;
+    Ok(concluded(verdict, questions, None, check))
+}
+
+/// Checks a release of a known study, and keeps what was read.
+fn look_with(
+    folder: &Path,
+    questions: &Questions,
+    opened: &Opened,
+    file: PathBuf,
+    check: &mut Option<Check>,
+) -> Result<(Verdict, Seen), Error> {
+    let study = &opened.study;
+    questions.refuse_of_tables(opened)?;
+    let read = Read::open(&file, study, &*questions.observer)?;
+    questions.refuse_ignored(&read.text, study)?;
+    let (verdict, seen) = with_study((folder, &file), questions, opened, read, check.as_mut())?;
+    Ok((concluded(verdict, questions, Some(opened), check), seen))
+}
+
+/// The verdict with what the check of the manifest found.
+fn concluded(
+    mut verdict: Verdict,
+    questions: &Questions,
+    opened: Option<&Opened>,
+    check: &mut Option<Check>,
+) -> Verdict {
+    let Some(mut check) = check.take() else {
+        return verdict;
+    };
+    let is_own = questions.against.is_none() && questions.provider_column.is_none();
+    check.numbers(&verdict.found, verdict.utility.as_ref(), is_own);
+    check.decide();
+    if !check.holds {
+        verdict.found.fail();
+    }
+    if let Some(opened) = opened.filter(|opened| opened.is_described) {
+        check.own_exceptions(opened, &mut verdict.found);
+    }
+    // A folder without a manifest whose files are sound needs no finding about the manifest.
+    let is_silent = check.manifest.is_none() && check.findings.is_empty();
+    verdict.manifest = (!is_silent).then_some(check);
+    verdict
 }
 
 /// The file of a release folder that is read first: of `release.parquet` and `release.csv` a file that
@@ -325,9 +353,9 @@ fn with_study(
     (folder, file): (&Path, &Path),
     questions: &Questions,
     opened: &Opened,
-    read: &Read,
+    read: Read,
     mut check: Option<&mut Check>,
-) -> Result<Verdict, Error> {
+) -> Result<(Verdict, Seen), Error> {
     let study = &opened.study;
     let provider = questions.provider_column.as_deref();
     let release = &read.release;
@@ -443,7 +471,7 @@ fn with_study(
             &*questions.observer,
         )?),
     };
-    Ok(Verdict {
+    let verdict = Verdict {
         found,
         requirement: asked,
         utility: Some(utility),
@@ -455,73 +483,13 @@ fn with_study(
         file: file.to_owned(),
         is_virtual: study.is_virtual(),
         roles: roles(study),
-    })
-}
-
-/// What every two sensitive fragments of a release tell together.
-fn put_together(
-    study: &Study,
-    release: &Cells,
-    groups: &Classes,
-    original: Option<&Table>,
-) -> Vec<Reconstruction> {
-    let positions = study.schema.with_role(Role::Sensitive).into_iter();
-    let columns: Vec<(usize, Vec<u32>)> = positions
-        .filter_map(|position| Some((position, release.verbatim(position)?.iter().collect())))
-        .collect();
-    let fragments: Vec<Fragment<'_>> = columns
-        .iter()
-        .map(|(position, codes)| Fragment {
-            name: &study.schema.attributes()[*position].name,
-            codes,
-        })
-        .collect();
-    reconstructions(groups, &fragments, |one, other| {
-        let original = original?;
-        let [one, other] = [one, other].map(|place| original.codes(columns[place].0));
-        let mut pairs = Pairs::new();
-        for pair in one?.iter().zip(other?.iter()) {
-            *pairs.entry(pair).or_insert(0) += 1;
-        }
-        Some(pairs)
-    })
-}
-
-/// The columns of each role, for people.
-fn roles(study: &Study) -> Vec<Vec<String>> {
-    let of_role = |(role, words): (Role, &str)| {
-        let positions = study.schema.with_role(role).into_iter();
-        let names = positions.map(|position| study.schema.attributes()[position].name.clone());
-        let names: Vec<String> = names.collect();
-        (!names.is_empty()).then(|| vec![format!("  {words}"), names.join(", ")])
     };
-    let all = [
-        (Role::Quasi, "others may know"),
-        (Role::Sensitive, "sensitive"),
-        (Role::Other, "published as they are"),
-        (Role::Identifier, "left out"),
-    ];
-    all.into_iter().filter_map(of_role).collect()
-}
-
-/// Whether the folder's CSV file says the same as the release that was read from its Parquet file.
-fn check_csv(
-    folder: &Path,
-    study: &Study,
-    release: &Cells,
-    (check, observer): (&mut Check, &dyn Observer),
-) {
-    // A file that was changed has been found already.
-    if !check.has_both() {
-        return;
-    }
-    let path = folder.join("release.csv");
-    let read = read_release_of(&path, study, &*observer.begin(Work::Reading(&path)));
-    let read = read.map_err(Error::from);
-    match read.and_then(|read| Ok(Cells::from_text(&read.text, &study.schema, &[])?)) {
-        Ok(csv) => check.same(&csv, release),
-        Err(error) => check.findings.push(error.to_string()),
-    }
+    let seen = Seen {
+        release: read.release,
+        classes,
+        original,
+    };
+    Ok((verdict, seen))
 }
 
 fn without_study(

@@ -145,7 +145,9 @@ pub(crate) fn visible(requirement: &Requirement, study: &Study) -> (Requirement,
             words: model.to_string(),
         })
         .collect();
-    demands.extend(requirement.m.map(|m| SiteDemand {
+    // With m = 0 nobody is demanded to be withstood, and there is nothing to show.
+    let withstood = requirement.m.filter(|m| *m > 0);
+    demands.extend(withstood.map(|m| SiteDemand {
         model: "m",
         words: format!("m = {m}"),
     }));
