@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hedgerow::{DEFAULT_SEED, DraftOptions, Options, Study, Table};
-use jiff::SignedDuration;
+use hedgerow::{DEFAULT_SEED, Options, Study};
 
 use crate::draft;
-use crate::error::{CliError, Usage};
+use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Terminal;
 use crate::table::table;
@@ -41,7 +40,7 @@ pub(crate) struct Arguments {
     seed: u64,
     /// How long clusters are sought, such as 10s or 2m, instead of the study's effort: what is found then
     /// depends on the machine.
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = crate::time::time)]
     time: Option<Duration>,
     /// The folder of the release.
     #[arg(long, value_name = "DIR", default_value = "release")]
@@ -51,39 +50,12 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-/// A time such as `10s`, `2m` or `1h 30m`.
-fn time(words: &str) -> Result<Duration, String> {
-    let time = words.parse::<SignedDuration>();
-    let time = time.ok().and_then(|time| Duration::try_from(time).ok());
-    time.filter(|time| !time.is_zero())
-        .ok_or_else(|| String::from("expected a time above nothing, such as 10s, 2m or 1h 30m"))
-}
-
-impl Arguments {
-    /// A study of the columns that are named.
-    fn drafted(&self, table: &Table) -> Result<Study, CliError> {
-        if !self.columns.names_quasi() {
-            return Err(Usage::NoStudy.into());
-        }
-        let beside = || {
-            let mut name = self.out.components().as_path().as_os_str().to_owned();
-            name.push("-study");
-            PathBuf::from(name)
-        };
-        let out = self.draft.clone().unwrap_or_else(beside);
-        let options = DraftOptions {
-            provider_column: self.provider_column.clone(),
-            ..self.columns.options()
-        };
-        draft::shown(table, &options, &out)
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let mut options = Options::new()
         .seed(arguments.seed)
         .out(&arguments.out)
         .force(arguments.force)
+        .beside()
         .observer(Terminal::default());
     if let Some(column) = &arguments.provider_column {
         options = options.provider_column(column);
@@ -94,7 +66,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let table = table(&arguments.table)?;
     let study = match &arguments.study {
         Some(study) => Study::open(study)?,
-        None => arguments.drafted(&table)?,
+        None => {
+            // Beside the release.
+            let mut beside = arguments.out.components().as_path().as_os_str().to_owned();
+            beside.push("-study");
+            let out = arguments.draft.clone().unwrap_or_else(|| beside.into());
+            let column = arguments.provider_column.as_deref();
+            arguments.columns.drafted(&table, column, &out)?
+        }
     };
     let outcome = hedgerow::anonymize(&study, &table, &options)?;
     Ok(Answer::of(&outcome.summary, outcome.summary.holds))

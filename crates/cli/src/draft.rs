@@ -6,7 +6,7 @@ use hedgerow::words::count;
 use hedgerow::{DraftOptions, Drafted, Study, Table};
 use serde::Serialize;
 
-use crate::error::CliError;
+use crate::error::{CliError, Usage};
 use crate::output::{Answer, remark};
 use crate::progress::Terminal;
 
@@ -77,12 +77,30 @@ struct Saved<'a> {
 }
 
 impl Columns {
-    /// Whether any column was named.
-    pub(crate) fn names_quasi(&self) -> bool {
-        !self.quasi.is_empty()
+    /// A study of the columns that are named, for a table that comes without one; shows it.
+    pub(crate) fn drafted(
+        &self,
+        table: &Table,
+        provider_column: Option<&str>,
+        out: &Path,
+    ) -> Result<Study, CliError> {
+        if self.quasi.is_empty() {
+            return Err(Usage::NoStudy.into());
+        }
+        let options = DraftOptions {
+            provider_column: provider_column.map(str::to_owned),
+            ..self.options()
+        };
+        let (drafted, study) = of_table(table, &options, out)?;
+        let path = out.join("study.toml");
+        remark(&format!(
+            "no study was given, so {} was drafted:\n{drafted}hint: change it and use it again with --study {0}",
+            path.display()
+        ));
+        Ok(study)
     }
 
-    pub(crate) fn options(&self) -> DraftOptions {
+    fn options(&self) -> DraftOptions {
         let trimmed = |names: &[String]| names.iter().map(|name| name.trim().to_owned()).collect();
         DraftOptions {
             k: self.k,
@@ -95,7 +113,7 @@ impl Columns {
 }
 
 /// Drafts a study of a table into a folder, and sees that the table fits the draft.
-pub(crate) fn of_table(
+fn of_table(
     table: &Table,
     options: &DraftOptions,
     out: &Path,
@@ -158,15 +176,4 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Answer, CliError> {
         drafted: &joined,
     };
     Ok(Answer::new(text, &saved, true))
-}
-
-/// Drafts a study for a table that comes without one, and shows it.
-pub(crate) fn shown(table: &Table, options: &DraftOptions, out: &Path) -> Result<Study, CliError> {
-    let (drafted, study) = of_table(table, options, out)?;
-    let path = out.join("study.toml");
-    remark(&format!(
-        "no study was given, so {} was drafted:\n{drafted}hint: change it and use it again with --study {0}",
-        path.display()
-    ));
-    Ok(study)
 }

@@ -6,6 +6,8 @@
 mod agreement;
 mod anonymize;
 mod audit;
+mod chart;
+mod compare;
 mod completions;
 mod decide;
 mod demo;
@@ -32,6 +34,7 @@ mod stop;
 mod study;
 mod table;
 mod taxonomy;
+mod time;
 mod verify;
 
 use std::process::ExitCode;
@@ -66,6 +69,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Anonymize one table: the protocol with one party.
     Anonymize(anonymize::Arguments),
+    /// Compare which algorithm and which recoding serve a table best.
+    Compare(compare::Arguments),
     /// Run all sites in one process and count rounds, messages and bytes.
     Simulate(simulate::Arguments),
     /// Check whether a table that somebody calls anonymous is.
@@ -161,6 +166,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     match &arguments.command {
         Command::Demo(arguments) => demo::run(arguments),
         Command::Anonymize(arguments) => anonymize::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Report(arguments) => report::run(arguments),

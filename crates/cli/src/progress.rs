@@ -70,6 +70,13 @@ impl Bar {
         Self::new(0, "finding classes", "{spinner} {msg}")
     }
 
+    /// A bar that shows which choice is tried, and how far its run is.
+    fn choices() -> Self {
+        let mut bar = Self::new(0, "finding classes", "{spinner} {prefix}: {msg}");
+        bar.stop = Stop::of_a_comparison();
+        bar
+    }
+
     fn new(length: u64, message: &str, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -81,7 +88,7 @@ impl Bar {
             showing: is_seen.then(|| show_later(&bar)),
             bar,
             started: Instant::now(),
-            stop: Stop::default(),
+            stop: Stop::of_a_release(),
         }
     }
 }
@@ -106,6 +113,10 @@ impl Progress for Bar {
 }
 
 impl Watch for Bar {
+    fn begins(&self, choice: &str) {
+        self.bar.set_prefix(one_line(choice).into_owned());
+    }
+
     fn step(&self, step: Step) {
         let seconds = self.started.elapsed().as_secs();
         self.bar.set_message(format!("{step}, {seconds} s"));
@@ -127,6 +138,7 @@ impl Observer for Terminal {
             Work::Reading(path) => Bar::reading(path),
             Work::Alone { records } => Bar::rows(records, "each site alone"),
             Work::Judging => Bar::new(0, "looking at the release", "{spinner} {msg} {elapsed}"),
+            Work::Comparing => Bar::choices(),
             _ => Bar::steps(),
         })
     }

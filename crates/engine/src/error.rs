@@ -20,6 +20,7 @@ use hedgerow_node::source::{PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
+use crate::compare::refused::CompareRefused;
 use crate::query::AskError;
 use crate::release::refused::{FolderRefused, ManifestError};
 use crate::report::refused::ReportRefused;
@@ -109,6 +110,9 @@ pub enum Error {
     /// A table is not fit for its study.
     #[error(transparent)]
     Table(#[from] TableRefused),
+    /// Choices of a study are not compared.
+    #[error(transparent)]
+    Compare(#[from] CompareRefused),
     /// Rows cannot be spread over sites as asked.
     #[error(transparent)]
     Split(#[from] SplitRefused),

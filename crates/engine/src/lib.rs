@@ -33,11 +33,13 @@
 //!
 //! - [`Study`]: what sites agree to; [`Study::check`] says whether tables fit.
 //! - [`anonymize`](anonymize()), [`simulate`](simulate()): runs in one process, with [`Options`].
+//! - [`compare`](compare()): which algorithm and recoding serve a table best.
 //! - [`Release`], [`verify`](verify()), [`report`](report()): a release, looked at by somebody who trusts
 //!   nothing about how it was made.
 //! - [`Site`]: a site's own file, its runs, its ledger, audits.
 //! - [`data`], [`privacy`], [`smc`], [`protocols`], [`node`]: the crates beneath, for what is not wrapped.
 
+mod compare;
 mod error;
 mod exposure;
 mod joint;
@@ -61,6 +63,10 @@ pub use hedgerow_privacy as privacy;
 pub use hedgerow_protocols as protocols;
 pub use hedgerow_smc as smc;
 
+pub use compare::refused::CompareRefused;
+pub use compare::{
+    Choice, ClassSizes, Comparison, Drawn, Measured, Recommended, RiskOf, Row, TIME, Tried, compare,
+};
 pub use error::{Error, Fault};
 pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step};
 pub use observe::{Notice, Observer, SharedObserver, Urgency, Watch, Work};
@@ -90,7 +96,7 @@ pub use study::draft::refused::DraftRefused;
 pub use study::explained::{Explained, Learners, explained};
 pub use study::refused::{StudyRefused, TableRefused};
 pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Shown, Study};
-pub use summary::{Summary, Synchronization};
+pub use summary::{Instead, Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;
 pub use verify::{

@@ -23,6 +23,8 @@ pub enum Work<'a> {
     Run,
     /// A release is looked at.
     Judging,
+    /// The choices of a study are tried one after the other.
+    Comparing,
     /// Each site of a simulation publishes alone; progress counts its records.
     Alone {
         /// Records of all sites together.
@@ -32,6 +34,9 @@ pub enum Work<'a> {
 
 /// Hears how far a piece of work is; dropped when the work ends.
 pub trait Watch: Progress + Send + Sync {
+    /// A choice is tried, which is named in words.
+    fn begins(&self, _choice: &str) {}
+
     /// A step of a run was taken.
     fn step(&self, _step: Step) {}
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::observe::{Observer, SharedObserver};
 use crate::simulate::baselines::DEFAULT_SEED;
 
-/// How [`anonymize`](crate::anonymize()) and [`simulate`](crate::simulate()) are to run.
+/// How [`anonymize`](crate::anonymize()), [`simulate`](crate::simulate()) and [`compare`](crate::compare()) are to run.
 ///
 /// ```
 /// use hedgerow::Options;
@@ -23,6 +23,8 @@ pub struct Options {
     pub(crate) provider_column: Option<String>,
     pub(crate) independent: bool,
     pub(crate) time: Option<Duration>,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) beside: bool,
     pub(crate) observer: SharedObserver,
 }
 
@@ -37,6 +39,8 @@ impl Options {
             provider_column: None,
             independent: false,
             time: None,
+            limit: None,
+            beside: false,
             observer: Arc::new(()),
         }
     }
@@ -88,11 +92,27 @@ impl Options {
         self
     }
 
-    /// How long [`anonymize`](crate::anonymize()) searches for clusters, instead of the study's effort. What is
-    /// found then depends on the machine.
+    /// How long [`anonymize`](crate::anonymize()) searches for clusters, instead of the study's effort; how long
+    /// [`compare`](crate::compare()) takes for all choices together. What is found then depends on the machine.
     #[must_use]
     pub const fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
+        self
+    }
+
+    /// A search for clusters that is not over by then ends with the best that it has found; one that is over
+    /// finds what it would without a limit.
+    #[must_use]
+    pub(crate) const fn limit(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Also find what [`anonymize`](crate::anonymize()) would have lost by cuts, where it finds clusters and cuts
+    /// take little beside that: [`Summary::instead`](crate::Summary::instead).
+    #[must_use]
+    pub const fn beside(mut self) -> Self {
+        self.beside = true;
         self
     }
 

@@ -64,6 +64,9 @@ pub struct Summary {
     /// party has all records; no release has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least_loss: Option<f64>,
+    /// What another algorithm would have lost of the same records, where the caller asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead: Option<Instead>,
     /// The loss of privacy that the transcript of a simulated run at the published level shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_of_privacy: Option<LossOfPrivacy>,
@@ -119,6 +122,7 @@ impl Summary {
             cost,
             convergence: None,
             least_loss: None,
+            instead: None,
             loss_of_privacy: None,
             ledger,
             baselines: None,
@@ -139,6 +143,12 @@ impl Summary {
     /// With what no clusters lose less than.
     pub(crate) fn bounded(mut self, least_loss: Option<f64>) -> Self {
         self.least_loss = least_loss;
+        self
+    }
+
+    /// With what another algorithm would have lost.
+    pub(crate) fn instead(mut self, instead: Option<Instead>) -> Self {
+        self.instead = instead;
         self
     }
 
@@ -245,6 +255,13 @@ impl Summary {
                 ));
             }
         }
+        if let Some(instead) = &self.instead {
+            text.push_str(&format!(
+                "  cut top-down (name = \"{}\"), the same records would lose {} (NCP)\n",
+                instead.algorithm,
+                percent(instead.ncp)
+            ));
+        }
         if !self.ledger.is_empty() {
             text.push_str("each site learned at most\n");
             if self.known.is_some() {
@@ -287,6 +304,16 @@ impl Summary {
         }
         text
     }
+}
+
+/// What another algorithm would have lost of the same records, at one party.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Instead {
+    /// The algorithm, as studies name it.
+    pub algorithm: &'static str,
+    /// The loss of its release (NCP).
+    pub ncp: f64,
 }
 
 /// A time when sites that hold the same people compared their classes.

@@ -12,4 +12,4 @@ pub mod vertical;
 
 pub use error::Error;
 pub use published::PublishedSettings;
-pub use settings::{AT_ONCE, DIFFERENCES, FAN_OUT, RunSettings};
+pub use settings::{AT_ONCE, DIFFERENCES, FAN_OUT, RunSettings, keys_of_others};

@@ -204,15 +204,24 @@ impl RunSettings {
     }
 }
 
+/// The keys of `[algorithm]` that other horizontal algorithms read and this one refuses.
+pub const fn keys_of_others(algorithm: Algorithm) -> &'static [&'static str] {
+    match algorithm {
+        Algorithm::Clustering => &CUT_KEYS,
+        _ => &CLUSTERING_KEYS,
+    }
+}
+
 /// Keys that the other horizontal algorithms read mean nothing to this one.
 fn refuse_other_algorithm(
     section: &Section<'_>,
     algorithm: Algorithm,
 ) -> Result<(), DocumentError> {
-    let (keys, of) = match algorithm {
-        Algorithm::Clustering => (&CUT_KEYS[..], "algorithms that cut"),
-        _ => (&CLUSTERING_KEYS[..], "name = \"clustering\""),
+    let of = match algorithm {
+        Algorithm::Clustering => "algorithms that cut",
+        _ => "name = \"clustering\"",
     };
+    let keys = keys_of_others(algorithm);
     match keys.iter().find(|key| section.has_misplaced(key)) {
         Some(key) => {
             let message = format!(

@@ -5,7 +5,6 @@
 //! Whatever happens, nothing is left running: nodes end when this process does, in whatever way,
 //! because their stdin ends with it.
 
-mod chart;
 mod folder;
 mod hospitals;
 mod postgres;

@@ -7,10 +7,10 @@ use hedgerow::words::{count, thousands};
 use serde_json::{Value, json};
 
 use super::AloneOf;
-use super::chart::{Bar, chart};
 use super::folder::Folder;
 use super::hospitals::Town;
 use super::question::Asked;
+use crate::chart::{Bar, chart};
 use crate::error::CliError;
 use crate::output::Answer;
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod clustering;
+mod compare;
 mod cut_together;
 mod daemon;
 mod demo;
@@ -97,6 +98,7 @@ fn help_names_every_command_and_the_exit_codes() {
     for word in [
         "demo",
         "anonymize",
+        "compare",
         "simulate",
         "verify",
         "report",
@@ -115,7 +117,9 @@ fn help_names_every_command_and_the_exit_codes() {
     ] {
         assert!(done.stdout.contains(word), "{word}");
     }
-    for command in ["verify", "report", "generate", "taxonomy", "study"] {
+    for command in [
+        "verify", "report", "generate", "taxonomy", "study", "compare",
+    ] {
         let done = hedgerow(folder.path(), &[command, "--help"]);
         assert_eq!(done.code, 0, "{command}");
         assert!(done.stdout.contains("Usage: hedgerow"), "{command}");

@@ -12,9 +12,9 @@ use super::sites::{ok, refused};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An effort that takes much longer than anybody waits here.
-const ENDLESS: &str = "effort = 10000";
+pub(super) const ENDLESS: &str = "effort = 10000";
 
-fn folder(algorithm: &str) -> tempfile::TempDir {
+pub(super) fn folder(algorithm: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write_study(folder.path(), "hardened", "k = 10", algorithm);
     registry(folder.path(), 400, 3);
@@ -84,7 +84,7 @@ fn ctrl_c_writes_the_best_release_so_far() {
 }
 
 /// Waits until a process handles Ctrl-C itself: from the first pass of the search on.
-fn wait_until_heard(child: &mut Child) {
+pub(super) fn wait_until_heard(child: &mut Child) {
     let began = Instant::now();
     let status = Path::new("/proc")
         .join(child.id().to_string())
@@ -103,7 +103,7 @@ fn wait_until_heard(child: &mut Child) {
     panic!("Ctrl-C is not heard");
 }
 
-fn interrupt(child: &Child) {
+pub(super) fn interrupt(child: &Child) {
     let kill = format!("kill -INT {}", child.id());
     let done = Command::new("sh").args(["-c", &kill]).status().unwrap();
     assert!(done.success());

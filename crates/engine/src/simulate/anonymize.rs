@@ -3,11 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hedgerow_data::Codes;
 use hedgerow_data::files::Others;
 use hedgerow_data::study::Algorithm;
+use hedgerow_privacy::classes::Classes;
 use hedgerow_protocols::clustering::CountsChoice;
 use hedgerow_protocols::horizontal::Owner;
+use hedgerow_protocols::horizontal::cover::Covers;
 
+use super::baselines::DEFAULT_SEED;
 use super::colluders::Parts;
 use super::refused::SplitRefused;
 use super::split::Owners;
@@ -21,10 +25,15 @@ use crate::release::close::write_unsigned;
 use crate::release::cost::Cost;
 use crate::release::statement::Account;
 use crate::study::Study;
+use crate::study::algorithm::{Wanted, rewritten};
 use crate::study::ready::{Contribution, Ready};
 use crate::study::refused::StudyRefused;
-use crate::summary::Summary;
+use crate::summary::{Instead, Summary};
 use crate::table::Table;
+use crate::verify::read::losses;
+
+/// So many records are cut in a second, or more.
+pub(crate) const CUT_IN_A_SECOND: f64 = 20_000.0;
 
 /// Anonymizes one table, as one party that has all rows.
 ///
@@ -78,12 +87,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         let study = ready.opened.path.clone();
         return Err(StudyRefused::OneParty { study }.into());
     }
-    let can_end = ready.study.algorithm == Algorithm::Clustering
-        && ready.run.is_refined()
-        && ready.run.clustering.counts == CountsChoice::Opened
-        && !ready.is_vertical()
-        && owners.is_none();
-    if options.time.is_some() && !can_end {
+    if options.time.is_some() && !can_end(&ready, owners.is_some()) {
         return Err(SplitRefused::HasNoTime.into());
     }
     if ready.is_vertical() {
@@ -104,13 +108,15 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     let began = Instant::now();
     let used = || match options.time {
         _ if watch.is_over() => 1.0,
+        _ if options.limit.is_some_and(|limit| began.elapsed() >= limit) => 1.0,
         Some(time) => began.elapsed().as_secs_f64() / time.as_secs_f64().max(f64::MIN_POSITIVE),
         None => 0.0,
     };
     let pace = Pace {
         used: &used,
         is_timed: options.time.is_some(),
-        finds_least: true,
+        // A bound for one release, which is not looked for where several are compared.
+        finds_least: options.limit.is_none(),
     };
     let (joint, smc_calls) = one_party(
         &ready,
@@ -121,6 +127,10 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     )?;
     let protocol_seconds = began.elapsed().as_secs_f64();
     drop(watch);
+    let instead = match options.beside && owners.is_none() {
+        true => instead(&ready, &contribution, protocol_seconds),
+        false => None,
+    };
     let of_sites = match (&owners, &joint.partition, &contribution) {
         (Some(owners), Some(partition), Contribution::People(columns)) => {
             let classes = partition.classes.iter();
@@ -167,13 +177,52 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
             .checked(joint.partition.as_ref())
             .converged(joint.convergence)
             .bounded(joint.least_loss)
+            .instead(instead)
             .grouped(joint.groups),
         release: destination.release(study)?,
     })
 }
 
+/// Whether classes are found by a search that can end at any time.
+pub(crate) fn can_end(ready: &Ready, has_owners: bool) -> bool {
+    ready.study.algorithm == Algorithm::Clustering
+        && ready.run.is_refined()
+        && ready.run.clustering.counts == CountsChoice::Opened
+        && !ready.is_vertical()
+        && !has_owners
+}
+
+/// What the same records lose by cuts, where clusters were found and cuts take little time beside that.
+fn instead(ready: &Ready, contribution: &Contribution, seconds: f64) -> Option<Instead> {
+    let Contribution::People(columns) = contribution else {
+        return None;
+    };
+    let is_clustered = ready.study.algorithm == Algorithm::Clustering;
+    let records = columns.iter().flatten().map(Codes::len).next()?;
+    if !is_clustered || records as f64 / CUT_IN_A_SECOND > seconds {
+        return None;
+    }
+    let wanted = Wanted {
+        algorithm: Algorithm::Mondrian,
+        recode: None,
+        covers: Covers::Tight,
+    };
+    let (other, _) = rewritten(&ready.opened, wanted).ok()?;
+    let other = Ready::new(Arc::new(other), None).ok()?;
+    let owners = (Owner::Site(0), 1);
+    let draws = (DEFAULT_SEED, Pace::COUNTED);
+    let (joint, _) = one_party(&other, contribution, owners, draws, |_| {}).ok()?;
+    // Only cells count here, and not in which classes they stand.
+    let classes = Classes::from_assignment(vec![0; records], 1);
+    let utility = losses((&joint.release, &classes), &other.study, None, None);
+    Some(Instead {
+        algorithm: Algorithm::Mondrian.name(),
+        ncp: utility.ncp,
+    })
+}
+
 /// Refuses a requirement that speaks of several sites, which a table of one site cannot meet.
-fn refuse_sites(ready: &Ready) -> Result<(), StudyRefused> {
+pub(crate) fn refuse_sites(ready: &Ready) -> Result<(), StudyRefused> {
     let requirement = &ready.requirement;
     let mut models = requirement.models.iter();
     let model = models.find(|model| model.demands_sites());

@@ -1,7 +1,7 @@
 //! Runs in one process: one party with one table, or all sites of a study with exact counts of what
 //! they send.
 
-mod anonymize;
+pub(crate) mod anonymize;
 pub(crate) mod baselines;
 mod colluders;
 mod local;

@@ -1,5 +1,6 @@
 //! A study: what it declares, whether it can be run, what a run of it may disclose.
 
+pub(crate) mod algorithm;
 mod check;
 mod disclosures;
 pub(crate) mod draft;

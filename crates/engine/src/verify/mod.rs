@@ -19,7 +19,6 @@ use hedgerow_data::files::read_text;
 use hedgerow_data::study::{CLASSES_FILE, QUASI_FILE};
 use hedgerow_data::{Cell, Release as Cells, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
-use hedgerow_privacy::query_error::query_error;
 use hedgerow_privacy::reconstruction::Reconstruction;
 use hedgerow_privacy::risk::{self, Risk};
 use hedgerow_privacy::utility::Utility;
@@ -422,22 +421,13 @@ fn with_study(
         None => None,
     };
     let watch = questions.observer.begin(Work::Judging);
-    let mut risk = risk::risk(&classes);
-    let mut utility = read.losses(study, &classes, original.as_ref(), requirement.as_ref());
     let quasi = study.schema.with_role(Role::Quasi);
-    if let Some(original) = &original {
-        let columns: Vec<Vec<u32>> = quasi
-            .iter()
-            .filter_map(|attribute| original.codes(*attribute))
-            .map(|codes| codes.iter().collect())
-            .collect();
-        let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
-        risk.uniqueness.before = Some(risk::uniqueness(&Classes::group(&slices, original.rows())));
-        if questions.queries > 0 {
-            let queries = questions.query_kind.queries(questions.queries, quasi.len());
-            utility.query_error = query_error(original, release, &classes, &quasi, &queries);
-        }
-    }
+    let queries = (questions.queries > 0).then(|| {
+        let kind = questions.query_kind;
+        kind.queries(questions.queries, quasi.len())
+    });
+    let asked_too = (requirement.as_ref(), queries);
+    let (mut risk, utility) = read.beside(study, &classes, original.as_ref(), asked_too);
     drop(watch);
     if let Some(path) = &questions.population {
         let columns = population(path, study, &quasi, &*questions.observer)?;

@@ -74,7 +74,7 @@ pub enum QueryKind {
 }
 
 impl QueryKind {
-    pub(super) fn queries(self, count: usize, attributes: usize) -> Queries {
+    pub(crate) fn queries(self, count: usize, attributes: usize) -> Queries {
         let attributes = match self {
             Self::Jx09 => (2, 2),
             Self::Mpriv => (2, (attributes / 2).max(2)),

@@ -6,6 +6,8 @@ use hedgerow_data::files::{ReleaseTable, read_classes, read_fragments, read_rele
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::m_privacy::Strategy;
+use hedgerow_privacy::query_error::{Queries, query_error};
+use hedgerow_privacy::risk::{Risk, risk, uniqueness};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, Verdict, verify_by};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
@@ -86,29 +88,65 @@ impl Read {
         original: Option<&Table>,
         requirement: Option<&Requirement>,
     ) -> Utility {
-        let quasi = study.schema.with_role(Role::Quasi);
-        let counts: Vec<Option<Vec<u64>>> = quasi
-            .iter()
-            .map(|attribute| {
-                let size = study.schema.attributes()[*attribute].domain.size();
-                Some(histogram(original?.codes(*attribute)?, size))
-            })
-            .collect();
-        let measured: Vec<Measured<'_>> = quasi
-            .iter()
-            .zip(&counts)
-            .filter_map(|(attribute, counts)| {
-                let declared = &study.schema.attributes()[*attribute];
-                Some(Measured {
-                    name: &declared.name,
-                    domain: &declared.domain,
-                    column: self.release.generalized(*attribute)?,
-                    original: counts.as_deref(),
-                })
-            })
-            .collect();
-        utility(&measured, classes, requirement.map_or(1, Requirement::k))
+        losses((&self.release, classes), study, original, requirement)
     }
+
+    /// The risk of the release, and what it lost of its original table, by so many random queries too.
+    pub(crate) fn beside(
+        &self,
+        study: &Study,
+        classes: &Classes,
+        original: Option<&Table>,
+        (requirement, queries): (Option<&Requirement>, Option<Queries>),
+    ) -> (Risk, Utility) {
+        let mut risk = risk(classes);
+        let mut utility = self.losses(study, classes, original, requirement);
+        if let Some(original) = original {
+            let quasi = study.schema.with_role(Role::Quasi);
+            let columns: Vec<Vec<u32>> = quasi
+                .iter()
+                .filter_map(|attribute| original.codes(*attribute))
+                .map(|codes| codes.iter().collect())
+                .collect();
+            let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
+            risk.uniqueness.before = Some(uniqueness(&Classes::group(&slices, original.rows())));
+            utility.query_error = queries.and_then(|queries| {
+                query_error(original, &self.release, classes, &quasi, &queries)
+            });
+        }
+        (risk, utility)
+    }
+}
+
+/// What a release with these classes lost.
+pub(crate) fn losses(
+    (release, classes): (&Release, &Classes),
+    study: &Study,
+    original: Option<&Table>,
+    requirement: Option<&Requirement>,
+) -> Utility {
+    let quasi = study.schema.with_role(Role::Quasi);
+    let counts: Vec<Option<Vec<u64>>> = quasi
+        .iter()
+        .map(|attribute| {
+            let size = study.schema.attributes()[*attribute].domain.size();
+            Some(histogram(original?.codes(*attribute)?, size))
+        })
+        .collect();
+    let measured: Vec<Measured<'_>> = quasi
+        .iter()
+        .zip(&counts)
+        .filter_map(|(attribute, counts)| {
+            let declared = &study.schema.attributes()[*attribute];
+            Some(Measured {
+                name: &declared.name,
+                domain: &declared.domain,
+                column: release.generalized(*attribute)?,
+                original: counts.as_deref(),
+            })
+        })
+        .collect();
+    utility(&measured, classes, requirement.map_or(1, Requirement::k))
 }
 
 /// Sensitive attributes each on its own, or together, as the requirement says.

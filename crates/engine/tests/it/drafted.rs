@@ -772,3 +772,27 @@ fn real_tables_are_drafted() {
         }
     }
 }
+
+/// Clustering takes about a minute for 300,000 records; larger tables are cut.
+#[test]
+fn a_draft_clusters_up_to_a_size_that_takes_a_minute() {
+    for (records, algorithm) in [(299_999, "clustering"), (300_000, "mondrian")] {
+        let rows: String = (0..records)
+            .map(|row| format!("{},{}\n", row % 90, ["flu", "ulcer"][row % 2]))
+            .collect();
+        let table = Table::csv("t.csv", format!("age,disease\n{rows}").into_bytes());
+        let options = DraftOptions {
+            quasi: vec![String::from("age")],
+            sensitive: vec![String::from("disease")],
+            ..DraftOptions::default()
+        };
+        let drafted = Study::draft_of(&table, &options, &()).unwrap();
+        let study = Study::parse(drafted.text(), ".").unwrap();
+        assert_eq!(study.algorithm(), algorithm);
+        assert!(
+            drafted.requires.ends_with(algorithm),
+            "{}",
+            drafted.requires
+        );
+    }
+}

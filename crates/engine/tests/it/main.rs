@@ -3,6 +3,7 @@
 
 mod accepted;
 mod asked;
+mod compared;
 mod drafted;
 mod observed;
 mod published;

@@ -1,4 +1,4 @@
-//! A bar chart for the terminal: how much of the detail is lost, a bar for each who publishes.
+//! A bar chart for the terminal: how much of the detail is lost, a bar for each who publishes or each choice.
 
 /// Characters of a bar that stands for a loss of everything, or of the longest bar.
 const WIDTH: f64 = 40.0;
@@ -6,16 +6,16 @@ const WIDTH: f64 = 40.0;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// One line of a chart.
-pub(super) struct Bar {
-    pub(super) name: String,
+pub(crate) struct Bar {
+    pub(crate) name: String,
     /// The share that is lost, where there is a release at all.
-    pub(super) loss: Option<f64>,
+    pub(crate) loss: Option<f64>,
     /// What a reader should know beside the number.
-    pub(super) remark: String,
+    pub(crate) remark: String,
 }
 
 /// The chart, its longest bar as wide as the chart.
-pub(super) fn chart(bars: &[Bar]) -> String {
+pub(crate) fn chart(bars: &[Bar]) -> String {
     let longest = bars.iter().filter_map(|bar| bar.loss).fold(0.0, f64::max);
     let name = bars.iter().map(|bar| bar.name.chars().count()).max();
     let name = name.unwrap_or(0);
