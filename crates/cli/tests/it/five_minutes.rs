@@ -76,6 +76,10 @@ fn adult_with_and_without_hierarchies_needs_no_edit() {
         typed(path, &format!("study check {way}/study.toml adult.csv"));
         typed(
             path,
+            &format!("compare --study {way}/study.toml adult.csv --time 10s"),
+        );
+        typed(
+            path,
             &format!("anonymize --study {way}/study.toml adult.csv --out {way}-release"),
         );
         typed(

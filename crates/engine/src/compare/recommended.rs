@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Row, Tried};
+use super::{Choice, Row, Tried};
 use crate::words::percent;
 
 /// The rule, for people.
-pub(super) const RULE: &str = "of all that satisfy the requirement and lose at most 2 % more than the least, the one with the least query error";
+pub(super) const RULE: &str = "of all that satisfy the requirement, write no tight range or set where the study itself writes none, and lose at most 2 % more than the least of these, the one with the least query error";
 
 /// How much more than the least a choice may lose, as a share of the least.
 const NEAR: f64 = 0.02;
@@ -23,12 +23,27 @@ pub struct Recommended {
     pub lines: String,
 }
 
+/// How much a choice tells of which values occur in a class: nodes and the ranges that cuts leave are the same
+/// whoever is in the class, a tight range ends at somebody's value, a set names each value.
+fn tells(choice: &Choice) -> u8 {
+    match (choice.recode, choice.covers) {
+        ("set", Some("box")) | ("range", Some("box")) => 0,
+        ("set", _) => 2,
+        ("range", _) => 1,
+        _ => 0,
+    }
+}
+
 /// The choice that the rule names; nothing, where no choice satisfies the requirement.
 pub(super) fn recommended(rows: &[Row]) -> Option<Recommended> {
+    let own = rows.iter().flat_map(Row::choices).find(|choice| choice.own);
+    let most = own.map_or(0, tells);
+    // Choices that write the same release are as telling as the one that tells least.
+    let is_quiet = |row: &Row| row.choices().any(|choice| tells(choice) <= most);
     let holding = || {
         rows.iter().enumerate().filter_map(|(place, row)| {
             let measured = row.measured()?;
-            measured.holds.then_some((place, measured))
+            (measured.holds && is_quiet(row)).then_some((place, measured))
         })
     };
     let least = holding().map(|(_, measured)| measured.loss);
@@ -49,8 +64,15 @@ pub(super) fn recommended(rows: &[Row]) -> Option<Recommended> {
             .then(losses)
             .then(own[0].cmp(&own[1]))
     })?;
+    let of_all = rows.iter().filter_map(Row::measured);
+    let of_all = of_all.filter(|measured| measured.holds);
+    let is_least = of_all.into_iter().all(|other| measured.loss <= other.loss);
     let mut because = match measured.loss <= least {
-        true => format!("loses least, {}", percent(measured.loss)),
+        true if is_least => format!("loses least, {}", percent(measured.loss)),
+        true => format!(
+            "loses least of those that tell no more of a class than the study does, {}",
+            percent(measured.loss)
+        ),
         false => format!(
             "loses {}, at most 2 % more than the least ({}), and has the least query error of those",
             percent(measured.loss),

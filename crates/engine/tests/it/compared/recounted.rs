@@ -133,11 +133,21 @@ pub(super) fn see_recounted(found: &Comparison, require: &str, table: &Table, op
         }
     }
     // The rule, counted again.
-    let least = measured
-        .iter()
+    let tells = |choice: &Choice| match choice.covers {
+        Some("box") => 0,
+        _ => ["node", "range", "set"]
+            .iter()
+            .position(|recode| *recode == choice.recode)
+            .unwrap(),
+    };
+    let mut choices = found.choices.iter().flat_map(Row::choices);
+    let own = tells(choices.find(|choice| choice.own).unwrap());
+    let is_quiet = |row: &Row| row.choices().any(|choice| tells(choice) <= own);
+    let quiet = || measured.iter().filter(|(row, _)| is_quiet(row));
+    let least = quiet()
         .map(|(_, one)| one.loss)
         .fold(f64::INFINITY, f64::min);
-    let near = measured.iter().filter(|(_, one)| one.loss <= least * 1.02);
+    let near = quiet().filter(|(_, one)| one.loss <= least * 1.02);
     let error = |one: &Measured| one.query_error.unwrap().mean;
     let best = near
         .map(|(_, one)| error(one))
@@ -145,6 +155,7 @@ pub(super) fn see_recounted(found: &Comparison, require: &str, table: &Table, op
     let recommended = found.recommended.as_ref().unwrap();
     let row = &found.choices[recommended.row];
     assert_eq!(error(row.measured().unwrap()), best);
+    assert!(is_quiet(row), "{}", row.choice.words());
     assert_eq!(recommended.lines, row.choice.lines);
     // No release is there twice, and the study's own choice once.
     let mut lines: Vec<&str> = measured
