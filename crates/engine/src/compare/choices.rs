@@ -31,6 +31,9 @@ pub struct Choice {
     /// Of cuts, the range that a class is written as covering.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<&'static str>,
+    /// Whether classes are written as ranges of values that have no order, which say little to readers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unordered: bool,
     /// Whether the study says so itself.
     pub own: bool,
     /// `[algorithm]` of the study with this choice.
@@ -137,6 +140,7 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
                 recode: recode.name(),
                 same: Vec::new(),
                 covers: is_cut.then_some(wanted.covers.name()),
+                unordered: false,
                 own: false,
                 lines: String::new(),
             };
@@ -155,6 +159,13 @@ fn choice(opened: &Opened, lines: String) -> Choice {
         recode: opened.run.recode.name(),
         same: Vec::new(),
         covers: is_cut.then_some(opened.run.top_down.covers.name()),
+        unordered: quasi(&opened.study.schema)
+            .zip(Way::of(opened).recodes)
+            .any(|(attribute, recode)| {
+                recode == Recode::Range
+                    && !attribute.domain.is_ordered()
+                    && attribute.domain.size() > 2
+            }),
         own: false,
         lines,
     }

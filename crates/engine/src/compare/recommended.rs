@@ -6,7 +6,7 @@ use super::{Choice, Row, Tried};
 use crate::words::percent;
 
 /// The rule, for people.
-pub(super) const RULE: &str = "of all that satisfy the requirement, write no tight range or set where the study itself writes none, and lose at most 2 % more than the least of these, the one with the least query error";
+pub(super) const RULE: &str = "of all that satisfy the requirement, write no tight range, no set and no range of values without an order where the study itself writes none, and lose at most 2 % more than the least of these, the one with the least query error";
 
 /// How much more than the least a choice may lose, as a share of the least.
 const NEAR: f64 = 0.02;
@@ -38,8 +38,10 @@ fn tells(choice: &Choice) -> u8 {
 pub(super) fn recommended(rows: &[Row]) -> Option<Recommended> {
     let own = rows.iter().flat_map(Row::choices).find(|choice| choice.own);
     let most = own.map_or(0, tells);
+    let may_be_unordered = own.is_some_and(|choice| choice.unordered);
+    let is_fit = |choice: &Choice| tells(choice) <= most && (may_be_unordered || !choice.unordered);
     // Choices that write the same release are as telling as the one that tells least.
-    let is_quiet = |row: &Row| row.choices().any(|choice| tells(choice) <= most);
+    let is_quiet = |row: &Row| row.choices().any(is_fit);
     let holding = || {
         rows.iter().enumerate().filter_map(|(place, row)| {
             let measured = row.measured()?;
@@ -70,7 +72,7 @@ pub(super) fn recommended(rows: &[Row]) -> Option<Recommended> {
     let mut because = match measured.loss <= least {
         true if is_least => format!("loses least, {}", percent(measured.loss)),
         true => format!(
-            "loses least of those that tell no more of a class than the study does, {}",
+            "loses least of those that the rule admits, {}",
             percent(measured.loss)
         ),
         false => format!(

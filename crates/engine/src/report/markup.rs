@@ -41,6 +41,14 @@ impl Html {
                 letter if letter.is_control() && !letter.is_ascii_whitespace() => {
                     self.0.push('\u{fffd}');
                 }
+                // These turn the direction of what stands around them.
+                '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}' => {
+                    self.0.push_str(&format!("\\u{:04x}", u32::from(letter)));
+                }
                 letter => self.0.push(letter),
             }
         }

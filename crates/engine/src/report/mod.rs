@@ -175,10 +175,7 @@ impl Serialize for Report {
         value["class_sizes"] = json!(self.facts.sizes);
         value["risk_curve"] = json!(self.facts.curve.steps);
         value["distributions"] = json!(self.facts.contents.spreads);
-        let dominated = &self.facts.contents.dominated;
-        if !dominated.is_empty() {
-            value["dominated"] = json!(dominated);
-        }
+        value["dominated"] = json!(self.facts.contents.dominated);
         if let Some(before) = &self.facts.before {
             value["before"] = json!(before);
         }

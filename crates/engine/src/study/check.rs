@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Study;
-use super::ready::{refuse_singled_out, refuse_text, see_people};
+use super::ready::{refuse_singled_out, refuse_text, see_counts, see_people};
 use super::refused::{StudyRefused, TableRefused};
 use crate::error::Error;
 use crate::observe::Observer;
@@ -131,6 +131,11 @@ impl Study {
         {
             let study = self.opened.path.clone();
             errors.push(TableRefused::TooFew { study, k, records }.into());
+        }
+        if let (Ok(requirement), true) = (&requirement, are_all_read) {
+            let name = study.name.as_str();
+            let counts = see_counts(study, requirement, records, name);
+            errors.extend(counts.err().map(Error::from));
         }
         let requirement = match requirement {
             Ok(requirement) if errors.is_empty() => requirement,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hedgerow_data::study::{Partition, Split};
 use hedgerow_data::{Codes, Domain, Role, Schema, Study, Table};
 use hedgerow_node::agreement::Agreement;
-use hedgerow_privacy::{Requirement, Scope, Sensitive, SingledOut};
+use hedgerow_privacy::{Model, Requirement, Scope, Sensitive, SingledOut};
 use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::SensitiveCodes;
 
@@ -178,6 +178,7 @@ impl Ready {
     /// What a site with this table contributes; errors give the table the name `name`.
     pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
         see_fit(&self.study, &table, name)?;
+        see_counts(&self.study, &self.requirement, table.rows() as u64, name)?;
         if self.is_vertical() {
             Ok(Contribution::Columns(table))
         } else {
@@ -193,6 +194,47 @@ pub(crate) fn see_fit(study: &Study, table: &Table, name: &str) -> Result<(), Er
         see_people(study, table, name)?;
     }
     Ok(())
+}
+
+/// The most counts of sensitive values that a run holds for the classes of one table: some gigabytes.
+const MOST_COUNTS: u64 = 1 << 28;
+
+/// Sees that the sensitive values of a study are few enough to be counted in every class of so many records.
+pub(crate) fn see_counts(
+    study: &Study,
+    requirement: &Requirement,
+    records: u64,
+    table: &str,
+) -> Result<(), TableRefused> {
+    let speaks_of_size_alone =
+        |model: &Model| matches!(model, Model::KAnonymity { .. }) || model.speaks_of_sites();
+    // A site that holds some columns counts some of the values.
+    let is_counted = study.partition == Partition::Horizontal;
+    if !is_counted || requirement.models.iter().all(speaks_of_size_alone) {
+        return Ok(());
+    }
+    let sensitive = study.schema.with_role(Role::Sensitive).into_iter();
+    let sensitive = sensitive.map(|position| &study.schema.attributes()[position]);
+    let values = || {
+        sensitive
+            .clone()
+            .map(|attribute| u64::from(attribute.domain.size()))
+    };
+    let classes = (records / requirement.k().max(1)).max(1);
+    if classes.saturating_mul(values().sum()) <= MOST_COUNTS {
+        return Ok(());
+    }
+    let largest = sensitive
+        .clone()
+        .max_by_key(|attribute| attribute.domain.size());
+    Err(TableRefused::TooManyCounts {
+        table: table.to_owned(),
+        column: largest
+            .map(|attribute| attribute.name.clone())
+            .unwrap_or_default(),
+        values: values().max().unwrap_or(0),
+        classes,
+    })
 }
 
 /// Sees, before anything is sent, that a table of people whom other sites hold too has people in it and

@@ -6,7 +6,7 @@ use hedgerow_data::files::FileError;
 use hedgerow_data::study::IdentityError;
 use hedgerow_privacy::{Model, SingledOutError};
 
-use crate::words::count;
+use crate::words::{count, thousands};
 
 /// Why a study that can be read cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +122,18 @@ pub enum TableRefused {
         table: String,
         /// The column, and how many records it singles out.
         refusal: SingledOutError,
+    },
+    /// More sensitive values than can be counted in every class.
+    #[error("{table}: column `{column}` may have {} different values, and a run counts them in each of up to {}, which takes more memory than a run should\nhint: give the column a list of the values that occur, as hedgerow study draft does, or a larger step; or another role", thousands(*values), count(*classes, "class", "classes"))]
+    TooManyCounts {
+        /// The table.
+        table: String,
+        /// The sensitive column with most values.
+        column: String,
+        /// The values that the column may have.
+        values: u64,
+        /// The classes that the records may make.
+        classes: u64,
     },
     /// Fewer records than a class must have.
     #[error("{}: k = {k} cannot be met: the tables hold {}\nhint: the largest k that can be met is {records}", study.display(), count(*records, "record", "records"))]

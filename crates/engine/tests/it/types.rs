@@ -177,3 +177,28 @@ fn numbers_with_a_comma_are_the_numbers_with_a_point() {
         assert!(drafted.text().contains(line), "{line}\n{}", drafted.text());
     }
 }
+
+/// Values to the cent up to a fortune cannot be counted in every class: the check and the run say so at once.
+#[test]
+fn more_sensitive_values_than_can_be_counted_are_refused() {
+    let fine = STUDY
+        .replace("range = [0.5, 4.0]", "range = [0.00, 89999.99]")
+        .replace("step = 0.5", "step = 0.01");
+    let study = Study::parse(fine, ".").unwrap();
+    let table = table("ward.csv", &rows(400, 0));
+    let folder = tempfile::tempdir().unwrap();
+    let checked = study.check(std::slice::from_ref(&table)).unwrap_err();
+    let ran = anonymize(
+        &study,
+        &table,
+        &Options::new().out(folder.path().join("out")),
+    )
+    .unwrap_err();
+    for error in [checked.to_string(), ran.to_string()] {
+        assert!(
+            error.contains("column `lactate` may have 9,000,000 different values, and a run counts them in each of up to 100 classes"),
+            "{error}"
+        );
+    }
+    assert!(!folder.path().join("out").exists());
+}

@@ -141,8 +141,9 @@ pub(super) fn see_recounted(found: &Comparison, require: &str, table: &Table, op
             .unwrap(),
     };
     let mut choices = found.choices.iter().flat_map(Row::choices);
-    let own = tells(choices.find(|choice| choice.own).unwrap());
-    let is_quiet = |row: &Row| row.choices().any(|choice| tells(choice) <= own);
+    let own = choices.find(|choice| choice.own).unwrap();
+    let is_fit = |choice: &Choice| tells(choice) <= tells(own) && choice.unordered <= own.unordered;
+    let is_quiet = |row: &Row| row.choices().any(is_fit);
     let quiet = || measured.iter().filter(|(row, _)| is_quiet(row));
     let least = quiet()
         .map(|(_, one)| one.loss)
