@@ -331,19 +331,27 @@ impl Convergence {
                 vec![
                     format!("  {}", step.name()),
                     count(clusters as u64, "cluster", "clusters"),
-                    percent(loss),
+                    match self.measure {
+                        // Entropy is in bits, which are no share of anything.
+                        LossMeasure::Em => format!("{loss:.4}"),
+                        LossMeasure::NcpPresent | LossMeasure::Lm => percent(loss),
+                    },
                 ]
             }),
         });
         let rows: Vec<Vec<String>> = rows.collect();
-        let iterations = count(u64::from(self.iterations), "iteration", "iterations");
+        // The free search of one party has no iterations.
+        let iterations = match self.iterations {
+            0 => String::new(),
+            some => format!("{}, ", count(u64::from(some), "iteration", "iterations")),
+        };
         let is_change = |step: &Step| matches!(step, Step::Change { .. });
         let what = match self.steps.iter().any(is_change) {
             true => "mean loss of a cell since the start",
             false => "mean loss of a cell",
         };
         let calls = count(self.published_calls, "SMC call", "SMC calls");
-        let mut text = format!("how the loss fell ({what}: {measure}): {iterations}, {end}\n");
+        let mut text = format!("how the loss fell ({what}: {measure}): {iterations}{end}\n");
         let shown = some_of(&rows);
         if shown.len() < rows.len() {
             let (shown, all) = (shown.len() as u64, rows.len() as u64);
