@@ -56,6 +56,12 @@ pub(crate) struct Strengths {
     kind: Kind,
 }
 
+/// The rule that bounds a model, by the model's key in `[require]`.
+pub fn bound_of(model: &str) -> Option<&'static str> {
+    let bound = BOUNDS.iter().find(|(bounded, ..)| *bounded == model);
+    bound.map(|(_, rule, _)| *rule)
+}
+
 /// Reads the bounds. A bound for a model that is not demanded is refused: it would look like a rule and
 /// have no effect.
 pub(crate) fn read(

@@ -139,7 +139,7 @@ impl DraftedSite {
 }
 
 /// Whether a line is a rule or a listed word that nobody has agreed to yet.
-pub(super) fn is_closed(line: &str) -> bool {
+pub(crate) fn is_closed(line: &str) -> bool {
     let rest = line.trim_start().strip_prefix('#');
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(' '))
 }

@@ -363,8 +363,22 @@ fn everything_that_a_run_would_refuse_is_told_at_once() {
     let checked = check(&path, &wrong);
     let rule = checked.faults.last().unwrap();
     assert_eq!(rule.about, "accept.maximum_records");
-    assert_eq!(rule.lines[0].text, "maximum_records = 12");
-    assert_eq!(rule.lines[0].change, Change::Rewrite);
+    // The number of this site's records would not do for all sites.
+    assert_eq!(
+        rule.lines[0].text,
+        "maximum_records: as many as all sites have together, or more"
+    );
+    assert_eq!(rule.lines[0].change, Change::Choose);
+    let shares = |share: &str| {
+        open.replace(
+            "[accept]\n",
+            &format!("[accept]\nmaximum_share = {share}\n"),
+        )
+    };
+    let checked = check(&path, &shares("0.333333"));
+    assert_eq!(abouts(&checked), ["accept.maximum_share"], "{checked}");
+    assert_eq!(checked.faults[0].lines[0].change, Change::Remove);
+    assert!(check(&path, &shares("0.333334")).accepted);
     assert_eq!(checked.records, Some(12));
     // A file that is not there is a fault too, and a site that the study does not name is the last word.
     let checked = check(&path, &open.replace("rows.csv", "none.csv"));
@@ -401,6 +415,10 @@ fn rows_that_were_in_a_run_before_are_a_fault_before_anybody_signs() {
     memory.ends(&mark, How::Released).unwrap();
     let checked = check(&path, &open);
     assert_eq!(abouts(&checked), ["accept.runs"], "{checked}");
+    let line = &checked.faults[0].lines[0];
+    assert_eq!((line.change, &*line.text), (Change::Rewrite, "runs = 2"));
+    let stands = open.lines().position(|line| line == "runs = 1").unwrap();
+    assert_eq!(line.line, Some(stands + 1));
     assert!(
         checked.to_string().contains("run 1 of `other` (released"),
         "{checked}"
