@@ -17,7 +17,7 @@ use crate::agreement::Agreement;
 use crate::strength::{self, Strengths};
 
 pub use needed::{Needed, Value, needed};
-pub use strength::bound_of;
+pub use strength::bounds;
 
 /// What happens to a run beyond the allowed number, or with changed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

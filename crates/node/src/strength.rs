@@ -56,10 +56,9 @@ pub(crate) struct Strengths {
     kind: Kind,
 }
 
-/// The rule that bounds a model, by the model's key in `[require]`.
-pub fn bound_of(model: &str) -> Option<&'static str> {
-    let bound = BOUNDS.iter().find(|(bounded, ..)| *bounded == model);
-    bound.map(|(_, rule, _)| *rule)
+/// The models by their keys in `[require]`, each with the rule that bounds it.
+pub fn bounds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BOUNDS.iter().map(|(model, rule, _)| (*model, *rule))
 }
 
 /// Reads the bounds. A bound for a model that is not demanded is refused: it would look like a rule and

@@ -362,6 +362,23 @@ fn files_that_cannot_be_read_are_bad_input_and_another_study_is_noted() {
         type_in(folder, "site check site.toml --study next.toml").code,
         2
     );
+    // A study in the place of the site's file, and a study that names no sites.
+    assert_refused(
+        &type_in(folder, "site check study.toml"),
+        "study.toml:1: this is a study, and a site's file is expected\nhint: hedgerow site new --study drafts a site's file for a study",
+    );
+    let nobody = study.split("[[site]]").next().unwrap();
+    std::fs::write(folder.join("next.toml"), nobody).unwrap();
+    for line in [
+        "site new --study next.toml --site north --force",
+        "site new --study next.toml --force",
+    ] {
+        assert_refused(
+            &type_in(folder, line),
+            "next.toml: the study names no sites\nhint: add a [[site]] with name, address and key for each",
+        );
+    }
+    std::fs::write(folder.join("next.toml"), "[study").unwrap();
     std::fs::write(folder.join("site.toml"), "site = 1").unwrap();
     assert_eq!(type_in(folder, "site check site.toml").code, 2);
     assert_eq!(type_in(folder, "site check none.toml").code, 2);

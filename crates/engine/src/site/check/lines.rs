@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use hedgerow_data::document::{Document, Section, quoted};
-use hedgerow_node::accept::{Mend, Value, bound_of};
+use hedgerow_node::accept::{Mend, Value, bounds};
 
 use super::{Change, SiteLine};
 use crate::site::draft::is_closed;
@@ -29,25 +29,27 @@ pub(super) fn lines(text: &str, rule: &'static str, mend: &Mend) -> Vec<SiteLine
             return vec![site_line(Change::Choose, lines, text)];
         }
         Mend::Remove => {
-            let lines = accept.and_then(|accept| accept.lines_of(rule));
-            let removed = |lines| site_line(Change::Remove, Some(lines), rule.to_owned());
-            return lines.map(removed).into_iter().collect();
+            let removed = accept.and_then(|accept| removed(&accept, rule));
+            return removed.into_iter().collect();
         }
     };
     let whole = whole(rule, value);
     let Some(accept) = accept else {
         return vec![site_line(Change::Add, None, whole)];
     };
-    match (accept.lines_of(rule), value) {
+    let mut changes = match value {
+        Value::Words(words) if rule == "models" => bounds_without(&accept, words),
+        _ => Vec::new(),
+    };
+    changes.extend(match (accept.lines_of(rule), value) {
         (None, _) => vec![waiting(text, &accept, rule, whole)],
         (Some(lines), Value::Bound(_)) => bound(&accept, rule, lines, whole),
-        (Some(lines), Value::Words(words)) if rule == "models" => {
-            let mut changes = bounds_without(&accept, words);
-            changes.push(site_line(Change::Rewrite, Some(lines), whole));
-            changes
+        (Some(lines), Value::Words(_)) if rule == "models" => {
+            vec![site_line(Change::Rewrite, Some(lines), whole)]
         }
         (Some(lines), Value::Words(words)) => listed(text, rule, lines, words),
-    }
+    });
+    changes
 }
 
 fn parsed(text: &str) -> Option<Document> {
@@ -159,16 +161,23 @@ fn bound(
     changes.collect()
 }
 
-/// The bounds of models that are demanded no more, which would be errors without their models.
+/// The bounds of other models than these, which would be errors where only these are demanded.
 fn bounds_without(accept: &Section<'_>, models: &[String]) -> Vec<SiteLine> {
-    let demanded = accept.strings("models").ok().flatten().unwrap_or_default();
-    let gone = demanded.iter().filter(|model| !models.contains(model));
-    let bounds = gone.filter_map(|model| bound_of(model));
-    let lines = bounds.filter_map(|rule| {
-        let lines = accept.lines_of(rule)?;
-        Some(site_line(Change::Remove, Some(lines), rule.to_owned()))
-    });
-    lines.collect()
+    let others = bounds().filter(|(model, _)| !models.iter().any(|kept| kept == model));
+    others
+        .filter_map(|(_, rule)| removed(accept, rule))
+        .collect()
+}
+
+/// A rule that is taken away, if it is set: all its lines, with those of its table.
+fn removed(accept: &Section<'_>, rule: &'static str) -> Option<SiteLine> {
+    let lines = accept.lines_of(rule)?;
+    let table = accept.section_if_table(rule).ok().flatten();
+    let below = table.map(|table| table.taken_lines()).unwrap_or_default();
+    let ends = below.iter().map(|lines| *lines.end());
+    let last = ends.max().unwrap_or(0).max(*lines.end());
+    let lines = *lines.start()..=last;
+    Some(site_line(Change::Remove, Some(lines), rule.to_owned()))
 }
 
 /// What accepts where a list lacks words: the lines of the list in which they wait behind a `#`, and words to
