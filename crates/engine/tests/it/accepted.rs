@@ -455,7 +455,10 @@ fn worked_on(text: &str, draws: &[u8]) -> String {
             below.push_str(&format!("{line}\n"));
             continue;
         }
+        let way = draw(8);
         let refusing = match rule {
+            // A bound of a model that open models do not demand is an error of its own.
+            "models" if way == 1 => String::new(),
             "models" => {
                 let other = ["alpha", "t", "beta", "delta"];
                 let other = other
@@ -469,12 +472,12 @@ fn worked_on(text: &str, draws: &[u8]) -> String {
             _ if rule.starts_with("maximum") => String::from("0.0001"),
             _ => String::from("99"),
         };
-        match draw(8) {
+        match way {
             0 => below.push_str(&format!("{line}\n")),
             1 => below.push_str(&format!("{rule} = {value} # agreed\n")),
-            2 => below.push_str(&format!("{line}\n{rule} = {refusing}\n")),
-            3 => below.push_str(&format!("\"{rule}\" = {refusing}\n{line}\n")),
-            4 => below.push_str(&format!("#{rule} = {refusing}\n")),
+            2 => below.push_str(&format!("#{rule} = {value}\n{rule} = {refusing}\n")),
+            3 => below.push_str(&format!("\"{rule}\" = {refusing}\n#{rule} = {value}\n")),
+            4 => below.push_str(&format!("#{rule} = {}\n", refusing.replace('\n', ""))),
             5 if rule == "minimum_l" => {
                 let kinds = ["", "kind = \"entropy\"\n", "kind = \"frequency\" # x\n"];
                 let kind = kinds[usize::from(draw(3))];
