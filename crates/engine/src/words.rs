@@ -162,6 +162,14 @@ mod tests {
     }
 
     #[test]
+    fn long_names_end_in_a_sign_that_says_so() {
+        assert_eq!(short("ä"), "ä");
+        let most = "ä".repeat(60);
+        assert_eq!(short(&most), most);
+        assert_eq!(short(&format!("{most}bc")), format!("{most}…"));
+    }
+
+    #[test]
     fn nothing_that_a_terminal_obeys() {
         let text = "\u{1b}]0;x\u{7} \u{9b}2J \r \u{7f} \u{202e}txt \u{2066}";
         let shown = "\\u001b]0;x\\u0007 \\u009b2J \\u000d \\u007f \\u202etxt \\u2066";

@@ -207,7 +207,8 @@ impl Accept {
                 refuse("maximum_share", why);
             } else if share < Ratio::new(1, u128::from(sites)) {
                 let why = format!(
-                    "is {share}; one of {sites} sites brings 1 in {sites} of all records or more, so no run could end"
+                    "is {}; one of {sites} sites brings 1 in {sites} of all records or more, so no run could end",
+                    share.to_f64()
                 );
                 refuse("maximum_share", why);
             }

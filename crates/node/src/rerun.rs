@@ -112,7 +112,7 @@ mod tests {
                 number: 1,
                 begun: String::new(),
                 how: is_released.then(|| String::from("released")),
-                records,
+                records: Some(records),
                 is_same_rows,
             },
         );
@@ -155,13 +155,22 @@ mod tests {
             number: 1,
             begun: String::from("2026-01-01 00:00:00"),
             how: Some(String::from("released")),
-            records: 300,
+            records: Some(300),
             is_same_rows: true,
         };
-        let Verdict::Refused(refusal) = accept.rerun(2, &print, &[one]) else {
-            panic!("it goes");
+        let unknown = Earlier {
+            records: None,
+            ..one.clone()
         };
-        let told = refusal.to_string();
+        let told = |one: Earlier| match accept.rerun(2, &print, &[one]) {
+            Verdict::Refused(refusal) => {
+                assert_eq!(refusal.mend, Mend::Set(Value::Bound(String::from("2"))));
+                refusal.to_string()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!(told(unknown).contains("00:00:00 UTC, nobody knows how many records)"));
+        let told = told(one);
         assert!(
             told.starts_with("accept.runs: allows one run, and patients.csv was in run 1 of `stroke` (released, begun 2026-01-01 00:00:00 UTC, 300 records)\nhint: "),
             "{told}"
