@@ -89,7 +89,7 @@ fn waiting(text: &str, accept: &Section<'_>, rule: &'static str, whole: String) 
         .take_while(|(at, line)| is_taken(*at) || !line.trim_start().starts_with('['));
     let mut closed = own
         .filter(|(at, line)| !is_taken(*at) && is_closed(line))
-        .map(|(at, line)| (at, line.trim_start().trim_start_matches('#')));
+        .filter_map(|(at, line)| Some((at, line.trim_start().strip_prefix('#')?)));
     let wanted = rule_of(&whole, rule);
     let Some((at, line)) = closed.find(|(_, line)| begins(line, rule)) else {
         return site_line(Change::Add, None, whole);
