@@ -5,7 +5,7 @@
 //! crates own.
 
 use std::cell::RefCell;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Document as Toml, Item, TableLike, Value};
@@ -49,9 +49,42 @@ pub enum DocumentError {
     },
 }
 
-/// Text in quotes, as TOML writes it.
+/// Text in quotes, as TOML writes it. Characters that would hide or turn around what a reader of the file
+/// sees are written as escapes.
 pub fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+    if !text.chars().any(is_unseen) {
+        return Value::from(text).to_string();
+    }
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            _ if letter.is_control() || is_unseen(letter) => match u32::from(letter) {
+                code @ 0..=0xFFFF => quoted.push_str(&format!("\\u{code:04X}")),
+                code => quoted.push_str(&format!("\\U{code:08X}")),
+            },
+            _ => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Whether a character has no look of its own: controls beyond ASCII, separators of lines, and what turns
+/// the direction of text or takes no room.
+fn is_unseen(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{80}'..='\u{9F}'
+            | '\u{AD}'
+            | '\u{61C}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{FEFF}'
+            | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}'
+    )
 }
 
 /// A parsed TOML file that remembers where everything stands.
@@ -108,14 +141,7 @@ impl Document {
 
     /// The whole file as one section.
     pub fn root(&self) -> Section<'_> {
-        Section {
-            document: self,
-            table: self.toml.as_table(),
-            name: String::new(),
-            span: Some(0..0),
-            asked: RefCell::default(),
-            misplaced: RefCell::default(),
-        }
+        Section::over(self, self.toml.as_table(), String::new(), Some(0..0))
     }
 
     /// A number of the file, exact as it stands there.
@@ -152,6 +178,22 @@ pub struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
+    fn over(
+        document: &'a Document,
+        table: &'a dyn TableLike,
+        name: String,
+        span: Option<Range<usize>>,
+    ) -> Self {
+        Self {
+            document,
+            table,
+            name,
+            span,
+            asked: RefCell::default(),
+            misplaced: RefCell::default(),
+        }
+    }
+
     /// Whether the key is there.
     pub fn has(&self, key: &'static str) -> bool {
         self.item(key).is_some()
@@ -302,14 +344,11 @@ impl<'a> Section<'a> {
             return Ok(None);
         };
         match item.as_table_like() {
-            Some(table) => Ok(Some(Section {
-                document: self.document,
-                table,
-                name: self.path(key),
-                span: self.key_span(key).or_else(|| item.span()),
-                asked: RefCell::default(),
-                misplaced: RefCell::default(),
-            })),
+            Some(table) => {
+                let span = self.key_span(key).or_else(|| item.span());
+                let name = self.path(key);
+                Ok(Some(Section::over(self.document, table, name, span)))
+            }
             None => Err(self.expected(key, "a table")),
         }
     }
@@ -336,14 +375,7 @@ impl<'a> Section<'a> {
         };
         Ok(tables
             .iter()
-            .map(|table| Section {
-                document: self.document,
-                table,
-                name: key.to_owned(),
-                span: table.span(),
-                asked: RefCell::default(),
-                misplaced: RefCell::default(),
-            })
+            .map(|table| Section::over(self.document, table, key.to_owned(), table.span()))
             .collect())
     }
 
@@ -392,6 +424,65 @@ impl<'a> Section<'a> {
     /// Where the section begins, from line 1.
     pub fn line(&self) -> usize {
         self.document.line(self.span.clone())
+    }
+
+    /// The first and the last line of a key with its value, if the key is there: of a table with a header,
+    /// the line of the header.
+    pub fn lines_of(&self, key: &'static str) -> Option<RangeInclusive<usize>> {
+        let item = self.item(key)?;
+        Some(self.lines_between(key, item))
+    }
+
+    /// The lines of every key with its value, in the order they were written; tables with headers of their
+    /// own apart.
+    pub fn taken_lines(&self) -> Vec<RangeInclusive<usize>> {
+        let mut taken = Vec::new();
+        for (key, item) in self.table.iter() {
+            match item.as_table() {
+                None => taken.push(self.lines_between(key, item)),
+                Some(table) if table.is_dotted() => {
+                    let below = Section::over(self.document, table, self.path(key), None);
+                    taken.extend(below.taken_lines());
+                }
+                Some(_) => {}
+            }
+        }
+        taken
+    }
+
+    /// A key's value as the file spells it, if the key is there with a value.
+    pub fn written(&self, key: &'static str) -> Option<String> {
+        let span = self.item(key)?.as_value()?.span()?;
+        self.document.text().get(span).map(str::to_owned)
+    }
+
+    /// Whether a key is a table of dotted keys, such as `l.at_least = 3`.
+    pub fn is_dotted(&self, key: &'static str) -> bool {
+        let table = self.item(key).and_then(Item::as_table);
+        table.is_some_and(toml_edit::Table::is_dotted)
+    }
+
+    /// Whether a key is a table in braces.
+    pub fn is_inline(&self, key: &'static str) -> bool {
+        self.item(key).is_some_and(Item::is_inline_table)
+    }
+
+    /// Whether the section's keys stand below a header such as `[accept]`, each with a line of its own.
+    pub fn has_header(&self) -> bool {
+        let line = self.line();
+        let header = self.document.text().lines().nth(line - 1).map(str::trim);
+        let named = header.and_then(|header| header.strip_prefix('['));
+        let named = named.and_then(|rest| rest.split_once(']'));
+        named.is_some_and(|(name, _)| name.trim().trim_matches(['"', '\'']) == self.name)
+    }
+
+    fn lines_between(&self, key: &str, item: &Item) -> RangeInclusive<usize> {
+        let line = |offset| line_of(self.document.toml.raw(), offset);
+        let value = item.as_value().and_then(Value::span);
+        let begins = self.key_span(key).or_else(|| item.span());
+        let first = begins.map_or(1, |span| line(span.start));
+        let last = value.map_or(first, |span| line(span.end.saturating_sub(1)));
+        first..=last.max(first)
     }
 
     /// The dotted path of a key, as messages show it.
@@ -489,6 +580,40 @@ mod tests {
             require.integer("k").unwrap_err().to_string(),
             "study.toml:2: `require.k` is \"ten\", expected a whole number"
         );
+    }
+
+    #[test]
+    fn keys_and_values_know_their_lines() {
+        let text =
+            "a = 1\n[accept] # x\n\"k\" = [\n \"x\", # ]\n]\nl.least = 2\n[accept.m]\nn = 1\n";
+        let document = document(text);
+        let accept = document.root().section("accept").unwrap().unwrap();
+        assert!(accept.has_header());
+        assert_eq!(accept.line(), 2);
+        assert_eq!(accept.lines_of("k"), Some(3..=5));
+        assert_eq!(accept.lines_of("m"), Some(7..=7));
+        assert_eq!(accept.lines_of("n"), None);
+        assert_eq!(accept.taken_lines(), [3..=5, 6..=6]);
+        assert!(!accept.section("l").unwrap().unwrap().has_header());
+    }
+
+    #[test]
+    fn what_nobody_sees_is_written_as_an_escape() {
+        for (text, written) in [
+            ("plain \"é\"", None),
+            ("a\u{202E}\"b\\\n", Some(r#""a\u202E\"b\\\u000A""#)),
+            (
+                "\u{85}\u{2028}\u{E0041}",
+                Some(r#""\u0085\u2028\U000E0041""#),
+            ),
+        ] {
+            let found = quoted(text);
+            if let Some(written) = written {
+                assert_eq!(found, written);
+            }
+            let document = document(&format!("a = {found}\n"));
+            assert_eq!(document.root().string("a").unwrap().as_deref(), Some(text));
+        }
     }
 
     #[test]

@@ -47,6 +47,15 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// A name short enough for a line among others.
+pub(crate) fn short(name: &str) -> String {
+    const MOST: usize = 60;
+    match name.char_indices().nth(MOST) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", &name[..end]),
+    }
+}
+
 /// Rows as aligned columns, two spaces apart; the last column is not padded.
 pub fn aligned(rows: &[Vec<String>]) -> String {
     let shown = |row: &Vec<String>| row.iter().map(|cell| one_line(cell).into_owned()).collect();
@@ -150,6 +159,14 @@ mod tests {
             vec!["c".into(), "d".into()],
         ];
         assert_eq!(aligned(&rows), "a\\u000a\\u009b  b\nc              d\n");
+    }
+
+    #[test]
+    fn long_names_end_in_a_sign_that_says_so() {
+        assert_eq!(short("ä"), "ä");
+        let most = "ä".repeat(60);
+        assert_eq!(short(&most), most);
+        assert_eq!(short(&format!("{most}bc")), format!("{most}…"));
     }
 
     #[test]

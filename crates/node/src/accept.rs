@@ -9,7 +9,7 @@ mod needed;
 use std::fmt;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::study::{Algorithm, AnswerKind};
+use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
 use hedgerow_privacy::{Model, Ratio, Requirement};
 use hedgerow_smc::{Security, What};
 
@@ -17,6 +17,7 @@ use crate::agreement::Agreement;
 use crate::strength::{self, Strengths};
 
 pub use needed::{Needed, Value, needed};
+pub use strength::bounds;
 
 /// What happens to a run beyond the allowed number, or with changed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,8 +109,19 @@ pub struct Refusal {
     pub rule: &'static str,
     /// What the rule says, what the study says, and what to write to accept the study.
     pub why: String,
-    /// What the rule lacks to accept the study; nothing where no value of the rule accepts it.
-    pub lacks: Option<Value>,
+    /// What accepts the study.
+    pub mend: Mend,
+}
+
+/// What a site would have to write for a rule to accept a study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mend {
+    /// This value, or these words of a list besides those that are there.
+    Set(Value),
+    /// A value that a person must know; which, in words.
+    Choose(String),
+    /// Nothing: the rule cannot hold in the study.
+    Remove,
 }
 
 impl fmt::Display for Refusal {
@@ -163,8 +175,9 @@ impl Accept {
         let needed = needed(agreement, site, security, disclosures);
         let mut refuse = |rule, why| {
             let needed = needed.iter().find(|needed| needed.rule == rule);
-            let lacks = needed.map(|needed| self.lacks(needed));
-            refusals.push(Refusal { rule, why, lacks });
+            // Only rules that no study needs are not among those that are.
+            let mend = needed.map_or(Mend::Remove, |needed| Mend::Set(self.lacks(needed)));
+            refusals.push(Refusal { rule, why, mend });
         };
 
         let k = agreement.requirement.k();
@@ -184,12 +197,21 @@ impl Accept {
             let why = format!("is {}; the study has only m = {m}", self.minimum_m());
             refuse("minimum_m", why);
         }
-        if has_coalitions
-            && security == Security::Published
-            && let Some(share) = self.maximum_share
+        if let Some(share) = self.maximum_share
+            && study.partition == Partition::Horizontal
         {
-            let why = format!("is {share}, which sites cannot ask about at the published level");
-            refuse("maximum_share", why);
+            let sites = study.sites.len() as u64;
+            if has_coalitions && security == Security::Published {
+                let why =
+                    format!("is {share}, which sites cannot ask about at the published level");
+                refuse("maximum_share", why);
+            } else if share < Ratio::new(1, u128::from(sites)) {
+                let why = format!(
+                    "is {}; one of {sites} sites brings 1 in {sites} of all records or more, so no run could end",
+                    share.to_f64()
+                );
+                refuse("maximum_share", why);
+            }
         }
         let required = models(&agreement.requirement);
         match &self.models {

@@ -126,8 +126,8 @@ pub struct Earlier {
     pub begun: String,
     /// How the run ended, if it has ended.
     pub how: Option<String>,
-    /// How many records the run had.
-    pub records: u64,
+    /// How many records the run had, if anybody knows.
+    pub records: Option<u64>,
     /// Whether the rows were the same; false where nobody knows any more which rows they were.
     pub is_same_rows: bool,
 }
@@ -360,7 +360,7 @@ fn earlier(row: &Row<'_>, print: &Print) -> rusqlite::Result<Option<Earlier>> {
         number: row.get(1)?,
         begun: row.get(2)?,
         how: row.get(3)?,
-        records: records.unsigned_abs(),
+        records: Some(records.unsigned_abs()),
         is_same_rows,
     }))
 }

@@ -13,7 +13,7 @@
 //! are unknown, they count as different.
 
 pub use crate::accept::Rerun;
-use crate::accept::{Accept, Refusal};
+use crate::accept::{Accept, Mend, Refusal, Value};
 use crate::memory::{Earlier, Print};
 
 /// Whether a run may begin.
@@ -45,7 +45,8 @@ impl Accept {
                 "a further release tells more about the same people; runs = {} allows it, and with rerun = \"ask\" hedgerow run approve {number} does",
                 earlier.len() + 1
             );
-            Some(("runs", why, hint))
+            let runs = Value::Bound((earlier.len() + 1).to_string());
+            Some(("runs", why, hint, runs))
         } else if earlier.is_empty() || earlier.iter().any(|one| one.is_same_rows) {
             None
         } else {
@@ -58,15 +59,16 @@ impl Accept {
             let hint = format!(
                 "two releases that differ by one patient show that patient; bring the rows back as they were, or decide with rerun = \"ask\" and hedgerow run approve {number}"
             );
-            Some(("rerun", why, hint))
+            let ask = Value::Bound(String::from("\"ask\""));
+            Some(("rerun", why, hint, ask))
         };
         match (speaks_against, self.rerun) {
             (None, _) => Verdict::Goes,
-            (Some((_, why, _)), Rerun::Ask) => Verdict::Asks(why),
-            (Some((rule, why, hint)), Rerun::SameRows) => Verdict::Refused(Refusal {
+            (Some((_, why, ..)), Rerun::Ask) => Verdict::Asks(why),
+            (Some((rule, why, hint, value)), Rerun::SameRows) => Verdict::Refused(Refusal {
                 rule,
                 why: format!("{why}\nhint: {hint}"),
-                lacks: None,
+                mend: Mend::Set(value),
             }),
         }
     }
@@ -81,9 +83,13 @@ fn told(one: &Earlier) -> String {
         Some(how) => how,
         None => "not over",
     };
+    let records = match one.records {
+        Some(records) => format!("{records} records"),
+        None => String::from("nobody knows how many records"),
+    };
     format!(
-        "run {} of `{}` ({how}, begun {} UTC, {} records)",
-        one.number, one.study, one.begun, one.records
+        "run {} of `{}` ({how}, begun {} UTC, {records})",
+        one.number, one.study, one.begun
     )
 }
 
@@ -106,7 +112,7 @@ mod tests {
                 number: 1,
                 begun: String::new(),
                 how: is_released.then(|| String::from("released")),
-                records,
+                records: Some(records),
                 is_same_rows,
             },
         );
@@ -149,13 +155,22 @@ mod tests {
             number: 1,
             begun: String::from("2026-01-01 00:00:00"),
             how: Some(String::from("released")),
-            records: 300,
+            records: Some(300),
             is_same_rows: true,
         };
-        let Verdict::Refused(refusal) = accept.rerun(2, &print, &[one]) else {
-            panic!("it goes");
+        let unknown = Earlier {
+            records: None,
+            ..one.clone()
         };
-        let told = refusal.to_string();
+        let told = |one: Earlier| match accept.rerun(2, &print, &[one]) {
+            Verdict::Refused(refusal) => {
+                assert_eq!(refusal.mend, Mend::Set(Value::Bound(String::from("2"))));
+                refusal.to_string()
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!(told(unknown).contains("00:00:00 UTC, nobody knows how many records)"));
+        let told = told(one);
         assert!(
             told.starts_with("accept.runs: allows one run, and patients.csv was in run 1 of `stroke` (released, begun 2026-01-01 00:00:00 UTC, 300 records)\nhint: "),
             "{told}"

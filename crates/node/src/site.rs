@@ -100,6 +100,12 @@ impl SiteFile {
         let document = Document::open(path)?;
         let root = document.root();
         let folder = path.parent().unwrap_or(Path::new(""));
+        if root.section_if_table("study")?.is_some() {
+            return Err(root.wrong(
+                "study",
+                "this is a study, and a site's file is expected\nhint: hedgerow site new --study drafts a site's file for a study",
+            ));
+        }
         let missing =
             |key: &str, hint: &str| root.wrong_section(format!("`{key}` is missing\nhint: {hint}"));
         let file = |key, hint| -> Result<PathBuf, DocumentError> {

@@ -56,6 +56,11 @@ pub(crate) struct Strengths {
     kind: Kind,
 }
 
+/// The models by their keys in `[require]`, each with the rule that bounds it.
+pub fn bounds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BOUNDS.iter().map(|(model, rule, _)| (*model, *rule))
+}
+
 /// Reads the bounds. A bound for a model that is not demanded is refused: it would look like a rule and
 /// have no effect.
 pub(crate) fn read(

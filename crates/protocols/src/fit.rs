@@ -29,13 +29,13 @@ pub(crate) async fn records(
     let mut records = [own as u64];
     party.sum(what, &mut records).await?;
     let [records] = records;
-    let most = most_records(sites).min(party.most_records());
-    let fits = own as u64 <= records && records <= most;
+    let fits = own as u64 <= records && records <= most_records(sites);
     party.fit(
         what,
         fits,
-        "more records than the sites can bring or this site accepts, or fewer than it has",
+        "more records than the sites can bring, or fewer than this site has",
     )?;
+    party.accept_records(what, records)?;
     Ok(records)
 }
 

@@ -77,6 +77,20 @@ pub enum Error {
         /// How the numbers do not fit.
         problem: &'static str,
     },
+    /// All sites together have more records than this site accepts.
+    #[error(
+        "accept.maximum_records: all sites together have {records} records in question {question}, `{what}`, and this site accepts {most} at most\nhint: write a greater maximum_records into the site's file if the sites can have so many; otherwise some site sent what its records cannot be"
+    )]
+    TooManyRecords {
+        /// The number of the question in the run.
+        question: u64,
+        /// The name of what was opened.
+        what: &'static str,
+        /// The records of all sites.
+        records: u64,
+        /// The most that this site accepts.
+        most: u64,
+    },
     /// Numbers that one peer told all sites and that no table of its own could give.
     #[error(
         "{peer} told numbers that cannot be in question {question}, `{what}`: {problem}\nhint: nothing of this run can be relied on; ask the people of that site"
@@ -116,6 +130,7 @@ impl Error {
             | Self::PeerMisbehaved { peer, .. }
             | Self::Told { peer, .. } => Some(*peer),
             Self::Misfit { .. }
+            | Self::TooManyRecords { .. }
             | Self::OwnData(_)
             | Self::OwnConfig(_)
             | Self::NotAllowed { .. } => None,

@@ -20,9 +20,17 @@ impl Party {
         self.most_records = most;
     }
 
-    /// The most records of a joint table that this site takes part in.
-    pub const fn most_records(&self) -> u64 {
-        self.most_records
+    /// Ends the run where all sites together have more records than this site takes part with.
+    pub fn accept_records(&self, what: What, records: u64) -> Result<(), Error> {
+        if records <= self.most_records {
+            return Ok(());
+        }
+        Err(Error::TooManyRecords {
+            question: self.calls(),
+            what: what.name(),
+            records,
+            most: self.most_records,
+        })
     }
 
     /// The error for numbers of the last question that do not fit together.

@@ -336,6 +336,29 @@ fn a_run_is_given_up_and_a_changed_source_is_named() {
         "{}",
         done.stderr
     );
+    // Whoever asks before typing it again hears the same.
+    let done = hedgerow(path, &["site", "check", "north.toml"]);
+    assert!(
+        done.code == 1
+            && done
+                .stdout
+                .contains("\n  rows: the rows have changed since run 1 began"),
+        "{}{}",
+        done.stdout,
+        done.stderr
+    );
+    std::fs::write(&rows, &table).unwrap();
+    let done = hedgerow(path, &["site", "check", "north.toml"]);
+    assert!(
+        done.code == 0
+            && done
+                .stdout
+                .contains("note: run 1 is under way, with these rows\n"),
+        "{}{}",
+        done.stdout,
+        done.stderr
+    );
+    std::fs::write(&rows, format!("{first}\n")).unwrap();
 
     let done = hedgerow(path, &["run", "--site", "north.toml", "--abandon"]);
     assert_eq!(done.code, 0, "{}", done.stderr);

@@ -186,7 +186,7 @@ fn what_the_study_does_not_say_is_left_to_fill_in() {
     assert_eq!(told["todo"].as_array().unwrap().len(), 3, "{told}");
     let text = read(folder, "site.toml");
     assert!(
-        text.contains("listen = \"0.0.0.0:7401\"") && text.contains("#name = \"south\"\n"),
+        text.contains("# listen = \"TODO\"\n") && text.contains("# name = \"south\"\n"),
         "{text}"
     );
     let done = type_in(folder, "site check site.toml");
@@ -195,7 +195,37 @@ fn what_the_study_does_not_say_is_left_to_fill_in() {
         "{}",
         done.stdout
     );
+    // Agreement to every rule makes no address, and nothing is signed.
     agree(folder, "site.toml");
+    let done = type_in(folder, "site check site.toml");
+    assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
+    assert!(
+        done.stdout.starts_with("REFUSED: `north` would not take part in a run of `stroke`, for 3 reasons\n  address: `north` has no address\n"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(type_in(folder, "study sign --site site.toml").code, 1);
+    // A placeholder that is opened as it is makes no address either.
+    let open = |text: String| {
+        let (head, rest) = text.split_once("# listen = ").unwrap();
+        let rest = rest.replace("# [[peer]]", "[[peer]]");
+        let rest = rest.replace("# name = ", "name = ");
+        format!(
+            "{head}listen = {}",
+            rest.replace("# address = ", "address = ")
+        )
+    };
+    let text = open(read(folder, "site.toml"));
+    std::fs::write(folder.join("site.toml"), &text).unwrap();
+    assert_refused(
+        &type_in(folder, "site check site.toml"),
+        "site.toml:12: `listen` is `TODO`, expected host:port, e.g. 127.0.0.1:7401",
+    );
+    std::fs::write(
+        folder.join("site.toml"),
+        text.replace("TODO\"", "localhost:7401\""),
+    )
+    .unwrap();
     let done = type_in(folder, "site check site.toml");
     assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
 }
@@ -332,6 +362,23 @@ fn files_that_cannot_be_read_are_bad_input_and_another_study_is_noted() {
         type_in(folder, "site check site.toml --study next.toml").code,
         2
     );
+    // A study in the place of the site's file, and a study that names no sites.
+    assert_refused(
+        &type_in(folder, "site check study.toml"),
+        "study.toml:1: this is a study, and a site's file is expected\nhint: hedgerow site new --study drafts a site's file for a study",
+    );
+    let nobody = study.split("[[site]]").next().unwrap();
+    std::fs::write(folder.join("next.toml"), nobody).unwrap();
+    for line in [
+        "site new --study next.toml --site north --force",
+        "site new --study next.toml --force",
+    ] {
+        assert_refused(
+            &type_in(folder, line),
+            "next.toml: the study names no sites\nhint: add a [[site]] with name, address and key for each",
+        );
+    }
+    std::fs::write(folder.join("next.toml"), "[study").unwrap();
     std::fs::write(folder.join("site.toml"), "site = 1").unwrap();
     assert_eq!(type_in(folder, "site check site.toml").code, 2);
     assert_eq!(type_in(folder, "site check none.toml").code, 2);

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use hedgerow_node::accept::Refusal;
-use hedgerow_node::agreement::Agreement;
+use hedgerow_node::agreement::{Agreement, AgreementError};
 use hedgerow_node::identity::{PublicKey, Secret};
 use hedgerow_node::site::SiteFile;
 
@@ -63,12 +63,25 @@ impl Admission<'_> {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let sites = self.agreement.study.sites.iter();
-        let names: Vec<&str> = sites.map(|site| site.name.as_str()).collect();
-        Error::StudyRefused(StudyRefused::UnknownSite {
-            file: self.path.to_owned(),
-            site: name.to_owned(),
-            hint: format!("it has {}", hedgerow_data::quoted_list(&names)),
-        })
+        unknown_site(self.agreement, self.path, name)
     }
+}
+
+/// The error for a name that a file has and that is no site's of the study.
+pub(super) fn unknown_site(agreement: &Agreement, file: &Path, name: &str) -> Error {
+    let sites = agreement.study.sites.iter();
+    let names: Vec<&str> = sites.map(|site| site.name.as_str()).collect();
+    if names.is_empty() {
+        let file = agreement.path().display().to_string();
+        return AgreementError::NoSites { file }.into();
+    }
+    let hint = match hedgerow_data::nearest(name, names.iter().copied(), 1).first() {
+        Some(best) => format!("did you mean `{best}`?"),
+        None => format!("it has {}", hedgerow_data::quoted_list(&names)),
+    };
+    Error::StudyRefused(StudyRefused::UnknownSite {
+        file: file.to_owned(),
+        site: name.to_owned(),
+        hint,
+    })
 }

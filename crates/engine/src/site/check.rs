@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::Table;
-use hedgerow_node::accept::{Refusal, Value};
+use hedgerow_node::accept::{Mend, Refusal};
 use hedgerow_node::agreement::{Agreement, Standing};
+use hedgerow_node::journal::JournalError;
 use hedgerow_node::memory::{Memory, Print};
 use hedgerow_node::rerun::Verdict;
 use hedgerow_node::site::SiteFile;
+use hedgerow_node::source::digest;
 use serde::Serialize;
 
 use super::Site;
@@ -77,7 +79,10 @@ pub struct SiteLine {
     /// The line's number, from 1; nothing where the line is to be added to `[accept]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What stands there then.
+    /// The last line, where the rule stands on several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<usize>,
+    /// What stands there then: the whole line, or a word of a list; of a rule that is taken away, its key.
     pub text: String,
 }
 
@@ -88,10 +93,14 @@ pub struct SiteLine {
 pub enum Change {
     /// The `#` before it is taken away.
     Uncomment,
-    /// The line says something else now.
+    /// The line says something else now, without a `#`.
     Rewrite,
-    /// A word is added to the list that begins there.
+    /// A word is added to the list that begins there, or a line to `[accept]`.
     Add,
+    /// The rule is taken away.
+    Remove,
+    /// The rule has a value that a person must know.
+    Choose,
 }
 
 impl Site {
@@ -178,13 +187,10 @@ impl Look<'_> {
 
     /// A rule that speaks against the study, with the lines to change.
     fn refusal(&mut self, refusal: &Refusal) {
-        let lacks = refusal.lacks.as_ref();
         self.faults.push(SiteFault {
             about: format!("accept.{}", refusal.rule),
             why: refusal.why.clone(),
-            lines: lacks.map_or_else(Vec::new, |lacks| {
-                lines::lines(self.text, refusal.rule, lacks)
-            }),
+            lines: lines::lines(self.text, refusal.rule, &refusal.mend),
         });
     }
 
@@ -219,9 +225,9 @@ impl Look<'_> {
             let most = site.accept.maximum_records();
             let why = SiteRefused::TooManyRecords { most, records };
             let why = why.to_string().replacen("accept.maximum_records: ", "", 1);
-            let lacks = Some(Value::Bound(records.to_string()));
+            let mend = Mend::Choose(String::from("as many as all sites have together, or more"));
             let rule = "maximum_records";
-            self.refusal(&Refusal { rule, why, lacks });
+            self.refusal(&Refusal { rule, why, mend });
         }
         let left = self.past(agreement, &table);
         self.note("runs", left);
@@ -267,10 +273,13 @@ impl Look<'_> {
             },
         };
         match past.leave(due.number, &print)? {
-            Leave::Begun => self.notes.push(format!(
-                "run {} is under way, and its rows were looked at when it began",
-                due.number
-            )),
+            Leave::Begun(rows) if rows == digest(table) => self
+                .notes
+                .push(format!("run {} is under way, with these rows", due.number)),
+            Leave::Begun(_) => {
+                let changed = JournalError::RowsChanged { run: due.number };
+                self.fault("rows", &changed);
+            }
             Leave::TurnedDown => {
                 self.fault(
                     "runs",

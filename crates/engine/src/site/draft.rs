@@ -11,13 +11,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hedgerow_data::files::{FileError, OutputFile};
+use hedgerow_node::agreement::Agreement;
 use hedgerow_node::identity::Secret;
 
+use super::acceptance::unknown_site;
 use super::refused::SiteRefused;
 use crate::error::Error;
 use crate::study::Study;
 use crate::study::ready::Ready;
-use crate::study::refused::StudyRefused;
 use crate::words::one_line;
 
 /// How a site's file is drafted.
@@ -58,7 +59,7 @@ impl Study {
         let file = file.into();
         let agreement = self.agreement()?;
         let ready = Ready::of(&agreement)?;
-        let place = self.place_of(options)?;
+        let place = self.place_of(&agreement, options)?;
         let (head, todo) = head::head(&agreement, place, &file, options);
         let accept = accept::accept(&agreement, place, &ready);
         Ok(DraftedSite {
@@ -71,27 +72,24 @@ impl Study {
         })
     }
 
-    fn place_of(&self, options: &SiteDraft) -> Result<usize, Error> {
-        let sites = &self.declared().sites;
+    fn place_of(&self, agreement: &Agreement, options: &SiteDraft) -> Result<usize, Error> {
+        let sites = &agreement.study.sites;
         let names: Vec<&str> = sites.iter().map(|site| site.name.as_str()).collect();
         let file = self.opened.path.clone();
         if let Some(name) = &options.site {
             let place = names.iter().position(|known| known == name);
-            return place.ok_or_else(|| {
-                let hint = match hedgerow_data::nearest(name, names.iter().copied(), 1).first() {
-                    Some(best) => format!("did you mean `{best}`?"),
-                    None => format!("it has {}", hedgerow_data::quoted_list(&names)),
-                };
-                let site = name.clone();
-                StudyRefused::UnknownSite { file, site, hint }.into()
-            });
+            return place.ok_or_else(|| unknown_site(agreement, &file, name));
         }
         let Some(key) = &options.key else {
+            // A study without sites says so.
+            if names.is_empty() {
+                return Err(unknown_site(agreement, &file, ""));
+            }
             let names = names.into_iter().map(str::to_owned).collect();
             return Err(SiteRefused::WhichSite { study: file, names }.into());
         };
         let public = Secret::open(key)?.public();
-        let keys = self.agreement()?.keys()?;
+        let keys = agreement.keys()?;
         let place = keys.iter().position(|known| *known == public);
         place.ok_or_else(|| {
             let (key, found) = (key.clone(), public.to_string());
@@ -139,7 +137,7 @@ impl DraftedSite {
 }
 
 /// Whether a line is a rule or a listed word that nobody has agreed to yet.
-pub(super) fn is_closed(line: &str) -> bool {
+pub(crate) fn is_closed(line: &str) -> bool {
     let rest = line.trim_start().strip_prefix('#');
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(' '))
 }

@@ -111,6 +111,7 @@ mod tests {
             number,
             site: 0,
             sites: 2,
+            rows: vec![7; 32],
             is_over,
             is_given_up: false,
             started: String::new(),

@@ -31,7 +31,7 @@ impl Part {
         let journal = |held: Option<Journal>| held.map_or_else(|| self.journal(), Ok);
         let verdict = match self.past().leave(number, print)? {
             // A run that has begun passed this gate then.
-            Leave::Begun => return journal(held),
+            Leave::Begun(_) => return journal(held),
             Leave::TurnedDown => return Err(self.turn_down(number, journal(held)?).await),
             Leave::By(verdict) => verdict,
         };

@@ -19,8 +19,8 @@ pub(super) struct Past<'a> {
 
 /// Whether a run may begin with certain rows.
 pub(super) enum Leave {
-    /// The run has begun, so its rows were looked at then.
-    Begun,
+    /// The run has begun with rows of this digest, which were looked at then.
+    Begun(Vec<u8>),
     /// The officer has refused the run.
     TurnedDown,
     /// The site's rules say yes, no, or that the officer decides; the officer's word is counted in.
@@ -71,7 +71,7 @@ impl Past<'_> {
                     number: entry.number,
                     begun: entry.started,
                     how: Some(format!("not in {}", self.site.memory.display())),
-                    records: 0,
+                    records: None,
                     is_same_rows: false,
                 });
             }
@@ -81,8 +81,9 @@ impl Past<'_> {
 
     /// Whether a run may begin with these rows.
     pub(super) fn leave(&self, number: u32, print: &Print) -> Result<Leave, Error> {
-        if self.runs()?.iter().any(|entry| entry.number == number) {
-            return Ok(Leave::Begun);
+        let mut runs = self.runs()?.into_iter();
+        if let Some(begun) = runs.find(|entry| entry.number == number) {
+            return Ok(Leave::Begun(begun.rows));
         }
         let mark = self.mark(number);
         if self.memory.has_begun(&mark)? {

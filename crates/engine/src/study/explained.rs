@@ -84,7 +84,7 @@ pub(crate) fn besides(
     match (sites, security) {
         (0 | 1, _) => None,
         (2, _) => Some(
-            "with two sites, each takes its own records away from a common number and has the other's, and a yes or no bounds the other's: no protocol can hide that",
+            "with two sites, each takes its own records away from a common number and has the other's, a value that is not its own is the other's, and a yes or no bounds the other's: no protocol can hide that",
         ),
         (_, Security::Published) => Some(
             "at the published level the two neighbours of a site on the ring can together work out that site's own numbers",

@@ -363,8 +363,22 @@ fn everything_that_a_run_would_refuse_is_told_at_once() {
     let checked = check(&path, &wrong);
     let rule = checked.faults.last().unwrap();
     assert_eq!(rule.about, "accept.maximum_records");
-    assert_eq!(rule.lines[0].text, "maximum_records = 12");
-    assert_eq!(rule.lines[0].change, Change::Rewrite);
+    // The number of this site's records would not do for all sites.
+    assert_eq!(
+        rule.lines[0].text,
+        "maximum_records: as many as all sites have together, or more"
+    );
+    assert_eq!(rule.lines[0].change, Change::Choose);
+    let shares = |share: &str| {
+        open.replace(
+            "[accept]\n",
+            &format!("[accept]\nmaximum_share = {share}\n"),
+        )
+    };
+    let checked = check(&path, &shares("0.333333"));
+    assert_eq!(abouts(&checked), ["accept.maximum_share"], "{checked}");
+    assert_eq!(checked.faults[0].lines[0].change, Change::Remove);
+    assert!(check(&path, &shares("0.333334")).accepted);
     assert_eq!(checked.records, Some(12));
     // A file that is not there is a fault too, and a site that the study does not name is the last word.
     let checked = check(&path, &open.replace("rows.csv", "none.csv"));
@@ -401,6 +415,10 @@ fn rows_that_were_in_a_run_before_are_a_fault_before_anybody_signs() {
     memory.ends(&mark, How::Released).unwrap();
     let checked = check(&path, &open);
     assert_eq!(abouts(&checked), ["accept.runs"], "{checked}");
+    let line = &checked.faults[0].lines[0];
+    assert_eq!((line.change, &*line.text), (Change::Rewrite, "runs = 2"));
+    let stands = open.lines().position(|line| line == "runs = 1").unwrap();
+    assert_eq!(line.line, Some(stands + 1));
     assert!(
         checked.to_string().contains("run 1 of `other` (released"),
         "{checked}"
@@ -409,4 +427,162 @@ fn rows_that_were_in_a_run_before_are_a_fault_before_anybody_signs() {
     let checked = check(&path, &asks);
     assert!(checked.accepted && checked.notes[0].contains("would wait for the privacy officer"));
     assert!(check(&path, &open.replace("runs = 1", "runs = 2")).accepted);
+}
+
+/// A file that somebody has worked on for a while: rules opened, set to values that refuse the study, written
+/// in other ways, left out; stale lines beside them; lists in all shapes.
+fn worked_on(text: &str, draws: &[u8]) -> String {
+    let mut draws = draws.iter().copied().cycle();
+    let mut draw = move |sides: u8| draws.next().unwrap() % sides;
+    let (head, rest) = text.split_once("[accept]\n").unwrap();
+    let (rules, query) = match rest.split_once("\n[accept.query]") {
+        Some((rules, query)) => (rules, format!("\n[accept.query]{query}")),
+        None => (rest, String::new()),
+    };
+    let (mut below, mut tables) = (String::from("[accept]\n"), String::new());
+    let mut lines = rules.lines();
+    while let Some(line) = lines.next() {
+        if let Some(rule) = line.strip_suffix(" = [") {
+            let inside: Vec<&str> = lines.by_ref().take_while(|line| *line != "]").collect();
+            below.push_str(&list_worked_on(rule, &inside, &mut draw));
+            continue;
+        }
+        let Some((rule, value)) = line.trim_start_matches('#').split_once(" = ") else {
+            below.push_str(&format!("{line}\n"));
+            continue;
+        };
+        if line.starts_with("# ") || ["runs", "rerun"].contains(&rule) {
+            below.push_str(&format!("{line}\n"));
+            continue;
+        }
+        let way = draw(8);
+        let refusing = match rule {
+            // A bound of a model that open models do not demand is an error of its own.
+            "models" if way == 1 => String::new(),
+            "models" => {
+                let other = ["alpha", "t", "beta", "delta"];
+                let other = other
+                    .into_iter()
+                    .find(|model| !value.contains(&format!("\"{model}\"")));
+                let other = other.unwrap();
+                below.push_str(&format!("maximum_{other} = 0.25\n"));
+                format!("{}, \"{other}\"]", value.trim_end_matches(']'))
+            }
+            "algorithms" | "security" => String::from("[\n]"),
+            _ if rule.starts_with("maximum") => String::from("0.0001"),
+            _ => String::from("99"),
+        };
+        match way {
+            0 => below.push_str(&format!("{line}\n")),
+            1 => below.push_str(&format!("{rule} = {value} # agreed\n")),
+            2 => below.push_str(&format!("#{rule} = {value}\n{rule} = {refusing}\n")),
+            3 => below.push_str(&format!("\"{rule}\" = {refusing}\n#{rule} = {value}\n")),
+            4 => below.push_str(&format!("#{rule} = {}\n", refusing.replace('\n', ""))),
+            5 if rule == "minimum_l" => {
+                let kinds = ["", "kind = \"entropy\"\n", "kind = \"frequency\" # x\n"];
+                let kind = kinds[usize::from(draw(3))];
+                tables = format!("[accept.minimum_l]\nat_least = 99\n{kind}");
+            }
+            6 if rule == "minimum_l" => below.push_str("minimum_l.at_least = 99\n"),
+            7 if rule == "minimum_l" => {
+                below.push_str("minimum_l = { at_least = 99, kind = \"frequency\" }\n");
+            }
+            _ => below.push_str(&format!("{rule} = {refusing}\n")),
+        }
+    }
+    format!("{head}{below}{tables}{query}")
+}
+
+fn list_worked_on(rule: &str, inside: &[&str], draw: &mut impl FnMut(u8) -> u8) -> String {
+    let shape = draw(6);
+    if shape == 0 {
+        // The whole list behind #, as an editor does it.
+        let closed = inside.iter().map(|line| format!("#{line}\n"));
+        return format!("#{rule} = [\n{}#]\n", closed.collect::<String>());
+    }
+    if shape == 1 {
+        return String::new();
+    }
+    let mut text = format!("{rule} = [");
+    for line in inside {
+        let word = line.trim_start();
+        let Some(word) = word.strip_prefix("#").filter(|_| !word.starts_with("# ")) else {
+            text.push_str(&format!("\n{line}"));
+            continue;
+        };
+        match (shape, draw(3)) {
+            (_, 0) => text.push_str(&format!("\n  #{word}")),
+            (_, 1) => text.push_str(&format!("\n  {word}")),
+            // A closed word without its comma.
+            (2, _) => text.push_str(&format!("\n  #{}", word.trim_end_matches(','))),
+            _ => {}
+        }
+    }
+    match shape {
+        // The list ends with a word, and words wait below its end.
+        3 => format!("{text}\n  \"older\"]\n#\"zip\",\n"),
+        _ => format!("{text}\n]\n#{rule} = [\"stale\"]\n"),
+    }
+}
+
+/// The file with these changes, made by somebody who follows the words.
+fn changed(text: &str, faults: &[hedgerow::SiteFault]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut changes: Vec<_> = faults.iter().flat_map(|fault| &fault.lines).collect();
+    // From the last line to the first, and new lines at the end, so that numbers hold.
+    changes.sort_by_key(|change| std::cmp::Reverse(change.line));
+    for change in changes {
+        let Some(line) = change.line else {
+            assert_eq!(change.change, Change::Add);
+            let header = lines.iter().position(|line| line == "[accept]").unwrap();
+            lines.insert(header + 1, change.text.clone());
+            continue;
+        };
+        let at = line - 1..change.last.unwrap_or(line);
+        match change.change {
+            Change::Uncomment => lines[line - 1] = lines[line - 1].replacen('#', "", 1),
+            Change::Rewrite => drop(lines.splice(at, [change.text.clone()])),
+            Change::Remove => drop(lines.splice(at, [])),
+            Change::Add => {
+                let opened = format!("[{}, ", change.text);
+                lines[line - 1] = lines[line - 1].replacen('[', &opened, 1);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn whatever_was_done_to_a_draft_the_named_changes_lead_to_acceptance() {
+    let (sound, refused) = (Cell::new(0), Cell::new(0));
+    let mut runner = TestRunner::new(Config {
+        failure_persistence: None,
+        ..Config::with_cases(220)
+    });
+    let property = |(drawn, draws): (Drawn, Vec<u8>)| {
+        let folder = tempfile::tempdir().unwrap();
+        let place = usize::from(draws[0]) % drawn.sites;
+        let Some(drafted) = prepared(&drawn, place, folder.path()) else {
+            return Ok(());
+        };
+        sound.set(sound.get() + 1);
+        let path = folder.path().join("site.toml");
+        let text = worked_on(&drafted.text(), &draws[1..]);
+        let before = check(&path, &text);
+        if before.accepted {
+            return Ok(());
+        }
+        refused.set(refused.get() + 1);
+        let mended = changed(&text, &before.faults);
+        let after = check(&path, &mended);
+        prop_assert!(after.accepted, "{before}{after}\n{text}\n---\n{mended}");
+        Ok(())
+    };
+    let draws = prop::collection::vec(any::<u8>(), 97);
+    runner.run(&(drawn(), draws), property).unwrap();
+    assert!(
+        sound.get() > 100 && refused.get() > 90,
+        "{sound:?} {refused:?}"
+    );
 }

@@ -89,10 +89,17 @@ impl Accept {
             "security" => &self.security,
             "disclosures" => &self.disclosures,
             "columns" => &self.columns,
-            // A list that demands too much is written anew.
             _ => &None,
         };
         match (&needed.value, written) {
+            // A list that demands too much demands what is left of it.
+            (Value::Words(words), _) if needed.rule == "models" => {
+                let is_kept = |word: &&String| match &self.models {
+                    Some(demanded) => demanded.contains(word),
+                    None => true,
+                };
+                Value::Words(words.iter().filter(is_kept).cloned().collect())
+            }
             (Value::Words(words), Some(written)) => {
                 let missing = words.iter().filter(|word| !written.contains(word));
                 Value::Words(missing.cloned().collect())

@@ -22,6 +22,8 @@ pub struct Entry {
     pub site: u16,
     /// How many sites take part.
     pub sites: u16,
+    /// The digest of the rows that take part; empty where the run was given up before any were read.
+    pub rows: Vec<u8>,
     /// Whether the run is over, or was given up.
     pub is_over: bool,
     /// Whether the run was given up.
@@ -58,7 +60,7 @@ impl Journal {
                 return Ok(Vec::new());
             }
             let mut statement = connection.prepare(
-                "SELECT id, study, number, site, sites, state, started, ended FROM run ORDER BY id",
+                "SELECT id, study, number, site, sites, state, started, ended, rows FROM run ORDER BY id",
             )?;
             let entries = statement.query_map([], |row| {
                 let state: String = row.get(5)?;
@@ -67,6 +69,7 @@ impl Journal {
                     number: row.get(2)?,
                     site: row.get(3)?,
                     sites: row.get(4)?,
+                    rows: row.get(8)?,
                     is_over: state != "running",
                     is_given_up: state == "given up",
                     started: row.get(6)?,

@@ -263,6 +263,29 @@ fn how_often_and_how_much_are_read_or_refused() {
     );
 }
 
+/// Of three sites one brings a third of all records or more, so no run could satisfy a lesser share.
+#[test]
+fn a_share_that_no_table_has_is_refused_before_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for (names, share, expected) in [
+        (&["north", "south", "east"][..], "0.333333", Some("1 in 3")),
+        (&["north", "south", "east"], "0.333334", None),
+        (&["north", "south"], "0.499999", Some("1 in 2")),
+        (&["north", "south"], "0.5", None),
+    ] {
+        write_study(folder.path(), names);
+        let rule = format!("maximum_share = {share}");
+        let mut rules = RULES.to_vec();
+        rules.extend(["minimum_m = 0", rule.as_str()]);
+        let told = refusals(folder.path(), &rules);
+        let expected = expected.map(|least| {
+            let sites = names.len();
+            format!("accept.maximum_share: is {share}; one of {sites} sites brings {least} of all records or more, so no run could end")
+        });
+        assert_eq!(told, Vec::from_iter(expected));
+    }
+}
+
 /// What is closer or rarer is stronger, and the same is enough.
 #[test]
 fn a_study_may_not_be_weaker_than_a_site_demands() {

@@ -120,7 +120,10 @@ fn a_run_counts_once_it_sends_and_however_it_ends() {
     assert_eq!(desk.earlier(&print)[0].how, None);
     desk.memory.ends(&mark(1, 2), How::GivenUp).unwrap();
     let found = desk.earlier(&print);
-    assert_eq!((found.len(), found[0].number, found[0].records), (1, 2, 2));
+    assert_eq!(
+        (found.len(), found[0].number, found[0].records),
+        (1, 2, Some(2))
+    );
     assert_eq!(found[0].how.as_deref(), Some("given up"));
     // Entered again after a restart it is what it was, and a run is not one before itself.
     desk.memory.enter(&mark(1, 2), name, &print).unwrap();

@@ -193,7 +193,7 @@ fn a_joint_table_that_is_too_large_ends_the_run() {
         let said = site.said();
         match name {
             "east" => assert!(
-                said.contains("more records than the sites can bring or this site accepts"),
+                said.contains(&format!("accept.maximum_records: all sites together have {records} records in question 1, ")),
                 "{said}"
             ),
             _ => assert!(said.contains("`east`"), "{said}"),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Change, SiteCheck, SiteFault, SiteLine};
-use crate::words::count;
+use crate::words::{count, one_line};
 
 impl fmt::Display for SiteCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,21 +41,36 @@ impl fmt::Display for SiteCheck {
 
 impl SiteCheck {
     fn tell(&self, f: &mut fmt::Formatter<'_>, fault: &SiteFault) -> fmt::Result {
+        let is_word = |line: &SiteLine| matches!(line.change, Change::Uncomment | Change::Add);
         let why = match fault.lines.len() {
-            0 | 1 => fault.why.replace('\n', "\n    "),
             // Each of them is named below.
-            words => format!("{words} that the study needs are not accepted"),
+            words if words > 1 && fault.lines.iter().all(is_word) => {
+                format!("{words} that the study needs are not accepted")
+            }
+            _ => fault.why.replace('\n', "\n    "),
         };
         writeln!(f, "  {}: {why}", fault.about)?;
-        for SiteLine { change, line, text } in &fault.lines {
-            let at = match line {
-                Some(line) => format!("{}:{line}", self.file.display()),
-                None => self.file.display().to_string(),
-            };
+        for SiteLine {
+            change,
+            line,
+            last,
+            text,
+        } in &fault.lines
+        {
+            let text = one_line(text);
+            let mut at = self.file.display().to_string();
+            if let Some(line) = line {
+                at.push_str(&format!(":{line}"));
+            }
+            if let Some(last) = last.filter(|_| *change != Change::Add) {
+                at.push_str(&format!(" to {last}"));
+            }
             match (change, line) {
                 (Change::Uncomment, _) => writeln!(f, "    {at}: take the # away: {text}")?,
                 (Change::Rewrite, _) => writeln!(f, "    {at}: write {text}")?,
                 (Change::Add, Some(_)) => writeln!(f, "    {at}: add {text} to the list")?,
+                (Change::Remove, _) => writeln!(f, "    {at}: take {text} away")?,
+                (Change::Choose, _) => writeln!(f, "    {at}: set {text}")?,
                 (Change::Add, None) => writeln!(f, "    {at}: add to [accept]: {text}")?,
             }
         }

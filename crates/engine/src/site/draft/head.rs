@@ -65,7 +65,8 @@ pub(super) fn head(
             &format!("The node listens at {address}, as the study says; listen = \"0.0.0.0:7401\" says another address of this machine."),
         )),
         None => {
-            set("listen", "\"0.0.0.0:7401\"", "TODO: where the node listens; the study does not say");
+            text.push_str(&comment("", "TODO: where the node listens, which the study does not say, such as 0.0.0.0:7401: write it here, and take the # and the space away."));
+            text.push_str("# listen = \"TODO\"\n");
             todo.push(String::from("`listen`: the study has no address of this site"));
         }
     }
@@ -85,10 +86,10 @@ pub(super) fn head(
         text.push('\n');
         text.push_str(&comment(
             "",
-            &format!("TODO: the study has no address of `{}`: ask its steward, write it here, and take the # away.", peer.name),
+            &format!("TODO: the study has no address of `{}`: ask its steward, write it here, and take each # and the space behind it away.", peer.name),
         ));
         text.push_str(&format!(
-            "#[[peer]]\n#name = {}\n#address = \"host:7401\"\n",
+            "# [[peer]]\n# name = {}\n# address = \"TODO\"\n",
             quoted(&peer.name)
         ));
         todo.push(format!(

@@ -29,17 +29,17 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "which sites hold more than the agreed share of all records",
         "Of each site, whether it holds more than the share of all records that the sites agreed on.",
-        "Which hospital is the large one. No site's number of records is told.",
+        "Which hospital is the large one. No number is told here; with two sites, the number of all records tells the other's.",
     ),
     all(
         "ranges of the whole table",
         "The least and the greatest value of each quasi-identifier that occurs at any site.",
-        "That somebody has this value, such as the age of the oldest patient of all sites, and not at which site.",
+        "That somebody has this value, such as the age of the oldest patient of all sites; at which site is not told. With two sites, a value that is not its own is the other's.",
     ),
     all(
         "ranges of the whole table, finer than the nodes classes are written as",
         "The least and the greatest value of each quasi-identifier that occurs at any site, more exactly than the release writes values.",
-        "That somebody has this value, such as the exact age of the oldest patient of all sites, which the release does not say, and not at which site.",
+        "That somebody has this value, such as the exact age of the oldest patient of all sites, which the release does not say; at which site is not told. With two sites, a value that is not its own is the other's.",
     ),
     all(
         "sensitive counts of the whole table",
@@ -89,12 +89,12 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "ranges of classes",
         "The least and the greatest value that occurs in each class.",
-        "That somebody in the class has this value, which the release need not say, and not at which site.",
+        "That somebody in the class has this value, which the release need not say; at which site is not told. With two sites, a value that is not its own is the other's.",
     ),
     all(
         "parts with records of enough sites",
         "Of each part of a cut, whether as many sites have records in it as the study demands.",
-        "That a part has people of few sites; not of how many, and not of which.",
+        "That a part has people of few sites; which, is not told. A site with records there knows itself to be one of these: where two sites are demanded, a no tells it that nobody else has any.",
     ),
     all(
         "parts whose records are spread over sites as demanded",
@@ -114,7 +114,7 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "thresholds on parts without the records of a coalition",
         "Of each part of a cut and each group of sites that might collude: whether the requirement still holds without the records of these sites.",
-        "Whether the other sites have none, too few, or enough records there, and which sensitive values they still have, or have more often than the whole table: yes or no, never how many.",
+        "Whether the other sites have none, too few, or enough records there, and which sensitive values they still have, or have more often than the whole table: yes or no, never how many. Where only one site is outside the group, this speaks of that named site; where two are, and one of these has no records there, that one learns it of the other.",
     ),
     all(
         "parts that withstand any m sites, and their sensitive values that more than m sites have",
@@ -144,7 +144,7 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "values of quasi-identifiers that occur",
         "Which values of each quasi-identifier occur at any site.",
-        "That somebody has a rare value, such as a profession, and not at which site.",
+        "That somebody has a rare value, such as a profession; at which site is not told. With two sites, a value that is not its own is the other's.",
     ),
     all(
         "counts of the values of quasi-identifiers",
@@ -194,12 +194,12 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "values and combinations of values that at least l sites support",
         "Which values, and combinations of values, as many sites have as the study demands.",
-        "That a value, or a combination, is at few sites; not at which.",
+        "That a value, or a combination, is at few sites; which, is not told. A site that has it knows itself to be one of these: where two sites are demanded, that nobody else has it.",
     ),
     all(
         "whether clusters satisfy the demands on sensitive values, as they are or would be",
         "Of each cluster, yes or no: whether its sensitive values satisfy the requirement, now or after a move.",
-        "Little: that the sensitive values of a cluster are diverse enough or not. No count of a sensitive value.",
+        "If no, that sensitive values there are too alike. A site knows its own among these, and over many moves the answers narrow down the sensitive values of others' records. No count of a sensitive value.",
     ),
     all(
         "clusters that would lose or gain a record",

@@ -56,7 +56,7 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "people of classes who go left in a cut",
         "Of each person of a class that is cut, to which side the person goes.",
-        "Every site knows who the people are, so it learns of its own patients who lies on the same side of a value that another site holds; not which column, and not the value, until the release says how the class is written.",
+        "Every site knows who the people are, so it learns of its own patients who lies on which side of a value of another site's column. Which site cuts is told, so where that site holds one quasi-identifier the column is known, and of a column with two values the side is the value. Otherwise the value follows only from how the release writes the class.",
     ),
     all(
         "whether the parts of cuts satisfy the requirement at every site",
@@ -66,7 +66,7 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "people who would have gone left in cuts that were refused",
         "Of each person of a class, to which side of a cut the person would have gone that was not made.",
-        "As for cuts that are made, and the release does not show it: people on one side have too alike sensitive values, or lie on the same side of a value that another site holds.",
+        "As for cuts that are made, and the release does not show it. The middle value is tried on the left side and then on the right one, so two refusals single out the people who have exactly this value; of a column with two values the side is the value, also where the release writes neither. The sensitive values of a side may be too alike.",
     ),
     all(
         "generalized quasi-identifiers of classes of the same people",
@@ -91,8 +91,8 @@ pub(super) const EXPLAINED: &[Explained] = &[
     to(
         Learners::First,
         "changes of the loss when records leave or join clusters, and when clusters are united",
-        "By how much the loss of exactness of all sites together would change if a person moved to another cluster.",
-        "How near a person is to other people in the others' columns taken together. With two sites it is the other site's number alone, from which values of a person can be narrowed down.",
+        "By how much the loss of exactness of all sites together would change if a person moved to another cluster, or clusters were united, and how it changes from step to step.",
+        "How near a person, or a cluster, is to other people in the others' columns taken together. With two sites it is the other site's number alone, from which values of a person can be narrowed down.",
     ),
     to(
         Learners::First,
@@ -143,7 +143,7 @@ pub(super) const EXPLAINED: &[Explained] = &[
     all(
         "sizes of classes and of their overlaps",
         "How many people lie in each combination of the sites' classes.",
-        "How people of one site's classes are spread over another site's classes; for no person in which.",
+        "How people of one site's classes are spread over another site's classes. Where a class of its own meets only one class of another site, all its people are in that class.",
     ),
     all(
         "classes that sites join to synchronize again",

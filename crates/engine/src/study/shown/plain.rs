@@ -6,7 +6,7 @@ use hedgerow_data::{Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement, SiteSupport, Spread};
 use hedgerow_smc::Security;
 
-use crate::words::count;
+use crate::words::{count, short};
 
 /// What every group of a release satisfies, a sentence for each model and one for m.
 pub(crate) fn requirement(study: &Study, requirement: &Requirement) -> Vec<String> {
@@ -164,6 +164,7 @@ pub(crate) const fn role(role: Role, outcome: Outcome) -> &'static str {
 pub(crate) fn published(study: &Study, outcome: Outcome) -> Vec<String> {
     let mut all = Vec::new();
     all.push(String::from(match outcome {
+        Outcome::Table if study.partition == Partition::Vertical => "one table is published, with a row for each person whom all sites know; the study says which site's columns are which",
         Outcome::Table => "one table is published, with a row for each record of all sites; it does not say which site a row comes from",
         Outcome::Fragments => "several tables are published, which only the number of a group joins: which sensitive value belongs to which row of a group they do not say",
         Outcome::Restored => "several tables are published, which only the number of a group joins; quasi-identifiers stand there exactly as they are, and which sensitive value belongs to which of them within a group they do not say",
@@ -231,7 +232,9 @@ pub(crate) const fn security(security: Security) -> &'static str {
 pub(crate) fn sensitive(schema: &Schema, requirement: &Requirement) -> String {
     let columns = schema.with_role(Role::Sensitive);
     let columns = columns.into_iter().map(|place| &schema.attributes()[place]);
-    let names: Vec<String> = columns.map(|column| format!("`{}`", column.name)).collect();
+    let names: Vec<String> = columns
+        .map(|column| format!("`{}`", short(&column.name)))
+        .collect();
     match names.split_last() {
         None => String::from("the sensitive column"),
         Some((only, [])) => only.clone(),

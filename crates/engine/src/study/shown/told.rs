@@ -6,7 +6,7 @@ use hedgerow_smc::What;
 
 use super::Shown;
 use crate::study::explained::explained;
-use crate::words::{NO_RELEASE, aligned, one_line};
+use crate::words::{NO_RELEASE, aligned, one_line, short};
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -14,13 +14,14 @@ impl fmt::Display for Shown {
         writeln!(f, "\nwhat becomes of each column")?;
         let rows = self.columns.iter().map(|column| {
             vec![
-                format!("  {}", column.name),
+                format!("  {}", short(&column.name)),
                 column.role.to_owned(),
                 column.becomes.to_owned(),
             ]
         });
         f.write_str(&aligned(&rows.collect::<Vec<_>>()))?;
         for (site, columns) in &self.holders {
+            let columns: Vec<String> = columns.iter().map(|name| short(name)).collect();
             let columns = columns.join(", ");
             writeln!(f, "  {}", one_line(&format!("`{site}` holds {columns}")))?;
         }
