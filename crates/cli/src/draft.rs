@@ -142,7 +142,7 @@ pub(crate) fn draft(arguments: &DraftArguments) -> Result<Answer, CliError> {
     let mut text = format!(
         "{}: drafted of {}, {}\n{drafted}",
         path.display(),
-        arguments.table.display(),
+        table.name(),
         count(records, "record", "records")
     );
     if arguments.share {
