@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::error::{CliError, Usage};
 use crate::output::{Answer, remark};
 use crate::progress::Terminal;
+use crate::table::table;
 
 /// What a person may say of the columns of a table that a study is drafted of.
 #[derive(clap::Args)]
@@ -35,7 +36,7 @@ pub(crate) struct Columns {
   hedgerow study draft adult.csv --hierarchies arx-hierarchies
   hedgerow study draft north.csv --share --out for-the-others")]
 pub(crate) struct DraftArguments {
-    /// The table.
+    /// The table. `-` is CSV from standard input.
     table: PathBuf,
     #[command(flatten)]
     columns: Columns,
@@ -129,7 +130,7 @@ fn of_table(
 }
 
 pub(crate) fn draft(arguments: &DraftArguments) -> Result<Answer, CliError> {
-    let table = Table::file(&arguments.table);
+    let table = table(&arguments.table)?;
     let options = DraftOptions {
         share: arguments.share,
         provider_column: arguments.provider_column.clone(),
@@ -141,7 +142,7 @@ pub(crate) fn draft(arguments: &DraftArguments) -> Result<Answer, CliError> {
     let mut text = format!(
         "{}: drafted of {}, {}\n{drafted}",
         path.display(),
-        arguments.table.display(),
+        table.name(),
         count(records, "record", "records")
     );
     if arguments.share {

@@ -45,7 +45,7 @@ pub use domain::{DateDomain, Domain, IntegerDomain, MOST_VALUES};
 pub use nearest::{nearest, quoted_list};
 pub use number_format::NumberFormat;
 pub use release::{GeneralizedColumn, Release, ReleaseColumn, ReleaseError};
-pub use spelling::Spelling;
+pub use spelling::{Spelling, truth};
 pub use study::Study;
 pub use table::{Codes, Column, Table};
 pub use taxonomy::Taxonomy;

@@ -63,6 +63,20 @@ impl NumberFormat {
         Some((found, is_ambiguous))
     }
 
+    /// Whether another form has the same sign between units and tenths.
+    pub fn has_point_of(self, other: Self) -> bool {
+        self.point == other.point
+    }
+
+    /// The first form with the point of another in which every text is a number.
+    pub(crate) fn with_point_of<'a, I: Iterator<Item = &'a str>>(
+        other: Self,
+        texts: impl Fn() -> I,
+    ) -> Option<Self> {
+        let mut forms = Self::ALL.into_iter();
+        forms.find(|form| form.has_point_of(other) && texts().all(|text| form.read(text).is_some()))
+    }
+
     /// The forms in which a text is a number.
     pub(crate) fn reading(text: &str) -> impl Iterator<Item = Self> {
         Self::ALL

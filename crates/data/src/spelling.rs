@@ -147,8 +147,8 @@ pub(crate) fn day_of(format: &str, text: &[u8]) -> Option<Date> {
     BrokenDownTime::parse(format, text).ok()?.to_date().ok()
 }
 
-/// The truth value of a text.
-pub(crate) fn truth(text: &[u8]) -> Option<bool> {
+/// The truth value of a text: true, t, yes, y and 1, false, f, no, n and 0, in upper or lower case.
+pub fn truth(text: &[u8]) -> Option<bool> {
     let is_one_of = |words: [&str; 5]| {
         let mut words = words.iter();
         words.any(|word| text.eq_ignore_ascii_case(word.as_bytes()))

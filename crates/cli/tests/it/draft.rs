@@ -1,6 +1,7 @@
 //! `hedgerow study draft` and `merge`, and `anonymize` without a study.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::{assert_refused, hedgerow, json};
 
@@ -74,6 +75,68 @@ fn from_a_bare_table_to_a_release() {
     assert_eq!(drafted["study"], "shared/study.toml");
     assert_eq!(drafted["columns"][1]["role"], "quasi");
     assert!(drafted["tells"].as_array().unwrap().len() > 5);
+}
+
+#[test]
+fn a_study_is_drafted_of_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write_patients(&path.join("patients.csv"), 20);
+    let done = Command::new(env!("CARGO_BIN_EXE_hedgerow"))
+        .args(["study", "draft", "-"])
+        .current_dir(path)
+        .stdin(std::fs::File::open(path.join("patients.csv")).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert!(
+        said.starts_with("study/study.toml: drafted of standard input, 80 records\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains("hedgerow anonymize --study study/study.toml -\n"),
+        "{said}"
+    );
+    let done = hedgerow(
+        path,
+        &["study", "check", "study/study.toml", "patients.csv"],
+    );
+    assert_eq!(done.code, 0, "{}", done.stderr);
+}
+
+/// A guess that may be wrong is said in the terminal too.
+#[test]
+fn doubts_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let rows: String = (0..60)
+        .map(|row: u32| format!("{},{}\n", ["flu", "Flu", "hiv"][row as usize % 3], row % 40))
+        .collect();
+    std::fs::write(path.join("t.csv"), format!("diagnosis,age\n{rows}")).unwrap();
+    let doubt = "doubt: `diagnosis`: values that differ only in capital letters or in spaces around them may be one value; l counts such values once\n";
+    let done = hedgerow(path, &["study", "draft", "t.csv"]);
+    assert!(done.stdout.contains(doubt), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("diagnosis  sensitive ?  3 values"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        done.stdout.contains("requires k = 10, l = 2; clustering\n"),
+        "{}",
+        done.stdout
+    );
+    let arguments = [
+        "anonymize",
+        "t.csv",
+        "--quasi",
+        "age",
+        "--sensitive",
+        "diagnosis",
+    ];
+    let done = hedgerow(path, &arguments);
+    assert!(done.stderr.contains(doubt), "{}", done.stderr);
 }
 
 #[test]

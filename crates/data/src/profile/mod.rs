@@ -145,6 +145,24 @@ impl Profile {
         }
     }
 
+    /// Reads numbers that could be read in two ways with the point of other numbers, where all can be.
+    pub fn read_with_point_of(&mut self, other: NumberFormat) {
+        let Kind::Numbers {
+            is_ambiguous: true, ..
+        } = self.kind
+        else {
+            return;
+        };
+        let texts = || self.values.iter().map(|value| value.text.as_str());
+        if let Some(format) = NumberFormat::with_point_of(other, texts) {
+            self.kind = Kind::Numbers {
+                format,
+                is_ambiguous: true,
+            };
+            self.kind.sort(&mut self.values);
+        }
+    }
+
     /// Records whose value is not missing.
     pub fn present(&self) -> u64 {
         self.values.iter().map(|value| value.records).sum()

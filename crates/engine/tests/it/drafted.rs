@@ -134,11 +134,15 @@ fn cell(kind: u8, draw: u32) -> String {
             1 + draw % 12,
             1 + draw % 28
         ),
+        27 => pick(&["5", "05", "+5", "5.0"]),
+        28 => format!("2020-01-01 {:02}:{:02}", draw % 24, draw % 60),
+        29 => pick(&["yes", "Yes", "TRUE", "1", "no", "f"]),
+        30 => pick(&["flu", "flu ", "FLU", " flu", "hiv", "", "NA", "n/a"]),
         _ => pick(&["A1 2BC", "D34 5EF", "1 2", " 1", "1 "]),
     }
 }
 
-const KINDS: u8 = 27;
+const KINDS: u8 = 32;
 
 /// Values of one record that no range, level or comment has by chance.
 fn told_by_nobody<'a>(names: &[String], rows: &'a [Vec<String>]) -> Vec<&'a str> {
@@ -160,7 +164,33 @@ fn told_by_nobody<'a>(names: &[String], rows: &'a [Vec<String>]) -> Vec<&'a str>
         .collect()
 }
 
-/// Numbers and days stand at the ends of ranges, where rounding leaves them as they are.
+/// The ends of ranges that are a value of one record alone. Ranges begin with 0 wherever the least value is
+/// small, so 0 tells nothing.
+fn told_ends(text: &str, rows: &[Vec<String>]) -> Vec<String> {
+    let short = |number: &str| match number.contains('.') {
+        true => number
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned(),
+        false => number.to_owned(),
+    };
+    let mut told = Vec::new();
+    for (place, section) in text.split("[[attribute]]").skip(1).enumerate() {
+        let line = section
+            .lines()
+            .find_map(|line| line.strip_prefix("range = ["));
+        let ends = line.map(|line| line.trim_end_matches(']').replace('"', ""));
+        let values = || rows.iter().map(|row| short(&row[place]));
+        for end in ends.iter().flat_map(|ends| ends.split(", ")).map(short) {
+            if end != "0" && values().filter(|value| *value == end).count() == 1 {
+                told.push(format!("column {place}: {end}"));
+            }
+        }
+    }
+    told
+}
+
+/// Numbers and days may be part of others and of ends of ranges by chance.
 fn is_end(text: &str) -> bool {
     text.parse::<f64>().is_ok() || (text.len() == 10 && text.as_bytes()[4] == b'-')
 }
@@ -224,6 +254,7 @@ proptest! {
                 }
                 let trees = shared.taxonomies().iter().map(|(_, tree)| tree.to_rows());
                 let all = format!("{}{}", shared.text(), trees.collect::<String>());
+                prop_assert_eq!(told_ends(shared.text(), &rows), Vec::<String>::new());
                 for value in told_by_nobody(&names, &rows) {
                     prop_assert!(!all.contains(value), "{value}\n{all}");
                 }
@@ -481,7 +512,7 @@ fn a_draft_for_others_keeps_rare_values_to_itself() {
         assert!(!all.contains(value), "{value}\n{all}");
     }
     assert!(
-        all.contains("range = [0, 79]") && all.contains("2023-01-01") && all.contains("2023-12-31")
+        all.contains("range = [0, 79]") && all.contains("2020-01-01") && all.contains("2024-12-31")
     );
     assert!(all.contains("decided by people"));
     assert_eq!(
@@ -724,9 +755,7 @@ fn days_and_missing_markers_are_joined_and_columns_that_lists_cannot_say_are_ref
     ] {
         let error = refused(spelled);
         assert!(
-            error.starts_with(
-                "east/study.toml: a column of it has type = \"boolean\", or categories with missing"
-            ),
+            error.starts_with("east/study.toml: column `came` is "),
             "{error}"
         );
     }
@@ -795,4 +824,259 @@ fn a_draft_clusters_up_to_a_size_that_takes_a_minute() {
             drafted.requires
         );
     }
+}
+
+/// A table of patients of some age, with columns that a row's number makes.
+fn patients(records: u32, names: &str, row: impl Fn(u32) -> String) -> String {
+    let rows = (0..records).map(|number| format!("{};{}\n", 20 + number % 50, row(number)));
+    format!("age;{names}\n{}", rows.collect::<String>())
+}
+
+fn shared(csv: &str) -> Drafted {
+    let table = Table::csv("t.csv", csv.as_bytes().to_vec());
+    let options = DraftOptions {
+        share: true,
+        ..DraftOptions::default()
+    };
+    Study::draft_of(&table, &options, &()).unwrap()
+}
+
+/// What the study says of a column.
+fn section<'a>(drafted: &'a Drafted, name: &str) -> &'a str {
+    let behind = drafted.text().split(&format!("name = \"{name}\"\n")).nth(1);
+    behind.unwrap().split("\n\n").next().unwrap()
+}
+
+#[test]
+fn l_counts_what_values_say_and_not_how_they_are_spelled() {
+    for (name, texts, requires) in [
+        ("cost", &["5", "05", "+5"][..], "k = 10; clustering"),
+        ("cost", &["5", "5.0", "05", "+5"], "k = 10; clustering"),
+        (
+            "cost",
+            &["5", "5.0", "05", "+5", "7"],
+            "k = 10, l = 2; clustering",
+        ),
+        (
+            "diagnosis",
+            &[
+                "2020-01-01T12:30:00",
+                "2020-01-01T11:00:00",
+                "2020-01-01T10:00:00",
+            ],
+            "k = 10; clustering",
+        ),
+        (
+            "smoker",
+            &["yes", "Yes", "YES", "no"],
+            "k = 10, l = 2; clustering",
+        ),
+        (
+            "smoker",
+            &["true", "TRUE", "1", "false"],
+            "k = 10, l = 2; clustering",
+        ),
+        (
+            "diagnosis",
+            &["flu", "flu ", " flu", "hiv"],
+            "k = 10, l = 2; clustering",
+        ),
+        (
+            "hiv",
+            &["", "NA", "positive", "negative"],
+            "k = 10, l = 2; clustering",
+        ),
+    ] {
+        let csv = patients(80, name, |row| field(texts[row as usize % texts.len()]));
+        let (drafted, folder) = sound(&csv);
+        assert_eq!(drafted.requires, requires, "{}", drafted.text());
+        let study = Study::open(folder.path().join("study/study.toml")).unwrap();
+        let table = Table::from(folder.path().join("t.csv"));
+        let outcome = anonymize(&study, &table, &Options::new()).unwrap();
+        assert!(outcome.summary.holds);
+        if name == "smoker" {
+            assert!(section(&drafted, name).contains("type = \"boolean\""));
+        }
+        if name == "hiv" {
+            assert!(section(&drafted, name).contains("missing = [\"NA\", \"\"]"));
+        }
+        let is_alike = drafted
+            .doubts
+            .iter()
+            .any(|doubt| doubt.contains("capital letters"));
+        assert_eq!(is_alike, texts.contains(&"flu "), "{:?}", drafted.doubts);
+    }
+}
+
+#[test]
+fn a_column_of_which_no_l_can_be_met_does_not_take_l_from_the_others() {
+    let fine = patients(60, "cost;disease", |row| {
+        format!(
+            "{}.{row:02};{}",
+            1000 + row,
+            ["a", "b", "c"][row as usize % 3]
+        )
+    });
+    assert_eq!(shared(&fine).requires, "k = 10, l = 3; clustering");
+    let poor = patients(60, "virus;disease", |row| {
+        format!("hiv;{}", ["a", "b", "c"][row as usize % 3])
+    });
+    let options = DraftOptions {
+        quasi: vec!["age".into()],
+        sensitive: vec!["virus".into(), "disease".into()],
+        ..DraftOptions::default()
+    };
+    let table = Table::csv("t.csv", poor.into_bytes());
+    let drafted = Study::draft_of(&table, &options, &()).unwrap();
+    assert_eq!(drafted.requires, "k = 10, l = 3; clustering");
+    assert_eq!(column(&drafted, "virus").role, "identifier");
+    assert!(drafted.todo[0].starts_with("`virus`: fewer than two different values are here"));
+    assert!(
+        Study::parse(drafted.text(), ".")
+            .unwrap()
+            .check(&[table])
+            .unwrap()
+            .holds()
+    );
+}
+
+#[test]
+fn a_draft_for_others_has_no_range_of_some_of_the_values() {
+    let drafted = shared(&patients(400, "bmi", |row| match row {
+        7 => String::from("27.123456"),
+        _ => format!("{}.{}", 20 + row % 10, 5 * (row % 2)),
+    }));
+    let bmi = section(&drafted, "bmi");
+    assert!(bmi.contains("taxonomy") && !bmi.contains("range"), "{bmi}");
+    assert!(!drafted.text().contains("27.123456"));
+    assert_eq!(
+        column(&drafted, "bmi").values.split(',').next(),
+        Some("10 values")
+    );
+}
+
+#[test]
+fn a_draft_for_others_tells_nobodys_year() {
+    let births = shared(&patients(400, "born", |row| match row {
+        7 => String::from("1903-05-06"),
+        _ => format!("{}-0{}-17", 1950 + row % 50, 1 + row % 9),
+    }));
+    let born = section(&births, "born");
+    assert!(
+        born.contains("range = [\"1900-01-01\", \"1999-12-31\"]"),
+        "{born}"
+    );
+    // An end that is a value is rounded further, of days and of numbers.
+    let ends = shared(&patients(400, "born;weight", |row| {
+        format!("{}-01-01;{}", 2000 + row % 3, 400 + row)
+    }));
+    let born = section(&ends, "born");
+    assert!(
+        born.contains("range = [\"1995-01-01\", \"2004-12-31\"]"),
+        "{born}"
+    );
+    // What one record has is no range.
+    let alone = shared(&patients(400, "seen;dose", |row| match row {
+        7 => String::from("2023-05-06;17.5"),
+        _ => String::from(";"),
+    }));
+    for name in ["seen", "dose"] {
+        assert!(!section(&alone, name).contains("range"), "{}", alone.text());
+        assert_eq!(column(&alone, name).role, "identifier");
+    }
+    for told in ["2023", "2020", "17.5"] {
+        assert!(!alone.text().contains(told), "{}", alone.text());
+    }
+    assert!(!alone.text().contains("one value in all records"));
+}
+
+#[test]
+fn doubts_are_said_with_the_column() {
+    let forms: [fn(u32) -> String; 3] = [
+        |row| format!("{}/{}/2020 3:{:02} PM", 1 + row % 12, 1 + row % 28, row),
+        |row| {
+            format!(
+                "{:02}.{:02}.{:02}",
+                1 + row % 28,
+                1 + row % 12,
+                (row * 7 + 31) % 100
+            )
+        },
+        |row| format!("{:02}{:02}{}", 1 + row % 28, 1 + row % 12, 1930 + row),
+    ];
+    for form in forms {
+        let (drafted, _folder) = sound(&patients(60, "born", form));
+        let is_said = drafted
+            .doubts
+            .iter()
+            .any(|doubt| doubt.starts_with("`born`: "));
+        assert!(is_said, "{drafted}{}", form(1));
+        assert!(drafted.to_string().contains("doubt: `born`: "), "{drafted}");
+    }
+    let (drafted, _folder) = sound(&patients(60, "who", |row| format!("name {row}")));
+    assert_eq!(drafted.doubts, Vec::<String>::new());
+}
+
+#[test]
+fn doubtful_numbers_are_read_as_those_of_other_columns() {
+    let csv = patients(80, "num;dose", |row| {
+        let num = ["1.234", "2.500", "12", "999"][row as usize % 4];
+        format!("{num};{},25", row % 9)
+    });
+    let (drafted, _folder) = sound(&csv);
+    let num = section(&drafted, "num");
+    assert!(
+        num.contains("type = \"integer\"") && num.contains("format = \"1.234\""),
+        "{num}"
+    );
+    assert!(
+        drafted
+            .doubts
+            .iter()
+            .any(|doubt| doubt.starts_with("`num`: `1.234` is taken for 1234"))
+    );
+    let (alone, _folder) = sound(&csv.replace(",25", ""));
+    assert!(section(&alone, "num").contains("type = \"decimal\""));
+}
+
+#[test]
+fn whole_numbers_of_their_own_are_identifiers_in_any_format() {
+    let marked = patients(60, "number", |row| {
+        format!("{}.{:03}.{:03}", 1 + row, 7 * row, row)
+    });
+    let plain = marked.replace('.', "");
+    for csv in [marked, plain] {
+        let (drafted, _folder) = sound(&csv);
+        assert_eq!(column(&drafted, "number").role, "identifier", "{csv}");
+    }
+}
+
+#[test]
+fn yes_and_no_and_several_missing_texts_are_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let sites: [(&str, &[&str], &[&str]); 2] = [
+        ("north", &["yes", "Yes", "no"], &["NA", "", "a", "b"]),
+        ("south", &["TRUE", "f", "n/a"], &["null", "NA", "c"]),
+    ];
+    let (mut studies, mut tables) = (Vec::new(), Vec::new());
+    for (site, smokers, wards) in sites {
+        let path = folder.path().join(format!("{site}.csv"));
+        let of = |all: &[&str], row: u32| all[row as usize % all.len()].to_owned();
+        let csv = patients(120, "smoker;ward", |row| {
+            format!("{};{}", of(smokers, row), of(wards, row / 5))
+        });
+        std::fs::write(&path, csv).unwrap();
+        let drafted = draft(&path, &DraftOptions::default()).unwrap();
+        studies.push(drafted.save(folder.path().join(site)).unwrap());
+        tables.push(Table::from(path));
+    }
+    let joined = Study::merge(&studies, None).unwrap();
+    let smoker = section(&joined, "smoker");
+    assert!(
+        smoker.contains("type = \"boolean\"\nmissing = \"n/a\""),
+        "{smoker}"
+    );
+    assert!(section(&joined, "ward").contains("missing = [\"NA\", \"\", \"null\"]"));
+    let study = joined.save(folder.path().join("joint")).unwrap();
+    assert!(study.check(&tables).unwrap().holds());
 }

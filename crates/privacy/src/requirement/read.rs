@@ -116,8 +116,9 @@ fn diversity(
         if values == 0 || exact <= Ratio::whole(values) {
             return Ok(());
         }
+        let noun = if values == 1 { "value" } else { "values" };
         let message = format!(
-            "`require.l` is {l}, but `{name}` has only {values} values\nhint: the largest l that can be met is {values}"
+            "`require.l` is {l}, but `{name}` has only {values} {noun}\nhint: the largest l that can be met is {values}"
         );
         Err(section.wrong("l", message))
     };

@@ -5,7 +5,7 @@
 use hedgerow_data::profile::{DayFormat, Kind, Profile, Value, are_icd_codes};
 use hedgerow_data::taxonomy::{self, ROOT};
 use hedgerow_data::{
-    Decimal, Domain, MOST_VALUES, NumberFormat, Role, Spelling, Taxonomy, quoted_list,
+    Decimal, Domain, MOST_VALUES, NumberFormat, Role, Spelling, Taxonomy, quoted_list, truth,
 };
 use jiff::civil::Date;
 
@@ -34,9 +34,30 @@ pub(super) enum Form {
         missing: Vec<String>,
     },
     /// A list of values.
-    Values { values: Vec<String> },
+    Values {
+        values: Vec<String>,
+        /// Where several texts stand for a missing value, all of them; the first is one of the values.
+        missing: Vec<String>,
+    },
     /// Values with levels above them.
-    Tree { tree: Taxonomy, ordered: bool },
+    Tree {
+        tree: Taxonomy,
+        ordered: bool,
+        /// As of a list.
+        missing: Vec<String>,
+    },
+    /// Yes and no, in any of the usual words.
+    Truth { missing: Vec<String> },
+}
+
+impl Form {
+    /// A list or a tree with several texts for a missing value, the first of which is one of its values.
+    pub(super) fn with_missing(mut self, texts: Vec<String>) -> Self {
+        if let Self::Values { missing, .. } | Self::Tree { missing, .. } = &mut self {
+            *missing = texts;
+        }
+        self
+    }
 }
 
 /// A form, with what is to be said of it.
@@ -69,6 +90,9 @@ const LISTED: usize = 30;
 /// And longer ones.
 const LONGEST_LISTED: usize = 60;
 
+/// Days that span more years than these are rounded to decades.
+const MANY_YEARS: i16 = 20;
+
 /// Numbers with more values than these have no levels: trees of them are large, ranges serve as well.
 const MOST_LEVELED: i64 = 100_000;
 
@@ -87,7 +111,7 @@ pub(super) fn may_be_codes(profile: &Profile) -> bool {
 /// The form for a column whose values can all be said.
 pub(super) fn form(profile: &Profile, making: Making) -> Formed {
     let Some(least) = making.least_records else {
-        return of_kind(profile, making);
+        return of_range(profile, making).unwrap_or_else(|| of_list(profile, making));
     };
     let is_frequent = |value: &&Value| value.records >= least;
     let kept =
@@ -97,33 +121,34 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
         true => kept(&profile.missing),
         false => profile.missing.clone(),
     };
+    let lacking = profile.missing.len() - missing.len();
     let all = Profile {
         missing: missing.clone(),
         ..profile.clone()
     };
-    let frequent = Profile {
-        values: kept(&profile.values),
-        missing,
-        ..profile.clone()
+    // A range is rounded, and names no value. The frequent values alone never make one: a range says of all
+    // values where they lie.
+    let ranged = of_range(&all, making).filter(|_| profile.present() >= least);
+    let (mut formed, left_out) = match ranged {
+        Some(ranged) => (ranged, lacking),
+        None => {
+            let frequent = Profile {
+                values: kept(&profile.values),
+                ..all
+            };
+            let left_out = profile.values.len() - frequent.values.len();
+            if frequent.values.is_empty() && left_out > 0 {
+                return text();
+            }
+            let mut listed = of_list(&frequent, making);
+            listed.tells = format!(
+                "{} that {} or more have",
+                count(frequent.values.len() as u64, "value", "values"),
+                count(least, "record", "records")
+            );
+            (listed, left_out + lacking)
+        }
     };
-    // A range is rounded, and names no value.
-    let ranged = of_kind(&all, making);
-    let is_range = matches!(ranged.form, Form::Numbers { .. } | Form::Days { .. });
-    let (mut formed, left_out) = match is_range {
-        true => (ranged, 0),
-        false => (
-            of_kind(&frequent, making),
-            profile.values.len() - frequent.values.len(),
-        ),
-    };
-    let left_out = left_out + profile.missing.len() - frequent.missing.len();
-    if matches!(formed.form, Form::Tree { .. } | Form::Values { .. }) {
-        formed.tells = format!(
-            "{} that {} or more have",
-            count(frequent.values.len() as u64, "value", "values"),
-            count(least, "record", "records")
-        );
-    }
     if left_out > 0 {
         formed.notes.push(format!(
             "values that fewer than {} have are left out: rows with other values need a value list decided by people",
@@ -134,33 +159,106 @@ pub(super) fn form(profile: &Profile, making: Making) -> Formed {
     formed
 }
 
-/// The one place that says which form of a domain stands for which kind of values. Numbers of too many values
-/// stand as categories in their order, in groups by size; so do days in a form that no format of a study reads,
-/// under their months and years.
-fn of_kind(profile: &Profile, making: Making) -> Formed {
-    let missing: Vec<&str> = profile
-        .missing
-        .iter()
-        .map(|value| value.text.as_str())
-        .collect();
-    if profile.values.is_empty() && missing.is_empty() {
+/// A form that names none of the values: a range of numbers or days, or yes and no; `None` where none holds
+/// all values.
+fn of_range(profile: &Profile, making: Making) -> Option<Formed> {
+    match profile.kind {
+        _ if making.is_code => None,
+        Kind::Integers { .. } if profile.values.len() > 2 => ranged(profile, making),
+        Kind::Numbers { .. } => ranged(profile, making),
+        Kind::Days(format) => days(profile, format, making),
+        _ => truths(profile, making),
+    }
+}
+
+/// The one place that says which list or tree stands for which kind of values. Numbers stand as categories in
+/// their order, in groups by size; so do days, under their months and years.
+fn of_list(profile: &Profile, making: Making) -> Formed {
+    if profile.values.is_empty() && profile.missing.is_empty() {
         return text();
     }
-    match profile.kind {
-        _ if making.is_code => codes(profile, &missing),
-        Kind::Integers { .. } if profile.values.len() > 2 => ranged(profile, making)
-            .unwrap_or_else(|| listed_numbers(profile, NumberFormat::PLAIN, &missing, making)),
-        Kind::Days(format) => {
-            days(profile, format, making).unwrap_or_else(|| other_days(profile, format, &missing))
+    // Of several texts for a missing value a release writes the first, which stands among the values.
+    let mut missing = profile.missing.clone();
+    missing.sort_by_key(|value| value.text.trim().is_empty());
+    let profile = &Profile {
+        missing: missing.iter().take(1).cloned().collect(),
+        ..profile.clone()
+    };
+    let aside: Vec<&str> = missing.iter().take(1).map(|value| &*value.text).collect();
+    let mut formed = match profile.kind {
+        _ if making.is_code => codes(profile, &aside),
+        Kind::Integers { .. } if profile.values.len() > 2 => {
+            listed_numbers(profile, NumberFormat::PLAIN, &aside, making)
         }
-        Kind::Numbers { format, .. } => ranged(profile, making)
-            .unwrap_or_else(|| listed_numbers(profile, format, &missing, making)),
+        Kind::Days(format) => other_days(profile, format, &aside),
+        Kind::Numbers { format, .. } => listed_numbers(profile, format, &aside, making),
         // What is published as it is needs no levels but those that people know.
         Kind::Codes if making.role == Role::Quasi || are_icd_codes(&profile.values) => {
-            codes(profile, &missing)
+            codes(profile, &aside)
         }
-        _ => categories(profile, &missing, making),
+        _ => categories(profile, &aside, making),
+    };
+    if missing.len() > 1 {
+        formed.form = formed.form.with_missing(texts(&missing));
     }
+    formed
+        .notes
+        .extend(missing_notes(&missing, profile.has_stray));
+    formed.notes.extend(alike_note(profile, making));
+    formed
+}
+
+/// A text without what people overlook: capital letters, and spaces around it.
+pub(super) fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+/// Where texts differ only in what people overlook, the doubt.
+fn alike_note(profile: &Profile, making: Making) -> Option<String> {
+    if !matches!(profile.kind, Kind::Texts | Kind::Codes | Kind::Booleans) {
+        return None;
+    }
+    let mut texts: Vec<String> = profile
+        .values
+        .iter()
+        .map(|value| folded(&value.text))
+        .collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let more = match making.role {
+        Role::Sensitive => "; l counts such values once",
+        _ => "",
+    };
+    (texts.len() < profile.values.len()).then(|| {
+        format!("doubt: values that differ only in capital letters or in spaces around them may be one value{more}")
+    })
+}
+
+/// Yes and no, however tables spell them; `None` where a value is neither, or where all say the same: whether
+/// no is the other value, nobody knows then.
+fn truths(profile: &Profile, making: Making) -> Option<Formed> {
+    // 0 and 1 are numbers too, and stand as they are.
+    if matches!(profile.kind, Kind::Integers { .. }) {
+        return None;
+    }
+    let mut records = [0; 2];
+    for value in &profile.values {
+        records[usize::from(truth(value.text.as_bytes())?)] += value.records;
+    }
+    let least = making.least_records.unwrap_or(1);
+    if records.iter().any(|records| *records < least) {
+        return None;
+    }
+    let mut missing = texts(&profile.missing);
+    missing.sort_by_key(|text| text.trim().is_empty());
+    let mut notes = vec![String::from("yes and no: a release writes true and false")];
+    notes.extend(missing_notes(&profile.missing, profile.has_stray));
+    Some(Formed {
+        form: Form::Truth { missing },
+        notes,
+        todo: None,
+        tells: String::from("its values say yes or no"),
+    })
 }
 
 /// No domain, for columns that no release has.
@@ -179,10 +277,17 @@ fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
         let values = profile.values.iter();
         values.map(|value| number(&value.text)).collect()
     };
-    let (values, format) = match (read(&Decimal::parse), profile.kind) {
-        (Some(values), _) => (values, None),
-        (None, Kind::Numbers { format, .. }) => (read(&|text| format.read(text))?, Some(format)),
-        (None, _) => return None,
+    let format = match profile.kind {
+        Kind::Numbers { format, .. } => format,
+        _ => NumberFormat::PLAIN,
+    };
+    let plain = match format == NumberFormat::PLAIN {
+        true => read(&Decimal::parse),
+        false => None,
+    };
+    let (values, format) = match plain {
+        Some(values) => (values, None),
+        None => (read(&|text| format.read(text))?, Some(format)),
     };
     let digits = values.iter().map(|value| value.digits()).max()?;
     let units = values.iter().map(|value| value.units(digits));
@@ -221,7 +326,7 @@ fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
     if making.role == Role::Quasi && !is_leveled {
         notes.push(String::from("written as ranges, since there are no widths"));
     }
-    notes.extend(missing_note(profile));
+    notes.extend(missing_notes(&profile.missing, profile.has_stray));
     let [low, high, by] = [range.0, range.1, step].map(|units| Decimal::of_units(units, digits));
     // Rounded ends may have more digits than a decimal can.
     if digits > 0 {
@@ -243,8 +348,9 @@ fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
     })
 }
 
-/// The range rounded outward, so that groups begin where people expect it and the ends are nobody's;
-/// `None` where a rounded end is no number of a study.
+/// The range rounded outward, so that groups begin where people expect it; `None` where a rounded end is no
+/// number of a study. What is shared has no end that is the least or the greatest value, but for 0, which
+/// is an end whichever small value is the least.
 fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> Option<(i64, i64)> {
     let grid = match widths {
         [_, second, ..] => *second,
@@ -254,10 +360,12 @@ fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> Op
     let grid = i128::from(grid.max(if is_shared { 5 } else { 1 }));
     let widest = i128::from(widths.last().copied().unwrap_or(1)).max(grid);
     let (low, high) = (i128::from(least), i128::from(greatest));
+    let beyond = i128::from(is_shared);
     let start = match (0..widest).contains(&low) && grid > 1 {
         true => 0,
-        false => low.div_euclid(grid) * grid,
+        false => (low - beyond).div_euclid(grid) * grid,
     };
+    let high = high + beyond;
     let end = start + ((high - start).div_euclid(grid) + 1) * grid - 1;
     Some((i64::try_from(start).ok()?, i64::try_from(end).ok()?))
 }
@@ -300,12 +408,12 @@ fn listed_numbers(
             "published as they are: coarser values tell less",
         ));
     }
-    notes.extend(missing_note(profile));
     Formed {
         tells: listed(profile),
         form: Form::Tree {
             tree,
             ordered: missing.is_empty(),
+            missing: Vec::new(),
         },
         notes,
         todo: None,
@@ -316,19 +424,18 @@ fn listed_numbers(
 fn days(profile: &Profile, format: DayFormat, making: Making) -> Option<Formed> {
     let first = format.read(&profile.values.first()?.text)?;
     let last = format.read(&profile.values.last()?.text)?;
-    // Whole years tell nobody's first or last day.
-    let year = |day: Date, month, date| Date::new(day.year(), month, date).unwrap_or(day);
     let range = match making.least_records {
-        Some(_) => (year(first, 1, 1), year(last, 12, 31)),
+        Some(_) => rounded_days((first, last))?,
         None => (first, last),
     };
-    let spelled = match format.is_iso() {
-        true => None,
+    let (range, spelled) = match format.is_iso() {
+        true => (range, None),
         false => {
             let texts = || profile.values.iter().map(|value| value.text.as_str());
             let spelled = format.of_study(texts)?;
-            Spelling::days(&spelled, range.into()).ok()?;
-            Some(spelled)
+            let reads = |range: &(Date, Date)| Spelling::days(&spelled, (*range).into()).is_ok();
+            let range = [range, within_century(range)?].into_iter().find(reads)?;
+            (range, Some(spelled))
         }
     };
     let mut notes = Vec::new();
@@ -341,7 +448,7 @@ fn days(profile: &Profile, format: DayFormat, making: Making) -> Option<Formed> 
     if making.role == Role::Quasi {
         notes.push(String::from("written as ranges of days"));
     }
-    notes.extend(missing_note(profile));
+    notes.extend(missing_notes(&profile.missing, profile.has_stray));
     Some(Formed {
         tells: format!("its days lie between {} and {}", range.0, range.1),
         form: Form::Days {
@@ -352,6 +459,28 @@ fn days(profile: &Profile, format: DayFormat, making: Making) -> Option<Formed> 
         notes,
         todo: None,
     })
+}
+
+/// The days rounded outward to decades, or to five years where they span twenty years at most, as numbers are
+/// rounded to groups: a single year would be told by whoever alone has a day in it. No end is the first or
+/// the last day itself, but where the calendar of a study ends.
+fn rounded_days((first, last): (Date, Date)) -> Option<(Date, Date)> {
+    let grid = match last.year() - first.year() > MANY_YEARS {
+        true => 10,
+        false => 5,
+    };
+    let before = first.yesterday().unwrap_or(first).year();
+    let after = last.tomorrow().unwrap_or(last).year();
+    let start = (before.div_euclid(grid) * grid).max(0);
+    let end = (after.div_euclid(grid) * grid + grid - 1).min(9999);
+    Some((Date::new(start, 1, 1).ok()?, Date::new(end, 12, 31).ok()?))
+}
+
+/// The part of a range that years of two digits can say.
+fn within_century((first, last): (Date, Date)) -> Option<(Date, Date)> {
+    let least = Date::new(1969, 1, 1).ok()?;
+    let greatest = Date::new(2068, 12, 31).ok()?;
+    Some((first.max(least), last.min(greatest)))
 }
 
 /// Days in other forms as categories in their order, under months and years.
@@ -370,12 +499,12 @@ fn other_days(profile: &Profile, format: DayFormat, missing: &[&str]) -> Formed 
     if format.is_ambiguous() {
         notes.push(String::from(SWAPPED));
     }
-    notes.extend(missing_note(profile));
     Formed {
         tells: listed(profile),
         form: Form::Tree {
             tree,
             ordered: missing.is_empty(),
+            missing: Vec::new(),
         },
         notes,
         todo: None,
@@ -392,15 +521,15 @@ fn codes(profile: &Profile, missing: &[&str]) -> Formed {
     let Ok(tree) = taxonomy::by_prefix(&values, missing) else {
         return flat(profile);
     };
-    let mut notes = vec![String::from(
+    let notes = vec![String::from(
         "codes, put together by the characters they begin with",
     )];
-    notes.extend(missing_note(profile));
     Formed {
         tells: listed(profile),
         form: Form::Tree {
             tree,
             ordered: false,
+            missing: Vec::new(),
         },
         notes,
         todo: None,
@@ -422,6 +551,7 @@ fn categories(profile: &Profile, missing: &[&str], making: Making) -> Formed {
         formed.form = Form::Tree {
             tree,
             ordered: false,
+            missing: Vec::new(),
         };
         formed.notes.push(String::from(
             "a proposal: the rarer a value, the deeper it stands",
@@ -440,7 +570,7 @@ fn flat(profile: &Profile) -> Formed {
     let form = listed_form(values);
     Formed {
         form,
-        notes: missing_note(profile).into_iter().collect(),
+        notes: Vec::new(),
         todo: None,
         tells: listed(profile),
     }
@@ -456,8 +586,12 @@ pub(super) fn listed_form(values: Vec<String>) -> Form {
         Ok(tree) if !is_short => Form::Tree {
             tree,
             ordered: false,
+            missing: Vec::new(),
         },
-        _ => Form::Values { values },
+        _ => Form::Values {
+            values,
+            missing: Vec::new(),
+        },
     }
 }
 
@@ -491,22 +625,13 @@ fn format_note(profile: &Profile) -> Option<String> {
     ))
 }
 
-/// What is taken for a missing value, in words.
-fn missing_note(profile: &Profile) -> Option<String> {
-    let missing: Vec<&str> = profile
-        .missing
-        .iter()
-        .map(|value| value.text.as_str())
-        .collect();
+/// What is taken for a missing value, in words, and the doubt where not all of it is usual.
+fn missing_notes(missing: &[Value], has_stray: bool) -> Vec<String> {
     if missing.is_empty() {
-        return None;
+        return Vec::new();
     }
-    let doubt = match profile.has_stray {
-        true => "; doubt: not all of these are usual",
-        false => "",
-    };
-    Some(format!(
-        "missing values are written {}{doubt}",
-        quoted_list(missing)
-    ))
+    let written = format!("missing values are written {}", quoted_list(texts(missing)));
+    let doubt = "doubt: not all texts for missing values are usual ones";
+    let doubt = has_stray.then(|| doubt.to_owned());
+    std::iter::once(written).chain(doubt).collect()
 }

@@ -106,6 +106,7 @@ pub(super) fn form(
         form: Form::Tree {
             tree: tree.clone(),
             ordered: false,
+            missing: Vec::new(),
         },
         notes: vec![format!("levels of {}", name.unwrap_or_default())],
         todo: None,
@@ -139,6 +140,7 @@ pub(super) fn form(
     formed.form = Form::Tree {
         tree,
         ordered: false,
+        missing: Vec::new(),
     };
     formed.notes.push(format!(
         "the hierarchy lacks {}, such as `{}`, put right below its root",

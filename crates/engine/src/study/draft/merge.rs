@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use hedgerow_data::document::{Section, quoted};
 use hedgerow_data::study::Partition;
-use hedgerow_data::{Attribute, Domain, Role, Spelling};
+use hedgerow_data::{Attribute, Domain, Role};
 use toml_edit::{DocumentMut, Table};
 
 use super::form::{Form, listed_form};
@@ -113,8 +113,6 @@ impl<'a> Part<'a> {
             Some("it is a vertical study")
         } else if !declared.sites.is_empty() {
             Some("it names sites")
-        } else if declared.schema.attributes().iter().any(is_spelled) {
-            Some("a column of it has type = \"boolean\", or categories with missing")
         } else if root.has("query") || root.has("identity") {
             Some("it has tables beside columns, requirement and algorithm")
         } else {
@@ -138,11 +136,6 @@ impl<'a> Part<'a> {
             .map(|(attribute, section)| column(attribute, section))
             .transpose()
     }
-}
-
-/// Whether tables may spell the categories of a column in other ways than a list of values says.
-fn is_spelled(attribute: &Attribute) -> bool {
-    matches!(attribute.domain, Domain::Category(_)) && attribute.spelling != Spelling::default()
 }
 
 /// A study's column as a draft has it.
@@ -191,9 +184,11 @@ fn column(attribute: &Attribute, section: &Section<'_>) -> Result<Column, Error>
             format: attribute.spelling.format().map(str::to_owned),
             missing,
         },
+        Domain::Category(_) if attribute.spelling.is_truth() => Form::Truth { missing },
         Domain::Category(categories) => Form::Tree {
             tree: categories.taxonomy().clone(),
             ordered: attribute.domain.is_ordered(),
+            missing,
         },
     };
     let mut more = Vec::new();
@@ -301,10 +296,12 @@ impl Merging<'_> {
         if let Form::Tree {
             tree,
             ordered: false,
+            missing,
         } = &joined.form
             && tree.height() == 1
         {
-            joined.form = listed_form(tree.values().map(str::to_owned).collect());
+            let values = tree.values().map(str::to_owned).collect();
+            joined.form = listed_form(values).with_missing(missing.clone());
         }
         let is_whole = errors.is_empty();
         self.errors.extend(errors);

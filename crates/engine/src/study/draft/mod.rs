@@ -1,6 +1,7 @@
 //! Studies to begin with: templates, and drafts made of a table, which are sound for that table and say in
 //! comments what is guessed and what a person must decide.
 
+mod diversity;
 mod form;
 mod hierarchies;
 mod merge;
@@ -12,8 +13,8 @@ mod write;
 
 use std::path::PathBuf;
 
-use hedgerow_data::profile::Profile;
-use hedgerow_data::{Role, TextTable, nearest};
+use hedgerow_data::profile::{Kind, Profile};
+use hedgerow_data::{NumberFormat, Role, TextTable, nearest};
 use hedgerow_privacy::name_words;
 
 use super::Study;
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::observe::Observer;
 use crate::table::Table;
 use crate::words::{count, thousands};
+use diversity::{Facts, diversity};
 use form::{Form, Formed, Making, is_sayable};
 use hierarchies::Hierarchies;
 use refused::DraftRefused;
@@ -49,9 +51,6 @@ pub struct DraftOptions {
 
 /// The k of a draft if nobody says another.
 const DEFAULT_K: u64 = 10;
-
-/// The greatest l that a draft proposes.
-const MOST_L: u64 = 3;
 
 /// In tables with fewer records than this clustering ends in about a minute.
 const MOST_CLUSTERED: u64 = 300_000;
@@ -151,14 +150,15 @@ impl Study {
             k,
         };
         let mut errors = Vec::new();
-        let (mut columns, mut sensitive) = (Vec::new(), Vec::new());
+        let mut columns: Vec<Column> = Vec::new();
+        let mut sensitive: Vec<(usize, Facts)> = Vec::new();
+        let profiles = profiles(&text);
         // A column that becomes the quasi-identifier where no other is one: its place among the columns.
         let mut spare = None;
-        for (place, column) in text.names.iter().enumerate() {
+        for (place, (column, profile)) in text.names.iter().zip(profiles).enumerate() {
             if options.provider_column.as_ref() == Some(column) {
                 continue;
             }
-            let profile = Profile::of(&text.columns[place]);
             let guess = drafting.guess(place, &profile);
             let is_spare = guess.as_ref().is_ok_and(|guess| guess.is_of_values);
             match guess.and_then(|guess| drafting.column(place, &profile, guess)) {
@@ -166,7 +166,8 @@ impl Study {
                     if is_spare && spare.is_none() {
                         spare = Some((columns.len(), place, profile));
                     } else if column.role == Role::Sensitive {
-                        sensitive.push((column.name.clone(), drafting.told(profile)));
+                        let facts = Facts::of(&profile, &column.form, drafting.least_records());
+                        sensitive.push((columns.len(), facts));
                     }
                     columns.push(column);
                 }
@@ -179,10 +180,15 @@ impl Study {
         if let (false, Some((position, place, profile))) = (has_quasi(&columns), spare) {
             columns[position] = drafting.column(place, &profile, Guess::spare())?;
         }
+        let require_todo = see_poor(&mut columns, &mut sensitive);
         if !has_quasi(&columns) {
             return Err(DraftRefused::NoQuasi { table: name }.into());
         }
-        let sketch = drafting.sketch(&table.file_name(), columns, &sensitive);
+        let facts: Vec<Facts> = sensitive.into_iter().map(|(_, facts)| facts).collect();
+        let sketch = Sketch {
+            require_todo,
+            ..drafting.sketch(&table.file_name(), columns, &facts)
+        };
         Ok(Drafted::of(sketch, Some(records)))
     }
 }
@@ -259,14 +265,6 @@ impl Drafting<'_> {
     /// With `--share`, how many records a value needs to be told.
     fn least_records(&self) -> Option<u64> {
         self.options.share.then_some(self.k)
-    }
-
-    /// What is told of a column's values.
-    fn told(&self, mut profile: Profile) -> Profile {
-        if let Some(least) = self.least_records() {
-            profile.values.retain(|value| value.records >= least);
-        }
-        profile
     }
 
     /// The role of a column: the one that somebody named, or a guess.
@@ -347,19 +345,21 @@ impl Drafting<'_> {
         }
     }
 
-    fn sketch(&self, file: &str, columns: Vec<Column>, sensitive: &[(String, Profile)]) -> Sketch {
+    fn sketch(&self, file: &str, columns: Vec<Column>, sensitive: &[Facts]) -> Sketch {
         let records = self.text.rows() as u64;
-        let (l, require_todo) = diversity(sensitive, self.k);
         let k_comment = match self.k < DEFAULT_K && self.options.k.is_none() {
             true => "no more records are there; 10 is usual",
             false => "every class has at least so many records",
         };
         let mut require = vec![Setting::new("k", self.k.to_string(), Some(k_comment))];
-        let l_comment = match l.is_none_or(|l| is_easy(sensitive, self.k, l)) {
-            true => "and so many different values of each sensitive column",
-            false => "costs much, since few records have another value than most",
-        };
-        require.extend(l.map(|l| Setting::new("l", l.to_string(), Some(l_comment))));
+        if !sensitive.is_empty() {
+            let (l, is_easy) = diversity(sensitive, self.k);
+            let comment = match is_easy {
+                true => "and so many different values of each sensitive column",
+                false => "costs much, since few records have another value than most",
+            };
+            require.push(Setting::new("l", l.to_string(), Some(comment)));
+        }
         let (algorithm, why) = match records < MOST_CLUSTERED {
             true => (
                 "clustering",
@@ -403,11 +403,64 @@ impl Drafting<'_> {
             ],
             columns,
             require,
-            require_todo,
+            require_todo: None,
             algorithm,
             tells,
         }
     }
+}
+
+/// What the columns look like, each in view of the others: numbers that could be read in two ways are read
+/// with the point that the numbers of the other columns have.
+fn profiles(text: &TextTable) -> Vec<Profile> {
+    let profiles = text.columns.iter().map(Profile::of);
+    let mut profiles: Vec<Profile> = profiles.collect();
+    let certain = profiles.iter().filter_map(|profile| match profile.kind {
+        Kind::Numbers {
+            format,
+            is_ambiguous: false,
+        } if format != NumberFormat::PLAIN => Some(format),
+        _ => None,
+    });
+    let certain: Vec<NumberFormat> = certain.collect();
+    if let Some((first, others)) = certain.split_first()
+        && others.iter().all(|other| other.has_point_of(*first))
+    {
+        for profile in &mut profiles {
+            profile.read_with_point_of(*first);
+        }
+    }
+    profiles
+}
+
+/// Leaves the sensitive columns out of releases that have fewer than two different values, where others have
+/// more: an l for all could not be met. What remains is what l is for; returned is what people must decide.
+fn see_poor(columns: &mut [Column], sensitive: &mut Vec<(usize, Facts)>) -> Option<String> {
+    if sensitive.is_empty() {
+        let todo =
+            "no column looks sensitive: give the role to one that is, and require l = 2 or more";
+        return Some(todo.to_owned());
+    }
+    let poor: Vec<usize> = sensitive
+        .iter()
+        .filter(|(_, facts)| facts.are_poor())
+        .map(|(place, _)| *place)
+        .collect();
+    sensitive.retain(|(_, facts)| !facts.are_poor());
+    if sensitive.is_empty() {
+        let name = &columns[*poor.first()?].name;
+        return Some(format!(
+            "`{name}` has fewer than two values here, so no l can be met"
+        ));
+    }
+    for place in poor {
+        let column = &mut columns[place];
+        column.role = Role::Identifier;
+        column.todo = Some(String::from(
+            "fewer than two different values are here, so no l can be met and no release has the column; with the values that sites may have it is sensitive",
+        ));
+    }
+    None
 }
 
 /// Words of columns that hold codes though their values may look like numbers.
@@ -450,33 +503,4 @@ fn told(columns: &[Column], least: u64, is_large: bool) -> Vec<String> {
         "the name of its file, and in which columns values repeat, as far as the reasons for roles say so",
     ));
     told
-}
-
-/// The l that the sensitive columns allow: every one has as many values, and so many records are outside
-/// its most frequent ones that classes need not grow for it.
-fn diversity(sensitive: &[(String, Profile)], k: u64) -> (Option<u64>, Option<String>) {
-    if sensitive.is_empty() {
-        let todo =
-            "no column looks sensitive: give the role to one that is, and require l = 2 or more";
-        return (None, Some(todo.to_owned()));
-    }
-    let poor = |(_, profile): &&(String, Profile)| profile.texts().count() < 2;
-    if let Some((name, _)) = sensitive.iter().find(poor) {
-        let todo = format!("`{name}` has fewer than two values here, so no l can be met");
-        return (None, Some(todo));
-    }
-    let l = (2..=MOST_L).rev().find(|l| is_easy(sensitive, k, *l));
-    (l.or(Some(2)), None)
-}
-
-/// Whether classes of k records need not grow to have l different values of each column: so many records
-/// are outside its l - 1 most frequent values.
-fn is_easy(sensitive: &[(String, Profile)], k: u64, l: u64) -> bool {
-    sensitive.iter().all(|(_, profile)| {
-        let values = profile.values.iter().chain(&profile.missing);
-        let mut records: Vec<u64> = values.map(|value| value.records).collect();
-        records.sort_unstable_by(|one, other| other.cmp(one));
-        let outside: u64 = records.iter().skip(l as usize - 1).sum();
-        records.len() as u64 >= l && outside * k >= records.iter().sum()
-    })
 }

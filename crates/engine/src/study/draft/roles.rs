@@ -183,6 +183,9 @@ const KNOWN: [&str; 32] = [
     "year",
 ];
 
+/// Words that stand in days with a time.
+const CLOCK: [&str; 5] = ["am", "pm", "t", "uhr", "z"];
+
 /// In fewer records than this every text may well stand alone.
 const FEW_TEXTS: u64 = 5;
 
@@ -254,7 +257,7 @@ pub(super) fn guess(name: &str, profile: &Profile) -> Guess {
             ),
         };
     }
-    if is_one {
+    if is_one && profile.missing.is_empty() {
         return sure(
             Role::Quasi,
             "has one value in all records, which tells nobody apart".into(),
@@ -263,6 +266,11 @@ pub(super) fn guess(name: &str, profile: &Profile) -> Guess {
     if is_text(profile) && is_unique && !has(&PLACES) {
         let reason = String::from("nearly every record has a text of its own");
         return match sensitive {
+            None if are_counted(profile) => of_values(doubtful(
+                Role::Identifier,
+                reason,
+                "its texts may be days or numbers in a form that is not known; in another form they are written in ranges",
+            )),
             None => of_values(sure(Role::Identifier, reason)),
             Some(_) => doubtful(
                 Role::Identifier,
@@ -289,10 +297,7 @@ pub(super) fn guess(name: &str, profile: &Profile) -> Guess {
             "they may be codes of something else",
         );
     }
-    if is_unique
-        && matches!(profile.kind, Kind::Integers { .. })
-        && profile.present() >= FEW_NUMBERS
-    {
+    if is_unique && are_whole(profile) && profile.present() >= FEW_NUMBERS {
         return of_values(doubtful(
             Role::Identifier,
             "nearly every record has a number of its own".into(),
@@ -321,6 +326,31 @@ pub(super) fn guess(name: &str, profile: &Profile) -> Guess {
 /// Whether values are words or codes, which lie side by side, rather than numbers or days.
 fn is_text(profile: &Profile) -> bool {
     matches!(profile.kind, Kind::Codes | Kind::Texts | Kind::Booleans)
+}
+
+/// Whether the values are whole numbers, with or without marks between thousands.
+fn are_whole(profile: &Profile) -> bool {
+    let is_whole = |text: &str| match profile.kind {
+        Kind::Integers { .. } => true,
+        Kind::Numbers { format, .. } => {
+            format.read(text).is_some_and(|number| number.digits() == 0)
+        }
+        _ => false,
+    };
+    let mut values = profile.values.iter();
+    values.all(|value| is_whole(&value.text))
+}
+
+/// Whether most texts are made of digits and the marks between them, as days and numbers are.
+fn are_counted(profile: &Profile) -> bool {
+    let is_word = |word: &str| CLOCK.contains(&word.to_lowercase().as_str());
+    let is_counted = |text: &str| {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        let mut words = text.split(|letter: char| !letter.is_alphabetic());
+        digits >= 4 && words.all(|word| word.is_empty() || is_word(word))
+    };
+    let values = profile.values.iter();
+    values.filter(|value| is_counted(&value.text)).count() * 2 > profile.values.len()
 }
 
 /// Whether nine records of ten have a value of their own.

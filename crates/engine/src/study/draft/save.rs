@@ -16,6 +16,9 @@ use super::write::{Written, write};
 use crate::error::Error;
 use crate::words::{aligned, count, thousands};
 
+/// How a comment begins that says why a guess may be wrong.
+const DOUBT: &str = "doubt: ";
+
 /// The name of a drafted study's file.
 const FILE: &str = "study.toml";
 
@@ -30,6 +33,8 @@ pub struct Drafted {
     pub columns: Vec<DraftedColumn>,
     /// What every class must satisfy, and how classes are found.
     pub requires: String,
+    /// What is guessed and may well be wrong, with the column.
+    pub doubts: Vec<String>,
     /// What a person must decide.
     pub todo: Vec<String>,
     /// What a draft that is made for others tells them about the table.
@@ -65,6 +70,11 @@ impl Drafted {
             let todo = column.todo.as_ref()?;
             Some(format!("`{}`: {todo}", column.name))
         });
+        let doubts = sketch.columns.iter().flat_map(|column| {
+            let doubts = column.comments.iter();
+            let doubts = doubts.filter_map(|comment| comment.strip_prefix(DOUBT));
+            doubts.map(|doubt| format!("`{}`: {doubt}", column.name))
+        });
         let settings = sketch
             .require
             .iter()
@@ -78,6 +88,7 @@ impl Drafted {
         Self {
             records,
             requires: format!("{}; {algorithm}", settings.join(", ")),
+            doubts: doubts.collect(),
             todo: todo.chain(sketch.require_todo.clone()).collect(),
             tells: sketch.tells,
             notes: Vec::new(),
@@ -149,7 +160,7 @@ impl std::fmt::Display for Drafted {
             let doubt = column
                 .reasons
                 .iter()
-                .any(|reason| reason.starts_with("doubt"));
+                .any(|reason| reason.starts_with(DOUBT));
             vec![
                 String::from(" "),
                 column.name.clone(),
@@ -159,6 +170,9 @@ impl std::fmt::Display for Drafted {
         });
         f.write_str(&aligned(&rows.collect::<Vec<_>>()))?;
         writeln!(f, "requires {}", self.requires)?;
+        for doubt in &self.doubts {
+            writeln!(f, "{DOUBT}{doubt}")?;
+        }
         for todo in &self.todo {
             writeln!(f, "to decide: {todo}")?;
         }
@@ -197,6 +211,7 @@ pub(super) fn in_words(form: &Form) -> String {
             format!("the {kind} {least} to {greatest}{levels}")
         }
         Form::Days { range, .. } => format!("the days {} to {}", range.0, range.1),
+        Form::Truth { .. } => String::from("true and false"),
         Form::Values { values, .. } => count(values.len() as u64, "value", "values"),
         Form::Tree { tree, .. } => {
             let values = count(tree.leaf_count().into(), "value", "values");

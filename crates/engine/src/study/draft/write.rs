@@ -108,16 +108,22 @@ fn attribute(text: &mut String, column: &Column) {
             }
             missing
         }
-        Form::Values { values } => {
+        Form::Values { values, missing } => {
             let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
             text.push_str(&format!("values = [{}]\n", values.join(", ")));
-            &[]
+            missing
         }
-        Form::Tree { ordered, .. } => {
+        Form::Truth { missing } => {
+            text.push_str("type = \"boolean\"\n");
+            missing
+        }
+        Form::Tree {
+            ordered, missing, ..
+        } => {
             if *ordered {
                 text.push_str("ordered = true\n");
             }
-            &[]
+            missing
         }
     };
     match missing {

@@ -40,14 +40,63 @@ pub(super) fn join(one: &Form, other: &Form) -> Result<Joined, Conflict> {
             format: format.clone(),
             missing: same_missing(missing, also)?,
         }),
+        (Form::Truth { missing }, Form::Truth { missing: also }) => alone(Form::Truth {
+            missing: union(missing, also),
+        }),
         (
-            Form::Tree { tree, ordered },
+            Form::Tree {
+                tree,
+                ordered,
+                missing,
+            },
             Form::Tree {
                 tree: more,
                 ordered: also,
+                missing: also_missing,
             },
-        ) => trees((tree, *ordered), (more, *also)),
+        ) => {
+            // The first text for a missing value is a value, and the others are read as the first.
+            let missing = union(missing, also_missing);
+            let others = missing.get(1..).unwrap_or_default();
+            let joined = match (without(tree, others), without(more, others)) {
+                (Some(tree), Some(more)) => trees((&tree, *ordered), (&more, *also))?,
+                (Some(tree), None) => of_tree(tree, *ordered),
+                (None, Some(more)) => of_tree(more, *also),
+                (None, None) => return Err((in_words(one), in_words(other))),
+            };
+            Ok(Joined {
+                form: joined.form.with_missing(missing),
+                ..joined
+            })
+        }
         _ => Err((in_words(one), in_words(other))),
+    }
+}
+
+/// The texts of both, each once, those of the first before the others.
+fn union(one: &[String], other: &[String]) -> Vec<String> {
+    let more = other.iter().filter(|text| !one.contains(text));
+    one.iter().chain(more).cloned().collect()
+}
+
+/// A tree without some of its values; `None` where no value remains.
+fn without(tree: &Taxonomy, texts: &[String]) -> Option<Taxonomy> {
+    if !texts.iter().any(|text| tree.value(text).is_some()) {
+        return Some(tree.clone());
+    }
+    let mut paths = tree.paths();
+    paths.retain(|path| path.last().is_none_or(|value| !texts.contains(value)));
+    Taxonomy::from_paths(tree.label(tree.root()), &paths, "joined").ok()
+}
+
+fn of_tree(tree: Taxonomy, ordered: bool) -> Joined {
+    Joined {
+        form: Form::Tree {
+            tree,
+            ordered,
+            missing: Vec::new(),
+        },
+        note: None,
     }
 }
 
@@ -188,12 +237,7 @@ fn trees(
     (one, is_ordered): (&Taxonomy, bool),
     (other, is_also_ordered): (&Taxonomy, bool),
 ) -> Result<Joined, Conflict> {
-    let alone = |tree, ordered| {
-        Ok(Joined {
-            form: Form::Tree { tree, ordered },
-            note: None,
-        })
-    };
+    let alone = |tree, ordered| Ok(of_tree(tree, ordered));
     if one == other {
         return alone(one.clone(), is_ordered && is_also_ordered);
     }
@@ -235,11 +279,8 @@ fn trees(
         )
     });
     Ok(Joined {
-        form: Form::Tree {
-            tree,
-            ordered: false,
-        },
         note,
+        ..of_tree(tree, false)
     })
 }
 
