@@ -201,4 +201,19 @@ fn more_sensitive_values_than_can_be_counted_are_refused() {
         );
     }
     assert!(!folder.path().join("out").exists());
+    // A draft lists the amounts that occur instead.
+    let amounts = (0..400).map(|row| format!("{},{}.{:02}\n", 20 + row % 50, row * 223, row % 100));
+    let amounts = format!("age,cost\n{}", amounts.collect::<String>());
+    let path = folder.path().join("costs.csv");
+    std::fs::write(&path, &amounts).unwrap();
+    let options = hedgerow::DraftOptions {
+        sensitive: vec![String::from("cost")],
+        ..hedgerow::DraftOptions::default()
+    };
+    let table = Table::from(&*path);
+    let drafted = Study::draft_of(&table, &options, &()).unwrap();
+    let study = drafted.save(folder.path().join("drafted")).unwrap();
+    let out = folder.path().join("drafted-release");
+    let outcome = anonymize(&study, &table, &Options::new().out(out)).unwrap();
+    assert!(outcome.summary.holds);
 }

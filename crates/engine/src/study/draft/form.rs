@@ -93,6 +93,9 @@ const LONGEST_LISTED: usize = 60;
 /// Days that span more years than these are rounded to decades.
 const MANY_YEARS: i16 = 20;
 
+/// Sensitive numbers of a range with more values than these are listed.
+const MOST_COUNTED: i128 = 10_000;
+
 /// Numbers with more values than these have no levels: trees of them are large, ranges serve as well.
 const MOST_LEVELED: i64 = 100_000;
 
@@ -271,7 +274,8 @@ pub(super) fn text() -> Formed {
     }
 }
 
-/// A range of numbers with widths above them; `None` where the range holds too many.
+/// A range of numbers with widths above them; `None` where the range holds too many, or too many to be counted in
+/// every class.
 fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
     let read = |number: &dyn Fn(&str) -> Option<Decimal>| -> Option<Vec<Decimal>> {
         let values = profile.values.iter();
@@ -318,6 +322,12 @@ fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
             )
         }
     };
+    // A run counts every sensitive value in every class: the values that occur are fewer.
+    let values = (i128::from(range.1) - i128::from(range.0)) / i128::from(step) + 1;
+    let is_fine = making.role == Role::Sensitive && values > MOST_COUNTED;
+    if is_fine && making.least_records.is_none() {
+        return None;
+    }
     let mut notes: Vec<String> = format_note(profile).into_iter().collect();
     let is_leveled = making.role == Role::Quasi
         && missing.is_empty()
