@@ -11,7 +11,7 @@ use hedgerow::{Comparison, DEFAULT_SEED, Options, Row, Study};
 use crate::chart::{Bar, chart};
 use crate::draft;
 use crate::error::CliError;
-use crate::output::{Answer, remark};
+use crate::output::{Answer, remark, see_replaceable};
 use crate::progress::Terminal;
 use crate::table::table;
 
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
-    /// The time of all choices together, such as 30s or 5m: cuts go first, and searches for clusters share
+    /// The time of all choices together, such as 30s or 5m: half of it at most for the study's own choice, then cuts, and searches for clusters share
     /// what is left.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time::time)]
     time: Duration,
@@ -55,6 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let column = arguments.provider_column.as_deref();
     let table = table(&arguments.table)?;
     // The file is there under its name once it is whole; nobody waits for a plot that cannot be written.
+    if let Some(path) = &arguments.plot {
+        see_replaceable(path, "<svg")?;
+    }
     let plot = arguments.plot.as_deref().map(|path| {
         let file = OutputFile::create(path)?;
         Ok::<_, FileError>((path, file))

@@ -50,6 +50,8 @@ pub(crate) enum CliError {
 pub(crate) enum Usage {
     #[error("--site is missing")]
     NoSite,
+    #[error("{}: is there already and is something else, so it is kept\nhint: choose another name", file.display())]
+    SomethingElse { file: PathBuf },
     #[error("nothing says which study is signed\nhint: name it, or give --site")]
     NoStudyToSign,
     #[error("nothing says with which key\nhint: give --key, or --site with this site's file")]

@@ -4,11 +4,14 @@
 //! nothing is printed but through here, where [`visible`] writes what a terminal would obey.
 
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow::words::visible;
 use serde::Serialize;
+
+use crate::error::Usage;
 
 /// A command's answer, in both forms.
 pub(crate) struct Answer {
@@ -66,5 +69,23 @@ pub(crate) fn talk(text: &str) {
 pub(crate) fn remark(text: &str) {
     if !is_quiet() {
         talk(text);
+    }
+}
+
+/// Sees that a file that is to be written is not there, or is what an earlier command wrote there: what begins
+/// with these words. A table or a study in its place would be lost.
+pub(crate) fn see_replaceable(path: &Path, begins: &str) -> Result<(), Usage> {
+    let mut start = vec![0; begins.len()];
+    let is_there = match std::fs::File::open(path) {
+        Ok(mut file) => file.read_exact(&mut start).is_err() || start != begins.as_bytes(),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    };
+    // Pipes and terminals hold nothing that could be lost.
+    let is_file = path.metadata().map_or(true, |found| found.is_file());
+    match is_there && is_file {
+        true => Err(Usage::SomethingElse {
+            file: path.to_owned(),
+        }),
+        false => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use hedgerow::{Error, FolderRefused, Questions, Release, Report, Study};
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::output::{Answer, talk};
+use crate::output::{Answer, see_replaceable, talk};
 use crate::progress::Terminal;
 
 /// Write a report of a release for the privacy officer: one HTML file, and the same as text.
@@ -50,6 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         let path = arguments.release.clone();
         return Err(CliError::Engine(FolderRefused::NoFolder { path }.into()));
     }
+    see_replaceable(&arguments.out, "<!DOCTYPE html>")?;
     let study = arguments.study.as_ref().map(Study::open).transpose()?;
     let mut release = Release::open(&arguments.release)?;
     if let Some(study) = study {

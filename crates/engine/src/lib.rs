@@ -65,7 +65,8 @@ pub use hedgerow_smc as smc;
 
 pub use compare::refused::CompareRefused;
 pub use compare::{
-    Choice, ClassSizes, Comparison, Drawn, Measured, Recommended, RiskOf, Row, TIME, Tried, compare,
+    Choice, ClassSizes, Comparison, Drawn, Measured, Recommended, RiskOf, Row, TIME, Tried, Writes,
+    compare,
 };
 pub use error::{Error, Fault};
 pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step};

@@ -198,7 +198,8 @@ impl Told<'_> {
         let folder = self.folder;
         if folder.is_kept() {
             let release = self.town.hospitals[0].release();
-            folder.explain(&explanation(&folder.shown(&release)))?;
+            let study = folder.shown(&folder.path().join("study/study.toml"));
+            folder.explain(&explanation(&folder.shown(&release), &study))?;
             text.push_str(&format!(
                 "\nreport: {}\nkept: {} (README.txt says what is what)\n",
                 folder.shown(&release.join("report.html")),
@@ -212,7 +213,7 @@ impl Told<'_> {
 }
 
 /// What is what in the folder of a demo.
-fn explanation(release: &str) -> String {
+fn explanation(release: &str, study: &str) -> String {
     format!(
         "study/                  the study that all have read and signed, with its taxonomies
 NAME/patients.csv       the records of one of them, which nobody else has seen
@@ -223,7 +224,7 @@ NAME/data/release-1/    the release, the same at all: its table, manifest.json a
 
 Open {release}/report.html in a browser.
 See for yourself that the release holds:
-  hedgerow verify {release}
+  hedgerow verify {release} --study {study}
 "
     )
 }

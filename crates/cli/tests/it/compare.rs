@@ -240,3 +240,44 @@ fn ctrl_c_ends_a_comparison_with_what_there_is() {
         "{stdout}"
     );
 }
+
+/// A plot or a report takes the place of an earlier one, and of nothing else.
+#[test]
+fn a_picture_does_not_take_the_place_of_a_table() {
+    let folder = folder("effort = 1");
+    let folder = folder.path();
+    let before = read(folder, "alone.csv");
+    for kept in ["alone.csv", "study.toml"] {
+        let done = hedgerow(
+            folder,
+            &words(&format!(
+                "compare --study study.toml alone.csv --plot {kept}"
+            )),
+        );
+        assert_refused(
+            &done,
+            &format!(
+                "{kept}: is there already and is something else, so it is kept\nhint: choose another name"
+            ),
+        );
+    }
+    assert_eq!(read(folder, "alone.csv"), before);
+    for _ in 0..2 {
+        let line = "compare --study study.toml alone.csv --time 1s --plot choices.svg";
+        ok(folder, line);
+    }
+    ok(
+        folder,
+        "anonymize --study study.toml alone.csv --out release",
+    );
+    let report = |out: &str| {
+        hedgerow(
+            folder,
+            &words(&format!("report release --study study.toml --out {out}")),
+        )
+    };
+    assert_eq!(report("page.html").code, 0);
+    assert_eq!(report("page.html").code, 0);
+    assert_eq!(report("alone.csv").code, 2);
+    assert_eq!(read(folder, "alone.csv"), before);
+}

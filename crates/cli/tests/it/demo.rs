@@ -107,8 +107,10 @@ fn a_demo_keeps_its_report_and_takes_the_place_of_an_earlier_one_alone() {
     let command = explained
         .lines()
         .find_map(|line| line.trim().strip_prefix("hedgerow verify "));
-    let verified = hedgerow(path, &["verify", command.unwrap()]);
+    let command = format!("verify {}", command.unwrap());
+    let verified = hedgerow(path, &command.split(' ').collect::<Vec<_>>());
     assert_eq!(verified.code, 0, "{}", verified.stdout);
+    assert!(verified.stdout.contains("\nHOLDS: ") || verified.stdout.starts_with("HOLDS: "));
     let again = hedgerow(path, &arguments);
     assert_eq!(again.code, 0, "{}", again.stderr);
     assert!(

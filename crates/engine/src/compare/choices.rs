@@ -31,16 +31,78 @@ pub struct Choice {
     /// Of cuts, the range that a class is written as covering.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<&'static str>,
-    /// Whether classes are written as ranges of values that have no order, which say little to readers.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unordered: bool,
+    /// How each quasi-identifier is written, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<Writes>,
     /// Whether the study says so itself.
     pub own: bool,
-    /// `[algorithm]` of the study with this choice.
+    /// `[algorithm]` of the study with this choice; empty where there should be no such study.
     pub lines: String,
 }
 
+/// How a quasi-identifier is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Writes {
+    /// The attribute.
+    pub attribute: String,
+    /// `node`, `range` (as cuts leave it), `tight range` (from the least value that occurs to the greatest) or `set`.
+    pub how: &'static str,
+    /// Whether the order of the values means something, so that a range of them does.
+    pub ordered: bool,
+}
+
+impl Writes {
+    /// How much is told of which values occur in a class: nodes and the ranges that cuts leave are the same
+    /// whoever is in the class, a tight range ends at somebody's value, a set names each value.
+    fn tells(&self) -> u8 {
+        match self.how {
+            "set" => 2,
+            "tight range" => 1,
+            _ => 0,
+        }
+    }
+
+    fn is_range_without_order(&self) -> bool {
+        self.how.ends_with("range") && !self.ordered
+    }
+
+    /// Whether readers are told no more, and nothing that says less, than by another way to write the attribute.
+    fn is_within(&self, other: &Self) -> bool {
+        self.tells() <= other.tells()
+            && (other.is_range_without_order() || !self.is_range_without_order())
+    }
+}
+
+fn writes(opened: &Opened) -> Vec<Writes> {
+    let is_box = is_box(opened);
+    let written = quasi(&opened.study.schema).zip(Way::of(opened).recodes);
+    let written = written.map(|(attribute, recode)| Writes {
+        attribute: attribute.name.clone(),
+        how: match recode {
+            Recode::Node => "node",
+            Recode::Range if is_box => "range",
+            Recode::Range => "tight range",
+            Recode::Set => "set",
+        },
+        // Two values are a range in either order.
+        ordered: attribute.domain.is_ordered() || attribute.domain.size() <= 2,
+    });
+    written.collect()
+}
+
 impl Choice {
+    /// Whether every quasi-identifier is written so that it tells no more than by another choice.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        let mut both = self.writes.iter().zip(&other.writes);
+        self.writes.len() == other.writes.len() && both.all(|(one, other)| one.is_within(other))
+    }
+
+    /// How much the choice tells of all attributes together.
+    pub(super) fn tells(&self) -> u32 {
+        self.writes.iter().map(|one| u32::from(one.tells())).sum()
+    }
+
     /// The choice in words, such as `mondrian, node`.
     pub fn words(&self) -> String {
         let covers = match self.covers {
@@ -66,8 +128,8 @@ pub(super) enum Hindered {
     Unfit(String),
 }
 
-/// What the choices of a study are, in the order in which they are tried: cuts, which take little time, before
-/// clusters, and the study's own among its kind first.
+/// What the choices of a study are, in the order in which they are tried: the study's own, then cuts, which take
+/// little time, then clusters.
 pub(super) fn candidates(study: &Study, has_sites: bool) -> Vec<Candidate> {
     let own = Candidate {
         choice: Choice {
@@ -80,7 +142,10 @@ pub(super) fn candidates(study: &Study, has_sites: bool) -> Vec<Candidate> {
     for wanted in wanted(has_sites) {
         add(&mut all, &study.opened, wanted);
     }
-    all.sort_by_key(|candidate| candidate.choice.algorithm == Algorithm::Clustering.name());
+    all.sort_by_key(|candidate| {
+        let is_search = candidate.choice.algorithm == Algorithm::Clustering.name();
+        (!candidate.choice.own, is_search)
+    });
     all
 }
 
@@ -124,9 +189,12 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
                 }
                 return;
             }
-            let choice = choice(&opened, lines);
+            let mut choice = choice(&opened, lines);
             let study = match too_large(&opened, &way) {
-                Some(why) => Err(Hindered::Unfit(why)),
+                Some(why) => {
+                    choice.lines.clear();
+                    Err(Hindered::Unfit(why))
+                }
                 None => Ok(Study {
                     opened: Arc::new(opened),
                 }),
@@ -140,7 +208,7 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
                 recode: recode.name(),
                 same: Vec::new(),
                 covers: is_cut.then_some(wanted.covers.name()),
-                unordered: false,
+                writes: Vec::new(),
                 own: false,
                 lines: String::new(),
             };
@@ -159,13 +227,7 @@ fn choice(opened: &Opened, lines: String) -> Choice {
         recode: opened.run.recode.name(),
         same: Vec::new(),
         covers: is_cut.then_some(opened.run.top_down.covers.name()),
-        unordered: quasi(&opened.study.schema)
-            .zip(Way::of(opened).recodes)
-            .any(|(attribute, recode)| {
-                recode == Recode::Range
-                    && !attribute.domain.is_ordered()
-                    && attribute.domain.size() > 2
-            }),
+        writes: writes(opened),
         own: false,
         lines,
     }
@@ -197,7 +259,7 @@ impl Way {
         if algorithm == Algorithm::Clustering {
             settings.top_down = TopDown::default();
         }
-        let is_box = algorithm != Algorithm::Clustering && settings.top_down.covers == Covers::Box;
+        let is_box = is_box(opened);
         let recodes = quasi(&opened.study.schema)
             .map(|attribute| written(attribute, attribute.recode_or(settings.recode), is_box));
         Self {
@@ -209,6 +271,11 @@ impl Way {
             },
         }
     }
+}
+
+/// Whether classes are written as what cuts leave.
+fn is_box(opened: &Opened) -> bool {
+    opened.study.algorithm != Algorithm::Clustering && opened.run.top_down.covers == Covers::Box
 }
 
 fn quasi(schema: &Schema) -> impl Iterator<Item = &Attribute> {

@@ -3,8 +3,9 @@
 //!
 //! A choice is the study with other lines of `[algorithm]`. Each is anonymized as by
 //! [`anonymize`](crate::anonymize()), at one party and into a temporary folder, and its release is measured by the
-//! code of `verify --original`. Cuts go first, since they take little time; then each search for clusters has
-//! an equal share of what is left, and ends at its share with the best that it has found.
+//! code of `verify --original`. The study's own choice goes first, with half of the time at most; then cuts, since
+//! they take little time; then each search for clusters has an equal share of what is left. A search ends at its
+//! share with the best that it has found.
 
 mod choices;
 mod measured;
@@ -29,7 +30,7 @@ use crate::study::Study;
 use crate::study::ready::Ready;
 use crate::study::refused::StudyRefused;
 use crate::table::Table;
-pub use choices::Choice;
+pub use choices::{Choice, Writes};
 use choices::{candidates, reason};
 pub use measured::{ClassSizes, Measured, RiskOf};
 pub use recommended::Recommended;
@@ -199,7 +200,8 @@ pub fn compare(study: &Study, table: &Table, options: &Options) -> Result<Compar
     };
     let (rows, errors) = trial.rows(candidates(study, sites.is_some_and(|sites| sites > 1)));
     refuse_hopeless(&rows, errors)?;
-    let rows = in_order(rows);
+    let mut rows = in_order(rows);
+    let recommended = recommended::recommended(&mut rows);
     let queries = measured::queries(study);
     Ok(Comparison {
         study: study.name().to_owned(),
@@ -214,7 +216,7 @@ pub fn compare(study: &Study, table: &Table, options: &Options) -> Result<Compar
         },
         time: time.as_secs_f64(),
         seconds: started.elapsed().as_secs_f64(),
-        recommended: recommended::recommended(&rows),
+        recommended,
         rule: recommended::RULE,
         notes: notes(study, sites, &rows),
         choices: rows,
@@ -296,6 +298,14 @@ fn notes(study: &Study, sites: Option<usize>, rows: &[Row]) -> Vec<String> {
     if sites.is_some() {
         notes.push(String::from(
             "the sites together would write the same releases; rounds and bytes between them are in hedgerow simulate",
+        ));
+    }
+    if rows
+        .iter()
+        .any(|row| matches!(row.tried, Tried::NotRun { .. }) && !row.choice.lines.is_empty())
+    {
+        notes.push(String::from(
+            "not every choice was run, so another may be better: a longer --time runs more",
         ));
     }
     let stopped = rows.iter().filter_map(Row::measured);

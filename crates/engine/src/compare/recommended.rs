@@ -23,25 +23,28 @@ pub struct Recommended {
     pub lines: String,
 }
 
-/// How much a choice tells of which values occur in a class: nodes and the ranges that cuts leave are the same
-/// whoever is in the class, a tight range ends at somebody's value, a set names each value.
-fn tells(choice: &Choice) -> u8 {
-    match (choice.recode, choice.covers) {
-        ("set", Some("box")) | ("range", Some("box")) => 0,
-        ("set", _) => 2,
-        ("range", _) => 1,
-        _ => 0,
+/// The choice that the rule names; nothing, where no choice satisfies the requirement. Of choices with the same
+/// release, the row of the one that is recommended is then of the one that tells least on any table.
+pub(super) fn recommended(rows: &mut [Row]) -> Option<Recommended> {
+    let own = rows.iter().flat_map(Row::choices).find(|choice| choice.own);
+    let own = own?.clone();
+    let mut found = best(rows, &own)?;
+    let row = &mut rows[found.row];
+    let fit = row.equal.iter().enumerate();
+    let fit = fit.filter(|(_, choice)| choice.is_within(&own));
+    let quietest = fit.min_by_key(|(_, choice)| choice.tells());
+    if let Some((place, choice)) = quietest
+        && !row.choice.own
+        && (!row.choice.is_within(&own) || choice.tells() < row.choice.tells())
+    {
+        std::mem::swap(&mut row.choice, &mut row.equal[place]);
+        found.lines = row.choice.lines.clone();
     }
+    Some(found)
 }
 
-/// The choice that the rule names; nothing, where no choice satisfies the requirement.
-pub(super) fn recommended(rows: &[Row]) -> Option<Recommended> {
-    let own = rows.iter().flat_map(Row::choices).find(|choice| choice.own);
-    let most = own.map_or(0, tells);
-    let may_be_unordered = own.is_some_and(|choice| choice.unordered);
-    let is_fit = |choice: &Choice| tells(choice) <= most && (may_be_unordered || !choice.unordered);
-    // Choices that write the same release are as telling as the one that tells least.
-    let is_quiet = |row: &Row| row.choices().any(is_fit);
+fn best(rows: &[Row], own: &Choice) -> Option<Recommended> {
+    let is_quiet = |row: &Row| row.choices().any(|choice| choice.is_within(own));
     let holding = || {
         rows.iter().enumerate().filter_map(|(place, row)| {
             let measured = row.measured()?;

@@ -97,7 +97,10 @@ impl Comparison {
     pub fn advice_text(&self) -> String {
         let mut text = String::new();
         match &self.recommended {
-            None => text.push_str("no choice satisfies the requirement\nhint: a weaker requirement, or more records\n"),
+            None if self.choices.iter().any(|row| row.measured().is_some()) => text.push_str(
+                "no choice that was run satisfies the requirement\nhint: a weaker requirement, or more records\n",
+            ),
+            None => text.push_str("no choice gave a release, so none is recommended\n"),
             Some(found) => {
                 let row = &self.choices[found.row];
                 text.push_str(&format!(

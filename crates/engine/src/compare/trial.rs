@@ -77,7 +77,7 @@ impl Trial<'_> {
                 return Tried::NotRun { reason };
             }
         };
-        let share = self.share(study, known);
+        let share = self.share(study, candidate.choice.own, known);
         known.left -= 1;
         let share = match share {
             Ok(share) => share,
@@ -88,7 +88,8 @@ impl Trial<'_> {
             Ok((measured, beside)) => {
                 known.beside = known.beside.max(beside);
                 let algorithm = candidate.choice.algorithm;
-                known.taken.insert(algorithm, measured.seconds);
+                let taken = measured.seconds + beside.as_secs_f64();
+                known.taken.insert(algorithm, taken);
                 Tried::Measured(measured)
             }
             Err(error) => {
@@ -100,7 +101,7 @@ impl Trial<'_> {
     }
 
     /// The time of a choice among those that are left, or why there is none.
-    fn share(&self, study: &Study, known: &Known) -> Result<Duration, String> {
+    fn share(&self, study: &Study, is_own: bool, known: &Known) -> Result<Duration, String> {
         // Whoever ends a comparison still hears of one choice.
         if self.watch.is_over() && !known.taken.is_empty() {
             return Err(String::from("somebody ended the comparison before"));
@@ -113,7 +114,8 @@ impl Trial<'_> {
             // Whoever runs it is told why it cannot be run.
             return Ok(time);
         };
-        let left = known.left.max(1) as u32;
+        // The study's own goes first, and may take half of the time.
+        let left = if is_own { 2 } else { known.left.max(1) as u32 };
         if can_end(&ready, self.sites.is_some()) {
             let share = (time / left).saturating_sub(known.beside);
             return match share.is_zero() {

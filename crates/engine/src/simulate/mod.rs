@@ -55,7 +55,11 @@ fn destination(options: &Options, study: &hedgerow_data::Study) -> Result<Destin
             temporary: None,
         });
     }
-    let temporary = tempfile::tempdir().map_err(|error| FolderRefused::Unusable {
+    let mut private = tempfile::Builder::new();
+    // Several releases of one table tell more together than each alone: nobody else reads them here.
+    #[cfg(unix)]
+    private.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let temporary = private.tempdir().map_err(|error| FolderRefused::Unusable {
         folder: std::env::temp_dir(),
         reason: error.to_string(),
     })?;

@@ -207,6 +207,7 @@ fn more_sensitive_values_than_can_be_counted_are_refused() {
     let path = folder.path().join("costs.csv");
     std::fs::write(&path, &amounts).unwrap();
     let options = hedgerow::DraftOptions {
+        quasi: vec![String::from("age")],
         sensitive: vec![String::from("cost")],
         ..hedgerow::DraftOptions::default()
     };

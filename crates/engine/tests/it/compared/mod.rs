@@ -388,17 +388,20 @@ impl Watch for Counting {
     }
 }
 
+/// Enough for a search and for all cuts of a small table.
+const SHORT: Duration = Duration::from_secs(10);
+
 #[test]
 fn a_person_ends_a_comparison() {
     let folder = folder();
     let endless = "[algorithm]\nname = \"clustering\"\neffort = 10000\n";
     let study = Study::parse(text("k = 5", endless), folder.path()).unwrap();
-    for (most, measured) in [(2, 2), (6, 6)] {
+    for (most, measured) in [(1, 1), (6, 6)] {
         let impatient = Impatient {
             most,
             begun: Arc::default(),
         };
-        let options = Options::new().time(LONG).observer(impatient);
+        let options = Options::new().time(SHORT).observer(impatient);
         let found = compare(&study, &alone(300), &options).unwrap();
         let rows = found.choices.iter().filter(|row| row.measured().is_some());
         assert_eq!(rows.count(), measured, "{found}");
@@ -408,9 +411,9 @@ fn a_person_ends_a_comparison() {
                 .contains("not run: somebody ended the comparison before"),
             "{found}"
         );
-        // The study's own search goes first of its kind, and ends when it is told to.
+        // The study's own search goes first, and ends when it is told to, or after half of the time.
         let own = found.choices.iter().find(|row| row.choice.own).unwrap();
-        assert_eq!(own.measured().is_some_and(|own| own.stopped), most == 6);
+        assert!(own.measured().is_some_and(|own| own.stopped));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hedgerow::{Choice, Comparison, Measured, Options, Row, Study, Table, anonymize};
+use hedgerow::{Choice, Comparison, Measured, Options, Row, Study, Table, Writes, anonymize};
 
 use super::{ZIPS, folder, text};
 
@@ -133,16 +133,20 @@ pub(super) fn see_recounted(found: &Comparison, require: &str, table: &Table, op
         }
     }
     // The rule, counted again.
-    let tells = |choice: &Choice| match choice.covers {
-        Some("box") => 0,
-        _ => ["node", "range", "set"]
-            .iter()
-            .position(|recode| *recode == choice.recode)
-            .unwrap(),
+    let rank = |how: &str| match how {
+        "node" | "range" => 0,
+        "tight range" => 1,
+        "set" => 2,
+        other => panic!("{other}"),
     };
-    let mut choices = found.choices.iter().flat_map(Row::choices);
-    let own = choices.find(|choice| choice.own).unwrap();
-    let is_fit = |choice: &Choice| tells(choice) <= tells(own) && choice.unordered <= own.unordered;
+    let own = found.choices.iter().flat_map(Row::choices);
+    let own = own.filter(|choice| choice.own).collect::<Vec<_>>()[0];
+    let is_fit = |choice: &Choice| {
+        choice.writes.iter().zip(&own.writes).all(|(one, own)| {
+            let is_odd = |one: &Writes| one.how.contains("range") && !one.ordered;
+            rank(one.how) <= rank(own.how) && (is_odd(own) || !is_odd(one))
+        })
+    };
     let is_quiet = |row: &Row| row.choices().any(is_fit);
     let quiet = || measured.iter().filter(|(row, _)| is_quiet(row));
     let least = quiet()
@@ -156,7 +160,11 @@ pub(super) fn see_recounted(found: &Comparison, require: &str, table: &Table, op
     let recommended = found.recommended.as_ref().unwrap();
     let row = &found.choices[recommended.row];
     assert_eq!(error(row.measured().unwrap()), best);
-    assert!(is_quiet(row), "{}", row.choice.words());
+    assert!(
+        is_quiet(row) && is_fit(&row.choice),
+        "{}",
+        row.choice.words()
+    );
     assert_eq!(recommended.lines, row.choice.lines);
     // No release is there twice, and the study's own choice once.
     let mut lines: Vec<&str> = measured
