@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
-    /// The time of all choices together, such as 30s or 5m: half of it at most for the study's own choice, then cuts, and searches for clusters share
-    /// what is left.
+    /// The time of all choices together, such as 30s or 5m: half of it at most for the study's own choice, then
+    /// cuts, and searches for clusters share what is left.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time::time)]
     time: Duration,
     /// The same seed gives the same numbers, but for searches that end by the time.

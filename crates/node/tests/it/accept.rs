@@ -277,7 +277,7 @@ fn a_share_that_no_table_has_is_refused_before_a_run() {
         let rule = format!("maximum_share = {share}");
         let mut rules = RULES.to_vec();
         rules.extend(["minimum_m = 0", rule.as_str()]);
-        let told = refusals(folder.path(), &rules);
+        let told = refusals_of_study(folder.path(), &rules);
         let expected = expected.map(|least| {
             let sites = names.len();
             format!("accept.maximum_share: is {share}; one of {sites} sites brings {least} of all records or more, so no run could end")
