@@ -109,7 +109,7 @@ impl Options {
     }
 
     /// Also find what [`anonymize`](crate::anonymize()) would have lost by cuts, where it finds clusters and cuts
-    /// take little beside that: [`Summary::instead`](crate::Summary::instead).
+    /// take little beside that: [`Summary::instead`](field@crate::Summary::instead).
     #[must_use]
     pub const fn beside(mut self) -> Self {
         self.beside = true;
