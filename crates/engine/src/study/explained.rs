@@ -57,6 +57,24 @@ impl Learners {
     }
 }
 
+const fn all(name: &'static str, tells: &'static str, reveals: &'static str) -> Explained {
+    to(Learners::All, name, tells, reveals)
+}
+
+const fn to(
+    learners: Learners,
+    name: &'static str,
+    tells: &'static str,
+    reveals: &'static str,
+) -> Explained {
+    Explained {
+        name,
+        learners,
+        tells,
+        reveals,
+    }
+}
+
 /// A disclosure in plain words.
 ///
 /// ```

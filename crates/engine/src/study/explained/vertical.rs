@@ -1,24 +1,6 @@
 //! Disclosures of runs among sites that hold the same people.
 
-use super::{Explained, Learners};
-
-const fn all(name: &'static str, tells: &'static str, reveals: &'static str) -> Explained {
-    to(Learners::All, name, tells, reveals)
-}
-
-const fn to(
-    learners: Learners,
-    name: &'static str,
-    tells: &'static str,
-    reveals: &'static str,
-) -> Explained {
-    Explained {
-        name,
-        learners,
-        tells,
-        reveals,
-    }
-}
+use super::{Explained, Learners, all, to};
 
 pub(super) const EXPLAINED: &[Explained] = &[
     to(
