@@ -2,14 +2,17 @@
 //! look like. Every value of the column is in the domain; with `--share` every value that enough records
 //! have.
 
-use hedgerow_data::profile::{DayFormat, Kind, Profile, Value, are_icd_codes};
+mod days;
+mod numbers;
+
+use hedgerow_data::profile::{Kind, Profile, Value, are_icd_codes};
 use hedgerow_data::taxonomy::{self, ROOT};
-use hedgerow_data::{
-    Decimal, Domain, MOST_VALUES, NumberFormat, Role, Spelling, Taxonomy, quoted_list, truth,
-};
+use hedgerow_data::{NumberFormat, Role, Taxonomy, quoted_list, truth};
 use jiff::civil::Date;
 
 use crate::words::{count, thousands};
+use days::{days, other_days};
+use numbers::{listed_numbers, ranged};
 
 /// The form of a domain, as a study writes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,23 +84,11 @@ pub(super) struct Making {
     pub(super) least_records: Option<u64>,
 }
 
-/// What is said of days that could be read in two ways.
-const SWAPPED: &str = "doubt: day and month may stand the other way round";
-
 /// More values than these go into a file of their own.
 const LISTED: usize = 30;
 
 /// And longer ones.
 const LONGEST_LISTED: usize = 60;
-
-/// Days that span more years than these are rounded to decades.
-const MANY_YEARS: i16 = 20;
-
-/// Sensitive numbers of a range with more values than these are listed.
-const MOST_COUNTED: i128 = 10_000;
-
-/// Numbers with more values than these have no levels: trees of them are large, ranges serve as well.
-const MOST_LEVELED: i64 = 100_000;
 
 /// Whether a value can be one of a domain; `*` and what a release writes in quotes cannot.
 pub(super) fn is_sayable(text: &str) -> bool {
@@ -274,253 +265,6 @@ pub(super) fn text() -> Formed {
     }
 }
 
-/// A range of numbers with widths above them; `None` where the range holds too many, or too many to be counted in
-/// every class.
-fn ranged(profile: &Profile, making: Making) -> Option<Formed> {
-    let read = |number: &dyn Fn(&str) -> Option<Decimal>| -> Option<Vec<Decimal>> {
-        let values = profile.values.iter();
-        values.map(|value| number(&value.text)).collect()
-    };
-    let format = match profile.kind {
-        Kind::Numbers { format, .. } => format,
-        _ => NumberFormat::PLAIN,
-    };
-    let plain = match format == NumberFormat::PLAIN {
-        true => read(&Decimal::parse),
-        false => None,
-    };
-    let (values, format) = match plain {
-        Some(values) => (values, None),
-        None => (read(&|text| format.read(text))?, Some(format)),
-    };
-    let digits = values.iter().map(|value| value.digits()).max()?;
-    let units = values.iter().map(|value| value.units(digits));
-    let units: Vec<i64> = units.collect::<Option<_>>()?;
-    let (least, greatest) = (*units.iter().min()?, *units.iter().max()?);
-    let missing = texts(&profile.missing);
-    let span = i128::from(greatest) - i128::from(least);
-    let widths: Vec<i64> = taxonomy::widths(span)
-        .into_iter()
-        .filter_map(|width| i64::try_from(width).ok())
-        .collect();
-    let range = match rounded((least, greatest), &widths, making.least_records.is_some()) {
-        Some(range) => range,
-        // Such a range ends at somebody's value.
-        None if making.least_records.is_some() => return None,
-        None => (least, greatest),
-    };
-    let held = i128::from(range.1) - i128::from(range.0) + 1;
-    let (range, step) = match held <= i128::from(MOST_VALUES) {
-        true => (range, 1),
-        false if making.least_records.is_some() => return None,
-        false => {
-            let step = common_step(&units, least)?;
-            let held = span / i128::from(step) + 1;
-            (
-                (least, greatest),
-                (held <= i128::from(MOST_VALUES)).then_some(step)?,
-            )
-        }
-    };
-    // A run counts every sensitive value in every class: the values that occur are fewer.
-    let values = (i128::from(range.1) - i128::from(range.0)) / i128::from(step) + 1;
-    let is_fine = making.role == Role::Sensitive && values > MOST_COUNTED;
-    if is_fine && making.least_records.is_none() {
-        return None;
-    }
-    let mut notes: Vec<String> = format_note(profile).into_iter().collect();
-    let is_leveled = making.role == Role::Quasi
-        && missing.is_empty()
-        && step == 1
-        && held <= i128::from(MOST_LEVELED);
-    if making.role == Role::Quasi && !is_leveled {
-        notes.push(String::from("written as ranges, since there are no widths"));
-    }
-    notes.extend(missing_notes(&profile.missing, profile.has_stray));
-    let [low, high, by] = [range.0, range.1, step].map(|units| Decimal::of_units(units, digits));
-    // Rounded ends may have more digits than a decimal can.
-    if digits > 0 {
-        Domain::decimal(low, high, by)?;
-    }
-    Some(Formed {
-        tells: format!("its values lie between {low} and {high}"),
-        form: Form::Numbers {
-            digits,
-            format,
-            range,
-            step,
-            widths: if is_leveled { widths } else { Vec::new() },
-            missing,
-            taxonomy: None,
-        },
-        notes,
-        todo: None,
-    })
-}
-
-/// The range rounded outward, so that groups begin where people expect it; `None` where a rounded end is no
-/// number of a study. What is shared has no end that is the least or the greatest value, but for 0, which
-/// is an end whichever small value is the least.
-fn rounded((least, greatest): (i64, i64), widths: &[i64], is_shared: bool) -> Option<(i64, i64)> {
-    let grid = match widths {
-        [_, second, ..] => *second,
-        [first] => *first,
-        [] => 1,
-    };
-    let grid = i128::from(grid.max(if is_shared { 5 } else { 1 }));
-    let widest = i128::from(widths.last().copied().unwrap_or(1)).max(grid);
-    let (low, high) = (i128::from(least), i128::from(greatest));
-    let beyond = i128::from(is_shared);
-    let start = match (0..widest).contains(&low) && grid > 1 {
-        true => 0,
-        false => (low - beyond).div_euclid(grid) * grid,
-    };
-    let high = high + beyond;
-    let end = start + ((high - start).div_euclid(grid) + 1) * grid - 1;
-    Some((i64::try_from(start).ok()?, i64::try_from(end).ok()?))
-}
-
-/// The greatest step from the least value that meets all values.
-fn common_step(values: &[i64], least: i64) -> Option<i64> {
-    let mut step = 0u128;
-    for value in values {
-        let (mut one, mut other) = (
-            step,
-            (i128::from(*value) - i128::from(least)).unsigned_abs(),
-        );
-        while other != 0 {
-            (one, other) = (other, one % other);
-        }
-        step = one;
-    }
-    i64::try_from(step).ok().filter(|step| *step > 0)
-}
-
-/// Numbers as categories in their order, in groups by their size.
-fn listed_numbers(
-    profile: &Profile,
-    format: NumberFormat,
-    missing: &[&str],
-    making: Making,
-) -> Formed {
-    let values = profile.values.iter();
-    let values = values.map(|value| Some((value.text.as_str(), format.read(&value.text)?)));
-    let values: Option<Vec<(&str, Decimal)>> = values.collect();
-    let tree = values.map(|values| taxonomy::by_number(&values, missing));
-    let Some(Ok(tree)) = tree else {
-        return categories(profile, missing, making);
-    };
-    let mut notes = vec![String::from(
-        "numbers, listed as they are and put together by size",
-    )];
-    if making.role == Role::Sensitive {
-        notes.push(String::from(
-            "published as they are: coarser values tell less",
-        ));
-    }
-    Formed {
-        tells: listed(profile),
-        form: Form::Tree {
-            tree,
-            ordered: missing.is_empty(),
-            missing: Vec::new(),
-        },
-        notes,
-        todo: None,
-    }
-}
-
-/// A range of days; `None` where no format of a study reads them.
-fn days(profile: &Profile, format: DayFormat, making: Making) -> Option<Formed> {
-    let first = format.read(&profile.values.first()?.text)?;
-    let last = format.read(&profile.values.last()?.text)?;
-    let range = match making.least_records {
-        Some(_) => rounded_days((first, last))?,
-        None => (first, last),
-    };
-    let (range, spelled) = match format.is_iso() {
-        true => (range, None),
-        false => {
-            let texts = || profile.values.iter().map(|value| value.text.as_str());
-            let spelled = format.of_study(texts)?;
-            let reads = |range: &(Date, Date)| Spelling::days(&spelled, (*range).into()).is_ok();
-            let range = [range, within_century(range)?].into_iter().find(reads)?;
-            (range, Some(spelled))
-        }
-    };
-    let mut notes = Vec::new();
-    if format.has_time() {
-        notes.push(String::from("the time of day is left out"));
-    }
-    if format.is_ambiguous() {
-        notes.push(String::from(SWAPPED));
-    }
-    if making.role == Role::Quasi {
-        notes.push(String::from("written as ranges of days"));
-    }
-    notes.extend(missing_notes(&profile.missing, profile.has_stray));
-    Some(Formed {
-        tells: format!("its days lie between {} and {}", range.0, range.1),
-        form: Form::Days {
-            range,
-            format: spelled,
-            missing: texts(&profile.missing),
-        },
-        notes,
-        todo: None,
-    })
-}
-
-/// The days rounded outward to decades, or to five years where they span twenty years at most, as numbers are
-/// rounded to groups: a single year would be told by whoever alone has a day in it. No end is the first or
-/// the last day itself, but where the calendar of a study ends.
-fn rounded_days((first, last): (Date, Date)) -> Option<(Date, Date)> {
-    let grid = match last.year() - first.year() > MANY_YEARS {
-        true => 10,
-        false => 5,
-    };
-    let before = first.yesterday().unwrap_or(first).year();
-    let after = last.tomorrow().unwrap_or(last).year();
-    let start = (before.div_euclid(grid) * grid).max(0);
-    let end = (after.div_euclid(grid) * grid + grid - 1).min(9999);
-    Some((Date::new(start, 1, 1).ok()?, Date::new(end, 12, 31).ok()?))
-}
-
-/// The part of a range that years of two digits can say.
-fn within_century((first, last): (Date, Date)) -> Option<(Date, Date)> {
-    let least = Date::new(1969, 1, 1).ok()?;
-    let greatest = Date::new(2068, 12, 31).ok()?;
-    Some((first.max(least), last.min(greatest)))
-}
-
-/// Days in other forms as categories in their order, under months and years.
-fn other_days(profile: &Profile, format: DayFormat, missing: &[&str]) -> Formed {
-    let values = profile.values.iter();
-    let values = values.map(|value| Some((value.text.as_str(), format.read(&value.text)?)));
-    let values: Option<Vec<(&str, Date)>> = values.collect();
-    let tree = values.map(|values| taxonomy::by_day(&values, format.has_time(), missing));
-    let Some(Ok(tree)) = tree else {
-        return flat(profile);
-    };
-    let mut notes = vec![format!(
-        "days as {}, listed as they are, in months and years",
-        format.pattern()
-    )];
-    if format.is_ambiguous() {
-        notes.push(String::from(SWAPPED));
-    }
-    Formed {
-        tells: listed(profile),
-        form: Form::Tree {
-            tree,
-            ordered: missing.is_empty(),
-            missing: Vec::new(),
-        },
-        notes,
-        todo: None,
-    }
-}
-
 /// Codes by their prefixes.
 fn codes(profile: &Profile, missing: &[&str]) -> Formed {
     let values: Vec<&str> = profile
@@ -615,24 +359,6 @@ fn listed(profile: &Profile) -> String {
         1 => String::from("its one value"),
         _ => format!("its {} values", thousands(values)),
     }
-}
-
-/// Where numbers could be read in two ways, the doubt.
-fn format_note(profile: &Profile) -> Option<String> {
-    let Kind::Numbers {
-        format,
-        is_ambiguous: true,
-    } = profile.kind
-    else {
-        return None;
-    };
-    // No value of the table: a draft may be shown to others.
-    let text = format.doubtful()?;
-    let taken = format.read(&text)?;
-    let other = if taken.digits() == 0 { "1.234" } else { "1234" };
-    Some(format!(
-        "doubt: `{text}` is taken for {taken}, and may be {other}"
-    ))
 }
 
 /// What is taken for a missing value, in words, and the doubt where not all of it is usual.

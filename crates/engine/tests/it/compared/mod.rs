@@ -530,3 +530,16 @@ fn of_choices_with_the_same_release_the_one_that_tells_least_is_recommended() {
     assert_eq!(recommended.lines, row.choice.lines);
     assert!(recommended.lines.contains("covers = \"box\""), "{found}");
 }
+
+/// Several releases of one table tell more together than each alone, so that those on trial are for nobody else.
+#[cfg(unix)]
+#[test]
+fn a_release_without_a_folder_is_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let study = Study::parse(text("k = 5", ""), folder.path()).unwrap();
+    let outcome = anonymize(&study, &alone(60), &Options::new()).unwrap();
+    let around = outcome.release.path().parent().unwrap();
+    let mode = around.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "{}", around.display());
+}
