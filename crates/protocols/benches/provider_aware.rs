@@ -364,6 +364,7 @@ fn census() -> Persons {
         seed: 1,
         format: TableFormat::Csv,
         pooled: false,
+        parts: None,
     };
     let folder = folder.path().join("census");
     let written = generate(&plan, &folder, &()).unwrap();

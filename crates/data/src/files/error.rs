@@ -45,6 +45,49 @@ pub enum FileError {
         /// The file.
         file: String,
     },
+    /// A folder without any file of a table.
+    #[error(
+        "{folder}: the folder holds no table\nhint: expected files that end in .parquet, .csv, .csv.gz or .csv.zst; names that begin with `_` or `.` are passed over"
+    )]
+    EmptyFolder {
+        /// The folder.
+        folder: String,
+    },
+    /// A folder in a folder of files.
+    #[error(
+        "{folder}: holds the folder `{inner}`, and folders in folders are not read\nhint: name the folder whose files are the table; a column that folders are named by, as in `year=2024`, must stand in the files"
+    )]
+    FolderInFolder {
+        /// The folder.
+        folder: String,
+        /// The name of the folder in it.
+        inner: String,
+    },
+    /// Files of several kinds as one table.
+    #[error(
+        "{file}: is of another kind than the files beside it in {folder}\nhint: the files of one table are all .parquet, or all CSV compressed in one way"
+    )]
+    OtherKind {
+        /// The file.
+        file: String,
+        /// The folder, or the first file.
+        folder: String,
+    },
+    /// Files of one table whose columns differ.
+    #[error(
+        "{file}: has other columns than {first}: {difference}\nhint: all files of one table have the same columns, in one order and of the same types; write them anew by one query, or name the files that belong together"
+    )]
+    OtherColumns {
+        /// The file.
+        file: String,
+        /// The first file of the table.
+        first: String,
+        /// What is different.
+        difference: String,
+    },
+    /// A table without any file.
+    #[error("no file holds the table\nhint: name a file, or a folder of files")]
+    NoFiles,
     /// The file has not even a header.
     #[error("{file}: the file is empty, expected a header row with column names")]
     Empty {

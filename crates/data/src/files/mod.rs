@@ -1,4 +1,5 @@
 //! Files in and out: CSV and Parquet, and Excel in; CSV plain or compressed with gzip or zstd by extension.
+//! A table that is read is a file, or a folder of CSV or of Parquet files (`parts`).
 //!
 //! Reading is one pass, each cell coded as it is met, so that memory is the coded table and a
 //! buffer. Writing goes to a temporary name beside the target and is renamed when complete.
@@ -15,6 +16,7 @@ mod marks;
 mod open;
 mod package;
 mod parquet;
+mod parts;
 mod sink;
 mod write;
 mod xlsx;
@@ -35,8 +37,9 @@ pub use collected::Collected;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
-pub use open::{Format, OutputFile, Progress, format_of};
+pub use open::{Compression, Format, OutputFile, Progress, format_of};
 pub use package::HOW_FRAGMENTS_JOIN;
+pub use parts::{Head, Parts, files_of, length_of};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_own_rows, write_release, write_table};
 
 /// What a reader does with columns that are not in the study.
@@ -105,7 +108,8 @@ pub fn read_release(
     csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<TextTable, FileError> {
-    let csv = match format_of(path)? {
+    // Files of a folder are of one format.
+    let csv = match format_of(&files_of(path)?[0])? {
         Format::Csv(_) => csv,
         Format::Parquet | Format::Excel => CsvText::Verbatim,
     };
@@ -251,9 +255,16 @@ fn read<S: sink::Sink>(
     sink: &mut S,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    match format_of(path)? {
-        Format::Csv(compression) => csv::read(csv::Input::File(path, compression), sink, progress),
-        Format::Excel => xlsx::read(path, sink),
-        Format::Parquet => parquet::read(path, sink, progress),
+    let files = files_of(path)?;
+    parts::see_columns(&files, &sink.expected())?;
+    for file in &files {
+        match format_of(file)? {
+            Format::Csv(compression) => {
+                csv::read(csv::Input::File(file, compression), sink, progress)?;
+            }
+            Format::Excel => xlsx::read(file, sink)?,
+            Format::Parquet => parquet::read(file, sink, progress)?,
+        }
     }
+    Ok(())
 }

@@ -91,6 +91,25 @@ pub(super) fn read_batches<S: Sink>(
     sink.end()
 }
 
+/// Whether columns of a type are read.
+pub(super) fn is_read(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, value) => {
+            matches!(**value, DataType::Utf8 | DataType::LargeUtf8)
+        }
+        DataType::Decimal128(_, scale) => u8::try_from(*scale).is_ok(),
+        DataType::Timestamp(_, zone) => zone.is_none(),
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Boolean
+        | DataType::Date32
+        | DataType::Float32
+        | DataType::Float64 => true,
+        kind => kind.is_integer(),
+    }
+}
+
 fn read_column<S: Sink>(
     batch: &RecordBatch,
     column: usize,

@@ -13,9 +13,10 @@ use crate::nearest::shorten;
 use crate::table::{Column, Table};
 use crate::text::{TextColumn, TextTable};
 
-/// Takes a table cell by cell, columns in the file's order.
+/// Takes a table cell by cell, columns in the file's order. Of a table in several files, each file has a header
+/// and an end, and all have the same names.
 pub(super) trait Sink {
-    /// The header, once, before any cell.
+    /// The header of a file, before any of its cells.
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError>;
 
     /// Names that a header is likely to hold, to tell delimiters apart.
@@ -32,7 +33,7 @@ pub(super) trait Sink {
     /// Takes what is wrong with a row as a whole.
     fn wrong(&mut self, error: FileError) -> Result<(), FileError>;
 
-    /// The end of the table: everything that was found wrong.
+    /// The end of a file: everything that was found wrong in it.
     fn end(&mut self) -> Result<(), FileError>;
 
     /// A cell without a value, which only some formats have.
@@ -154,6 +155,7 @@ impl Sink for TableSink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
         self.file = file.to_owned();
         refuse_duplicates(file, &names)?;
+        self.targets.clear();
         let mut wrong = Collected::default();
         // A column that is spelled wrongly is not missing as well.
         let mut meant = Vec::new();
@@ -236,6 +238,8 @@ pub(super) struct TextSink {
     file: String,
     names: Vec<String>,
     columns: Vec<TextColumn>,
+    /// The records of the files before this one, so that places go on through all of them.
+    before: u64,
 }
 
 impl TextSink {
@@ -262,7 +266,8 @@ impl Sink for TextSink {
         let names = names.iter().map(|name| self.csv.read(name).to_owned());
         let names: Vec<String> = names.collect();
         refuse_duplicates(file, &names)?;
-        self.columns = names.iter().map(|_| TextColumn::default()).collect();
+        self.columns
+            .resize_with(names.len(), TextColumn::default);
         self.names = names;
         Ok(())
     }
@@ -279,7 +284,7 @@ impl Sink for TextSink {
                 column: self.names[column].clone(),
             });
         };
-        self.columns[column].push(self.csv.read(text), line);
+        self.columns[column].push(self.csv.read(text), self.before + line);
         Ok(())
     }
 
@@ -288,6 +293,8 @@ impl Sink for TextSink {
     }
 
     fn end(&mut self) -> Result<(), FileError> {
+        let rows = self.columns.first().map_or(0, |column| column.codes.len());
+        self.before = rows as u64;
         Ok(())
     }
 

@@ -6,6 +6,7 @@
 mod adult;
 mod bad_input;
 mod described;
+mod folders;
 mod round_trip;
 mod shared_data;
 mod synthetic;

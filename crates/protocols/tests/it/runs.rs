@@ -333,6 +333,7 @@ pub(crate) fn census(rows: u64) -> (Arc<Schema>, Table) {
         seed: 7,
         format: TableFormat::Csv,
         pooled: false,
+        parts: None,
     };
     let written = generate(&plan, &folder.path().join("census"), &()).unwrap();
     let schema = Study::open(&written.study).unwrap().schema;
