@@ -5,6 +5,7 @@
 
 mod adult;
 mod bad_input;
+mod counted;
 mod described;
 mod round_trip;
 mod shared_data;
