@@ -311,6 +311,7 @@ fn compare_values(values: &Column, a: usize, b: usize) -> Ordering {
     match values {
         Column::Coded(codes) => codes.get(a).cmp(&codes.get(b)),
         Column::Text(text) => text.get(a).cmp(text.get(b)),
+        Column::Absent(_) => Ordering::Equal,
     }
 }
 

@@ -229,6 +229,7 @@ fn codes(column: &Column) -> Vec<u32> {
     match column {
         Column::Coded(codes) => codes.iter().collect(),
         Column::Text(text) => text.codes.clone(),
+        Column::Absent(rows) => vec![0; *rows],
     }
 }
 

@@ -23,6 +23,9 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 const BUFFER: usize = 1 << 18;
 
+/// Records after which a sink may put rows away.
+const BETWEEN: u64 = 1 << 14;
+
 /// The most of a file that is looked at for its header, no more than a buffer.
 const HEAD: u64 = 1 << 17;
 
@@ -212,6 +215,9 @@ fn read_rows<R: Read, S: Sink>(
         }
         for (column, text) in record.iter().enumerate() {
             sink.cell(column, text, place)?;
+        }
+        if place % BETWEEN == 0 {
+            sink.between_rows()?;
         }
     }
     sink.end()

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::collected::Collected;
 use crate::attribute::Schema;
 use crate::cell::CellError;
+use crate::counter::UncountableError;
 use crate::nearest::{nearest, quoted_list};
 
 /// Why a file could not be read or written.
@@ -176,7 +177,10 @@ pub enum FileError {
         /// What is wrong with the cell.
         source: CellError,
     },
-    /// A class whose number of records is none, or is too large.
+    /// Rows that cannot be counted.
+    #[error(transparent)]
+    Uncountable(#[from] UncountableError),
+    /// A class or a counted row whose number of records is none, or is too large.
     #[error(
         "{file}:{line}: column `records`: `{value}` is no number of records\nhint: whole numbers from 1, which make at most {most} together"
     )]
@@ -187,7 +191,7 @@ pub enum FileError {
         line: u64,
         /// The text that stands there.
         value: String,
-        /// The most records of all classes.
+        /// The most records of all.
         most: u64,
     },
     /// Several things are wrong.
@@ -229,6 +233,7 @@ impl FileError {
             Self::Ragged { line, .. }
             | Self::NotUtf8 { line, .. }
             | Self::OutsideDomain { line, .. }
+            | Self::NoCount { line, .. }
             | Self::Cell { line, .. } => vec![line],
             Self::Several(collected) => {
                 let errors = collected.errors.iter_mut();
@@ -253,6 +258,7 @@ impl FileError {
             Self::Ragged { line, .. }
             | Self::NotUtf8 { line, .. }
             | Self::OutsideDomain { line, .. }
+            | Self::NoCount { line, .. }
             | Self::Cell { line, .. } => Some(*line),
             _ => None,
         }
@@ -292,6 +298,17 @@ pub(crate) fn nearest_column(column: &str, schema: &Schema) -> Option<String> {
         .iter()
         .map(|attribute| attribute.name.as_str());
     nearest(column, names, 1).pop()
+}
+
+/// The error for counted rows without their counts.
+pub(super) fn missing_records(file: &str) -> FileError {
+    FileError::MissingColumn {
+        file: file.to_owned(),
+        column: super::RECORDS.to_owned(),
+        hint: String::from(
+            "\nhint: it says how many records each row stands for; rows that are one record each are read without",
+        ),
+    }
 }
 
 /// The error for a column of the study that the file lacks.

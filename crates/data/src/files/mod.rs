@@ -21,6 +21,8 @@ mod sink;
 mod write;
 mod xlsx;
 
+use std::convert::Infallible;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,8 +32,10 @@ use crate::attribute::Schema;
 use crate::study::Study;
 use crate::table::Table;
 use crate::text::TextTable;
+use sink::{Rows, TableSink};
 
 pub use crate::csv_text::CsvText;
+pub use crate::study::RECORDS;
 pub use classes::{MOST_RECORDS, read_classes};
 pub use collected::Collected;
 pub use error::FileError;
@@ -75,8 +79,57 @@ pub fn read_table(
     others: &Others,
     progress: &dyn Progress,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
+    let mut sink = TableSink::new(schema.clone(), others.clone());
     read(path, &mut sink, progress)?;
+    Ok(sink.finish())
+}
+
+/// Reads a table of a study's attributes whose rows are single records, and counts them as they are read:
+/// memory is bounded by the combinations that occur. Identifiers are passed over.
+pub fn count_table(
+    path: &Path,
+    schema: &Arc<Schema>,
+    others: &Others,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    read_rows(path, schema, others, Rows::Counted, progress)
+}
+
+/// Reads a table of counted rows: beside the study's attributes, of which identifiers may be missing, it has
+/// a column [`RECORDS`] that says how many records each row stands for. Rows that the coding makes equal
+/// become one.
+pub fn read_counted_table(
+    path: &Path,
+    schema: &Arc<Schema>,
+    others: &Others,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    read_rows(path, schema, others, Rows::Given, progress)
+}
+
+fn read_rows(
+    path: &Path,
+    schema: &Arc<Schema>,
+    others: &Others,
+    rows: Rows,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), others.clone(), rows)?;
+    read(path, &mut sink, progress)?;
+    Ok(sink.finish())
+}
+
+/// Reads counted rows that come as Arrow record batches, as [`read_counted_table`] reads them from a file:
+/// whatever counted them, in whatever order, the table is the same. Errors call it `source` and name rows
+/// from 1; `progress` hears of bytes in memory.
+pub fn read_counted_batches<E: Display>(
+    source: &str,
+    batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
+    schema: &Arc<Schema>,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), Others::Refuse, Rows::Given)?;
+    parquet::read_batches(source, batches, &mut sink, progress)?;
     Ok(sink.finish())
 }
 
@@ -126,8 +179,8 @@ pub fn read_batches(
     schema: &Arc<Schema>,
     others: &Others,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
-    parquet::read_batches(source, batches, &mut sink)?;
+    let mut sink = TableSink::new(schema.clone(), others.clone());
+    parquet::read_batches(source, whole(batches), &mut sink, &())?;
     Ok(sink.finish())
 }
 
@@ -138,9 +191,13 @@ pub fn read_csv(
     schema: &Arc<Schema>,
     others: &Others,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
+    let mut sink = TableSink::new(schema.clone(), others.clone());
     csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
     Ok(sink.finish())
+}
+
+fn whole(batches: &[RecordBatch]) -> impl Iterator<Item = Result<&RecordBatch, Infallible>> {
+    batches.iter().map(Ok)
 }
 
 /// Any table in memory as the text of a CSV file, as [`read_text`] reads one from a file.
@@ -161,7 +218,7 @@ pub fn read_text_batches(
     expected: &[String],
 ) -> Result<TextTable, FileError> {
     let mut sink = sink::TextSink::new(expected, CsvText::Verbatim);
-    parquet::read_batches(source, batches, &mut sink)?;
+    parquet::read_batches(source, whole(batches), &mut sink, &())?;
     Ok(sink.finish(source.to_owned()))
 }
 
@@ -200,7 +257,7 @@ pub fn read_release_of(
 
 /// A table that comes cell by cell from a source other than a file, such as a database.
 pub struct TableBuilder {
-    sink: sink::TableSink,
+    sink: TableSink,
     columns: usize,
     cells: u64,
 }
@@ -208,7 +265,23 @@ pub struct TableBuilder {
 impl TableBuilder {
     /// Starts a table whose rows have these columns; `source` is the name that errors carry.
     pub fn new(source: &str, schema: &Arc<Schema>, names: Vec<String>) -> Result<Self, FileError> {
-        let mut sink = sink::TableSink::new(schema.clone(), Others::Refuse);
+        let mut sink = TableSink::new(schema.clone(), Others::Refuse);
+        let columns = names.len();
+        sink::Sink::header(&mut sink, source, names)?;
+        Ok(Self {
+            sink,
+            columns,
+            cells: 0,
+        })
+    }
+
+    /// Starts a table of counted rows: one of these columns is [`RECORDS`].
+    pub fn counted(
+        source: &str,
+        schema: &Arc<Schema>,
+        names: Vec<String>,
+    ) -> Result<Self, FileError> {
+        let mut sink = TableSink::of_rows(schema.clone(), Others::Refuse, Rows::Given)?;
         let columns = names.len();
         sink::Sink::header(&mut sink, source, names)?;
         Ok(Self {
@@ -222,6 +295,9 @@ impl TableBuilder {
     /// told by [`TableBuilder::finish`], with others; where files have lines, errors
     /// name the row, from 1.
     pub fn cell(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
+        if column == 0 {
+            sink::Sink::between_rows(&mut self.sink)?;
+        }
         let row = 1 + self.cells / self.columns as u64;
         self.cells += 1;
         match text {
@@ -235,6 +311,9 @@ impl TableBuilder {
     pub fn typed(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
         match text {
             Some(text) => {
+                if column == 0 {
+                    sink::Sink::between_rows(&mut self.sink)?;
+                }
                 let row = 1 + self.cells / self.columns as u64;
                 self.cells += 1;
                 sink::Sink::typed(&mut self.sink, column, text, row)

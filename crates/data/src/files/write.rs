@@ -319,6 +319,7 @@ impl<'a> Source<'a> {
             Values::Texts(texts, codes) => texts[codes[row] as usize].as_str().into(),
             Values::Domain(domain, Column::Coded(codes)) => domain.label(codes.get(row)),
             Values::Domain(_, Column::Text(texts)) => texts.get(row).into(),
+            Values::Domain(_, Column::Absent(_)) => "".into(),
         }
     }
 

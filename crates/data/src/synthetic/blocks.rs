@@ -177,7 +177,7 @@ fn constant(code: usize, size: usize, rows: usize) -> Column {
 pub(super) fn push_codes(columns: &mut [Column], row: &[u32]) {
     let coded = columns.iter_mut().filter_map(|column| match column {
         Column::Coded(codes) => Some(codes),
-        Column::Text(_) => None,
+        Column::Text(_) | Column::Absent(_) => None,
     });
     coded.zip(row).for_each(|(codes, code)| codes.push(*code));
 }

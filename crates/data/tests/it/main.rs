@@ -5,6 +5,7 @@
 
 mod adult;
 mod bad_input;
+mod counted;
 mod described;
 mod folders;
 mod round_trip;

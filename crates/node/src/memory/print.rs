@@ -36,7 +36,7 @@ impl Memory {
             source: source.identity(),
             bytes,
             rows: rows_digest(table, &key),
-            records: table.rows() as u64,
+            records: table.records(),
         })
     }
 
@@ -88,7 +88,11 @@ fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
                     line.extend_from_slice(text.as_bytes());
                 }
                 Column::Coded(codes) => line.extend_from_slice(&codes.get(row).to_le_bytes()),
+                Column::Absent(_) => {}
             }
+        }
+        if let Some(counts) = table.counts() {
+            line.extend_from_slice(&counts[row].to_le_bytes());
         }
         let digest = blake3::keyed_hash(key, &line);
         for (sum, word) in sum.iter_mut().zip(digest.as_bytes().chunks_exact(8)) {

@@ -129,11 +129,18 @@ pub fn digest(table: &Table) -> [u8; 32] {
         text(&attribute.name);
         match table.column(position) {
             Column::Text(texts) => texts.iter().for_each(text),
+            Column::Absent(_) => {}
             Column::Coded(codes) => {
                 for code in codes.iter() {
                     hasher.update(&code.to_le_bytes());
                 }
             }
+        }
+    }
+    if let Some(counts) = table.counts() {
+        hasher.update(b"records");
+        for count in counts {
+            hasher.update(&count.to_le_bytes());
         }
     }
     *hasher.finalize().as_bytes()
