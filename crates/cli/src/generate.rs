@@ -13,11 +13,9 @@ use crate::progress::Bar;
 
 /// Make synthetic tables: one for each site, with taxonomies and a study file that checks.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples:
+#[command(after_help = "Examples:
   hedgerow generate hospital --rows 10000 --sites 4 --out hospitals
-  hedgerow generate census --rows 100000000 --format parquet --parts 64 --out census"
-)]
+  hedgerow generate census --rows 100000000 --format parquet --parts 64 --out census")]
 pub(crate) struct Arguments {
     /// What the records are about.
     #[arg(value_enum)]

@@ -1,15 +1,17 @@
-//! A table as a caller has it: a file, the text of one, or Arrow record batches in memory.
+//! A table as a caller has it: a file or a folder of files, the text of a file, Arrow record batches in memory, or
+//! files whose records an engine counts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use hedgerow_data::files::{
-    FileError, Others, read_batches, read_csv, read_table, read_text, read_text_batches,
-    read_text_csv,
+    Others, read_batches, read_csv, read_table, read_text, read_text_batches, read_text_csv,
 };
 use hedgerow_data::{Schema, TextTable};
+use hedgerow_node::source::{Counted, EngineError, SourceError};
 
+use crate::error::Error;
 use crate::observe::{Observer, Work};
 
 /// A table: a CSV (compressed by extension), Parquet or Excel file, the text of a CSV file, or Arrow record
@@ -45,10 +47,11 @@ enum Kind {
         name: String,
         batches: Vec<RecordBatch>,
     },
+    Counted(Box<Counted>),
 }
 
 impl Table {
-    /// A CSV, Parquet or Excel file.
+    /// A CSV, Parquet or Excel file, or a folder of CSV or of Parquet files.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self(Kind::File(path.into()))
     }
@@ -69,9 +72,15 @@ impl Table {
         })
     }
 
+    /// Files whose records an engine counts, without any of them passing through this process.
+    pub fn counted(counted: Counted) -> Self {
+        Self(Kind::Counted(Box::new(counted)))
+    }
+
     /// The name that errors carry.
     pub fn name(&self) -> String {
         match &self.0 {
+            Kind::Counted(counted) => counted.name(),
             Kind::File(path) => path.display().to_string(),
             Kind::Csv { name, .. } | Kind::Batches { name, .. } => name.clone(),
         }
@@ -90,15 +99,20 @@ impl Table {
         schema: &Arc<Schema>,
         others: &Others,
         observer: &dyn Observer,
-    ) -> Result<hedgerow_data::Table, FileError> {
-        match &self.0 {
+    ) -> Result<hedgerow_data::Table, Error> {
+        Ok(match &self.0 {
             Kind::File(path) => {
                 let watch = observer.begin(Work::Reading(path));
-                read_table(path, schema, others, &*watch)
+                read_table(path, schema, others, &*watch)?
             }
-            Kind::Csv { name, bytes } => read_csv(name, bytes, schema, others),
-            Kind::Batches { name, batches } => read_batches(name, batches, schema, others),
-        }
+            Kind::Csv { name, bytes } => read_csv(name, bytes, schema, others)?,
+            Kind::Batches { name, batches } => read_batches(name, batches, schema, others)?,
+            Kind::Counted(counted) => {
+                let watch = observer.begin(Work::Counting(&counted.paths));
+                let table = counted.table(schema, &*watch);
+                table.map_err(SourceError::from)?
+            }
+        })
     }
 
     /// The table as text; `expected` are names that the table's header is likely to hold.
@@ -106,15 +120,16 @@ impl Table {
         &self,
         expected: &[String],
         observer: &dyn Observer,
-    ) -> Result<TextTable, FileError> {
-        match &self.0 {
+    ) -> Result<TextTable, Error> {
+        Ok(match &self.0 {
             Kind::File(path) => {
                 let watch = observer.begin(Work::Reading(path));
-                read_text(path, expected, &*watch)
+                read_text(path, expected, &*watch)?
             }
-            Kind::Csv { name, bytes } => read_text_csv(name, bytes, expected),
-            Kind::Batches { name, batches } => read_text_batches(name, batches, expected),
-        }
+            Kind::Csv { name, bytes } => read_text_csv(name, bytes, expected)?,
+            Kind::Batches { name, batches } => read_text_batches(name, batches, expected)?,
+            Kind::Counted(_) => return Err(SourceError::from(EngineError::NoRecords).into()),
+        })
     }
 }
 

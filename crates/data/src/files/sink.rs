@@ -390,8 +390,7 @@ impl Sink for TextSink {
         let names = names.iter().map(|name| self.csv.read(name).to_owned());
         let names: Vec<String> = names.collect();
         refuse_duplicates(file, &names)?;
-        self.columns
-            .resize_with(names.len(), TextColumn::default);
+        self.columns.resize_with(names.len(), TextColumn::default);
         self.names = names;
         Ok(())
     }

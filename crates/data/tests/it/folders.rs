@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use hedgerow_data::files::{Others, Parts, Progress, check_columns, length_of, read_table, read_text};
+use hedgerow_data::files::{
+    Others, Parts, Progress, check_columns, length_of, read_table, read_text,
+};
 use hedgerow_data::{Schema, Study, Table};
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
@@ -66,7 +68,8 @@ impl Folder {
     /// What was said, without the folder's own name.
     fn said(&self, text: &str) -> String {
         let name = self.path().display().to_string();
-        text.replace(&format!("{name}/"), "").replace(&name, "FOLDER")
+        text.replace(&format!("{name}/"), "")
+            .replace(&name, "FOLDER")
     }
 }
 
@@ -129,11 +132,19 @@ fn folders_that_are_no_table() {
         "FOLDER: holds the folder `year=2024`, and folders in folders are not read\nhint: name the folder whose files are the table; a column that folders are named by, as in `year=2024`, must stand in the files"
     );
     assert_eq!(
-        said(Folder::new().csv("a.csv", "age,flu\n1,no\n").csv("b.tsv.gz", "")),
+        said(
+            Folder::new()
+                .csv("a.csv", "age,flu\n1,no\n")
+                .csv("b.tsv.gz", "")
+        ),
         "b.tsv.gz: is of another kind than the files beside it in FOLDER\nhint: the files of one table are all .parquet, or all CSV compressed in one way"
     );
     assert_eq!(
-        said(Folder::new().csv("a.csv", "age,flu\n1,no\n").csv("notes.md", "")),
+        said(
+            Folder::new()
+                .csv("a.csv", "age,flu\n1,no\n")
+                .csv("notes.md", "")
+        ),
         "notes.md: unknown kind of file\nhint: expected .csv, .csv.gz, .csv.zst, .parquet or .xlsx"
     );
 }
@@ -190,7 +201,8 @@ struct Bytes(std::sync::atomic::AtomicU64);
 
 impl Progress for Bytes {
     fn advance(&self, amount: u64) {
-        self.0.fetch_add(amount, std::sync::atomic::Ordering::Relaxed);
+        self.0
+            .fetch_add(amount, std::sync::atomic::Ordering::Relaxed);
     }
 }
 

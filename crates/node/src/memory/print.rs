@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use hedgerow_data::files::files_of;
 use hedgerow_data::{Column, Table};
 use rusqlite::params;
 
@@ -30,7 +31,8 @@ impl Memory {
         let key = self.key()?;
         let bytes = match source {
             Source::File(path) => Some(self.digest_of(path, &key)?),
-            Source::Postgres(_) => None,
+            // Their files may be larger than anyone should read twice.
+            Source::Postgres(_) | Source::Engine(_) => None,
         };
         Ok(Print {
             source: source.identity(),
@@ -55,8 +57,12 @@ impl Memory {
 
     fn digest_of(&self, path: &Path, key: &[u8; 32]) -> Result<[u8; 32], MemoryError> {
         let mut hasher = blake3::Hasher::new_keyed(key);
-        let file = std::fs::File::open(path);
-        let read = aside(|| file.and_then(|file| hasher.update_reader(file).map(|_| ())));
+        let mut read = |file: &Path| {
+            let file = std::fs::File::open(file)?;
+            hasher.update_reader(file).map(|_| ())
+        };
+        let files = files_of(path).map_err(std::io::Error::other);
+        let read = files.and_then(|files| aside(|| files.iter().try_for_each(|file| read(file))));
         read.map_err(|error| MemoryError::Failed {
             file: path.display().to_string(),
             step: "needs the rows once more, which cannot be read",

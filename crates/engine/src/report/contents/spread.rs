@@ -56,7 +56,7 @@ pub(super) fn spreads(release: &Release, before: Option<&Before>) -> Vec<Spread>
                 let all = text.dictionary.iter().map(|text| &**text).zip(records);
                 texts(all.collect())
             }
-            ReleaseColumn::Absent => return None,
+            ReleaseColumn::Verbatim(Column::Absent(_)) | ReleaseColumn::Absent => return None,
         };
         Some(Spread {
             column: attribute.name.clone(),
