@@ -62,9 +62,16 @@ impl Parts {
             let (head, rows) = head(file, expected)?;
             bytes += length(file);
             records = records.zip(rows).map(|(all, rows)| all + rows);
-            match &found {
+            match &mut found {
                 None => found = Some((head, file)),
-                Some((first, name)) => see_same(&head, file, first, name)?,
+                Some((first, name)) => {
+                    see_same(&head, file, first, name)?;
+                    if let (Head::Csv { is_plain: all, .. }, Head::Csv { is_plain, .. }) =
+                        (first, head)
+                    {
+                        *all &= is_plain;
+                    }
+                }
             }
         }
         let (head, _) = found.ok_or(FileError::NoFiles)?;
@@ -247,7 +254,25 @@ fn see_same(head: &Head, file: &Path, first: &Head, name: &Path) -> Result<(), F
                 )),
             }
         }
-        (Head::Csv { .. }, Head::Csv { .. }) => Ok(()),
+        (
+            Head::Csv {
+                delimiter: expected,
+                compression: known,
+                ..
+            },
+            Head::Csv {
+                delimiter,
+                compression,
+                ..
+            },
+        ) if known == compression => match delimiter == expected {
+            true => Ok(()),
+            false => other(format!(
+                "`{}` stands between its values, and `{}` there",
+                delimiter.escape_ascii(),
+                expected.escape_ascii()
+            )),
+        },
         _ => Err(FileError::OtherKind {
             file: file.display().to_string(),
             folder: name.display().to_string(),

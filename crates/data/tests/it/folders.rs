@@ -162,6 +162,10 @@ fn files_with_other_columns_are_named_before_a_value_is_read() {
         ("age\n1\n", "it lacks `flu`"),
         ("age,flu,zip\n1,no,3\n", "it also has `zip`"),
         ("flu,age\nno,1\n", "they stand in another order"),
+        (
+            "age;flu\n1;no\n",
+            "`;` stands between its values, and `,` there",
+        ),
     ] {
         let expected = format!("b.csv: has other columns than a.csv: {difference}\n{ONE}");
         assert_eq!(beside(text), expected);

@@ -17,7 +17,7 @@
 
 mod heard;
 
-use std::io::BufReader;
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +39,10 @@ const MEMORY: u64 = 2_000_000_000;
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long a program whose output has ended may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
+/// The first bytes of every message of a stream of Arrow IPC; the length of its head follows.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+/// The largest head of the first message, which names the columns.
+const LARGEST_HEAD: u32 = 1 << 24;
 /// How often an asynchronous caller hears how far a count is.
 const TICK: Duration = Duration::from_millis(250);
 

@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use arrow::error::ArrowError;
-use datafusion::arrow;
 use datafusion::error::DataFusionError;
 use hedgerow_data::files::FileError;
 

@@ -15,7 +15,7 @@ use super::CountError;
 /// What a count in this process may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
-    /// Bytes of memory, of which groups get [`SHARE`] and the rest is for what the engine does not count.
+    /// Bytes of memory, of which groups get the larger part and the rest is for what the engine does not count.
     pub memory: u64,
     /// The folder for what does not fit; it is there, and nobody else may read it.
     pub spill: PathBuf,
@@ -27,6 +27,10 @@ const SHARE: f64 = 0.6;
 pub(super) const LEAST: u64 = 4 << 20;
 /// Consumers that are named where memory is short.
 const NAMED: NonZeroUsize = NonZeroUsize::MIN;
+/// Of each core's share, a batch has one row for so many bytes, so that many batches fit.
+const BYTES_OF_A_ROW: usize = 4096;
+/// Rows of a batch.
+const BATCH: std::ops::RangeInclusive<usize> = 256..=8192;
 /// What a merge of spilled groups keeps for itself, of each core's share.
 const MERGING: usize = 8;
 
@@ -51,7 +55,11 @@ pub(super) fn context(limit: &Limit) -> Result<SessionContext, CountError> {
         )))
         .with_disk_manager_builder(disk)
         .build_arc()?;
-    let mut config = SessionConfig::new().with_target_partitions(cores);
+    let mut config = SessionConfig::new()
+        .with_target_partitions(cores)
+        .with_batch_size((pool / cores / BYTES_OF_A_ROW).clamp(*BATCH.start(), *BATCH.end()))
+        // What columns hold is no help in counting all of it.
+        .with_collect_statistics(false);
     config.options_mut().execution.sort_spill_reservation_bytes = pool / cores / MERGING;
     Ok(SessionContext::new_with_config_rt(config, runtime))
 }

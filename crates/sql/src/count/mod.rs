@@ -23,7 +23,6 @@ use arrow::array::cast::AsArray as _;
 use arrow::array::types::Int64Type;
 use arrow::array::{Array as _, RecordBatch};
 use arrow::ipc::writer::StreamWriter;
-use datafusion::arrow;
 use datafusion::execution::context::SessionContext;
 use datafusion::physical_plan::execute_stream;
 use futures_util::StreamExt as _;

@@ -32,9 +32,7 @@ pub(super) fn register(context: &SessionContext, parts: &Parts) -> Result<(), Co
     let urls = parts.files().iter().map(|file| url(file));
     let urls = urls.collect::<Result<Vec<_>, _>>()?;
     // Each file is named, so whatever its name ends in.
-    let options = ListingOptions::new(format)
-        .with_file_extension("")
-        .with_collect_stat(false);
+    let options = ListingOptions::new(format).with_file_extension("");
     let config = ListingTableConfig::new_with_multi_paths(urls)
         .with_listing_options(options)
         .with_schema(schema);
@@ -48,11 +46,7 @@ pub(super) fn value(column: &str, parts: &Parts) -> String {
     match parts.head() {
         // The engine takes an empty field for none at all.
         Head::Csv { .. } => format!("coalesce({name}, '')"),
-        Head::Parquet(schema) => match schema.field_with_name(column).map(Field::data_type) {
-            Ok(DataType::Dictionary(..)) => format!("CAST({name} AS VARCHAR)"),
-            _ => name,
-        },
-        Head::Excel => name,
+        _ => name,
     }
 }
 
@@ -84,10 +78,16 @@ fn csv(head: &Head) -> (Arc<dyn FileFormat>, SchemaRef) {
     (Arc::new(format), Arc::new(Schema::new(fields)))
 }
 
-/// The columns of Parquet, without what their file says beside its types.
+/// The columns of Parquet, without what their file says beside its types. Dictionaries are read as what is in
+/// them: their keys may be too few for the values of several files.
 fn as_read(schema: &Schema) -> SchemaRef {
-    let fields = schema.fields().iter();
-    let fields = fields.map(|field| Field::new(field.name(), field.data_type().clone(), true));
+    let fields = schema.fields().iter().map(|field| {
+        let kind = match field.data_type() {
+            DataType::Dictionary(_, value) => value.as_ref(),
+            kind => kind,
+        };
+        Field::new(field.name(), kind.clone(), true)
+    });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow::array::{ArrayRef, Int64Array, StringArray};
-use datafusion::arrow;
 use hedgerow_data::Table;
 use hedgerow_sql::count::Engine;
 use tempfile::TempDir;

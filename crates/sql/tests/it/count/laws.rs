@@ -8,7 +8,6 @@ use arrow::array::{
     Int16Array, Int64Array, LargeStringArray, StringArray, TimestampMillisecondArray, UInt8Array,
 };
 use arrow::datatypes::Int8Type;
-use datafusion::arrow;
 use hedgerow_data::{Schema, Table};
 use hedgerow_node::source::{Password, Postgres, Rows};
 use hedgerow_sql::count::Engine;
@@ -337,7 +336,11 @@ async fn counted_by_postgresql(records: &[Record], schema: &Arc<Schema>) -> Opti
         format!(
             "({}, {}, {}, {}, {}, {})",
             or_null(record.age.map(|age| age.to_string())),
-            or_null(record.fever.map(|tenths| format!("{tenths} / 10.0"))),
+            or_null(
+                record
+                    .fever
+                    .map(|tenths| format!("round({tenths} / 10.0, 1)"))
+            ),
             or_null(record.came.map(|days| quoted(&day(days)))),
             or_null(record.smokes.map(|smokes| smokes.to_string())),
             quoted(record.code),

@@ -11,7 +11,6 @@ use arrow::array::{Array as _, ArrayRef, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::ipc::reader::StreamReader;
-use datafusion::arrow;
 use hedgerow_sql::count::{Request, count};
 use tempfile::TempDir;
 

@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::ipc::reader::StreamReader;
-use datafusion::arrow;
 use hedgerow_data::files::{Others, read_counted_batches, read_table};
 use hedgerow_data::{Schema, Study, Table};
 use hedgerow_sql::count::{CountError, Counted, Engine, Limit, Request, Watch, count};

@@ -5,7 +5,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use arrow::ipc::reader::StreamReader;
-use datafusion::arrow;
 
 use super::folder_with;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, StringArray, TimestampSecondArray};
-use datafusion::arrow;
 use hedgerow_sql::count::{Engine, Request, count};
 
 use super::{Nobody, folder_with, local, write_parquet};
