@@ -373,9 +373,23 @@ impl Counted {
     }
 
     /// Codes the counts as they come: the table, and the rows that came.
-    fn take(&self, output: impl std::io::Read, schema: &Arc<Schema>) -> Result<(Table, u64), Came> {
-        let stream = StreamReader::try_new(output, None);
-        let stream = stream.map_err(|error| Came::Garbage(error.to_string()))?;
+    fn take(
+        &self,
+        mut output: impl std::io::Read,
+        schema: &Arc<Schema>,
+    ) -> Result<(Table, u64), Came> {
+        let garbage = |error: &dyn std::fmt::Display| Came::Garbage(error.to_string());
+        // What takes another beginning for a length would wait for bytes that never come.
+        let mut head = [0; 8];
+        output
+            .read_exact(&mut head)
+            .map_err(|error| garbage(&error))?;
+        let [a, b, c, d, length @ ..] = head;
+        if [a, b, c, d] != CONTINUATION || u32::from_le_bytes(length) > LARGEST_HEAD {
+            return Err(garbage(&"it does not begin as a stream of Arrow does"));
+        }
+        let whole = std::io::Cursor::new(head).chain(output);
+        let stream = StreamReader::try_new(whole, None).map_err(|error| garbage(&error))?;
         let (mut garbage, mut combinations) = (None, 0);
         let batches = stream.map_while(|batch| match batch {
             Ok(batch) => {
