@@ -100,7 +100,7 @@ fn files_are_read_by_name_and_marks_of_engines_are_passed_over() {
     assert_eq!(text.rows(), 4);
     // Places go on through all files.
     assert_eq!(text.columns[0].first_place, [1, 3, 4]);
-    assert_eq!(length_of(folder.path()), 17 + 14 + 13);
+    assert_eq!(length_of(folder.path()), 19 + 15 + 13);
 }
 
 #[test]
