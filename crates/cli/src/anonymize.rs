@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     draft: Option<PathBuf>,
     /// The table: CSV, Parquet or Excel; `-` is CSV from standard input.
     table: PathBuf,
+    /// The table has counted rows: its column `records` says how many records each row stands for.
+    #[arg(long, conflicts_with = "provider_column", requires = "study")]
+    counted: bool,
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
@@ -63,7 +66,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     if let Some(time) = arguments.time {
         options = options.time(time);
     }
-    let table = table(&arguments.table)?;
+    let mut table = table(&arguments.table)?;
+    if arguments.counted {
+        table = table.counted();
+    }
     let study = match &arguments.study {
         Some(study) => Study::open(study)?,
         None => {

@@ -376,6 +376,7 @@ impl TextSink {
             file,
             names: self.names,
             columns: self.columns,
+            counts: None,
         }
     }
 }
