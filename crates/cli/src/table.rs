@@ -78,7 +78,7 @@ impl TableArguments {
         if self.tables.iter().any(|table| table == Path::new("-")) {
             return Err(Usage::EngineOfInput.into());
         }
-        Ok(Table::counted(Counted {
+        Ok(Table::by_engine(Counted {
             engine,
             paths: self.tables.clone(),
         }))

@@ -30,12 +30,20 @@ pub enum UncountableError {
     Counts(#[from] CountsError),
 }
 
-/// Counts rows as they come.
+/// Counts the rows of a study's attributes as they come.
 pub struct Counter {
     schema: Arc<Schema>,
-    places: Vec<Option<Place>>,
-    runs: Runs,
+    /// The attributes that are counted, by their positions.
+    counted: Vec<usize>,
+    rows: Grouped,
     records: u64,
+}
+
+/// Rows of codes, grouped and in the order of their codes, column after column.
+pub(crate) struct Grouped {
+    /// For each column, how many values it has and where they are packed.
+    places: Vec<(u32, Place)>,
+    runs: Runs,
 }
 
 /// Where the code of an attribute stands in a packed row.
@@ -84,36 +92,14 @@ impl Counter {
             let column = attribute.name.clone();
             return Err(UncountableError::Text { column });
         }
-        let (mut words, mut free) = (0, 0);
-        let place = |attribute: &Attribute| {
-            if attribute.role == Role::Identifier {
-                return None;
-            }
-            // The codes of a domain lie below its size.
-            let bits = u32::BITS - attribute.domain.size().saturating_sub(1).leading_zeros();
-            if words == 0 || bits > free {
-                words += 1;
-                free = u64::BITS;
-            }
-            free -= bits;
-            Some(Place {
-                word: words - 1,
-                // An attribute of one value takes no bits, at the end of a word none that could be shifted to.
-                shift: free.min(u64::BITS - 1),
-                mask: (1 << bits) - 1,
-            })
-        };
-        let places: Vec<Option<Place>> = schema.attributes().iter().map(place).collect();
-        let runs = match words {
-            0 | 1 => Runs::One(Merged::new()),
-            2 => Runs::Two(Merged::new()),
-            3 | 4 => Runs::Four(Merged::new()),
-            words => Runs::Any(Merged::new(), words),
-        };
+        let attributes = schema.attributes();
+        let is_counted = |position: &usize| attributes[*position].role != Role::Identifier;
+        let counted: Vec<usize> = (0..attributes.len()).filter(is_counted).collect();
+        let size = |position: &usize| attributes[*position].domain.size();
         Ok(Self {
+            rows: Grouped::new(counted.iter().map(size)),
             schema: Arc::clone(schema),
-            places,
-            runs,
+            counted,
             records: 0,
         })
     }
@@ -126,42 +112,94 @@ impl Counter {
     /// Counts rows of these columns, one for each attribute of the schema and equally long but for identifiers,
     /// which may be empty; each row as one record, or as so many.
     pub fn add(&mut self, columns: &[Column], counts: Option<&[u64]>) -> Result<(), CountsError> {
-        let rows = columns.iter().map(Column::len).max().unwrap_or(0);
-        let mut records = self.records;
-        for row in 0..rows {
-            let count = counts.map_or(1, |counts| counts[row]);
-            if count == 0 {
-                return Err(CountsError::Nobody { row: row + 1 });
-            }
-            let sum = records.checked_add(count);
-            let sum = sum.filter(|sum| *sum <= Table::MOST_RECORDS);
-            records = sum.ok_or(CountsError::TooMany)?;
-        }
-        self.records = records;
-        let placed = columns.iter().zip(&self.places);
-        let placed: Vec<(&Codes, Place)> = placed
-            .filter_map(|(column, place)| Some((column.codes()?, (*place)?)))
+        let codes = self.counted.iter();
+        let codes: Vec<&Codes> = codes
+            .filter_map(|position| columns[*position].codes())
             .collect();
+        let rows = codes.first().map_or(0, |codes| codes.len());
+        let added = match counts {
+            None => Some(rows as u64),
+            Some(counts) => {
+                if let Some(row) = counts.iter().position(|count| *count == 0) {
+                    return Err(CountsError::Nobody { row: row + 1 });
+                }
+                let sum = |sum: u64, count: &u64| sum.checked_add(*count);
+                counts.iter().try_fold(0, sum)
+            }
+        };
+        let records = added.and_then(|added| self.records.checked_add(added));
+        let records = records.filter(|records| *records <= Table::MOST_RECORDS);
+        self.records = records.ok_or(CountsError::TooMany)?;
+        self.rows.add(&codes, counts);
+        Ok(())
+    }
+
+    /// The table of the combinations.
+    pub fn finish(self) -> Table {
+        let (codes, counts) = self.rows.finish();
+        let mut codes = codes.into_iter();
+        let columns = (0..self.schema.attributes().len()).map(|position| {
+            let is_counted = self.counted.contains(&position);
+            let codes = is_counted.then(|| codes.next()).flatten();
+            codes.map_or(Column::Absent(counts.len()), Column::Coded)
+        });
+        let columns = columns.collect();
+        let table = Table::counted(self.schema, columns, counts);
+        table.expect("every count and their sum were checked as they were added")
+    }
+}
+
+impl Grouped {
+    /// No rows yet; columns have so many values each.
+    pub(crate) fn new(sizes: impl Iterator<Item = u32>) -> Self {
+        let (mut words, mut free) = (0, 0);
+        let place = |size: u32| {
+            // The codes of a domain lie below its size.
+            let bits = u32::BITS - size.saturating_sub(1).leading_zeros();
+            if words == 0 || bits > free {
+                words += 1;
+                free = u64::BITS;
+            }
+            free -= bits;
+            let place = Place {
+                word: words - 1,
+                // A column of one value takes no bits, at the start of a word none that could be shifted to.
+                shift: free.min(u64::BITS - 1),
+                mask: (1 << bits) - 1,
+            };
+            (size, place)
+        };
+        let places = sizes.map(place).collect();
+        let runs = match words {
+            0 | 1 => Runs::One(Merged::new()),
+            2 => Runs::Two(Merged::new()),
+            3 | 4 => Runs::Four(Merged::new()),
+            words => Runs::Any(Merged::new(), words),
+        };
+        Self { places, runs }
+    }
+
+    /// Adds rows of these columns, equally long; each row once, or so many times.
+    pub(crate) fn add(&mut self, columns: &[&Codes], counts: Option<&[u64]>) {
+        let rows = columns.first().map_or(0, |codes| codes.len());
+        let places = self.places.iter().map(|(_, place)| *place);
+        let placed: Vec<(&Codes, Place)> = columns.iter().copied().zip(places).collect();
         match &mut self.runs {
             Runs::One(runs) => runs.add([0; 1], &placed, counts, rows),
             Runs::Two(runs) => runs.add([0; 2], &placed, counts, rows),
             Runs::Four(runs) => runs.add([0; 4], &placed, counts, rows),
             Runs::Any(runs, words) => runs.add(vec![0; *words].into(), &placed, counts, rows),
         }
-        Ok(())
     }
 
-    /// The table of the combinations.
-    pub fn finish(self) -> Table {
-        let (schema, places) = (self.schema, self.places);
-        let (columns, counts) = match self.runs {
-            Runs::One(runs) => runs.columns(&schema, &places),
-            Runs::Two(runs) => runs.columns(&schema, &places),
-            Runs::Four(runs) => runs.columns(&schema, &places),
-            Runs::Any(runs, _) => runs.columns(&schema, &places),
-        };
-        let table = Table::counted(schema, columns, counts);
-        table.expect("every count and their sum were checked as they were added")
+    /// The columns of the distinct rows, and how often each came.
+    pub(crate) fn finish(self) -> (Vec<Codes>, Vec<u64>) {
+        match self.runs {
+            Runs::One(runs) => runs.columns(&self.places),
+            Runs::Two(runs) => runs.columns(&self.places),
+            Runs::Four(runs) => runs.columns(&self.places),
+            Runs::Any(runs, _) => runs.columns(&self.places),
+        }
     }
 }
 
@@ -235,20 +273,16 @@ impl<K: Packed> Merged<K> {
         self.counted.extend(fresh);
     }
 
-    /// The columns of the combinations, and their counts.
-    fn columns(mut self, schema: &Schema, places: &[Option<Place>]) -> (Vec<Column>, Vec<u64>) {
+    /// The columns of the distinct rows, and their counts.
+    fn columns(mut self, places: &[(u32, Place)]) -> (Vec<Codes>, Vec<u64>) {
         self.merge();
         let rows = &self.counted;
-        let attributes = schema.attributes().par_iter().zip(places);
-        let columns = attributes.map(|(attribute, place)| match place {
-            None => Column::Absent(rows.len()),
-            Some(place) => {
-                let codes = rows.iter().map(|(row, _)| place.code(row.as_ref()));
-                Column::Coded(match Codes::for_size(attribute.domain.size()) {
-                    Codes::U8(_) => Codes::U8(codes.map(|code| code as u8).collect()),
-                    Codes::U16(_) => Codes::U16(codes.map(|code| code as u16).collect()),
-                    Codes::U32(_) => Codes::U32(codes.map(|code| code as u32).collect()),
-                })
+        let columns = places.par_iter().map(|(size, place)| {
+            let codes = rows.iter().map(|(row, _)| place.code(row.as_ref()));
+            match Codes::for_size(*size) {
+                Codes::U8(_) => Codes::U8(codes.map(|code| code as u8).collect()),
+                Codes::U16(_) => Codes::U16(codes.map(|code| code as u16).collect()),
+                Codes::U32(_) => Codes::U32(codes.map(|code| code as u32).collect()),
             }
         });
         let columns = columns.collect();

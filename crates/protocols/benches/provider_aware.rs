@@ -222,6 +222,8 @@ impl Persons {
             betraying: None,
         };
         let rows = OwnRows {
+            counts: None,
+            other: Vec::new(),
             count: self.table.rows(),
             quasi: quasi
                 .iter()
@@ -277,6 +279,7 @@ impl Persons {
                 name: &self.schema.attributes()[*position].name,
                 domain: &self.schema.attributes()[*position].domain,
                 column,
+                counts: None,
                 original: Some(counts),
             })
             .collect();

@@ -301,7 +301,7 @@ pub(crate) fn nearest_column(column: &str, schema: &Schema) -> Option<String> {
 }
 
 /// The error for counted rows without their counts.
-pub(super) fn missing_records(file: &str) -> FileError {
+pub(crate) fn missing_records(file: &str) -> FileError {
     FileError::MissingColumn {
         file: file.to_owned(),
         column: super::RECORDS.to_owned(),

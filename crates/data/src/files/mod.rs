@@ -196,6 +196,18 @@ pub fn read_csv(
     Ok(sink.finish())
 }
 
+/// Counted rows in memory as the text of a CSV file, as [`read_counted_table`] reads them from a file.
+pub fn read_counted_csv(
+    source: &str,
+    bytes: &[u8],
+    schema: &Arc<Schema>,
+    others: &Others,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), others.clone(), Rows::Given)?;
+    csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
+    Ok(sink.finish())
+}
+
 fn whole(batches: &[RecordBatch]) -> impl Iterator<Item = Result<&RecordBatch, Infallible>> {
     batches.iter().map(Ok)
 }
@@ -243,6 +255,9 @@ pub fn read_release_of(
     let attributes = study.schema.attributes().iter();
     let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
     let mut text = read_release(path, &names, study.csv, progress)?;
+    if study.is_counted() {
+        text.take_counts()?;
+    }
     let mut contradictions = Vec::new();
     if format_of(path)? == Format::Parquet {
         let head = marks::Head::read(path)?;

@@ -380,6 +380,7 @@ impl TextSink {
             file,
             names: self.names,
             columns: self.columns,
+            counts: None,
         }
     }
 }

@@ -243,7 +243,7 @@ impl Look<'_> {
         }
         errors.extend(refuse_singled_out(self.study, &read, &name).err());
         let fitting = Fitting {
-            records: read.rows() as u64,
+            records: read.records(),
             other: SingledOut::of_table(&read, self.study.is_fragmented()),
             name,
         };

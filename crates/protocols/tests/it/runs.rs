@@ -268,6 +268,7 @@ fn holds(
     let site = is_with_site.then(|| SITE_COLUMN.to_owned());
     let names: Vec<String> = names.chain(site).collect();
     let mut text = TextTable {
+        counts: None,
         file: "release".into(),
         columns: vec![TextColumn::default(); names.len()],
         names,
