@@ -9,7 +9,7 @@ use crate::draft;
 use crate::error::CliError;
 use crate::output::Answer;
 use crate::progress::Terminal;
-use crate::table::table;
+use crate::table::TableArguments;
 
 /// Anonymize one table: the protocol with one party.
 #[derive(clap::Args)]
@@ -17,6 +17,7 @@ use crate::table::table;
   hedgerow anonymize --study study.toml patients.csv --out release
   hedgerow anonymize patients.csv --k 10 --quasi age,zip,sex --sensitive diagnosis
   hedgerow anonymize --study study.toml patients.csv --time 30s
+  hedgerow anonymize --study study.toml --engine local --memory 4GB patients
   hedgerow anonymize --study study.toml --provider-column site pooled.csv --out release
 
 While clusters are sought, Ctrl-C once writes the best release so far; Ctrl-C again writes none.")]
@@ -30,8 +31,11 @@ pub(crate) struct Arguments {
     /// The folder of the drafted study; beside the release, with `-study` behind its name, if not given.
     #[arg(long, value_name = "DIR")]
     draft: Option<PathBuf>,
-    /// The table: CSV, Parquet or Excel; `-` is CSV from standard input.
-    table: PathBuf,
+    #[command(flatten)]
+    table: TableArguments,
+    /// The table has counted rows: its column `records` says how many records each row stands for.
+    #[arg(long, conflicts_with_all = ["provider_column", "engine"], requires = "study")]
+    counted: bool,
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
@@ -63,7 +67,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     if let Some(time) = arguments.time {
         options = options.time(time);
     }
-    let table = table(&arguments.table)?;
+    let mut table = arguments.table.table()?;
+    if arguments.counted {
+        table = table.counted();
+    }
     let study = match &arguments.study {
         Some(study) => Study::open(study)?,
         None => {

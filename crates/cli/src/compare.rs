@@ -13,7 +13,7 @@ use crate::draft;
 use crate::error::CliError;
 use crate::output::{Answer, remark, see_replaceable};
 use crate::progress::Terminal;
-use crate::table::table;
+use crate::table::TableArguments;
 
 /// Compare which algorithm and which recoding serve a table best.
 #[derive(clap::Args)]
@@ -21,6 +21,7 @@ use crate::table::table;
   hedgerow compare --study study.toml patients.csv
   hedgerow compare --study study.toml patients.csv --time 5m --plot choices.svg
   hedgerow compare patients.csv --k 10 --quasi age,zip,sex --sensitive diagnosis
+  hedgerow compare --study study.toml --engine local --memory 4GB patients
   hedgerow compare --study study.toml --provider-column site pooled.csv
 
 No release is written. Ctrl-C once ends with what has been compared so far; Ctrl-C again ends without an answer.")]
@@ -34,8 +35,8 @@ pub(crate) struct Arguments {
     /// The folder of the drafted study.
     #[arg(long, value_name = "DIR", default_value = "study")]
     draft: PathBuf,
-    /// The table: CSV, Parquet or Excel; `-` is CSV from standard input.
-    table: PathBuf,
+    #[command(flatten)]
+    table: TableArguments,
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     let column = arguments.provider_column.as_deref();
-    let table = table(&arguments.table)?;
+    let table = arguments.table.table()?;
     // The file is there under its name once it is whole; nobody waits for a plot that cannot be written.
     if let Some(path) = &arguments.plot {
         see_replaceable(path, "<svg")?;

@@ -9,6 +9,7 @@ use hedgerow::data::synthetic::SyntheticError;
 use hedgerow::data::taxonomy::{MakeError, TaxonomyError};
 use hedgerow::node::agreement::AgreementError;
 use hedgerow::node::identity::IdentityError;
+use hedgerow::node::program::SQL_HINT;
 
 /// Bad input, or a file that cannot be read or written: exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,7 @@ pub(crate) enum CliError {
     Stopped(&'static str),
     /// The program for SQL is not there.
     #[error(
-        "SQL is answered by hedgerow-sql, which is neither beside hedgerow nor on PATH\nhint: cargo install --path crates/sql installs it from the source of hedgerow; cargo build --release --manifest-path crates/sql/Cargo.toml builds it"
+        "SQL is answered by hedgerow-sql, which is neither beside hedgerow nor on PATH\nhint: {SQL_HINT}"
     )]
     NoSql,
     /// The program for SQL cannot be run.
@@ -50,6 +51,20 @@ pub(crate) enum CliError {
 pub(crate) enum Usage {
     #[error("--site is missing")]
     NoSite,
+    #[error(
+        "several tables are named\nhint: put files of the same columns into one folder and name the folder, or give --engine local"
+    )]
+    SeveralTables,
+    #[error("an engine reads files, not standard input\nhint: name a file or a folder")]
+    EngineOfInput,
+    #[error(
+        "--memory and --spill are for --engine local: the executors of a cluster have limits of their own\nhint: leave them out"
+    )]
+    LimitOfCluster,
+    #[error(
+        "--engine-anywhere is said of a scheduler\nhint: leave it out, or give --engine df://host:port"
+    )]
+    AnywhereIsLocal,
     #[error("{}: is there already and is something else, so it is kept\nhint: choose another name", file.display())]
     SomethingElse { file: PathBuf },
     #[error("nothing says which study is signed\nhint: name it, or give --site")]

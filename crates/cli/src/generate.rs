@@ -13,9 +13,9 @@ use crate::progress::Bar;
 
 /// Make synthetic tables: one for each site, with taxonomies and a study file that checks.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Example: hedgerow generate hospital --rows 10000 --sites 4 --out hospitals"
-)]
+#[command(after_help = "Examples:
+  hedgerow generate hospital --rows 10000 --sites 4 --out hospitals
+  hedgerow generate census --rows 100000000 --format parquet --parts 64 --out census")]
 pub(crate) struct Arguments {
     /// What the records are about.
     #[arg(value_enum)]
@@ -38,6 +38,9 @@ pub(crate) struct Arguments {
     /// One table of all sites, with a last column `site`; of institutions, everybody with all columns.
     #[arg(long)]
     pooled: bool,
+    /// Each table as a folder of so many files, for tables that engines read.
+    #[arg(long, value_name = "N")]
+    parts: Option<usize>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -80,6 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
             FormatArgument::Parquet => TableFormat::Parquet,
         },
         pooled: arguments.pooled,
+        parts: arguments.parts,
     };
     let bar = Bar::rows(plan.rows, "making rows");
     let written = generate(&plan, &arguments.out, &bar)?;

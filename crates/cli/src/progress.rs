@@ -1,12 +1,12 @@
 //! Progress bars on stderr, for what takes longer than a moment, and notices beside them.
 
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hedgerow::data::files::Progress;
+use hedgerow::data::files::{Progress, length_of};
 use hedgerow::words::one_line;
 use hedgerow::{Notice, Observer, Step, Urgency, Watch, Work};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -33,7 +33,7 @@ pub(crate) struct Bar {
 impl Bar {
     /// A bar for reading a file; counts bytes.
     pub(crate) fn reading(path: &Path) -> Self {
-        let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let length = length_of(path);
         let name = path
             .file_name()
             .unwrap_or_default()
@@ -43,6 +43,16 @@ impl Bar {
             length,
             &format!("reading {name}"),
             "{msg} {wide_bar} {bytes}/{total_bytes} {eta}",
+        )
+    }
+
+    /// A bar for files whose records an engine counts; counts bytes.
+    fn counting(paths: &[PathBuf]) -> Self {
+        let length = paths.iter().map(|path| length_of(path)).sum();
+        Self::new(
+            length,
+            "counting records",
+            "{spinner} {msg} {wide_bar} {bytes}/{total_bytes} {elapsed}",
         )
     }
 
@@ -136,6 +146,7 @@ impl Observer for Terminal {
     fn begin(&self, work: Work<'_>) -> Box<dyn Watch> {
         Box::new(match work {
             Work::Reading(path) => Bar::reading(path),
+            Work::Counting(paths) => Bar::counting(paths),
             Work::Alone { records } => Bar::rows(records, "each site alone"),
             Work::Judging => Bar::new(0, "looking at the release", "{spinner} {msg} {elapsed}"),
             Work::Comparing => Bar::choices(),

@@ -9,7 +9,7 @@ use hedgerow::{DEFAULT_SEED, Deal, Options, Sites, SplitRefused, Study, Summary,
 use crate::error::{CliError, Usage};
 use crate::output::Answer;
 use crate::progress::Terminal;
-use crate::table::table;
+use crate::table::TableArguments;
 
 /// How the table is spread over the sites.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -28,14 +28,15 @@ enum Partition {
   hedgerow simulate --study study.toml --sites 3 --local own patients.csv
   hedgerow simulate --study study.toml --sites 3 --ask 'SELECT count(*) FROM patients WHERE age < 30' patients.csv
   hedgerow simulate --study study.toml --sites 100 --split bands --by zip,age --at 25,56 patients.csv
+  hedgerow simulate --study study.toml --sites 3 --engine df://127.0.0.1:50050 patients
   hedgerow simulate --study study.toml --provider-column site --out release pooled.csv
   hedgerow simulate --study study.toml --partition vertical --columns 'age,sex|zip,disease' people.csv")]
 pub(crate) struct Arguments {
     /// The study: attributes, requirement, algorithm.
     #[arg(long)]
     study: PathBuf,
-    /// The table of all sites together: CSV, Parquet or Excel; `-` is CSV from standard input.
-    table: PathBuf,
+    #[command(flatten)]
+    table: TableArguments,
     /// Number of sites among which the rows are split.
     #[arg(long)]
     sites: Option<usize>,
@@ -173,7 +174,7 @@ struct Summarized<'a> {
 
 impl Arguments {
     fn table(&self) -> Result<Table, CliError> {
-        table(&self.table)
+        self.table.table()
     }
 
     fn of_different_people(&self) -> Result<Sites, CliError> {

@@ -2,19 +2,12 @@
 //! that the command builds without an SQL engine.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use hedgerow::node::program::find_sql;
 
 use crate::error::CliError;
-
-/// The program that SQL is handed over to.
-const PROGRAM: &str = if cfg!(windows) {
-    "hedgerow-sql.exe"
-} else {
-    "hedgerow-sql"
-};
 
 /// Words for the other program.
 #[derive(Args)]
@@ -35,7 +28,7 @@ pub(crate) fn hand_over(
     json: bool,
     arguments: &Arguments,
 ) -> Result<ExitCode, CliError> {
-    let program = find().ok_or(CliError::NoSql)?;
+    let program = find_sql().ok_or(CliError::NoSql)?;
     let mut command = Command::new(&program);
     command.args(verb).args(json.then_some("--json"));
     command.args(&arguments.words);
@@ -53,15 +46,4 @@ pub(crate) fn hand_over(
         let code = status.code().and_then(|code| u8::try_from(code).ok());
         Ok(ExitCode::from(code.unwrap_or(2)))
     }
-}
-
-/// The program beside this one, or on PATH.
-fn find() -> Option<PathBuf> {
-    let own = std::env::current_exe().ok();
-    let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = beside.into_iter().chain(std::env::split_paths(&path));
-    folders
-        .map(|folder| folder.join(PROGRAM))
-        .find(|file| file.is_file())
 }

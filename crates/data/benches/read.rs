@@ -39,6 +39,7 @@ fn main() {
             seed: 1,
             format: TableFormat::Csv,
             pooled: false,
+            parts: None,
         };
         let written = generate(&plan, &folder.path().join("census"), &()).unwrap();
         let status = Command::new(&arguments[0])

@@ -20,6 +20,7 @@
 
 mod attribute;
 mod cell;
+mod counter;
 mod csv_text;
 mod decimal;
 pub mod document;
@@ -40,6 +41,7 @@ mod text;
 
 pub use attribute::{Attribute, Recode, Role, Schema};
 pub use cell::{Cell, CellError};
+pub use counter::{Counter, UncountableError};
 pub use decimal::{Decimal, DecimalDomain};
 pub use domain::{DateDomain, Domain, IntegerDomain, MOST_VALUES};
 pub use nearest::{nearest, quoted_list};
@@ -47,6 +49,6 @@ pub use number_format::NumberFormat;
 pub use release::{GeneralizedColumn, Release, ReleaseColumn, ReleaseError};
 pub use spelling::{Spelling, truth};
 pub use study::Study;
-pub use table::{Codes, Column, Table};
+pub use table::{Codes, Column, CountsError, Table};
 pub use taxonomy::Taxonomy;
 pub use text::{TextColumn, TextTable};

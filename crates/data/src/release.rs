@@ -5,6 +5,7 @@
 //! order of their values in the domain, attribute after attribute, then the verbatim values. How records
 //! were cut, in which cluster they were and whose they are leaves no trace in the order.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::attribute::{Attribute, Role, Schema};
 use crate::cell::{Cell, CellError};
+use crate::counter::Grouped;
 use crate::domain::Domain;
 use crate::files::error::{FileError, missing_column, unknown_column};
 use crate::nearest::shorten;
@@ -66,6 +68,8 @@ pub struct Release {
     schema: Arc<Schema>,
     columns: Vec<ReleaseColumn>,
     rows: usize,
+    /// How many records each row stands for; one each where there are no counts.
+    counts: Option<Vec<u64>>,
     groups: Option<Vec<u32>>,
 }
 
@@ -121,44 +125,88 @@ impl Release {
             schema,
             columns,
             rows,
+            counts: None,
             groups: None,
         }
     }
 
-    /// A release to be published: its rows are sorted by what is written in them.
+    /// The same rows, each of which stands for so many records.
+    ///
+    /// # Panics
+    /// If there is not one count for each row: that is a mistake in the calling code.
+    #[must_use]
+    pub fn with_counts(mut self, counts: Option<Vec<u64>>) -> Self {
+        assert!(counts.iter().all(|counts| counts.len() == self.rows));
+        self.counts = counts;
+        self
+    }
+
+    /// A release to be published, of counted rows: what is written alike is one row, and rows are sorted by
+    /// what is written in them. Each of the given rows stands for one record, or for so many.
     ///
     /// # Panics
     /// If the columns do not fit the schema: that is a mistake in the calling code.
-    pub fn published(schema: Arc<Schema>, mut columns: Vec<ReleaseColumn>, rows: usize) -> Self {
-        let ranks: Vec<Option<Vec<u32>>> = columns.iter().map(ranks).collect();
-        let in_cells = |a: usize, b: usize| {
-            let pairs = columns.iter().zip(&ranks);
-            let mut each = pairs.filter_map(|(column, ranks)| {
-                let (codes, ranks) = (&cells(column)?.codes, ranks.as_ref()?);
-                Some(ranks[codes[a] as usize].cmp(&ranks[codes[b] as usize]))
-            });
-            each.find(|one| one.is_ne()).unwrap_or(Ordering::Equal)
-        };
-        let in_values = |a: usize, b: usize| {
-            let mut each = columns.iter().filter_map(|column| match column {
-                ReleaseColumn::Verbatim(values) => Some(compare_values(values, a, b)),
-                _ => None,
-            });
-            each.find(|one| one.is_ne()).unwrap_or(Ordering::Equal)
-        };
-        let mut order: Vec<usize> = (0..rows).collect();
-        // Rows that compare equal are written alike, so their order does not matter.
-        order.par_sort_unstable_by(|a, b| in_cells(*a, *b).then_with(|| in_values(*a, *b)));
-        for column in &mut columns {
-            *column = match column {
-                ReleaseColumn::Generalized(cells) => {
-                    ReleaseColumn::Generalized(cells.picked(&order))
-                }
-                ReleaseColumn::Verbatim(values) => ReleaseColumn::Verbatim(values.picked(&order)),
-                ReleaseColumn::Absent => ReleaseColumn::Absent,
-            };
+    pub fn counted(
+        schema: Arc<Schema>,
+        columns: Vec<ReleaseColumn>,
+        counts: Option<&[u64]>,
+    ) -> Self {
+        assert_eq!(schema.attributes().len(), columns.len());
+        // Cells come before verbatim values, attribute after attribute.
+        let is_cells = |position: &usize| cells(&columns[*position]).is_some();
+        let is_there = |position: &usize| columns[*position] != ReleaseColumn::Absent;
+        let (mut order, values): (Vec<usize>, Vec<usize>) =
+            (0..columns.len()).filter(is_there).partition(is_cells);
+        order.extend(values);
+        let written: Vec<Ranked<'_>> = order
+            .par_iter()
+            .map(|at| Ranked::of(&columns[*at]))
+            .collect();
+        let mut grouped = Grouped::new(written.iter().map(|ranked| ranked.size));
+        let codes: Vec<&Codes> = written.iter().map(|ranked| &*ranked.codes).collect();
+        grouped.add(&codes, counts);
+        let unranks: Vec<Unrank> = written.into_iter().map(|ranked| ranked.unrank).collect();
+        let (codes, counts) = grouped.finish();
+        let named = order.into_par_iter().zip(codes).zip(unranks);
+        let found: Vec<(usize, ReleaseColumn)> = named
+            .map(|((position, codes), unrank)| (position, unrank.column(codes)))
+            .collect();
+        let mut released = vec![ReleaseColumn::Absent; columns.len()];
+        for (position, column) in found {
+            released[position] = column;
         }
-        Self::new(schema, columns, rows)
+        Self::new(schema, released, counts.len()).with_counts(Some(counts))
+    }
+
+    /// A release to be published, of single records: its rows are sorted by what is written in them.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema: that is a mistake in the calling code.
+    pub fn published(schema: Arc<Schema>, columns: Vec<ReleaseColumn>) -> Self {
+        Self::counted(schema, columns, None).expanded()
+    }
+
+    /// The release with a row for each record.
+    #[must_use]
+    pub fn expanded(self) -> Self {
+        let Some(counts) = &self.counts else {
+            return self;
+        };
+        let rows = counts.iter().enumerate();
+        // A release of single records has fewer of them than a machine has addresses.
+        let order = rows.flat_map(|(row, count)| std::iter::repeat_n(row, *count as usize));
+        let order: Vec<usize> = order.collect();
+        let columns = self.columns.par_iter().map(|column| match column {
+            ReleaseColumn::Generalized(cells) => ReleaseColumn::Generalized(cells.picked(&order)),
+            ReleaseColumn::Verbatim(values) => ReleaseColumn::Verbatim(values.picked(&order)),
+            ReleaseColumn::Absent => ReleaseColumn::Absent,
+        });
+        Self {
+            columns: columns.collect(),
+            rows: order.len(),
+            counts: None,
+            ..self
+        }
     }
 
     /// A fragmented release: two values in the same row belong to the same group, and nothing else joins
@@ -246,7 +294,8 @@ impl Release {
                 ReleaseColumn::Verbatim(verbatim(text, column, &attribute.name, &attribute.domain)?)
             });
         }
-        Ok(Self::new(schema.clone(), columns, text.rows()))
+        let release = Self::new(schema.clone(), columns, text.rows());
+        Ok(release.with_counts(text.counts.clone()))
     }
 
     /// Understands the records of a file of classes: the columns of quasi-identifiers, and no others.
@@ -276,9 +325,21 @@ impl Release {
         &self.schema
     }
 
-    /// Number of records.
+    /// Number of rows: of single records, or of rows that are counted.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> u64 {
+        self.counts
+            .as_ref()
+            .map_or(self.rows as u64, |counts| counts.iter().sum())
+    }
+
+    /// How many records each row stands for; `None` where rows are single records.
+    pub fn counts(&self) -> Option<&[u64]> {
+        self.counts.as_deref()
     }
 
     /// The columns, one for each attribute of the schema.
@@ -311,19 +372,107 @@ fn compare_values(values: &Column, a: usize, b: usize) -> Ordering {
     match values {
         Column::Coded(codes) => codes.get(a).cmp(&codes.get(b)),
         Column::Text(text) => text.get(a).cmp(text.get(b)),
+        Column::Absent(_) => Ordering::Equal,
     }
 }
 
-/// For each distinct cell of a column, its place in the order of cells.
-fn ranks(column: &ReleaseColumn) -> Option<Vec<u32>> {
-    let cells = &cells(column)?.cells;
-    let mut order: Vec<usize> = (0..cells.len()).collect();
-    order.sort_by(|a, b| cells[*a].cmp(&cells[*b]));
-    let mut ranks = vec![0; cells.len()];
-    for (rank, entry) in order.into_iter().enumerate() {
-        ranks[entry] = rank as u32;
+/// A column as codes whose order is that of what is written.
+struct Ranked<'a> {
+    codes: Cow<'a, Codes>,
+    size: u32,
+    unrank: Unrank,
+}
+
+/// The way back from codes in the order of what is written.
+enum Unrank {
+    Cells(Vec<Cell>),
+    Coded,
+    Texts(Vec<Box<str>>),
+    Absent,
+}
+
+impl<'a> Ranked<'a> {
+    fn of(column: &'a ReleaseColumn) -> Self {
+        match column {
+            ReleaseColumn::Generalized(column) => {
+                let (codes, cells) = ranked(&column.codes, &column.cells);
+                Self::new(codes, cells.len(), Unrank::Cells(cells))
+            }
+            ReleaseColumn::Verbatim(Column::Text(text)) => {
+                let (codes, texts) = ranked(&text.codes, &text.dictionary);
+                Self::new(codes, texts.len(), Unrank::Texts(texts))
+            }
+            ReleaseColumn::Verbatim(Column::Coded(codes)) => Self {
+                size: match codes {
+                    Codes::U8(_) => 1 << 8,
+                    Codes::U16(_) => 1 << 16,
+                    Codes::U32(_) => u32::MAX,
+                },
+                codes: Cow::Borrowed(codes),
+                unrank: Unrank::Coded,
+            },
+            ReleaseColumn::Verbatim(Column::Absent(_)) | ReleaseColumn::Absent => {
+                Self::new(Codes::for_size(0), 0, Unrank::Absent)
+            }
+        }
     }
-    Some(ranks)
+
+    fn new(codes: Codes, size: usize, unrank: Unrank) -> Self {
+        Self {
+            codes: Cow::Owned(codes),
+            size: size as u32,
+            unrank,
+        }
+    }
+}
+
+impl Unrank {
+    fn column(self, codes: Codes) -> ReleaseColumn {
+        match self {
+            Self::Cells(cells) => {
+                // Cells in the order of their first appearance, as they are read from a file.
+                let mut column = GeneralizedColumn {
+                    cells: Vec::new(),
+                    codes: Vec::with_capacity(codes.len()),
+                };
+                let mut place = vec![None; cells.len()];
+                for rank in codes.iter() {
+                    let code = *place[rank as usize].get_or_insert_with(|| {
+                        column.cells.push(cells[rank as usize].clone());
+                        column.cells.len() as u32 - 1
+                    });
+                    column.codes.push(code);
+                }
+                ReleaseColumn::Generalized(column)
+            }
+            Self::Coded => ReleaseColumn::Verbatim(Column::Coded(codes)),
+            Self::Texts(texts) => {
+                let mut column = TextColumn::default();
+                for (place, rank) in (1..).zip(codes.iter()) {
+                    column.push(&texts[rank as usize], place);
+                }
+                ReleaseColumn::Verbatim(Column::Text(column))
+            }
+            Self::Absent => ReleaseColumn::Absent,
+        }
+    }
+}
+
+/// Codes in the order of their entries, and the entries in order; what is written alike has one code.
+fn ranked<T: Ord + Clone>(codes: &[u32], entries: &[T]) -> (Codes, Vec<T>) {
+    let mut sorted: Vec<T> = entries.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    // Every entry is among the sorted ones.
+    let rank = |entry: &T| sorted.binary_search(entry).unwrap_or(0) as u32;
+    let ranks: Vec<u32> = entries.iter().map(rank).collect();
+    let ranks_of_rows = codes.iter().map(|code| ranks[*code as usize]);
+    let codes = match Codes::for_size(sorted.len() as u32) {
+        Codes::U8(_) => Codes::U8(ranks_of_rows.map(|rank| rank as u8).collect()),
+        Codes::U16(_) => Codes::U16(ranks_of_rows.map(|rank| rank as u16).collect()),
+        Codes::U32(_) => Codes::U32(ranks_of_rows.collect()),
+    };
+    (codes, sorted)
 }
 
 fn cells(column: &ReleaseColumn) -> Option<&GeneralizedColumn> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::attribute::Schema;
+use crate::counter::{Counter, UncountableError};
 use crate::domain::Domain;
 use crate::text::TextColumn;
 
@@ -24,14 +25,35 @@ pub enum Column {
     Coded(Codes),
     /// Text, for attributes without a declared domain.
     Text(TextColumn),
+    /// Nothing for so many rows: an identifier of counted rows, which are of several people each.
+    Absent(usize),
 }
 
-/// Rows of a study's attributes, column by column.
+/// Rows of a study's attributes, column by column: single records, or counted rows, each of which stands
+/// for so many records that are alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     schema: Arc<Schema>,
     columns: Vec<Column>,
     rows: usize,
+    /// How many records each row stands for; one each where there are no counts.
+    counts: Option<Vec<u64>>,
+    records: u64,
+}
+
+/// Why numbers of records cannot be those of a table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CountsError {
+    /// A row that stands for nobody.
+    #[error("row {row} stands for no record\nhint: a combination that does not occur is left out")]
+    Nobody {
+        /// The row, from 1.
+        row: usize,
+    },
+    /// More records than a table may have.
+    #[error("the rows stand for more than {} records", Table::MOST_RECORDS)]
+    TooMany,
 }
 
 impl Codes {
@@ -124,6 +146,7 @@ impl Column {
         match self {
             Self::Coded(codes) => Self::Coded(codes.picked(rows)),
             Self::Text(text) => Self::Text(text.picked(rows)),
+            Self::Absent(_) => Self::Absent(rows.len()),
         }
     }
 
@@ -137,6 +160,9 @@ impl Column {
                     own.push(&text.dictionary[*code as usize], place);
                 }
             }
+            (own, rows) if matches!((&*own, rows), (Self::Absent(_), _) | (_, Self::Absent(_))) => {
+                *own = Self::Absent(own.len() + rows.len());
+            }
             _ => unreachable!("columns of one attribute are both coded or both text"),
         }
     }
@@ -145,7 +171,18 @@ impl Column {
     pub fn codes(&self) -> Option<&Codes> {
         match self {
             Self::Coded(codes) => Some(codes),
-            Self::Text(_) => None,
+            Self::Text(_) | Self::Absent(_) => None,
+        }
+    }
+
+    /// No rows, in the memory of those before.
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Coded(Codes::U8(codes)) => codes.clear(),
+            Self::Coded(Codes::U16(codes)) => codes.clear(),
+            Self::Coded(Codes::U32(codes)) => codes.clear(),
+            Self::Text(text) => *text = TextColumn::default(),
+            Self::Absent(rows) => *rows = 0,
         }
     }
 
@@ -154,6 +191,7 @@ impl Column {
         match self {
             Self::Coded(codes) => codes.len(),
             Self::Text(text) => text.codes.len(),
+            Self::Absent(rows) => *rows,
         }
     }
 
@@ -164,7 +202,10 @@ impl Column {
 }
 
 impl Table {
-    /// A table of these columns, one for each attribute of the schema and equally long.
+    /// The most records that counted rows stand for.
+    pub const MOST_RECORDS: u64 = u32::MAX as u64;
+
+    /// A table of single records: these columns, one for each attribute of the schema and equally long.
     ///
     /// # Panics
     /// If the columns do not fit the schema: that is a mistake in the calling code.
@@ -176,14 +217,41 @@ impl Table {
             schema,
             columns,
             rows,
+            counts: None,
+            records: rows as u64,
         }
     }
 
-    /// The rows of tables of one schema, one table after the other.
+    /// A table of counted rows: each row of these columns stands for so many records. Rows are distinct where
+    /// they come from [`Counter`](crate::Counter); two that are alike do no harm.
+    ///
+    /// # Panics
+    /// If the columns or the counts do not fit: that is a mistake in the calling code.
+    pub fn counted(
+        schema: Arc<Schema>,
+        columns: Vec<Column>,
+        counts: Vec<u64>,
+    ) -> Result<Self, CountsError> {
+        let table = Self::new(schema, columns);
+        assert_eq!(table.rows, counts.len());
+        if let Some(row) = counts.iter().position(|count| *count == 0) {
+            return Err(CountsError::Nobody { row: row + 1 });
+        }
+        let sum = |records: u64, count: &u64| records.checked_add(*count);
+        let records = counts.iter().try_fold(0, sum);
+        let records = records.filter(|records| *records <= Self::MOST_RECORDS);
+        Ok(Self {
+            records: records.ok_or(CountsError::TooMany)?,
+            counts: Some(counts),
+            ..table
+        })
+    }
+
+    /// The rows of tables of one schema, one table after the other; counted if some of them are.
     ///
     /// # Panics
     /// If the tables have different schemas: that is a mistake in the calling code.
-    pub fn stacked(schema: &Arc<Schema>, tables: &[Self]) -> Self {
+    pub fn stacked(schema: &Arc<Schema>, tables: &[Self]) -> Result<Self, CountsError> {
         let attributes = schema.attributes().iter().enumerate();
         let columns = attributes.map(|(position, attribute)| {
             let mut column = Column::for_domain(&attribute.domain);
@@ -193,7 +261,27 @@ impl Table {
             }
             column
         });
-        Self::new(Arc::clone(schema), columns.collect())
+        let stacked = Self::new(Arc::clone(schema), columns.collect());
+        if tables.iter().all(|table| table.counts.is_none()) {
+            return Ok(stacked);
+        }
+        let mut counts = Vec::with_capacity(stacked.rows);
+        for table in tables {
+            match &table.counts {
+                Some(own) => counts.extend_from_slice(own),
+                None => counts.resize(counts.len() + table.rows, 1),
+            }
+        }
+        Self::counted(stacked.schema, stacked.columns, counts)
+    }
+
+    /// The combinations of these records, counted: what [`Counter`](crate::Counter) makes of the rows,
+    /// however they are ordered and whether they are counted already.
+    pub fn into_counted(self) -> Result<Self, UncountableError> {
+        let mut counter = Counter::new(&self.schema)?;
+        counter.add(&self.columns, self.counts.as_deref())?;
+        drop(self);
+        Ok(counter.finish())
     }
 
     /// The study's columns.
@@ -201,9 +289,19 @@ impl Table {
         &self.schema
     }
 
-    /// Number of records.
+    /// Number of rows: of single records, or of the combinations that are counted.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How many records each row stands for; `None` where rows are single records.
+    pub fn counts(&self) -> Option<&[u64]> {
+        self.counts.as_deref()
     }
 
     /// A column by its attribute's position in the schema.

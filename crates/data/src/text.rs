@@ -5,6 +5,12 @@ use std::hash::BuildHasher as _;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::files::FileError;
+use crate::files::error::missing_records;
+use crate::nearest::shorten;
+use crate::study::RECORDS;
+use crate::table::Table;
+
 /// A column of text.
 #[derive(Debug, Clone, Default)]
 pub struct TextColumn {
@@ -27,6 +33,8 @@ pub struct TextTable {
     pub names: Vec<String>,
     /// The columns, in the file's order.
     pub columns: Vec<TextColumn>,
+    /// How many records each row stands for, where a column said so that was taken out; one each otherwise.
+    pub counts: Option<Vec<u64>>,
 }
 
 impl TextColumn {
@@ -85,6 +93,42 @@ impl TextTable {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.codes.len())
+    }
+
+    /// Takes out the column [`RECORDS`], which says how many records each row stands for.
+    pub fn take_counts(&mut self) -> Result<(), FileError> {
+        let position = self.names.iter().position(|name| name == RECORDS);
+        let position = position.ok_or_else(|| missing_records(&self.file))?;
+        self.names.remove(position);
+        let column = self.columns.remove(position);
+        let wrong = |row: usize| FileError::NoCount {
+            file: self.file.clone(),
+            line: self.line(row as u64 + 1),
+            value: shorten(column.get(row)),
+            most: Table::MOST_RECORDS,
+        };
+        let number = |text: &str| text.parse().ok().filter(|count: &u64| *count > 0);
+        let numbers = column.dictionary.iter().map(|text| number(text));
+        let numbers: Vec<Option<u64>> = numbers.collect();
+        let mut counts = Vec::with_capacity(column.codes.len());
+        let mut all: u64 = 0;
+        for (row, code) in column.codes.iter().enumerate() {
+            let count = numbers[*code as usize].ok_or_else(|| wrong(row))?;
+            all = all.saturating_add(count);
+            if all > Table::MOST_RECORDS {
+                return Err(wrong(row));
+            }
+            counts.push(count);
+        }
+        self.counts = Some(counts);
+        Ok(())
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> u64 {
+        self.counts
+            .as_ref()
+            .map_or(self.rows() as u64, |counts| counts.iter().sum())
     }
 
     /// A column by its name.

@@ -16,7 +16,7 @@ use hedgerow_node::journal::JournalError;
 use hedgerow_node::memory::MemoryError;
 use hedgerow_node::questions::DeskError;
 use hedgerow_node::run::RunError;
-use hedgerow_node::source::{PostgresError, SourceError};
+use hedgerow_node::source::{EngineError, PostgresError, SourceError};
 use hedgerow_privacy::RequirementError;
 use hedgerow_privacy::verify::EvidenceError;
 
@@ -239,8 +239,14 @@ impl Error {
                 return format!("{at}: {step}\nhint: hedgerow run says why");
             }
             Self::Source(
-                SourceError::File(file) | SourceError::Postgres(PostgresError::Value(file)),
+                SourceError::File(file)
+                | SourceError::Postgres(PostgresError::Value(file))
+                | SourceError::Engine(EngineError::Value(file)),
             ) => file,
+            // An engine may speak of values.
+            Self::Source(SourceError::Engine(EngineError::Said(_) | EngineError::Died { .. })) => {
+                return String::from("the records were not counted\nhint: hedgerow run says why");
+            }
             Self::Several(errors) => {
                 let errors: Vec<String> = errors.iter().map(Self::without_values).collect();
                 return errors.join("\n");

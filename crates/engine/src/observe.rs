@@ -19,6 +19,8 @@ pub(crate) const LOOKING_AGAIN: Duration = Duration::from_secs(30);
 pub enum Work<'a> {
     /// A file is read; progress counts its bytes.
     Reading(&'a Path),
+    /// An engine counts the records of files; progress counts their bytes.
+    Counting(&'a [PathBuf]),
     /// A run begins; the observer hears its steps.
     Run,
     /// A release is looked at.

@@ -1,15 +1,19 @@
-//! A table as a caller has it: a file, the text of one, or Arrow record batches in memory.
+//! A table as a caller has it: a file or a folder of files, the text of a file, Arrow record batches in memory, or
+//! files whose records an engine counts.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use hedgerow_data::files::{
-    FileError, Others, read_batches, read_csv, read_table, read_text, read_text_batches,
-    read_text_csv,
+    FileError, Others, count_table, read_batches, read_counted_batches, read_counted_csv,
+    read_counted_table, read_csv, read_table, read_text, read_text_batches, read_text_csv,
 };
 use hedgerow_data::{Schema, TextTable};
+use hedgerow_node::source::{Counted, EngineError, SourceError};
 
+use crate::error::Error;
 use crate::observe::{Observer, Work};
 
 /// A table: a CSV (compressed by extension), Parquet or Excel file, the text of a CSV file, or Arrow record
@@ -32,7 +36,10 @@ use crate::observe::{Observer, Work};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Table(Kind);
+pub struct Table {
+    kind: Kind,
+    is_counted: bool,
+}
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -45,35 +52,55 @@ enum Kind {
         name: String,
         batches: Vec<RecordBatch>,
     },
+    Engine(Box<Counted>),
 }
 
 impl Table {
-    /// A CSV, Parquet or Excel file.
+    /// A CSV, Parquet or Excel file, or a folder of CSV or of Parquet files.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self(Kind::File(path.into()))
+        Kind::File(path.into()).into()
     }
 
     /// The text of a CSV file, such as standard input has; errors call the table by this name.
     pub fn csv(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
-        Self(Kind::Csv {
-            name: name.into(),
-            bytes: bytes.into(),
-        })
+        let (name, bytes) = (name.into(), bytes.into());
+        Kind::Csv { name, bytes }.into()
     }
 
     /// Record batches of one schema; errors call the table by this name.
     pub fn batches(name: impl Into<String>, batches: Vec<RecordBatch>) -> Self {
-        Self(Kind::Batches {
-            name: name.into(),
-            batches,
-        })
+        let name = name.into();
+        Kind::Batches { name, batches }.into()
+    }
+
+    /// Files whose records an engine counts, none of which passes through this process.
+    pub fn by_engine(counted: Counted) -> Self {
+        Self {
+            kind: Kind::Engine(Box::new(counted)),
+            is_counted: true,
+        }
+    }
+
+    /// The same table, of counted rows: its column `records` says how many records each row stands for.
+    #[must_use]
+    pub fn counted(self) -> Self {
+        Self {
+            is_counted: true,
+            ..self
+        }
+    }
+
+    /// Whether a column says how many records each row stands for.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_counted
     }
 
     /// The name that errors carry.
     pub fn name(&self) -> String {
-        match &self.0 {
+        match &self.kind {
             Kind::File(path) => path.display().to_string(),
             Kind::Csv { name, .. } | Kind::Batches { name, .. } => name.clone(),
+            Kind::Engine(counted) => counted.name(),
         }
     }
 
@@ -90,15 +117,48 @@ impl Table {
         schema: &Arc<Schema>,
         others: &Others,
         observer: &dyn Observer,
-    ) -> Result<hedgerow_data::Table, FileError> {
-        match &self.0 {
+    ) -> Result<hedgerow_data::Table, Error> {
+        if self.is_counted {
+            return self.count(schema, others, observer);
+        }
+        Ok(match &self.kind {
             Kind::File(path) => {
                 let watch = observer.begin(Work::Reading(path));
-                read_table(path, schema, others, &*watch)
+                read_table(path, schema, others, &*watch)?
             }
-            Kind::Csv { name, bytes } => read_csv(name, bytes, schema, others),
-            Kind::Batches { name, batches } => read_batches(name, batches, schema, others),
-        }
+            Kind::Csv { name, bytes } => read_csv(name, bytes, schema, others)?,
+            Kind::Batches { name, batches } => read_batches(name, batches, schema, others)?,
+            Kind::Engine(counted) => counted_by_engine(counted, schema, observer)?,
+        })
+    }
+
+    /// The table under a schema as counted rows; single records are counted.
+    pub(crate) fn count(
+        &self,
+        schema: &Arc<Schema>,
+        others: &Others,
+        observer: &dyn Observer,
+    ) -> Result<hedgerow_data::Table, Error> {
+        let single = |table: hedgerow_data::Table| table.into_counted().map_err(FileError::from);
+        Ok(match (&self.kind, self.is_counted) {
+            (Kind::File(path), is_counted) => {
+                let watch = observer.begin(Work::Reading(path));
+                match is_counted {
+                    true => read_counted_table(path, schema, others, &*watch)?,
+                    false => count_table(path, schema, others, &*watch)?,
+                }
+            }
+            (Kind::Csv { name, bytes }, true) => read_counted_csv(name, bytes, schema, others)?,
+            (Kind::Csv { name, bytes }, false) => single(read_csv(name, bytes, schema, others)?)?,
+            (Kind::Batches { name, batches }, true) => {
+                let batches = batches.iter().cloned().map(Ok::<_, Infallible>);
+                read_counted_batches(name, batches, schema, &())?
+            }
+            (Kind::Batches { name, batches }, false) => {
+                single(read_batches(name, batches, schema, others)?)?
+            }
+            (Kind::Engine(counted), _) => counted_by_engine(counted, schema, observer)?,
+        })
     }
 
     /// The table as text; `expected` are names that the table's header is likely to hold.
@@ -106,14 +166,34 @@ impl Table {
         &self,
         expected: &[String],
         observer: &dyn Observer,
-    ) -> Result<TextTable, FileError> {
-        match &self.0 {
+    ) -> Result<TextTable, Error> {
+        Ok(match &self.kind {
             Kind::File(path) => {
                 let watch = observer.begin(Work::Reading(path));
-                read_text(path, expected, &*watch)
+                read_text(path, expected, &*watch)?
             }
-            Kind::Csv { name, bytes } => read_text_csv(name, bytes, expected),
-            Kind::Batches { name, batches } => read_text_batches(name, batches, expected),
+            Kind::Csv { name, bytes } => read_text_csv(name, bytes, expected)?,
+            Kind::Batches { name, batches } => read_text_batches(name, batches, expected)?,
+            Kind::Engine(_) => return Err(SourceError::from(EngineError::NoRecords).into()),
+        })
+    }
+}
+
+/// What an engine counts, under a schema.
+fn counted_by_engine(
+    counted: &Counted,
+    schema: &Arc<Schema>,
+    observer: &dyn Observer,
+) -> Result<hedgerow_data::Table, SourceError> {
+    let watch = observer.begin(Work::Counting(&counted.paths));
+    Ok(counted.table(schema, &*watch)?)
+}
+
+impl From<Kind> for Table {
+    fn from(kind: Kind) -> Self {
+        Self {
+            kind,
+            is_counted: false,
         }
     }
 }

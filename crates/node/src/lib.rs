@@ -25,6 +25,7 @@ mod lines;
 pub mod memory;
 mod message;
 pub mod opening;
+pub mod program;
 pub mod questions;
 mod reception;
 pub mod rerun;

@@ -15,6 +15,8 @@ pub struct Classes {
     /// Rows in class order: those of class c stand at `offsets[c]..offsets[c + 1]`, ascending.
     rows: Vec<u32>,
     offsets: Vec<u32>,
+    /// Where rows are counted: the records of each row, and of each class.
+    counted: Option<(Vec<u64>, Vec<u64>)>,
 }
 
 /// For each class, how often each value of an attribute occurs in it.
@@ -64,7 +66,22 @@ impl Classes {
             of_row,
             rows,
             offsets,
+            counted: None,
         }
+    }
+
+    /// The same classes, whose rows stand for so many records each; for one each where there are no counts.
+    #[must_use]
+    pub fn counted(mut self, counts: Option<&[u64]>) -> Self {
+        self.counted = counts.map(|counts| {
+            let records = |class: usize| {
+                let rows = self.rows(class).iter();
+                rows.map(|row| counts[*row as usize]).sum()
+            };
+            let sizes = (0..self.count()).map(records).collect();
+            (counts.to_vec(), sizes)
+        });
+        self
     }
 
     /// Number of classes.
@@ -84,7 +101,10 @@ impl Classes {
 
     /// Records in a class.
     pub fn size(&self, class: usize) -> u64 {
-        u64::from(self.offsets[class + 1] - self.offsets[class])
+        match &self.counted {
+            Some((_, sizes)) => sizes[class],
+            None => self.rows(class).len() as u64,
+        }
     }
 
     /// Records in each class.
@@ -94,13 +114,19 @@ impl Classes {
 
     /// Records in all classes.
     pub fn records(&self) -> u64 {
-        self.rows.len() as u64
+        match &self.counted {
+            Some((_, sizes)) => sizes.iter().sum(),
+            None => self.rows.len() as u64,
+        }
     }
 }
 
 impl Histograms {
     /// Counts the codes of a column in each class.
     pub fn new(classes: &Classes, codes: &[u32]) -> Self {
+        if let Some((counts, _)) = &classes.counted {
+            return Self::of_counted(classes, codes, counts);
+        }
         let mut sorted: Vec<u32> = classes
             .rows
             .iter()
@@ -110,7 +136,7 @@ impl Histograms {
         let mut stretches: Vec<&mut [u32]> = Vec::with_capacity(classes.count());
         let mut rest = sorted.as_mut_slice();
         for class in 0..classes.count() {
-            let (stretch, after) = rest.split_at_mut(classes.size(class) as usize);
+            let (stretch, after) = rest.split_at_mut(classes.rows(class).len());
             stretches.push(stretch);
             rest = after;
         }
@@ -128,6 +154,30 @@ impl Histograms {
             for run in stretch.chunk_by(|a, b| a == b) {
                 histograms.values.push(run[0]);
                 histograms.counts.push(run.len() as u64);
+            }
+            histograms.offsets.push(histograms.values.len() as u32);
+        }
+        histograms
+    }
+
+    /// Counts the codes of a column in each class, of rows that stand for several records each.
+    fn of_counted(classes: &Classes, codes: &[u32], counts: &[u64]) -> Self {
+        let mut histograms = Self {
+            offsets: vec![0],
+            values: Vec::new(),
+            counts: Vec::new(),
+        };
+        let mut of_class: Vec<(u32, u64)> = Vec::new();
+        for class in 0..classes.count() {
+            let rows = classes.rows(class).iter();
+            of_class.clear();
+            of_class.extend(rows.map(|row| (codes[*row as usize], counts[*row as usize])));
+            of_class.sort_unstable_by_key(|(code, _)| *code);
+            for run in of_class.chunk_by(|a, b| a.0 == b.0) {
+                histograms.values.push(run[0].0);
+                histograms
+                    .counts
+                    .push(run.iter().map(|(_, count)| *count).sum());
             }
             histograms.offsets.push(histograms.values.len() as u32);
         }

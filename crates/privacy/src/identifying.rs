@@ -109,7 +109,7 @@ impl Suspect {
         let attributes = table.schema().attributes().iter().enumerate();
         let suspects = attributes.filter_map(|(position, attribute)| {
             match (attribute.role, table.column(position), &attribute.domain) {
-                (Role::Identifier, ..) => None,
+                (Role::Identifier, ..) | (_, Column::Absent(_), _) => None,
                 (Role::Sensitive | Role::Other, Column::Text(text), _) => {
                     Self::of_text(&attribute.name, text)
                 }

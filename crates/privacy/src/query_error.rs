@@ -117,7 +117,7 @@ fn draw(
     Some(query)
 }
 
-fn count(original: &Table, quasi: &[usize], query: &Query) -> usize {
+fn count(original: &Table, quasi: &[usize], query: &Query) -> u64 {
     let columns: Vec<_> = query
         .iter()
         .filter_map(|(place, least, greatest)| {
@@ -130,7 +130,8 @@ fn count(original: &Table, quasi: &[usize], query: &Query) -> usize {
                 .iter()
                 .all(|(codes, least, greatest)| (*least..=*greatest).contains(&codes.get(*row)))
         })
-        .count()
+        .map(|row| original.counts().map_or(1, |counts| counts[row]))
+        .sum()
 }
 
 fn estimate(closures: &[Vec<&Cell>], classes: &Classes, query: &Query) -> f64 {

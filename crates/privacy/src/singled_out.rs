@@ -85,7 +85,7 @@ impl SingledOut {
         Self::count(
             table.schema(),
             columns.collect(),
-            table.rows(),
+            (table.rows(), table.counts()),
             is_fragmented,
         )
     }
@@ -102,7 +102,7 @@ impl SingledOut {
         Self::count(
             release.schema(),
             columns.collect(),
-            release.rows(),
+            (release.rows(), release.counts()),
             is_fragmented,
         )
     }
@@ -110,7 +110,7 @@ impl SingledOut {
     fn count(
         schema: &Schema,
         columns: Vec<(usize, &Column)>,
-        rows: usize,
+        (rows, counts): (usize, Option<&[u64]>),
         is_fragmented: bool,
     ) -> Self {
         let codes: Vec<Vec<u32>> = columns.iter().map(|(_, column)| codes(column)).collect();
@@ -119,10 +119,10 @@ impl SingledOut {
                 .iter()
                 .map(|place| codes[*place].as_slice())
                 .collect();
-            let classes = Classes::group(&columns, rows);
+            let classes = Classes::group(&columns, rows).counted(counts);
             classes.sizes().filter(|size| *size == 1).count() as u64
         };
-        let records = rows as u64;
+        let records = counts.map_or(rows as u64, |counts| counts.iter().sum());
         let attributes = columns
             .iter()
             .map(|(position, _)| &schema.attributes()[*position]);
@@ -229,6 +229,7 @@ fn codes(column: &Column) -> Vec<u32> {
     match column {
         Column::Coded(codes) => codes.iter().collect(),
         Column::Text(text) => text.codes.clone(),
+        Column::Absent(rows) => vec![0; *rows],
     }
 }
 

@@ -100,6 +100,8 @@ pub struct Measured<'a> {
     pub domain: &'a Domain,
     /// The quasi-identifier's cells.
     pub column: &'a GeneralizedColumn,
+    /// How many records each row stands for; one each where there are no counts.
+    pub counts: Option<&'a [u64]>,
     /// Counts of the original table by value code.
     pub original: Option<&'a [u64]>,
 }
@@ -132,10 +134,10 @@ fn attribute(measured: &Measured<'_>) -> AttributeUtility {
     let column = measured.column;
     // Rows per cell, so that each distinct cell is measured once.
     let mut rows = vec![0u64; column.cells.len()];
-    for code in &column.codes {
-        rows[*code as usize] += 1;
+    for (row, code) in column.codes.iter().enumerate() {
+        rows[*code as usize] += measured.counts.map_or(1, |counts| counts[row]);
     }
-    let records = column.codes.len() as f64;
+    let records = rows.iter().sum::<u64>() as f64;
     let mean = |loss: &dyn Fn(&Cell) -> f64| {
         let cells = column
             .cells
@@ -356,6 +358,7 @@ mod tests {
             name: "age",
             domain: &domain,
             column: &column,
+            counts: None,
             original: None,
         };
         let utility = utility(&[measured], &classes, 2);

@@ -314,6 +314,8 @@ fn mondrian(case: &Case, study: &Study, table: &Table) -> f64 {
         .map(|place| table.codes(*place).unwrap())
         .collect();
     let rows = OwnRows {
+        counts: None,
+        other: Vec::new(),
         count: table.rows(),
         quasi: columns,
         sensitive: Vec::new(),
@@ -496,6 +498,8 @@ fn run(case: &Case, study: &Study, table: &Table, is_told: bool) -> Ran {
             .collect()
     };
     let rows = |columns: &'static [Codes], site: usize| OwnRows {
+        counts: None,
+        other: Vec::new(),
         count: columns[0].len(),
         quasi: columns.iter().collect(),
         sensitive: Vec::new(),

@@ -144,6 +144,8 @@ fn plan(requirement: &Requirement) -> Plan<'_> {
 
 fn own_rows(columns: &[Codes], site: usize, sites: usize) -> OwnRows<'_> {
     OwnRows {
+        counts: None,
+        other: Vec::new(),
         count: columns[0].len(),
         quasi: columns.iter().collect(),
         sensitive: Vec::new(),

@@ -222,6 +222,8 @@ impl Persons {
             betraying: None,
         };
         let rows = OwnRows {
+            counts: None,
+            other: Vec::new(),
             count: self.table.rows(),
             quasi: quasi
                 .iter()
@@ -277,6 +279,7 @@ impl Persons {
                 name: &self.schema.attributes()[*position].name,
                 domain: &self.schema.attributes()[*position].domain,
                 column,
+                counts: None,
                 original: Some(counts),
             })
             .collect();
@@ -364,6 +367,7 @@ fn census() -> Persons {
         seed: 1,
         format: TableFormat::Csv,
         pooled: false,
+        parts: None,
     };
     let folder = folder.path().join("census");
     let written = generate(&plan, &folder, &()).unwrap();

@@ -1,7 +1,7 @@
 //! What can stop a protocol, and through whose fault.
 
 /// The most records that a site may have where shares of all records are asked about.
-pub const MOST_RECORDS: u64 = u32::MAX as u64;
+pub const MOST_RECORDS: u64 = hedgerow_data::Table::MOST_RECORDS;
 
 /// Why a run ended without a release.
 #[derive(Debug, thiserror::Error)]

@@ -8,28 +8,19 @@
 //! # Discloses
 //! Nothing.
 
-use hedgerow_smc::error::MAXIMUM_CAPACITY;
 use hedgerow_smc::{Party, What};
 
 use crate::error::Error;
 
-/// The most records of a joint table: as many as all sites can bring, and as rows have numbers.
-fn most_records(sites: usize) -> u64 {
-    let all = (sites as u64).saturating_mul(MAXIMUM_CAPACITY as u64);
-    all.min(u64::from(u32::MAX))
-}
+/// The most records of a joint table, of however many sites.
+const MOST_RECORDS: u64 = hedgerow_data::Table::MOST_RECORDS;
 
 /// How many records all sites have together.
-pub(crate) async fn records(
-    party: &mut Party,
-    what: What,
-    own: usize,
-    sites: usize,
-) -> Result<u64, Error> {
-    let mut records = [own as u64];
+pub(crate) async fn records(party: &mut Party, what: What, own: u64) -> Result<u64, Error> {
+    let mut records = [own];
     party.sum(what, &mut records).await?;
     let [records] = records;
-    let fits = own as u64 <= records && records <= most_records(sites);
+    let fits = own <= records && records <= MOST_RECORDS;
     party.fit(
         what,
         fits,
@@ -63,11 +54,5 @@ mod tests {
         assert!(!adds_up(&[1 << 63, 1 << 63, 5], 5));
         assert!(holds_own(&[2, 3], &[2, 0]) && !holds_own(&[2, 3], &[3, 0]));
         assert!(!holds_own(&[2], &[]));
-    }
-
-    #[test]
-    fn rows_have_numbers() {
-        assert_eq!(most_records(1), 1 << 28);
-        assert_eq!(most_records(250), u64::from(u32::MAX));
     }
 }

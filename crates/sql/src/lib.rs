@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+pub mod count;
 mod error;
 mod mode;
 mod output;

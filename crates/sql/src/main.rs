@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
-use commands::{Serve, User, say};
+use commands::{Count, Serve, User, say};
 use hedgerow_sql::{Limits, Mode, ReleaseSource, Reply, Session, SiteSource, Source, SqlError};
 
 /// SQL on an anonymous table: what is certain, what is possible, and an estimate.
@@ -29,6 +29,9 @@ enum Verb {
     /// Make a user: asks for a password, and adds its verifier to site.toml
     #[command(override_usage = "hedgerow sql user <NAME> [--site <FILE>]")]
     User(User),
+    /// Count records where they lie, for a program that reads the counts from standard output
+    #[command(hide = true)]
+    Count(Count),
 }
 
 #[derive(Debug, Args)]
@@ -70,6 +73,12 @@ fn main() -> ExitCode {
         Verb::Query(query) => runtime.block_on(ask(&query)),
         Verb::Serve(words) => runtime.block_on(words.run()),
         Verb::User(words) => words.run(),
+        // What it has to say, it has said.
+        Verb::Count(words) => {
+            let is_done = runtime.block_on(words.run());
+            runtime.shutdown_background();
+            return ExitCode::from(if is_done { 0 } else { 2 });
+        }
     };
     // Nobody waits for what was stopped.
     runtime.shutdown_background();

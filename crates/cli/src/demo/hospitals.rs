@@ -106,6 +106,7 @@ impl Town {
             seed: 1,
             format: TableFormat::Csv,
             pooled: false,
+            parts: None,
         };
         let written = generate(&plan, &folder.join("study"), &())?;
         let study = written.study;

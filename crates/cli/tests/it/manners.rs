@@ -24,6 +24,46 @@ fn table() -> tempfile::TempDir {
 }
 
 #[test]
+fn a_folder_of_files_is_a_table_and_several_tables_need_an_engine() {
+    let folder = table();
+    let path = folder.path();
+    std::fs::create_dir(path.join("parts")).unwrap();
+    let text = std::fs::read_to_string(path.join("t.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    for (place, rows) in rows.lines().collect::<Vec<_>>().chunks(15).enumerate() {
+        let part = format!("{header}\n{}\n", rows.join("\n"));
+        std::fs::write(path.join(format!("parts/{place}.csv")), part).unwrap();
+    }
+    let anonymize = ["anonymize", "--study", "study.toml"];
+    for (table, out) in [("t.csv", "one"), ("parts", "many")] {
+        let done = hedgerow(path, &[&anonymize[..], &[table, "--out", out]].concat());
+        assert_eq!(done.code, 0, "{}", done.stderr);
+    }
+    let release = |folder: &str| std::fs::read(path.join(folder).join("release.csv")).unwrap();
+    assert_eq!(release("one"), release("many"));
+
+    let refused = |words: &[&str], message: &str| {
+        assert_refused(&hedgerow(path, &[&anonymize[..], words].concat()), message);
+    };
+    refused(
+        &["t.csv", "parts"],
+        "several tables are named\nhint: put files of the same columns into one folder and name the folder, or give --engine local",
+    );
+    refused(
+        &["-", "--engine", "local"],
+        "an engine reads files, not standard input\nhint: name a file or a folder",
+    );
+    refused(
+        &["parts", "--engine", "df://engine:1", "--memory", "2GB"],
+        "--memory and --spill are for --engine local: the executors of a cluster have limits of their own\nhint: leave them out",
+    );
+    refused(
+        &["parts", "--engine", "local", "--engine-anywhere"],
+        "--engine-anywhere is said of a scheduler\nhint: leave it out, or give --engine df://host:port",
+    );
+}
+
+#[test]
 fn a_release_is_written_over_only_by_force() {
     let folder = table();
     let path = folder.path();

@@ -32,6 +32,11 @@ impl Collected {
         }
     }
 
+    /// Whether nothing is wrong so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
     /// The errors as one, if there are any.
     pub(super) fn end(mut self) -> Result<(), FileError> {
         if self.errors.len() < 2 && self.more.is_empty() {

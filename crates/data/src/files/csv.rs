@@ -14,6 +14,7 @@ use hashbrown::HashMap;
 use super::FileError;
 use super::blank_lines::BlankLines;
 use super::open::{Compression, Progress, open};
+use super::parts::Head;
 use super::sink::Sink;
 use crate::text::TextTable;
 
@@ -21,6 +22,9 @@ use crate::text::TextTable;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 const BUFFER: usize = 1 << 18;
+
+/// Records after which a sink may put rows away.
+const BETWEEN: u64 = 1 << 14;
 
 /// The most of a file that is looked at for its header, no more than a buffer.
 const HEAD: u64 = 1 << 17;
@@ -41,6 +45,8 @@ struct Text<'a> {
     delimiter: Option<u8>,
     /// The number of lines before the header.
     skipped: u64,
+    /// Whether the text was brought to UTF-8.
+    is_decoded: bool,
 }
 
 impl<'a> Input<'a> {
@@ -56,13 +62,19 @@ impl<'a> Input<'a> {
             Self::File(path, compression) => open(path, compression, progress)?,
             Self::Bytes(_, bytes) => Box::new(bytes),
         };
+        let failed = |error: std::io::Error| unreadable(&self.name(), &error);
+        let mut bytes = bytes;
+        let mut mark = Vec::new();
+        let marked = bytes.by_ref().take(2).read_to_end(&mut mark);
+        marked.map_err(failed)?;
+        let is_decoded = matches!(mark[..], [0xff, 0xfe] | [0xfe, 0xff]);
+        let bytes = std::io::Cursor::new(mark).chain(bytes);
         // Text that begins with the mark of UTF-16 is brought to UTF-8; other text stays as it is.
         let mut decoded = DecodeReaderBytesBuilder::new()
             .utf8_passthru(true)
             .strip_bom(true)
             .build(bytes);
         // The decoder gives the first few bytes alone; the header is looked at whole.
-        let failed = |error: std::io::Error| unreadable(&self.name(), &error);
         let mut start = Vec::new();
         let mut head = decoded.by_ref().take(HEAD);
         head.read_to_end(&mut start).map_err(failed)?;
@@ -76,6 +88,7 @@ impl<'a> Input<'a> {
             input,
             delimiter: named.map(|(delimiter, _)| delimiter),
             skipped: u64::from(named.is_some()),
+            is_decoded,
         })
     }
 }
@@ -95,6 +108,50 @@ fn named_delimiter(start: &[u8]) -> Option<(u8, usize)> {
     let is_named = [s, e, p].map(u8::to_ascii_lowercase) == *b"sep";
     let line_end = if rest.starts_with(b"\r\n") { 2 } else { 1 };
     is_named.then_some((*delimiter, end + line_end))
+}
+
+/// The header of a file; `expected` are names that it is likely to hold.
+pub(super) fn head(
+    path: &Path,
+    compression: Compression,
+    expected: &[String],
+) -> Result<Head, FileError> {
+    let source = Input::File(path, compression);
+    let file = source.name();
+    let Text {
+        mut input,
+        delimiter: named,
+        skipped,
+        is_decoded,
+    } = source.open(&())?;
+    let start = input
+        .fill_buf()
+        .map_err(|error| unreadable(&file, &error))?;
+    let header = header(start).ok_or_else(|| FileError::Empty { file: file.clone() })?;
+    let delimiter = named.unwrap_or_else(|| delimiter(header, expected));
+    let mut record = csv::ByteRecord::new();
+    let read = reader(input, delimiter).read_byte_record(&mut record);
+    read.map_err(|error| unreadable(&file, &error))?;
+    let names = names(&record, &file)?;
+    Ok(Head::Csv {
+        is_plain: skipped == 0 && !is_decoded && names.len() > 1,
+        names,
+        delimiter,
+        compression,
+    })
+}
+
+/// The names that a header holds.
+fn names(header: &csv::ByteRecord, file: &str) -> Result<Vec<String>, FileError> {
+    let names = (1..).zip(header).map(|(position, name): (usize, &[u8])| {
+        let text = std::str::from_utf8(name).map_err(|_| FileError::NotUtf8 {
+            file: file.to_owned(),
+            line: 0,
+            column: position.to_string(),
+        })?;
+        Ok(text.to_owned())
+    });
+    names.collect()
 }
 
 pub(super) fn read<S: Sink>(
@@ -140,15 +197,7 @@ fn read_rows<R: Read, S: Sink>(
             file: file.to_owned(),
         });
     }
-    let mut names = Vec::with_capacity(record.len());
-    for (position, name) in record.iter().enumerate() {
-        let name = std::str::from_utf8(name).map_err(|_| FileError::NotUtf8 {
-            file: file.to_owned(),
-            line: 0,
-            column: (position + 1).to_string(),
-        })?;
-        names.push(name.to_owned());
-    }
+    let names = names(&record, file)?;
     let columns = names.len();
     sink.header(file, names)?;
 
@@ -166,6 +215,9 @@ fn read_rows<R: Read, S: Sink>(
         }
         for (column, text) in record.iter().enumerate() {
             sink.cell(column, text, place)?;
+        }
+        if place % BETWEEN == 0 {
+            sink.between_rows()?;
         }
     }
     sink.end()

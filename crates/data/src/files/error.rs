@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use super::collected::Collected;
 use crate::attribute::Schema;
 use crate::cell::CellError;
+use crate::counter::UncountableError;
 use crate::nearest::{nearest, quoted_list};
 
 /// Why a file could not be read or written.
@@ -45,6 +46,49 @@ pub enum FileError {
         /// The file.
         file: String,
     },
+    /// A folder without any file of a table.
+    #[error(
+        "{folder}: the folder holds no table\nhint: expected files that end in .parquet, .csv, .csv.gz or .csv.zst; names that begin with `_` or `.` are passed over"
+    )]
+    EmptyFolder {
+        /// The folder.
+        folder: String,
+    },
+    /// A folder in a folder of files.
+    #[error(
+        "{folder}: holds the folder `{inner}`, and folders in folders are not read\nhint: name the folder whose files are the table; a column that folders are named by, as in `year=2024`, must stand in the files"
+    )]
+    FolderInFolder {
+        /// The folder.
+        folder: String,
+        /// The name of the folder in it.
+        inner: String,
+    },
+    /// Files of several kinds as one table.
+    #[error(
+        "{file}: is of another kind than the files beside it in {folder}\nhint: the files of one table are all .parquet, or all CSV compressed in one way"
+    )]
+    OtherKind {
+        /// The file.
+        file: String,
+        /// The folder, or the first file.
+        folder: String,
+    },
+    /// Files of one table whose columns differ.
+    #[error(
+        "{file}: has other columns than {first}: {difference}\nhint: all files of one table have the same columns, in one order and of the same types; write them anew by one query, or name the files that belong together"
+    )]
+    OtherColumns {
+        /// The file.
+        file: String,
+        /// The first file of the table.
+        first: String,
+        /// What is different.
+        difference: String,
+    },
+    /// A table without any file.
+    #[error("no file holds the table\nhint: name a file, or a folder of files")]
+    NoFiles,
     /// The file has not even a header.
     #[error("{file}: the file is empty, expected a header row with column names")]
     Empty {
@@ -133,7 +177,10 @@ pub enum FileError {
         /// What is wrong with the cell.
         source: CellError,
     },
-    /// A class whose number of records is none, or is too large.
+    /// Rows that cannot be counted.
+    #[error(transparent)]
+    Uncountable(#[from] UncountableError),
+    /// A class or a counted row whose number of records is none, or is too large.
     #[error(
         "{file}:{line}: column `records`: `{value}` is no number of records\nhint: whole numbers from 1, which make at most {most} together"
     )]
@@ -144,7 +191,7 @@ pub enum FileError {
         line: u64,
         /// The text that stands there.
         value: String,
-        /// The most records of all classes.
+        /// The most records of all.
         most: u64,
     },
     /// Several things are wrong.
@@ -186,6 +233,7 @@ impl FileError {
             Self::Ragged { line, .. }
             | Self::NotUtf8 { line, .. }
             | Self::OutsideDomain { line, .. }
+            | Self::NoCount { line, .. }
             | Self::Cell { line, .. } => vec![line],
             Self::Several(collected) => {
                 let errors = collected.errors.iter_mut();
@@ -210,6 +258,7 @@ impl FileError {
             Self::Ragged { line, .. }
             | Self::NotUtf8 { line, .. }
             | Self::OutsideDomain { line, .. }
+            | Self::NoCount { line, .. }
             | Self::Cell { line, .. } => Some(*line),
             _ => None,
         }
@@ -249,6 +298,17 @@ pub(crate) fn nearest_column(column: &str, schema: &Schema) -> Option<String> {
         .iter()
         .map(|attribute| attribute.name.as_str());
     nearest(column, names, 1).pop()
+}
+
+/// The error for counted rows without their counts.
+pub(crate) fn missing_records(file: &str) -> FileError {
+    FileError::MissingColumn {
+        file: file.to_owned(),
+        column: super::RECORDS.to_owned(),
+        hint: String::from(
+            "\nhint: it says how many records each row stands for; rows that are one record each are read without",
+        ),
+    }
 }
 
 /// The error for a column of the study that the file lacks.

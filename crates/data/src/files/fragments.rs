@@ -69,6 +69,7 @@ pub fn read_fragments(
     }
 
     let mut text = TextTable {
+        counts: None,
         file: folder.join(QUASI_FILE).display().to_string(),
         names: vec![String::from(GROUP)],
         columns: Vec::new(),

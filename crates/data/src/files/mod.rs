@@ -1,4 +1,5 @@
 //! Files in and out: CSV and Parquet, and Excel in; CSV plain or compressed with gzip or zstd by extension.
+//! A table that is read is a file, or a folder of CSV or of Parquet files (`parts`).
 //!
 //! Reading is one pass, each cell coded as it is met, so that memory is the coded table and a
 //! buffer. Writing goes to a temporary name beside the target and is renamed when complete.
@@ -15,10 +16,13 @@ mod marks;
 mod open;
 mod package;
 mod parquet;
+mod parts;
 mod sink;
 mod write;
 mod xlsx;
 
+use std::convert::Infallible;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,15 +32,18 @@ use crate::attribute::Schema;
 use crate::study::Study;
 use crate::table::Table;
 use crate::text::TextTable;
+use sink::{Rows, TableSink};
 
 pub use crate::csv_text::CsvText;
+pub use crate::study::RECORDS;
 pub use classes::{MOST_RECORDS, read_classes};
 pub use collected::Collected;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
-pub use open::{Format, OutputFile, Progress, format_of};
+pub use open::{Compression, Format, OutputFile, Progress, format_of};
 pub use package::HOW_FRAGMENTS_JOIN;
+pub use parts::{Head, Parts, files_of, length_of};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_own_rows, write_release, write_table};
 
 /// What a reader does with columns that are not in the study.
@@ -72,8 +79,57 @@ pub fn read_table(
     others: &Others,
     progress: &dyn Progress,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
+    let mut sink = TableSink::new(schema.clone(), others.clone());
     read(path, &mut sink, progress)?;
+    Ok(sink.finish())
+}
+
+/// Reads a table of a study's attributes whose rows are single records, and counts them as they are read:
+/// memory is bounded by the combinations that occur. Identifiers are passed over.
+pub fn count_table(
+    path: &Path,
+    schema: &Arc<Schema>,
+    others: &Others,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    read_rows(path, schema, others, Rows::Counted, progress)
+}
+
+/// Reads a table of counted rows: beside the study's attributes, of which identifiers may be missing, it has
+/// a column [`RECORDS`] that says how many records each row stands for. Rows that the coding makes equal
+/// become one.
+pub fn read_counted_table(
+    path: &Path,
+    schema: &Arc<Schema>,
+    others: &Others,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    read_rows(path, schema, others, Rows::Given, progress)
+}
+
+fn read_rows(
+    path: &Path,
+    schema: &Arc<Schema>,
+    others: &Others,
+    rows: Rows,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), others.clone(), rows)?;
+    read(path, &mut sink, progress)?;
+    Ok(sink.finish())
+}
+
+/// Reads counted rows that come as Arrow record batches, as [`read_counted_table`] reads them from a file:
+/// whatever counted them, in whatever order, the table is the same. Errors call it `source` and name rows
+/// from 1; `progress` hears of bytes in memory.
+pub fn read_counted_batches<E: Display>(
+    source: &str,
+    batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
+    schema: &Arc<Schema>,
+    progress: &dyn Progress,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), Others::Refuse, Rows::Given)?;
+    parquet::read_batches(source, batches, &mut sink, progress)?;
     Ok(sink.finish())
 }
 
@@ -105,7 +161,8 @@ pub fn read_release(
     csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<TextTable, FileError> {
-    let csv = match format_of(path)? {
+    // Files of a folder are of one format.
+    let csv = match format_of(&files_of(path)?[0])? {
         Format::Csv(_) => csv,
         Format::Parquet | Format::Excel => CsvText::Verbatim,
     };
@@ -122,8 +179,8 @@ pub fn read_batches(
     schema: &Arc<Schema>,
     others: &Others,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
-    parquet::read_batches(source, batches, &mut sink)?;
+    let mut sink = TableSink::new(schema.clone(), others.clone());
+    parquet::read_batches(source, whole(batches), &mut sink, &())?;
     Ok(sink.finish())
 }
 
@@ -134,9 +191,25 @@ pub fn read_csv(
     schema: &Arc<Schema>,
     others: &Others,
 ) -> Result<Table, FileError> {
-    let mut sink = sink::TableSink::new(schema.clone(), others.clone());
+    let mut sink = TableSink::new(schema.clone(), others.clone());
     csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
     Ok(sink.finish())
+}
+
+/// Counted rows in memory as the text of a CSV file, as [`read_counted_table`] reads them from a file.
+pub fn read_counted_csv(
+    source: &str,
+    bytes: &[u8],
+    schema: &Arc<Schema>,
+    others: &Others,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), others.clone(), Rows::Given)?;
+    csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
+    Ok(sink.finish())
+}
+
+fn whole(batches: &[RecordBatch]) -> impl Iterator<Item = Result<&RecordBatch, Infallible>> {
+    batches.iter().map(Ok)
 }
 
 /// Any table in memory as the text of a CSV file, as [`read_text`] reads one from a file.
@@ -157,7 +230,7 @@ pub fn read_text_batches(
     expected: &[String],
 ) -> Result<TextTable, FileError> {
     let mut sink = sink::TextSink::new(expected, CsvText::Verbatim);
-    parquet::read_batches(source, batches, &mut sink)?;
+    parquet::read_batches(source, whole(batches), &mut sink, &())?;
     Ok(sink.finish(source.to_owned()))
 }
 
@@ -182,6 +255,9 @@ pub fn read_release_of(
     let attributes = study.schema.attributes().iter();
     let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
     let mut text = read_release(path, &names, study.csv, progress)?;
+    if study.is_counted() {
+        text.take_counts()?;
+    }
     let mut contradictions = Vec::new();
     if format_of(path)? == Format::Parquet {
         let head = marks::Head::read(path)?;
@@ -196,7 +272,7 @@ pub fn read_release_of(
 
 /// A table that comes cell by cell from a source other than a file, such as a database.
 pub struct TableBuilder {
-    sink: sink::TableSink,
+    sink: TableSink,
     columns: usize,
     cells: u64,
 }
@@ -204,7 +280,23 @@ pub struct TableBuilder {
 impl TableBuilder {
     /// Starts a table whose rows have these columns; `source` is the name that errors carry.
     pub fn new(source: &str, schema: &Arc<Schema>, names: Vec<String>) -> Result<Self, FileError> {
-        let mut sink = sink::TableSink::new(schema.clone(), Others::Refuse);
+        let mut sink = TableSink::new(schema.clone(), Others::Refuse);
+        let columns = names.len();
+        sink::Sink::header(&mut sink, source, names)?;
+        Ok(Self {
+            sink,
+            columns,
+            cells: 0,
+        })
+    }
+
+    /// Starts a table of counted rows: one of these columns is [`RECORDS`].
+    pub fn counted(
+        source: &str,
+        schema: &Arc<Schema>,
+        names: Vec<String>,
+    ) -> Result<Self, FileError> {
+        let mut sink = TableSink::of_rows(schema.clone(), Others::Refuse, Rows::Given)?;
         let columns = names.len();
         sink::Sink::header(&mut sink, source, names)?;
         Ok(Self {
@@ -218,6 +310,9 @@ impl TableBuilder {
     /// told by [`TableBuilder::finish`], with others; where files have lines, errors
     /// name the row, from 1.
     pub fn cell(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
+        if column == 0 {
+            sink::Sink::between_rows(&mut self.sink)?;
+        }
         let row = 1 + self.cells / self.columns as u64;
         self.cells += 1;
         match text {
@@ -231,6 +326,9 @@ impl TableBuilder {
     pub fn typed(&mut self, column: usize, text: Option<&[u8]>) -> Result<(), FileError> {
         match text {
             Some(text) => {
+                if column == 0 {
+                    sink::Sink::between_rows(&mut self.sink)?;
+                }
                 let row = 1 + self.cells / self.columns as u64;
                 self.cells += 1;
                 sink::Sink::typed(&mut self.sink, column, text, row)
@@ -251,9 +349,16 @@ fn read<S: sink::Sink>(
     sink: &mut S,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    match format_of(path)? {
-        Format::Csv(compression) => csv::read(csv::Input::File(path, compression), sink, progress),
-        Format::Excel => xlsx::read(path, sink),
-        Format::Parquet => parquet::read(path, sink, progress),
+    let files = files_of(path)?;
+    parts::see_columns(&files, &sink.expected())?;
+    for file in &files {
+        match format_of(file)? {
+            Format::Csv(compression) => {
+                csv::read(csv::Input::File(file, compression), sink, progress)?;
+            }
+            Format::Excel => xlsx::read(file, sink)?,
+            Format::Parquet => parquet::read(file, sink, progress)?,
+        }
     }
+    Ok(())
 }

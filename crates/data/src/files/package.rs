@@ -18,7 +18,8 @@ use crate::attribute::{Attribute, Role};
 use crate::domain::Domain;
 use crate::release::{Release, ReleaseColumn, cell_of};
 use crate::study::{
-    CSV_FILE, GROUP, PACKAGE_FILE, QUASI_FILE, Study, fragment_files, safe_name, taxonomy_files,
+    CSV_FILE, GROUP, PACKAGE_FILE, QUASI_FILE, RECORDS, Study, fragment_files, safe_name,
+    taxonomy_files,
 };
 
 /// A column that is published verbatim lists its values in the package if it has at most so many.
@@ -68,6 +69,11 @@ fn description(study: &Study) -> String {
     if study.is_fragmented() {
         text.push(' ');
         text.push_str(HOW_FRAGMENTS_JOIN);
+    }
+    if study.is_counted() {
+        text.push_str(
+            " Records that are written alike are one row; its column `records` says how many there are.",
+        );
     }
     if study.csv == CsvText::Guarded {
         text.push_str(
@@ -203,6 +209,18 @@ fn resource<'a>(
             description,
             constraints,
             marks: marks(attribute, study.recode, None).into_iter().collect(),
+        });
+    }
+    if release.counts().is_some() {
+        fields.push(Field {
+            name: RECORDS.to_owned(),
+            r#type: "integer",
+            description: String::from("How many records the row stands for."),
+            constraints: Some(Constraints {
+                minimum: Some(Limit::Number(1)),
+                ..Constraints::default()
+            }),
+            marks: Marks::new().into_iter().collect(),
         });
     }
     Ok(Resource {

@@ -1,6 +1,8 @@
 //! Parquet in: text, numbers, booleans and dates, with nulls as declared missing values.
 //! Where other formats have lines, errors name the row, from 1.
 
+use std::borrow::Borrow;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -29,7 +31,7 @@ pub(super) fn read<S: Sink>(
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
     let name = path.display().to_string();
-    let unreadable = |error: &dyn std::fmt::Display| FileError::Unreadable {
+    let unreadable = |error: &dyn Display| FileError::Unreadable {
         file: name.clone(),
         reason: error.to_string(),
     };
@@ -53,42 +55,74 @@ pub(super) fn read<S: Sink>(
         }
         let rows = batch.num_rows() as u64;
         row += rows;
+        sink.between_rows()?;
         progress.advance(length * rows / total);
     }
     sink.end()
 }
 
-/// Record batches of one schema that are in memory already.
-pub(super) fn read_batches<S: Sink>(
+/// Record batches of one schema, in memory or as they come.
+pub(super) fn read_batches<S: Sink, B: Borrow<RecordBatch>, E: Display>(
     name: &str,
-    batches: &[RecordBatch],
+    batches: impl IntoIterator<Item = Result<B, E>>,
     sink: &mut S,
+    progress: &dyn Progress,
 ) -> Result<(), FileError> {
-    let schema = batches.first().map(RecordBatch::schema);
-    let fields = schema.iter().flat_map(|schema| schema.fields().iter());
-    let names = fields.map(|field| field.name().clone()).collect();
-    sink.header(name, names)?;
+    let unreadable = |reason: String| FileError::Unreadable {
+        file: name.to_owned(),
+        reason,
+    };
+    // Whether a column may have nulls is no difference: builders say so by what a batch has.
+    let columns = |schema: &Schema| -> Vec<(String, DataType)> {
+        let fields = schema.fields().iter();
+        let column = |field: &Arc<Field>| (field.name().clone(), field.data_type().clone());
+        fields.map(column).collect()
+    };
+    let names =
+        |columns: &[(String, DataType)]| columns.iter().map(|(name, _)| name.clone()).collect();
+    let mut expected = None;
     let mut row = 0;
     for batch in batches {
-        // Whether a column may have nulls is no difference: builders say so by what a batch has.
-        let columns = |schema: &Schema| -> Vec<(String, DataType)> {
-            let fields = schema.fields().iter();
-            let column = |field: &Arc<Field>| (field.name().clone(), field.data_type().clone());
-            fields.map(column).collect()
-        };
-        let expected = schema.as_ref().map(|schema| columns(schema));
-        if Some(columns(batch.schema_ref())) != expected {
-            return Err(FileError::Unreadable {
-                file: name.to_owned(),
-                reason: String::from("its record batches have different columns"),
-            });
+        let batch = batch.map_err(|error| unreadable(error.to_string()))?;
+        let batch = batch.borrow();
+        let found = columns(batch.schema_ref());
+        if expected.is_none() {
+            sink.header(name, names(&found))?;
+        } else if expected.as_ref() != Some(&found) {
+            let reason = "its record batches have different columns";
+            return Err(unreadable(reason.to_owned()));
         }
+        expected = Some(found);
         for column in 0..batch.num_columns() {
             read_column(batch, column, row, name, sink)?;
         }
         row += batch.num_rows() as u64;
+        sink.between_rows()?;
+        progress.advance(batch.get_array_memory_size() as u64);
+    }
+    if expected.is_none() {
+        sink.header(name, Vec::new())?;
     }
     sink.end()
+}
+
+/// Whether columns of a type are read.
+pub(super) fn is_read(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, value) => {
+            matches!(**value, DataType::Utf8 | DataType::LargeUtf8)
+        }
+        DataType::Decimal128(_, scale) => u8::try_from(*scale).is_ok(),
+        DataType::Timestamp(_, zone) => zone.is_none(),
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Boolean
+        | DataType::Date32
+        | DataType::Float32
+        | DataType::Float64 => true,
+        kind => kind.is_integer(),
+    }
 }
 
 fn read_column<S: Sink>(
@@ -235,7 +269,7 @@ fn numbers<T: ArrowPrimitiveType>(
     mut each: impl FnMut(usize, Option<&[u8]>) -> Result<(), FileError>,
 ) -> Result<(), FileError>
 where
-    T::Native: std::fmt::Display,
+    T::Native: Display,
 {
     let mut text = Vec::new();
     for (row, number) in array.as_primitive::<T>().iter().enumerate() {

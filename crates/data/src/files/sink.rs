@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::Others;
 use super::collected::Collected;
-use super::error::{FileError, missing_column, nearest_column, unknown_column};
-use crate::attribute::Schema;
+use super::error::{FileError, missing_column, missing_records, nearest_column, unknown_column};
+use super::{Others, RECORDS};
+use crate::attribute::{Role, Schema};
+use crate::counter::{Counter, UncountableError};
 use crate::csv_text::CsvText;
 use crate::nearest::shorten;
 use crate::table::{Column, Table};
 use crate::text::{TextColumn, TextTable};
 
-/// Takes a table cell by cell, columns in the file's order.
+/// Takes a table cell by cell, columns in the file's order. Of a table in several files, each file has a header
+/// and an end, and all have the same names.
 pub(super) trait Sink {
-    /// The header, once, before any cell.
+    /// The header of a file, before any of its cells.
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError>;
 
     /// Names that a header is likely to hold, to tell delimiters apart.
@@ -29,10 +31,15 @@ pub(super) trait Sink {
         self.cell(column, text, line)
     }
 
+    /// Hears now and then, between two rows, that all cells of the rows so far are taken.
+    fn between_rows(&mut self) -> Result<(), FileError> {
+        Ok(())
+    }
+
     /// Takes what is wrong with a row as a whole.
     fn wrong(&mut self, error: FileError) -> Result<(), FileError>;
 
-    /// The end of the table: everything that was found wrong.
+    /// The end of a file: everything that was found wrong in it.
     fn end(&mut self) -> Result<(), FileError>;
 
     /// A cell without a value, which only some formats have.
@@ -49,9 +56,48 @@ pub(super) struct TableSink {
     columns: Vec<Column>,
     /// What is wrong with cells so far. Columns are not whole once something is.
     wrong: Collected,
+    counting: Option<Counting>,
 }
 
+/// Rows that are counted as they come, so that the columns hold only the last of them.
+struct Counting {
+    counter: Counter,
+    /// Where rows stand for several records each: the column that says how many, and what it said of the
+    /// rows that the columns hold.
+    given: Option<(Option<usize>, Vec<u64>)>,
+}
+
+/// Which rows a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// Single records.
+    Single,
+    /// Single records, counted as they are read.
+    Counted,
+    /// Counted rows: the column `records` says how many records each stands for.
+    Given,
+}
+
+/// So many rows are counted at a time.
+const COUNTED_AT_A_TIME: usize = 1 << 18;
+
 impl TableSink {
+    /// A sink of counted rows.
+    pub(super) fn of_rows(
+        schema: Arc<Schema>,
+        others: Others,
+        rows: Rows,
+    ) -> Result<Self, FileError> {
+        let mut sink = Self::new(schema, others);
+        if rows != Rows::Single {
+            sink.counting = Some(Counting {
+                counter: Counter::new(&sink.schema)?,
+                given: (rows == Rows::Given).then(|| (None, Vec::new())),
+            });
+        }
+        Ok(sink)
+    }
+
     pub(super) fn new(schema: Arc<Schema>, others: Others) -> Self {
         let columns = schema
             .attributes()
@@ -65,16 +111,61 @@ impl TableSink {
             targets: Vec::new(),
             columns,
             wrong: Collected::default(),
+            counting: None,
         }
     }
 
     pub(super) fn finish(mut self) -> Table {
+        if let Some(counting) = self.counting {
+            return counting.counter.finish();
+        }
         for column in &mut self.columns {
             if let Column::Coded(codes) = column {
                 codes.shrink_to_fit();
             }
         }
         Table::new(self.schema, self.columns)
+    }
+
+    /// Counts the rows that the columns hold.
+    fn count(&mut self) -> Result<(), FileError> {
+        let Some(counting) = &mut self.counting else {
+            return Ok(());
+        };
+        if self.wrong.is_empty() {
+            let given = counting.given.as_ref();
+            let counts = given.map(|(_, counts)| counts.as_slice());
+            let added = counting.counter.add(&self.columns, counts);
+            added.map_err(UncountableError::from)?;
+        }
+        self.columns.iter_mut().for_each(Column::clear);
+        if let Some((_, counts)) = &mut counting.given {
+            counts.clear();
+        }
+        Ok(())
+    }
+
+    /// Takes a cell of a column that is no attribute's: it may say how many records the row stands for.
+    fn take_count(&mut self, column: usize, text: &[u8], line: u64) {
+        let counting = self.counting.as_mut();
+        let Some((Some(place), counts)) = counting.and_then(|counting| counting.given.as_mut())
+        else {
+            return;
+        };
+        if *place != column {
+            return;
+        }
+        let text = String::from_utf8_lossy(text);
+        let count = text.parse().ok().filter(|count: &u64| *count > 0);
+        match count.filter(|count| *count <= Table::MOST_RECORDS) {
+            Some(count) => counts.push(count),
+            None => self.wrong.push(FileError::NoCount {
+                file: self.file.clone(),
+                line,
+                value: shorten(&text),
+                most: Table::MOST_RECORDS,
+            }),
+        }
     }
 
     #[cold]
@@ -154,18 +245,42 @@ impl Sink for TableSink {
     fn header(&mut self, file: &str, names: Vec<String>) -> Result<(), FileError> {
         self.file = file.to_owned();
         refuse_duplicates(file, &names)?;
+        self.targets.clear();
         let mut wrong = Collected::default();
         // A column that is spelled wrongly is not missing as well.
         let mut meant = Vec::new();
-        for name in &names {
+        let attributes = self.schema.attributes();
+        let is_counted = self.counting.is_some();
+        let mut given = self
+            .counting
+            .as_mut()
+            .and_then(|counting| counting.given.as_mut());
+        let is_given = given.is_some();
+        for (column, name) in names.iter().enumerate() {
+            if let Some((place, _)) = given.as_mut().filter(|_| name == RECORDS) {
+                *place = Some(column);
+                self.targets.push(None);
+                continue;
+            }
             let target = self.schema.position(name);
             if target.is_none() && !self.others.allow(name) {
                 wrong.push(unknown_column(file, name, &self.schema));
                 meant.extend(nearest_column(name, &self.schema));
             }
-            self.targets.push(target);
+            // Rows of several people are counted without what names each.
+            let is_left_out =
+                |position: &usize| is_counted && attributes[*position].role == Role::Identifier;
+            self.targets
+                .push(target.filter(|position| !is_left_out(position)));
         }
-        for (position, attribute) in self.schema.attributes().iter().enumerate() {
+        if let Some((None, _)) = given {
+            wrong.push(missing_records(file));
+        }
+        for (position, attribute) in attributes.iter().enumerate() {
+            let is_needless = is_counted && attribute.role == Role::Identifier;
+            if is_needless && (is_given || names.contains(&attribute.name)) {
+                continue;
+            }
             if !self.targets.contains(&Some(position)) && !meant.contains(&attribute.name) {
                 wrong.push(missing_column(file, &attribute.name, &names));
             }
@@ -181,6 +296,7 @@ impl Sink for TableSink {
     #[inline]
     fn cell(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
         let Some(attribute) = self.targets[column] else {
+            self.take_count(column, text, line);
             return Ok(());
         };
         match &mut self.columns[attribute] {
@@ -192,8 +308,17 @@ impl Sink for TableSink {
                 Ok(text) => texts.push(text, line),
                 Err(_) => self.wrong.push(self.refuse(attribute, text, line)),
             },
+            Column::Absent(_) => {}
         }
         Ok(())
+    }
+
+    fn between_rows(&mut self) -> Result<(), FileError> {
+        let is_enough = |column: &Column| column.len() >= COUNTED_AT_A_TIME;
+        match self.counting.is_some() && self.columns.iter().any(is_enough) {
+            true => self.count(),
+            false => Ok(()),
+        }
     }
 
     fn typed(&mut self, column: usize, text: &[u8], line: u64) -> Result<(), FileError> {
@@ -213,6 +338,7 @@ impl Sink for TableSink {
     }
 
     fn end(&mut self) -> Result<(), FileError> {
+        self.count()?;
         std::mem::take(&mut self.wrong).end()
     }
 
@@ -236,6 +362,8 @@ pub(super) struct TextSink {
     file: String,
     names: Vec<String>,
     columns: Vec<TextColumn>,
+    /// The records of the files before this one, so that places go on through all of them.
+    before: u64,
 }
 
 impl TextSink {
@@ -252,6 +380,7 @@ impl TextSink {
             file,
             names: self.names,
             columns: self.columns,
+            counts: None,
         }
     }
 }
@@ -262,7 +391,7 @@ impl Sink for TextSink {
         let names = names.iter().map(|name| self.csv.read(name).to_owned());
         let names: Vec<String> = names.collect();
         refuse_duplicates(file, &names)?;
-        self.columns = names.iter().map(|_| TextColumn::default()).collect();
+        self.columns.resize_with(names.len(), TextColumn::default);
         self.names = names;
         Ok(())
     }
@@ -279,7 +408,7 @@ impl Sink for TextSink {
                 column: self.names[column].clone(),
             });
         };
-        self.columns[column].push(self.csv.read(text), line);
+        self.columns[column].push(self.csv.read(text), self.before + line);
         Ok(())
     }
 
@@ -288,6 +417,8 @@ impl Sink for TextSink {
     }
 
     fn end(&mut self) -> Result<(), FileError> {
+        let rows = self.columns.first().map_or(0, |column| column.codes.len());
+        self.before = rows as u64;
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use crate::attribute::{Recode, Schema};
 use crate::domain::Domain;
 use crate::field::push_field;
 use crate::release::{Release, ReleaseColumn};
-use crate::study::{GROUP, Study};
+use crate::study::{GROUP, RECORDS, Study};
 use crate::table::{Column, Table};
 
 /// Rows encoded at a time.
@@ -74,6 +74,13 @@ fn write_rows(
     push_columns(&mut columns, release, &all);
     if format_of(file.path())? == Format::Parquet {
         columns = described(columns, release, study.recode);
+    }
+    if let Some(counts) = release.counts() {
+        columns.push(Source {
+            name: RECORDS.into(),
+            values: Values::Counts(counts),
+            marks: Marks::new(),
+        });
     }
     write(file, &columns, release.rows(), study.csv, progress)
 }
@@ -280,6 +287,8 @@ enum Values<'a> {
     Texts(Vec<String>, &'a [u32]),
     /// A column of a domain.
     Domain(&'a Domain, &'a Column),
+    /// How many records each row stands for.
+    Counts(&'a [u64]),
     /// A bound of each distinct cell of a column, as a code of the domain, and each row's cell.
     Bounds(&'a Domain, Vec<Option<u32>>, &'a [u32]),
 }
@@ -307,6 +316,7 @@ impl<'a> Source<'a> {
                 bounds::arrow_type(domain).unwrap_or(DataType::Utf8)
             }
             Values::Texts(..) => DataType::Utf8,
+            Values::Counts(_) => DataType::Int64,
         }
     }
 
@@ -319,6 +329,8 @@ impl<'a> Source<'a> {
             Values::Texts(texts, codes) => texts[codes[row] as usize].as_str().into(),
             Values::Domain(domain, Column::Coded(codes)) => domain.label(codes.get(row)),
             Values::Domain(_, Column::Text(texts)) => texts.get(row).into(),
+            Values::Domain(_, Column::Absent(_)) => "".into(),
+            Values::Counts(counts) => counts[row].to_string().into(),
         }
     }
 
@@ -332,6 +344,11 @@ impl<'a> Source<'a> {
             }
             Values::Bounds(domain, ends, codes) => {
                 typed(domain, rows.clone().map(|row| ends[codes[row] as usize]))
+            }
+            Values::Counts(counts) => {
+                // A release has fewer records than the greatest number of this type.
+                let numbers = counts[rows.clone()].iter().map(|count| *count as i64);
+                Some(Arc::new(Int64Array::from_iter_values(numbers)) as ArrayRef)
             }
             _ => None,
         };
@@ -504,7 +521,7 @@ fn ready_labels(column: &Source<'_>, csv: CsvText) -> Option<Vec<Box<[u8]>>> {
     };
     match &column.values {
         Values::Texts(texts, _) => Some(texts.iter().map(|text| field(text)).collect()),
-        Values::Domain(Domain::Text, _) | Values::Bounds(..) => None,
+        Values::Domain(Domain::Text, _) | Values::Bounds(..) | Values::Counts(_) => None,
         Values::Domain(domain, _) => (domain.size() <= MOST_LABELS).then(|| {
             (0..domain.size())
                 .map(|code| field(&domain.label(code)))

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value};
 
 use super::release_files::{TAXONOMIES, safe_name, taxonomy_files};
-use super::{Partition, ReleaseKind, Study, StudyError};
+use super::{Partition, ReleaseKind, ReleaseRows, Study, StudyError};
 use crate::attribute::{Attribute, Recode, Role};
 use crate::document::Document;
 use crate::domain::Domain;
@@ -26,6 +26,8 @@ pub struct Described<'a> {
     pub partition: Partition,
     /// Whether the table was published, or is what sites know of a virtual database.
     pub release: ReleaseKind,
+    /// What a row of the release stands for.
+    pub rows: ReleaseRows,
     /// The name of the security level.
     pub security: &'a str,
     /// The name of the algorithm.
@@ -296,6 +298,9 @@ impl Described<'_> {
         if !self.release.is_published() {
             study.insert("release", text(self.release.name()));
         }
+        if !self.rows.is_single() {
+            study.insert("rows", text(self.rows.name()));
+        }
         let has_nodes = self.algorithm == super::Algorithm::D2pt.name();
         let mut algorithm = Table::new();
         algorithm.insert("name", text(self.algorithm));
@@ -420,6 +425,7 @@ k = 2
             name: &study.name,
             partition: study.partition,
             release: study.release,
+            rows: study.rows,
             security: "published",
             algorithm,
             csv: study.csv.name(),

@@ -264,6 +264,7 @@ impl Identity {
         for column in columns {
             let text: Cow<'_, str> = match table.column(*column) {
                 Column::Text(text) => Cow::Borrowed(text.get(row)),
+                Column::Absent(_) => Cow::Borrowed(""),
                 Column::Coded(codes) => table.schema().attributes()[*column]
                     .domain
                     .label(codes.get(row)),

@@ -43,7 +43,7 @@ pub use release_files::{
     CSV_FILE, PACKAGE_FILE, PARQUET_FILE, TAXONOMIES, TaxonomyFiles, taxonomy_files,
 };
 pub use split::{Split, SplitError};
-pub use virtual_database::{CLASSES_FILE, RECORDS, ReleaseKind};
+pub use virtual_database::{CLASSES_FILE, RECORDS, ReleaseKind, ReleaseRows};
 
 /// A study, read and checked.
 #[derive(Debug, Clone)]
@@ -56,6 +56,8 @@ pub struct Study {
     pub partition: Partition,
     /// Whether a run publishes a release, or sites keep a virtual database.
     pub release: ReleaseKind,
+    /// What a row of a release stands for.
+    pub rows: ReleaseRows,
     /// What sites keep for audits, and who may look at it.
     pub audit: Option<Audit>,
     /// Which questions sites may ask each other about the table that they hold together; none where this is
@@ -194,6 +196,7 @@ impl Study {
             audit,
             csv,
             release,
+            rows,
         } = terms;
         if schema.with_role(Role::Quasi).is_empty() {
             let message = "no attribute has role = \"quasi\"\nhint: quasi-identifiers are what others may know about a person, such as age or zip";
@@ -209,11 +212,16 @@ impl Study {
         if release == ReleaseKind::Virtual {
             virtual_database::refuse(&root, &head, &schema, partition)?;
         }
+        if rows == ReleaseRows::Counted {
+            let what = (partition, release, algorithm);
+            virtual_database::refuse_counted(&root, &head, &schema, what, fragments)?;
+        }
         Ok(Self {
             name,
             parent,
             partition,
             release,
+            rows,
             audit,
             query,
             csv,
@@ -244,6 +252,11 @@ impl Study {
         self.release == ReleaseKind::Virtual
     }
 
+    /// Whether a row of a release stands for all records that are written alike.
+    pub fn is_counted(&self) -> bool {
+        self.rows == ReleaseRows::Counted
+    }
+
     /// The columns of a site's own table.
     pub fn schema_at(&self, site: usize) -> Arc<Schema> {
         match &self.split {
@@ -266,6 +279,7 @@ struct Terms {
     audit: Option<Audit>,
     csv: CsvText,
     release: ReleaseKind,
+    rows: ReleaseRows,
 }
 
 impl Terms {
@@ -284,6 +298,7 @@ impl Terms {
         let release = head
             .word("release", &ReleaseKind::NAMES)?
             .unwrap_or_default();
+        let rows = head.word("rows", &ReleaseRows::NAMES)?.unwrap_or_default();
         head.finish()?;
         Ok(Self {
             name,
@@ -292,6 +307,7 @@ impl Terms {
             audit,
             csv,
             release,
+            rows,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Blocks of rows: drawn and encoded on all cores, appended in order.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -7,7 +8,7 @@ use rayon::prelude::*;
 use super::random::Random;
 use super::{Kind, census, hospital, institutions};
 use crate::attribute::Schema;
-use crate::files::{EncodedRows, FileError, Progress, RowWriter};
+use crate::files::{EncodedRows, FileError, Progress, RowEncoder, RowWriter};
 use crate::table::{Codes, Column};
 
 /// Rows of a block. A change of this number changes the rows that are drawn.
@@ -49,7 +50,7 @@ impl<'a> Drawer<'a> {
         }
     }
 
-    /// Appends a site's rows to a table, which has a column for the site if `sites` is given.
+    /// Appends a site's rows to a table, which has a column for the site if `sites` is given; on all cores.
     pub(super) fn write(
         &self,
         site: usize,
@@ -60,13 +61,7 @@ impl<'a> Drawer<'a> {
     ) -> Result<(), FileError> {
         let model = self.model(site);
         let encoder = writer.encoder();
-        let encode = |block: u64| -> Result<EncodedRows, FileError> {
-            let first = block * BLOCK;
-            let rows = (rows - first).min(BLOCK) as usize;
-            let mut columns = self.block(site, block, rows, &*model);
-            columns.extend(sites.map(|sites| constant(site, sites, rows)));
-            encoder.encode(&columns)
-        };
+        let encode = |block: u64| self.encoded(site, &*model, &(0..rows), block, sites, &encoder);
         let blocks = rows.div_ceil(BLOCK);
         let group = 2 * rayon::current_num_threads() as u64;
         let mut ready = Vec::new();
@@ -90,6 +85,48 @@ impl<'a> Drawer<'a> {
             next = end;
         }
         Ok(())
+    }
+
+    /// Appends some of a site's rows to a part of a table; on one core, since parts are written side by side.
+    pub(super) fn write_part(
+        &self,
+        site: usize,
+        rows: &Range<u64>,
+        sites: Option<usize>,
+        writer: &mut RowWriter,
+        progress: &dyn Progress,
+    ) -> Result<(), FileError> {
+        let model = self.model(site);
+        let encoder = writer.encoder();
+        let row = |block: u64| (block * BLOCK).clamp(rows.start, rows.end);
+        for block in rows.start / BLOCK..rows.end.div_ceil(BLOCK) {
+            writer.append(self.encoded(site, &*model, rows, block, sites, &encoder)?)?;
+            progress.advance(row(block + 1) - row(block));
+        }
+        Ok(())
+    }
+
+    /// Those of a site's rows that lie in a block, encoded.
+    fn encoded(
+        &self,
+        site: usize,
+        model: &dyn SiteRows,
+        rows: &Range<u64>,
+        block: u64,
+        sites: Option<usize>,
+        encoder: &RowEncoder,
+    ) -> Result<EncodedRows, FileError> {
+        let first = block * BLOCK;
+        let drawn = (rows.end - first).min(BLOCK) as usize;
+        // The first rows of a block that begins before the rest are drawn too, and left out.
+        let left_out = rows.start.saturating_sub(first) as usize;
+        let mut columns = self.block(site, block, drawn, model);
+        if left_out > 0 {
+            let kept: Vec<usize> = (left_out..drawn).collect();
+            columns = columns.iter().map(|column| column.picked(&kept)).collect();
+        }
+        columns.extend(sites.map(|sites| constant(site, sites, drawn - left_out)));
+        encoder.encode(&columns)
     }
 
     /// All rows of the first site, held at once.
@@ -140,7 +177,7 @@ fn constant(code: usize, size: usize, rows: usize) -> Column {
 pub(super) fn push_codes(columns: &mut [Column], row: &[u32]) {
     let coded = columns.iter_mut().filter_map(|column| match column {
         Column::Coded(codes) => Some(codes),
-        Column::Text(_) => None,
+        Column::Text(_) | Column::Absent(_) => None,
     });
     coded.zip(row).for_each(|(codes, code)| codes.push(*code));
 }

@@ -38,6 +38,21 @@ pub enum SyntheticError {
         /// The sites asked for.
         sites: usize,
     },
+    /// More parts than there are rows for, or none.
+    #[error(
+        "parts = {parts}, expected 1 to {most}\nhint: each part of each table has at least one row"
+    )]
+    OtherParts {
+        /// The parts asked for.
+        parts: usize,
+        /// The most that there can be.
+        most: u64,
+    },
+    /// People whom several institutions know, in parts.
+    #[error(
+        "the tables of institutions are not written in parts: everybody is held at once\nhint: leave the number of parts out"
+    )]
+    InstitutionsInParts,
     /// Something else may be in the folder already.
     #[error(
         "{folder}: the folder is not empty\nhint: name a new folder, or empty this one; nothing in it was touched"

@@ -7,7 +7,7 @@
 //!
 //! Rows are drawn in blocks. A block depends on the seed, its site and its place in the site's
 //! table and on nothing else, so the bytes are the same on any number of threads, and only a few
-//! blocks are held at a time. Everything is computed with integers and plain arithmetic, never
+//! blocks are held at a time. A table in parts holds the same rows as a table in one file. Everything is computed with integers and plain arithmetic, never
 //! with a mathematical library, so the bytes are the same on any machine too.
 //!
 //! ```
@@ -22,6 +22,7 @@
 //!     seed: 7,
 //!     format: TableFormat::Csv,
 //!     pooled: false,
+//!     parts: None,
 //! };
 //! let written = generate(&plan, folder.path(), &())?;
 //! let study = Study::open(&written.study)?;
@@ -41,8 +42,11 @@ mod random;
 mod sites;
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use crate::attribute::{Attribute, Role, Schema};
 use crate::document::Document;
@@ -56,6 +60,9 @@ pub use sites::{MOST_SITES, site_name};
 
 /// The column of a pooled table that names the site; it is no attribute of the study.
 pub const SITE_COLUMN: &str = "site";
+
+/// The most parts that a table may have.
+const MOST_PARTS: u64 = 100_000;
 
 /// The tables to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +79,8 @@ pub struct Plan {
     pub format: TableFormat,
     /// One table with a last column [`SITE_COLUMN`] instead of one table for each site.
     pub pooled: bool,
+    /// Each table as a folder of so many files, which are written side by side; `None` is a file.
+    pub parts: Option<usize>,
 }
 
 /// The kinds of synthetic tables.
@@ -103,7 +112,7 @@ pub enum TableFormat {
 pub struct Written {
     /// The study.
     pub study: PathBuf,
-    /// For each table the site's name (the kind's, if pooled), the file and its rows.
+    /// For each table the site's name (the kind's, if pooled), the file or the folder of files, and its rows.
     pub tables: Vec<(String, PathBuf, u64)>,
     /// The taxonomies that the study names.
     pub taxonomies: Vec<PathBuf>,
@@ -160,6 +169,7 @@ pub fn generate(
         return Err(SyntheticError::OtherSites { sites: plan.sites });
     }
     let sizes = sites::sizes(plan.rows, plan.sites)?;
+    see_parts(plan, &sizes)?;
     refuse_used(folder)?;
     let unfinished = unfinished(folder)?;
     // A folder that a killed run of this function left there is removed.
@@ -228,6 +238,25 @@ fn write_all(
     })
 }
 
+/// Sees that a table can be written in so many parts.
+fn see_parts(plan: &Plan, sizes: &[u64]) -> Result<(), SyntheticError> {
+    let Some(parts) = plan.parts else {
+        return Ok(());
+    };
+    if plan.kind == Kind::Institutions {
+        return Err(SyntheticError::InstitutionsInParts);
+    }
+    let smallest = match plan.pooled {
+        true => plan.rows,
+        false => sizes.iter().min().copied().unwrap_or(0),
+    };
+    let most = smallest.min(MOST_PARTS);
+    match (1..=most).contains(&(parts as u64)) {
+        true => Ok(()),
+        false => Err(SyntheticError::OtherParts { parts, most }),
+    }
+}
+
 fn site_tables(
     plan: &Plan,
     sizes: &[u64],
@@ -239,10 +268,22 @@ fn site_tables(
     let mut tables = Vec::new();
     for (site, rows) in sizes.iter().enumerate() {
         let name = site_name(site);
-        let path = table_path(plan, folder, &name);
-        let mut writer = RowWriter::create(&path, schema.clone())?;
-        drawer.write(site, *rows, None, &mut writer, progress)?;
-        writer.finish()?;
+        let path = match plan.parts {
+            None => {
+                let path = table_path(plan, folder, &name);
+                let mut writer = RowWriter::create(&path, schema.clone())?;
+                drawer.write(site, *rows, None, &mut writer, progress)?;
+                writer.finish()?;
+                path
+            }
+            Some(parts) => {
+                let inner = folder.join(&name);
+                write_parts(plan, &inner, parts, *rows, schema, |range, writer| {
+                    drawer.write_part(site, &range, None, writer, progress)
+                })?;
+                inner
+            }
+        };
         tables.push((name, path, *rows));
     }
     Ok(tables)
@@ -267,14 +308,60 @@ fn pooled_table(
         publish_unique: false,
     });
     let name = plan.kind.name();
-    let path = table_path(plan, folder, name);
     let drawer = blocks::Drawer::new(plan.kind, plan.seed, schema);
-    let mut writer = RowWriter::create(&path, Arc::new(Schema::new(attributes)))?;
-    for (site, rows) in sizes.iter().enumerate() {
-        drawer.write(site, *rows, Some(names.len()), &mut writer, progress)?;
-    }
-    writer.finish()?;
+    let pooled = Arc::new(Schema::new(attributes));
+    let sites = Some(names.len());
+    let path = match plan.parts {
+        None => {
+            let path = table_path(plan, folder, name);
+            let mut writer = RowWriter::create(&path, pooled)?;
+            for (site, rows) in sizes.iter().enumerate() {
+                drawer.write(site, *rows, sites, &mut writer, progress)?;
+            }
+            writer.finish()?;
+            path
+        }
+        Some(parts) => {
+            let inner = folder.join(name);
+            write_parts(plan, &inner, parts, plan.rows, &pooled, |range, writer| {
+                let mut before = 0;
+                for (site, rows) in sizes.iter().enumerate() {
+                    // The site's own rows that lie in the range.
+                    let own = |row: u64| row.clamp(before, before + rows) - before;
+                    let own = own(range.start)..own(range.end);
+                    if !own.is_empty() {
+                        drawer.write_part(site, &own, sites, writer, progress)?;
+                    }
+                    before += rows;
+                }
+                Ok(())
+            })?;
+            inner
+        }
+    };
     Ok(vec![(name.into(), path, plan.rows)])
+}
+
+/// Writes a table of so many rows as a folder of parts of equal size, as many at a time as there are cores.
+fn write_parts(
+    plan: &Plan,
+    folder: &Path,
+    parts: usize,
+    rows: u64,
+    schema: &Arc<Schema>,
+    write: impl Fn(Range<u64>, &mut RowWriter) -> Result<(), FileError> + Sync,
+) -> Result<(), SyntheticError> {
+    make_folder(folder)?;
+    // No part ends behind the last row, so the quotient fits.
+    let end = |part: usize| (u128::from(rows) * part as u128 / parts as u128) as u64;
+    let one = |part: usize| {
+        let path = table_path(plan, folder, &format!("part-{part:05}"));
+        let mut writer = RowWriter::create(&path, schema.clone())?;
+        write(end(part)..end(part + 1), &mut writer)?;
+        writer.finish()
+    };
+    let all = (0..parts).into_par_iter().with_max_len(1);
+    Ok(all.try_for_each(one)?)
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), FileError> {

@@ -5,7 +5,9 @@
 
 mod adult;
 mod bad_input;
+mod counted;
 mod described;
+mod folders;
 mod round_trip;
 mod shared_data;
 mod synthetic;

@@ -237,8 +237,8 @@ proptest! {
             ReleaseColumn::Verbatim(values) => ReleaseColumn::Verbatim(values.picked(&order)),
             ReleaseColumn::Absent => ReleaseColumn::Absent,
         });
-        let turned = Release::published(schema.clone(), turned.collect(), seeds.len());
-        let release = Release::published(schema.clone(), columns, seeds.len());
+        let turned = Release::published(schema.clone(), turned.collect());
+        let release = Release::published(schema.clone(), columns);
         let folder = tempfile::tempdir().unwrap();
         for name in FORMATS {
             let paths = ["a", "b"].map(|of| folder.path().join(format!("{of}{name}")));

@@ -18,6 +18,7 @@ fn plan(kind: Kind, rows: u64, sites: usize) -> Plan {
         seed: 7,
         format: TableFormat::Csv,
         pooled: false,
+        parts: None,
     }
 }
 
@@ -231,6 +232,48 @@ fn a_pooled_table_is_the_site_tables_one_after_the_other() {
     }
 }
 
+/// All files of a folder, in the order of their names.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn parts_are_the_table_one_after_the_other() {
+    for kind in [Kind::Hospital, Kind::Census] {
+        for (pooled, parts) in [(false, 1), (false, 7), (true, 5)] {
+            let whole = Plan {
+                pooled,
+                ..plan(kind, 60_000, 2)
+            };
+            let (_folder, one) = make(&whole);
+            let (_other, many) = make(&Plan {
+                parts: Some(parts),
+                ..whole
+            });
+            for ((_, table, rows), (_, folder, same)) in one.tables.iter().zip(&many.tables) {
+                assert_eq!(rows, same);
+                let table = std::fs::read_to_string(table).unwrap();
+                let (header, _) = table.split_once('\n').unwrap();
+                let files = files(folder);
+                assert_eq!(files.len(), parts);
+                let mut text = format!("{header}\n");
+                for file in &files {
+                    let part = std::fs::read_to_string(file).unwrap();
+                    let rows = part.strip_prefix(&format!("{header}\n")).unwrap();
+                    // Parts are of one size, but for a row.
+                    let expected = (same / parts as u64) as usize;
+                    assert!(rows.lines().count().abs_diff(expected) <= 1);
+                    text.push_str(rows);
+                }
+                assert!(text == table, "{kind:?} {parts}");
+            }
+        }
+    }
+}
+
 #[test]
 fn patients_are_distinct_over_all_sites() {
     let (_folder, written) = make(&Plan {
@@ -434,6 +477,22 @@ fn plans_that_cannot_be_carried_out() {
     assert_eq!(
         refusal(&plan(Kind::Census, 1_000_000, 70_000), &new),
         "sites = 70000, expected at most 65536"
+    );
+    let parts = |kind, rows, sites, parts| Plan {
+        parts: Some(parts),
+        ..plan(kind, rows, sites)
+    };
+    assert_eq!(
+        refusal(&parts(Kind::Census, 10, 1, 0), &new),
+        "parts = 0, expected 1 to 10\nhint: each part of each table has at least one row"
+    );
+    assert_eq!(
+        refusal(&parts(Kind::Census, 10, 2, 9), &new),
+        "parts = 9, expected 1 to 4\nhint: each part of each table has at least one row"
+    );
+    assert_eq!(
+        refusal(&parts(Kind::Institutions, 10, 3, 2), &new),
+        "the tables of institutions are not written in parts: everybody is held at once\nhint: leave the number of parts out"
     );
     assert!(!new.exists());
 }

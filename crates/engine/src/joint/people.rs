@@ -3,7 +3,7 @@
 
 use hedgerow_data::study::Algorithm;
 use hedgerow_data::{Cell, Codes, Release, Role};
-use hedgerow_protocols::horizontal::assembly::{self, assemble, known};
+use hedgerow_protocols::horizontal::assembly::{self, assemble, assemble_counted, known};
 use hedgerow_protocols::horizontal::clustering::cluster;
 use hedgerow_protocols::horizontal::cover::{covers, writings};
 use hedgerow_protocols::horizontal::mondrian::partition;
@@ -34,9 +34,11 @@ impl Ready {
         };
         let product = self.product(columns);
         let rows = OwnRows {
-            count: columns.iter().flatten().map(Codes::len).next().unwrap_or(0),
+            count: columns.rows(),
+            counts: columns.counts.as_deref(),
             quasi: coded(Role::Quasi).map(|(_, codes)| codes).collect(),
             sensitive: self.sensitive(columns, product.as_ref()),
+            other: coded(Role::Other).map(|(_, codes)| codes).collect(),
             owner,
             sites,
         };
@@ -67,6 +69,9 @@ impl Ready {
         let verbatim = self.verbatim(columns);
         let release = match self.study.is_virtual() {
             true => known(party, schema, &partition, &cells)?,
+            false if self.study.is_counted() => {
+                assemble_counted(party, schema, &partition, &cells, &verbatim).await?
+            }
             false => assemble(party, schema, &partition, &cells, &verbatim).await?,
         };
         let sizes = partition.classes.iter().map(|class| class.size);

@@ -14,7 +14,7 @@
 //! names the key.
 
 use hedgerow_data::Recode;
-use hedgerow_data::study::{DescribedColumn, Partition, ReleaseKind};
+use hedgerow_data::study::{DescribedColumn, Partition, ReleaseKind, ReleaseRows};
 use hedgerow_privacy::utility::Utility;
 use hedgerow_privacy::{Requirement, Stated};
 use hedgerow_smc::exposure::LossOfPrivacy;
@@ -114,6 +114,9 @@ pub struct Statement {
     /// `virtual` where nothing was published, and the files say what all sites know of a virtual database.
     #[serde(default, skip_serializing_if = "ReleaseKind::is_published")]
     pub release: ReleaseKind,
+    /// `counted` where a row stands for all records that are written alike.
+    #[serde(default, skip_serializing_if = "ReleaseRows::is_single")]
+    pub rows: ReleaseRows,
     /// How classes are written where a column does not name a recoding of its own.
     pub recode: Recode,
     /// Whether tables are fragments though the algorithm makes one table unless the study says otherwise.

@@ -29,7 +29,7 @@ impl Ready {
         };
         let attributes = self.study.schema.attributes();
         let coded = |roles: &[Role]| -> Vec<(usize, &Codes)> {
-            let all = attributes.iter().zip(columns).enumerate();
+            let all = attributes.iter().zip(columns.iter()).enumerate();
             let of_role = all.filter(|(_, (attribute, _))| roles.contains(&attribute.role));
             of_role
                 .filter_map(|(position, (_, codes))| Some((position, codes.as_ref()?)))
@@ -37,20 +37,19 @@ impl Ready {
         };
         let quasi = coded(&[Role::Quasi]);
         let verbatim = coded(&[Role::Sensitive, Role::Other]);
-        let count = columns.iter().flatten().map(Codes::len).max().unwrap_or(0);
-        let mut times = vec![0u32; count];
+        let mut times = vec![0u64; columns.rows()];
         let mut reasons = Vec::new();
-        let mut expected: HashMap<Written<'_>, i64> = HashMap::new();
+        let mut expected: HashMap<Written<'_>, i128> = HashMap::new();
         for (class, (cells, size)) in partition.classes.iter().zip(classes) {
-            let rows = partition.rows(class);
-            if rows.len() as u64 > *size {
+            let rows = partition.counted_rows(class);
+            let own: u64 = rows.clone().map(|(_, records)| records).sum();
+            if own > *size {
                 reasons.push(format!(
-                    "a class is said to have {size} records, this site alone has {} in it",
-                    rows.len()
+                    "a class is said to have {size} records, this site alone has {own} in it"
                 ));
             }
-            for row in rows.iter().map(|row| *row as usize) {
-                times[row] += 1;
+            for (row, records) in rows.map(|(row, records)| (row as usize, records)) {
+                times[row] += records;
                 let mut covered = cells.iter().zip(&quasi);
                 if !covered.all(|(cell, (_, codes))| cell.contains(codes.get(row))) {
                     reasons.push(String::from(
@@ -59,10 +58,16 @@ impl Ready {
                 }
                 let values = verbatim.iter().map(|(_, codes)| codes.get(row));
                 let written = (cells.iter().collect(), values.collect());
-                *expected.entry(written).or_default() += 1;
+                *expected.entry(written).or_default() += i128::from(records);
             }
         }
-        if times.iter().any(|times| *times != 1) {
+        let counts = columns.counts.as_deref();
+        let records = |row: usize| counts.map_or(1, |counts| counts[row]);
+        if times
+            .iter()
+            .enumerate()
+            .any(|(row, times)| *times != records(row))
+        {
             reasons.push(String::from(
                 "a row of this site is in no class, or in several",
             ));
@@ -71,7 +76,10 @@ impl Ready {
         let verbatim: Vec<usize> = verbatim.iter().map(|(position, _)| *position).collect();
         for row in 0..local.rows() {
             match written(local, row, &quasi, &verbatim) {
-                Some(written) => *expected.entry(written).or_default() -= 1,
+                Some(written) => {
+                    let records = local.counts().map_or(1, |counts| counts[row]);
+                    *expected.entry(written).or_default() -= i128::from(records);
+                }
                 None => reasons.push(String::from("a column of this site's own rows is missing")),
             }
         }

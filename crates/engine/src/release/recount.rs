@@ -41,7 +41,7 @@ impl Ready {
         if verdict.holds == Some(false) || verdict.not_shown {
             reasons.push(String::from("it does not satisfy the requirement"));
         }
-        let records = release.rows() as u64;
+        let records = release.records();
         if let Some(opened) = opened.records.filter(|opened| *opened != records) {
             reasons.push(format!(
                 "it has {records} records, the sites have {opened} together"
@@ -61,7 +61,7 @@ impl Ready {
         }
         for (position, counts) in &opened.own {
             let found = release.verbatim(*position);
-            let found = found.map(|codes| count(codes, counts.len()));
+            let found = found.map(|codes| count((codes, release.counts()), counts.len()));
             if found.as_ref() != Some(counts) {
                 let name = &self.study.schema.attributes()[*position].name;
                 reasons.push(format!(
@@ -101,7 +101,8 @@ impl Ready {
         let mut by_codes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for row in 0..release.rows() {
             let codes = columns.iter().map(|(_, codes)| codes[row]);
-            *by_codes.entry(codes.collect()).or_insert(0) += 1;
+            let records = release.counts().map_or(1, |counts| counts[row]);
+            *by_codes.entry(codes.collect()).or_insert(0) += records;
         }
         let mut sizes = BTreeMap::new();
         for (codes, size) in by_codes {
@@ -121,15 +122,17 @@ impl Ready {
         let product = self.product(&columns);
         self.sensitive(&columns, product.as_ref())
             .iter()
-            .map(|column| count(column.codes, column.size as usize))
+            .map(|column| count((column.codes, release.counts()), column.size as usize))
             .collect()
     }
 }
 
 /// How often each code occurs.
-pub(crate) fn count(codes: &Codes, size: usize) -> Vec<u64> {
+pub(crate) fn count((codes, records): (&Codes, Option<&[u64]>), size: usize) -> Vec<u64> {
     let mut counts = vec![0; size];
-    codes.iter().for_each(|code| counts[code as usize] += 1);
+    for (row, code) in codes.iter().enumerate() {
+        counts[code as usize] += records.map_or(1, |records| records[row]);
+    }
     counts
 }
 
@@ -217,7 +220,7 @@ name = "ALGORITHM"
         let mut columns = joint.release.columns().to_vec();
         let mut rows = joint.release.rows();
         change(&mut columns, &mut rows);
-        let changed = Release::published(ready.study.schema.clone(), columns, rows);
+        let changed = Release::published(ready.study.schema.clone(), columns);
         let written = ready.publish(&changed, &folder.path().join("release"));
         let (published, release) = written.unwrap();
         ready.unsound(&joint.opened, &release, &published)

@@ -104,6 +104,7 @@ impl Statement {
             date: written(day),
             partition: study.partition,
             release: study.release,
+            rows: study.rows,
             recode: study.recode,
             fragments: study.asks_for_fragments(),
             requirement: Demanded::from(&ready.requirement),

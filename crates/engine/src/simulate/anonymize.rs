@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hedgerow_data::Codes;
 use hedgerow_data::files::Others;
 use hedgerow_data::study::Algorithm;
 use hedgerow_privacy::classes::Classes;
@@ -98,7 +97,15 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         refuse_sites(&ready)?;
     }
     let destination = destination(options, &ready.study)?;
-    let read = table.read(&ready.study.schema, &Others::but(column), observer)?;
+    // Whose each record is would be lost by counting.
+    let counts = ready.study.is_counted() && owners.is_none();
+    if table.is_counted() && owners.is_some() {
+        return Err(SplitRefused::CountedOwners.into());
+    }
+    let read = match counts {
+        true => table.count(&ready.study.schema, &Others::but(None), observer)?,
+        false => table.read(&ready.study.schema, &Others::but(column), observer)?,
+    };
     let contribution = ready.contribution(read, &table.name())?;
     let owner = match &owners {
         Some(owners) => Owner::Column(&owners.owners),
@@ -198,7 +205,7 @@ fn instead(ready: &Ready, contribution: &Contribution, seconds: f64) -> Option<I
         return None;
     };
     let is_clustered = ready.study.algorithm == Algorithm::Clustering;
-    let records = columns.iter().flatten().map(Codes::len).next()?;
+    let records = columns.rows();
     if !is_clustered || records as f64 / CUT_IN_A_SECOND > seconds {
         return None;
     }

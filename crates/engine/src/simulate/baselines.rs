@@ -341,6 +341,7 @@ impl<'a> Meter<'a> {
                 name: &attributes[*position].name,
                 domain: &attributes[*position].domain,
                 column,
+                counts: None,
                 original: Some(counts),
             })
             .collect();

@@ -87,6 +87,11 @@ pub enum SplitRefused {
     /// The columns of the sites do not go together.
     #[error("--columns: {0}")]
     Columns(SplitError),
+    /// Counted rows with the site of each.
+    #[error(
+        "counted rows do not say whose each record is\nhint: give rows of one record each, with the column that names their sites"
+    )]
+    CountedOwners,
     /// Columns of each site were given for a study in which every site has all.
     #[error(
         "--columns is for vertical studies: in this one every site has all columns\nhint: --sites says among how many the rows are split"

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hedgerow_data::files::Others;
+use hedgerow_data::UncountableError;
+use hedgerow_data::files::{FileError, Others};
 use hedgerow_data::study::Split;
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::exposure::{self, LossOfPrivacy, Witness};
@@ -269,7 +270,8 @@ fn rows_of(
                 .map(|table| read(&ready, table, &Others::Refuse));
             let rows: Vec<hedgerow_data::Table> = rows.collect::<Result<_, _>>()?;
             let sizes: Vec<usize> = rows.iter().map(hedgerow_data::Table::rows).collect();
-            let all = hedgerow_data::Table::stacked(&ready.study.schema, &rows);
+            let all = hedgerow_data::Table::stacked(&ready.study.schema, &rows)
+                .map_err(|error| FileError::from(UncountableError::from(error)))?;
             Ok((ready, all, Owners::of_tables(&sizes)))
         }
     }

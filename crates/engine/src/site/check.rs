@@ -220,7 +220,7 @@ impl Look<'_> {
             self.note("address", way_to(site, study, peer));
         }
         let table = self.rows(place, agreement).await?;
-        let records = table.rows() as u64;
+        let records = table.records();
         if records > site.accept.maximum_records() {
             let most = site.accept.maximum_records();
             let why = SiteRefused::TooManyRecords { most, records };
@@ -269,7 +269,7 @@ impl Look<'_> {
                 source: site.source.identity(),
                 bytes: None,
                 rows: [0; 32],
-                records: table.rows() as u64,
+                records: table.records(),
             },
         };
         match past.leave(due.number, &print)? {

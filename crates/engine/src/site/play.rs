@@ -145,8 +145,7 @@ impl Play {
             // Sites that hold the same people all bring as many.
             return Ok(());
         };
-        let own = columns.iter().flatten().map(|codes| codes.len() as u64);
-        let own = own.max().unwrap_or(0);
+        let own = columns.records();
         let most = (u64::from(share), u64::from(WHOLE));
         let within = within_share(party, own, most).await?;
         let above = names.iter().zip(within).filter(|(_, within)| !within);

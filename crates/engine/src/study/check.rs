@@ -226,14 +226,14 @@ impl Look<'_> {
         let others = Others::but(self.provider_column);
         let read = table.read(&self.schema, &others, self.observer);
         let read = read.map_err(|error| match error {
-            error
+            Error::File(error)
                 if error.is_of_missing_columns()
                     && self.study.split.is_some()
                     && !self.is_one_sites =>
             {
                 TableRefused::OneSites { source: error }.into()
             }
-            other => Error::from(other),
+            other => other,
         })?;
         let name = table.name();
         if self.study.partition == Partition::Vertical {
@@ -243,7 +243,7 @@ impl Look<'_> {
         }
         errors.extend(refuse_singled_out(self.study, &read, &name).err());
         let fitting = Fitting {
-            records: read.rows() as u64,
+            records: read.records(),
             other: SingledOut::of_table(&read, self.study.is_fragmented()),
             name,
         };

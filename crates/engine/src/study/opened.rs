@@ -97,6 +97,7 @@ impl Opened {
             name: &said.study,
             partition: said.partition,
             release: said.release,
+            rows: said.rows,
             security: &said.security,
             algorithm: &said.algorithm,
             csv: &said.csv,

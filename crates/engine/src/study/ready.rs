@@ -1,10 +1,11 @@
 //! A study made ready for a run: the requirement that holds among so many sites, who holds which column,
 //! and a site's table as the protocols take it.
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_data::study::{Partition, Split};
+use hedgerow_data::study::{Algorithm, Partition, Split};
 use hedgerow_data::{Codes, Domain, Role, Schema, Study, Table};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::{Model, Requirement, Scope, Sensitive, SingledOut};
@@ -55,7 +56,47 @@ pub(super) fn refuse_text(schema: &Schema, study: &Path) -> Result<(), StudyRefu
 const MOST_COMBINATIONS: u64 = 100_000;
 
 /// One site's columns, by the attribute's position; `None` for a column of text.
-pub(crate) type Columns = Vec<Option<Codes>>;
+#[derive(Default)]
+pub(crate) struct Columns {
+    codes: Vec<Option<Codes>>,
+    /// How many records each row stands for; one each where there are no counts.
+    pub(crate) counts: Option<Vec<u64>>,
+}
+
+impl Columns {
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.codes
+            .iter()
+            .flatten()
+            .map(Codes::len)
+            .next()
+            .unwrap_or(0)
+    }
+
+    /// Number of records.
+    pub(crate) fn records(&self) -> u64 {
+        let counts = self.counts.as_ref();
+        counts.map_or(self.rows() as u64, |counts| counts.iter().sum())
+    }
+}
+
+impl Deref for Columns {
+    type Target = [Option<Codes>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.codes
+    }
+}
+
+impl FromIterator<Option<Codes>> for Columns {
+    fn from_iter<I: IntoIterator<Item = Option<Codes>>>(columns: I) -> Self {
+        Self {
+            codes: columns.into_iter().collect(),
+            counts: None,
+        }
+    }
+}
 
 impl Ready {
     /// Sees that a study that has been read can be run: what sites signed is what they run, even if
@@ -172,13 +213,33 @@ impl Ready {
             rows.clone().for_each(|row| own.push(codes.get(row)));
             Some(own)
         };
-        attributes.map(pick).collect()
+        let columns: Columns = attributes.map(pick).collect();
+        let of_rows = |counts: &[u64]| rows.map(|row| counts[row]).collect();
+        Columns {
+            counts: table.counts().map(of_rows),
+            ..columns
+        }
+    }
+
+    /// Refuses counted rows where each person's row is needed.
+    fn refuse_counted(&self, table: &Table, name: &str) -> Result<(), TableRefused> {
+        let is_cut = matches!(
+            self.study.algorithm,
+            Algorithm::Mondrian | Algorithm::ProviderAware
+        );
+        match table.counts() {
+            Some(_) if self.is_vertical() || !is_cut => Err(TableRefused::Counted {
+                table: name.to_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// What a site with this table contributes; errors give the table the name `name`.
     pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
         see_fit(&self.study, &table, name)?;
-        see_counts(&self.study, &self.requirement, table.rows() as u64, name)?;
+        self.refuse_counted(&table, name)?;
+        see_counts(&self.study, &self.requirement, table.records(), name)?;
         if self.is_vertical() {
             Ok(Contribution::Columns(table))
         } else {

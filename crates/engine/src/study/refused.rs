@@ -123,6 +123,14 @@ pub enum TableRefused {
         /// The column, and how many records it singles out.
         refusal: SingledOutError,
     },
+    /// Counted rows where each person's row is needed.
+    #[error(
+        "{table}: its rows are counted, and this study needs a row for each person\nhint: counted rows are for horizontal studies with [algorithm] name = \"mondrian\" or \"provider-aware\""
+    )]
+    Counted {
+        /// The table.
+        table: String,
+    },
     /// More sensitive values than can be counted in every class.
     #[error("{table}: column `{column}` may have {} different values, and a run counts them in each of up to {}, which takes more memory than a run should\nhint: give the column a list of the values that occur, as hedgerow study draft does, or a larger step; or another role", thousands(*values), count(*classes, "class", "classes"))]
     TooManyCounts {

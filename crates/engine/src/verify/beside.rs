@@ -30,7 +30,7 @@ pub(super) fn original(
         else {
             continue;
         };
-        let counts = histogram(codes, declared.domain.size());
+        let counts = histogram((codes, table.counts()), declared.domain.size());
         let is_empty = |cell: &&Cell| {
             let (least, greatest) = cell.bounds();
             !(least..=greatest).any(|code| counts[code as usize] > 0 && cell.contains(code))

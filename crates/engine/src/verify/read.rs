@@ -54,6 +54,8 @@ impl Read {
             text,
             contradictions,
         } = read_release_of(path, study, &*watch)?;
+        let mut contradictions = contradictions;
+        contradictions.extend(twice(&text));
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
         Ok(Self {
             release: Release::from_text(&text, &study.schema, &all)?,
@@ -109,13 +111,35 @@ impl Read {
                 .map(|codes| codes.iter().collect())
                 .collect();
             let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
-            risk.uniqueness.before = Some(uniqueness(&Classes::group(&slices, original.rows())));
+            risk.uniqueness.before = Some(uniqueness(
+                &Classes::group(&slices, original.rows()).counted(original.counts()),
+            ));
             utility.query_error = queries.and_then(|queries| {
                 query_error(original, &self.release, classes, &quasi, &queries)
             });
         }
         (risk, utility)
     }
+}
+
+/// Rows of counted rows that stand twice: what is written alike is one row.
+fn twice(text: &TextTable) -> Option<String> {
+    text.counts.as_ref()?;
+    let columns: Vec<&[u32]> = text
+        .columns
+        .iter()
+        .map(|column| column.codes.as_slice())
+        .collect();
+    let rows = Classes::group(&columns, text.rows());
+    let found = (0..rows.count()).find_map(|row| match rows.rows(row) {
+        [first, second, ..] => Some((first + 1, second + 1)),
+        _ => None,
+    });
+    found.map(|(first, second)| {
+        format!(
+            "row {second} repeats row {first}: what is written alike is one row of counted rows"
+        )
+    })
 }
 
 /// What a release with these classes lost.
@@ -130,7 +154,10 @@ pub(crate) fn losses(
         .iter()
         .map(|attribute| {
             let size = study.schema.attributes()[*attribute].domain.size();
-            Some(histogram(original?.codes(*attribute)?, size))
+            Some(histogram(
+                (original?.codes(*attribute)?, original?.counts()),
+                size,
+            ))
         })
         .collect();
     let measured: Vec<Measured<'_>> = quasi
@@ -142,6 +169,7 @@ pub(crate) fn losses(
                 name: &declared.name,
                 domain: &declared.domain,
                 column: release.generalized(*attribute)?,
+                counts: release.counts(),
                 original: counts.as_deref(),
             })
         })
@@ -160,10 +188,10 @@ pub(super) fn in_view<'a>(
     }
 }
 
-pub(super) fn histogram(codes: &Codes, size: u32) -> Vec<u64> {
+pub(super) fn histogram((codes, records): (&Codes, Option<&[u64]>), size: u32) -> Vec<u64> {
     let mut counts = vec![0; size as usize];
-    for code in codes.iter() {
-        counts[code as usize] += 1;
+    for (row, code) in codes.iter().enumerate() {
+        counts[code as usize] += records.map_or(1, |records| records[row]);
     }
     counts
 }

@@ -210,6 +210,7 @@ impl DataFolder {
             seed: SYNTHETIC_SEED,
             format: TableFormat::Csv,
             pooled: false,
+            parts: None,
         };
         let written = generate(&plan, &folder, &())?;
         let file = written.tables.first().map(|(_, file, _)| file.clone());

@@ -60,6 +60,8 @@ impl Coded {
 
     fn rows<'a>(&'a self, owner: Owner<'a>, sites: usize) -> OwnRows<'a> {
         OwnRows {
+            counts: None,
+            other: Vec::new(),
             count: self.table.rows(),
             quasi: self.columns(),
             sensitive: Vec::new(),

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use hedgerow_data::files::files_of;
 use hedgerow_data::{Column, Table};
 use rusqlite::params;
 
@@ -30,13 +31,14 @@ impl Memory {
         let key = self.key()?;
         let bytes = match source {
             Source::File(path) => Some(self.digest_of(path, &key)?),
-            Source::Postgres(_) => None,
+            // Their files may be larger than anyone should read twice.
+            Source::Postgres(_) | Source::Engine(_) => None,
         };
         Ok(Print {
             source: source.identity(),
             bytes,
             rows: rows_digest(table, &key),
-            records: table.rows() as u64,
+            records: table.records(),
         })
     }
 
@@ -55,8 +57,12 @@ impl Memory {
 
     fn digest_of(&self, path: &Path, key: &[u8; 32]) -> Result<[u8; 32], MemoryError> {
         let mut hasher = blake3::Hasher::new_keyed(key);
-        let file = std::fs::File::open(path);
-        let read = aside(|| file.and_then(|file| hasher.update_reader(file).map(|_| ())));
+        let mut read = |file: &Path| {
+            let file = std::fs::File::open(file)?;
+            hasher.update_reader(file).map(|_| ())
+        };
+        let files = files_of(path).map_err(std::io::Error::other);
+        let read = files.and_then(|files| aside(|| files.iter().try_for_each(|file| read(file))));
         read.map_err(|error| MemoryError::Failed {
             file: path.display().to_string(),
             step: "needs the rows once more, which cannot be read",
@@ -88,7 +94,11 @@ fn rows_digest(table: &Table, key: &[u8; 32]) -> [u8; 32] {
                     line.extend_from_slice(text.as_bytes());
                 }
                 Column::Coded(codes) => line.extend_from_slice(&codes.get(row).to_le_bytes()),
+                Column::Absent(_) => {}
             }
+        }
+        if let Some(counts) = table.counts() {
+            line.extend_from_slice(&counts[row].to_le_bytes());
         }
         let digest = blake3::keyed_hash(key, &line);
         for (sum, word) in sum.iter_mut().zip(digest.as_bytes().chunks_exact(8)) {

@@ -1,4 +1,4 @@
-//! Where a site's rows are: a CSV or Parquet file, or PostgreSQL.
+//! Where a site's rows are: a file or a folder of files, PostgreSQL, or files whose records an engine counts.
 //!
 //! Rows are coded under the study's schema as they are read; a value outside its domain stops
 //! the site before anything leaves it. The digest of the coded rows goes into the journal, so that
@@ -14,8 +14,10 @@
 //! tls = "authorities.pem"         # encrypted, and only with a server that they vouch for; where
 //!                                 # the host is not this machine, needed unless it says "off"
 //! table = "public.patients"       # or query = "select … from …"
+//! count = false                   # the default; true has the database count
 //! ```
 
+mod engine;
 mod postgres;
 
 use std::path::{Path, PathBuf};
@@ -27,15 +29,18 @@ use hedgerow_data::{Column, Schema, Table};
 
 use crate::aside;
 
+pub use engine::{Counted, Engine, EngineError, bytes};
 pub use postgres::{Password, Postgres, PostgresError, Rows};
 
 /// Where a site's rows are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The rows lie in a CSV or Parquet file.
+    /// The rows lie in a file, or in the files of a folder.
     File(PathBuf),
     /// The rows lie in a PostgreSQL database.
     Postgres(Box<Postgres>),
+    /// The rows lie in files, and an engine counts them there.
+    Engine(Box<Counted>),
 }
 
 /// Why rows could not be read.
@@ -48,23 +53,35 @@ pub enum SourceError {
     /// A database.
     #[error(transparent)]
     Postgres(#[from] PostgresError),
+    /// An engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
 }
 
 impl Source {
     /// Reads the `[source]` table; file names are relative to `folder`.
     pub(crate) fn read(section: &Section<'_>, folder: &Path) -> Result<Self, DocumentError> {
-        let (file, database) = (section.string("file")?, section.section("postgres")?);
+        let file = section.string("file")?;
+        let database = section.section("postgres")?;
+        let engine = section.section("engine")?;
         section.finish()?;
-        match (file, database) {
-            (Some(file), None) => Ok(Self::File(folder.join(file))),
-            (None, Some(database)) => {
+        match (file, database, engine) {
+            (Some(file), None, None) => Ok(Self::File(folder.join(file))),
+            (None, Some(database), None) => {
                 Ok(Self::Postgres(Box::new(Postgres::read(&database, folder)?)))
             }
-            (Some(_), Some(_)) => Err(section.wrong(
-                "file",
-                "`source.file` and `source.postgres` both say where the rows are\nhint: keep one",
-            )),
-            (None, None) => Err(section.missing("file")),
+            (None, None, Some(engine)) => {
+                Ok(Self::Engine(Box::new(Counted::read(&engine, folder)?)))
+            }
+            (None, None, None) => Err(section.missing("file")),
+            (file, database, _) => {
+                let key = match (&file, &database) {
+                    (Some(_), _) => "file",
+                    _ => "postgres",
+                };
+                let one = "`source.file`, `source.postgres` and `source.engine` each say where the rows are\nhint: keep one";
+                Err(section.wrong(key, one))
+            }
         }
     }
 
@@ -73,16 +90,22 @@ impl Source {
         match self {
             Self::File(path) => path.display().to_string(),
             Self::Postgres(_) => String::from("the database's rows"),
+            Self::Engine(counted) => counted.name(),
         }
     }
 
-    /// The source's name across all studies: the file by its full path; the database, whatever is read
-    /// from it.
+    /// The source's name across all studies: the file by its full path, whoever reads or counts it; the
+    /// database, whatever is read from it.
     pub fn identity(&self) -> String {
+        let real = |path: &PathBuf| {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            real.display().to_string()
+        };
         match self {
-            Self::File(path) => {
-                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-                real.display().to_string()
+            Self::File(path) => real(path),
+            Self::Engine(counted) => {
+                let paths: Vec<String> = counted.paths.iter().map(real).collect();
+                paths.join(", ")
             }
             Self::Postgres(database) => format!(
                 "the database `{}` at {}:{}",
@@ -97,6 +120,7 @@ impl Source {
         match self {
             Self::File(path) => Ok(aside(|| check_columns(path, schema, &Others::Refuse))?),
             Self::Postgres(database) => Ok(database.check(schema).await?),
+            Self::Engine(counted) => Ok(aside(|| counted.check(schema))?),
         }
     }
 
@@ -111,6 +135,7 @@ impl Source {
                 read_table(path, schema, &Others::Refuse, progress)
             })?),
             Self::Postgres(database) => Ok(database.table(schema).await?),
+            Self::Engine(counted) => Ok(counted.table_meanwhile(schema, progress).await?),
         }
     }
 }
@@ -129,11 +154,18 @@ pub fn digest(table: &Table) -> [u8; 32] {
         text(&attribute.name);
         match table.column(position) {
             Column::Text(texts) => texts.iter().for_each(text),
+            Column::Absent(_) => {}
             Column::Coded(codes) => {
                 for code in codes.iter() {
                     hasher.update(&code.to_le_bytes());
                 }
             }
+        }
+    }
+    if let Some(counts) = table.counts() {
+        hasher.update(b"records");
+        for count in counts {
+            hasher.update(&count.to_le_bytes());
         }
     }
     *hasher.finalize().as_bytes()

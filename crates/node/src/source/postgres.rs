@@ -2,7 +2,8 @@
 //!
 //! Everything is read in one `REPEATABLE READ, READ ONLY` transaction. Names are quoted, never pasted;
 //! only the study's columns are asked for, so undeclared columns stay in the database. Values come as
-//! text in a fixed form and in a fixed order, so that reading again gives the same table.
+//! text in a fixed form and in a fixed order, so that reading again gives the same table. With `count = true` the
+//! same values are grouped by in the same transaction, and each combination comes once with its number of records.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::files::{FileError, TableBuilder};
-use hedgerow_data::{Domain, Schema, Table};
+use hedgerow_data::files::{FileError, RECORDS, TableBuilder};
+use hedgerow_data::{Domain, Role, Schema, Table};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use tokio_postgres::types::{Kind, Type};
@@ -48,6 +49,8 @@ pub struct Postgres {
     pub tls: Option<PathBuf>,
     /// What is read.
     pub rows: Rows,
+    /// Whether the database counts: each combination of values comes once, with its number of records.
+    pub count: bool,
 }
 
 /// Where a password lies; a password never stands in `site.toml` itself.
@@ -177,6 +180,7 @@ impl Postgres {
             password,
             tls,
             rows,
+            count: section.boolean("count")?.unwrap_or(false),
         };
         section.finish()?;
         Ok(database)
@@ -190,7 +194,7 @@ impl Postgres {
             let transaction = self.snapshot(&mut client).await?;
             let wanted = self.columns(&transaction, schema).await?;
             let (names, _): (Vec<String>, Vec<Type>) = wanted.into_iter().unzip();
-            TableBuilder::new(&self.to_string(), schema, names)?;
+            self.builder(schema, names)?;
             // Rights are looked at when a statement is executed, though it is to give nothing.
             let nothing = format!("SELECT 1 FROM {} LIMIT 0", self.from());
             let tried = transaction.query(&nothing, &[]).await;
@@ -215,17 +219,23 @@ impl Postgres {
         let wanted = self.columns(&transaction, schema).await?;
         let from = self.from();
         let (wanted, kinds): (Vec<String>, Vec<Type>) = wanted.into_iter().unzip();
-        let mut builder = TableBuilder::new(&self.to_string(), schema, wanted.clone())?;
+        let mut builder = self.builder(schema, wanted.clone())?;
         let columns = wanted.iter().zip(&kinds).map(|(name, kind)| match kind {
             &Type::TIMESTAMP => format!("{}::date::text COLLATE \"C\"", quoted(name)),
             _ => format!("{}::text COLLATE \"C\"", quoted(name)),
         });
-        let columns: Vec<String> = columns.collect();
-        let order: Vec<String> = (1..=wanted.len()).map(|place| place.to_string()).collect();
+        let mut columns: Vec<String> = columns.collect();
+        let places: Vec<String> = (1..=wanted.len()).map(|place| place.to_string()).collect();
+        // Counts come in any order: the table puts them in its own.
+        let how = match self.count {
+            true => "GROUP BY",
+            false => "ORDER BY",
+        };
+        columns.extend(self.count.then(|| String::from("count(*)::text")));
         let select = format!(
-            "SELECT {} FROM {from} ORDER BY {}",
+            "SELECT {} FROM {from} {how} {}",
             columns.join(", "),
-            order.join(", ")
+            places.join(", ")
         );
         let unreadable = |error: tokio_postgres::Error| self.refused(PostgresError::ROWS, &error);
         let none: [&str; 0] = [];
@@ -235,17 +245,32 @@ impl Postgres {
             .map_err(unreadable)?;
         let mut rows = pin!(rows);
         while let Some(row) = rows.try_next().await.map_err(unreadable)? {
-            for (column, kind) in kinds.iter().enumerate() {
+            for column in 0..row.len() {
                 let value: Option<&str> = row.try_get(column).map_err(unreadable)?;
                 let value = value.map(str::as_bytes);
-                match *kind {
+                match kinds.get(column) {
                     // Days come as days, whatever format the study says that text has.
-                    Type::DATE | Type::TIMESTAMP => builder.typed(column, value)?,
+                    Some(&(Type::DATE | Type::TIMESTAMP)) => builder.typed(column, value)?,
                     _ => builder.cell(column, value)?,
                 }
             }
         }
         Ok(builder.finish()?)
+    }
+
+    /// The table that rows of these columns become.
+    fn builder(
+        &self,
+        schema: &Arc<Schema>,
+        mut names: Vec<String>,
+    ) -> Result<TableBuilder, FileError> {
+        match self.count {
+            false => TableBuilder::new(&self.to_string(), schema, names),
+            true => {
+                names.push(RECORDS.to_owned());
+                TableBuilder::counted(&self.to_string(), schema, names)
+            }
+        }
     }
 
     /// One consistent and read-only view of the database.
@@ -280,7 +305,9 @@ impl Postgres {
         let attributes = schema.attributes();
         let mut wanted = Vec::new();
         for column in shape.columns() {
-            if let Some(position) = schema.position(column.name()) {
+            if let Some(position) = schema.position(column.name())
+                && !(self.count && attributes[position].role == Role::Identifier)
+            {
                 self.check_type(column.name(), column.type_(), &attributes[position].domain)?;
                 wanted.push((column.name().to_owned(), column.type_().clone()));
             }

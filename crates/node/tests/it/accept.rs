@@ -5,7 +5,7 @@ use std::path::Path;
 use hedgerow_node::agreement::Agreement;
 use hedgerow_node::rerun::Rerun;
 use hedgerow_node::site::SiteFile;
-use hedgerow_node::source::{Password, Rows, Source};
+use hedgerow_node::source::{Engine, Password, Rows, Source};
 use hedgerow_privacy::Ratio;
 use hedgerow_smc::{Security, What};
 
@@ -404,6 +404,65 @@ fn a_database_is_described_without_its_password() {
 }
 
 #[test]
+fn what_counts_is_described_with_its_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.toml");
+    let source = |lines: &str| {
+        let text = format!(
+            "site = \"north\"\nstudy = \"study.toml\"\nkey = \"north.key\"\ndata = \"data\"\n[source.engine]\n{lines}"
+        );
+        std::fs::write(&path, text).unwrap();
+        match SiteFile::open(&path).map(|site| site.source) {
+            Ok(Source::Engine(counted)) => Ok(*counted),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    let rows = "path = \"patients\"\n";
+    let paths = vec![folder.path().join("patients")];
+    let counted = source(rows).unwrap();
+    assert_eq!((counted.engine, counted.paths), (Engine::local(), paths));
+    let local = source(&format!("{rows}memory = \"500MB\"\nspill = \"large\"\n")).unwrap();
+    let expected = Engine::Local {
+        memory: 500_000_000,
+        spill: Some(folder.path().join("large")),
+    };
+    assert_eq!(local.engine, expected);
+    let cluster = format!("{rows}scheduler = \"df://10.0.0.7:50050\"\n");
+    let expected = |anywhere| Engine::Scheduler {
+        address: String::from("df://10.0.0.7:50050"),
+        anywhere,
+    };
+    assert_eq!(source(&cluster).unwrap().engine, expected(false));
+    let elsewhere = format!("{cluster}anywhere = true\n");
+    assert_eq!(source(&elsewhere).unwrap().engine, expected(true));
+
+    for (lines, said) in [
+        ("", "`source.engine.path` is missing"),
+        (
+            "path = \"p\"\nmemory = \"2 apples\"\n",
+            "site.toml:7: `source.engine.memory` is `2 apples`, expected a size such as \"2GB\"",
+        ),
+        (
+            "path = \"p\"\nanywhere = true\n",
+            "site.toml:7: `source.engine.anywhere` is said of a scheduler, and none is named\nhint: leave it out, or name the scheduler",
+        ),
+        (
+            "path = \"p\"\nscheduler = \"http://e:1\"\n",
+            "site.toml:7: `source.engine.scheduler` is `http://e:1`, expected df://host:port",
+        ),
+        (
+            "path = \"p\"\nscheduler = \"df://e:1\"\nmemory = \"2GB\"\n",
+            "site.toml:8: `source.engine.memory` is of this machine, and the executors of a cluster have limits of their own\nhint: leave it out, or leave `scheduler` out",
+        ),
+        ("path = \"p\"\nengine = \"spark\"\n", "unknown key `engine`"),
+    ] {
+        let error = source(lines).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
 fn rows_come_from_another_machine_in_the_clear_only_if_the_site_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("site.toml");
@@ -414,7 +473,7 @@ fn rows_come_from_another_machine_in_the_clear_only_if_the_site_says_so() {
         std::fs::write(&path, text).unwrap();
         SiteFile::open(&path).map(|site| match site.source {
             Source::Postgres(database) => database.tls,
-            Source::File(_) => panic!("a database was described"),
+            _ => panic!("a database was described"),
         })
     };
     let here = [

@@ -64,6 +64,7 @@ impl Server {
             password: Some(Password::File(password)),
             tls: None,
             rows,
+            count: false,
         }
     }
 
@@ -185,6 +186,42 @@ fn rows_come_as_from_a_file() {
             .await;
         let changed = server.table("shuffled").table(&schema).await.unwrap();
         assert_ne!(digest(&changed), digest(&table));
+    });
+}
+
+#[test]
+fn a_database_counts_what_its_rows_are() {
+    let Some(server) = start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let schema = schema(folder.path());
+    run_test(async {
+        server
+            .execute(
+                "CREATE TABLE patients (disease text, age int, secret text, zip char(3));
+                 INSERT INTO patients SELECT (array['flu', 'ulcer'])[1 + n % 2], (n * 37) % 10, 'x' || n,
+                     (array['101', '102', '201'])[1 + n % 3]
+                 FROM generate_series(1, 5000) AS n;
+                 CREATE TABLE nobody (age int, zip text, disease text);
+                 CREATE TABLE outside (age int, zip text, disease text);
+                 INSERT INTO outside VALUES (5, '101', 'flu'), (5, '101', 'plague'), (5, '101', 'plague');",
+            )
+            .await;
+        let counted = |name: &str| Postgres {
+            count: true,
+            ..server.table(name)
+        };
+        let table = counted("patients").table(&schema).await.unwrap();
+        assert_eq!((table.rows(), table.records()), (30, 5000));
+        let single = server.table("patients").table(&schema).await.unwrap();
+        assert_eq!(single.into_counted().unwrap(), table);
+        assert_eq!(counted("nobody").table(&schema).await.unwrap().records(), 0);
+        let error = refused(counted("outside"), &schema).await;
+        assert!(
+            error.contains(": column `disease`: value `plague`"),
+            "{error}"
+        );
     });
 }
 

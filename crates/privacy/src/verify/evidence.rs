@@ -16,8 +16,10 @@ use super::verdict::WorstClass;
 /// A release, column by column.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence<'a> {
-    /// Number of records.
-    pub records: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// How many records each row stands for; one each where there are no counts.
+    pub counts: Option<&'a [u64]>,
     /// Quasi-identifiers.
     pub quasi: Vec<QuasiColumn<'a>>,
     /// Sensitive attributes as codes.
@@ -142,7 +144,8 @@ impl<'a> Evidence<'a> {
         let as_sites = named.zip(provider);
         suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
         Ok(Self {
-            records: text.rows(),
+            rows: text.rows(),
+            counts: text.counts.as_deref(),
             quasi,
             sensitive,
             provider,
@@ -197,7 +200,8 @@ impl<'a> Evidence<'a> {
         let as_sites = named.zip(provider);
         suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
         Ok(Self {
-            records: text.rows(),
+            rows: text.rows(),
+            counts: text.counts.as_deref(),
             quasi,
             sensitive,
             provider,
@@ -226,7 +230,7 @@ impl<'a> Evidence<'a> {
             .iter()
             .map(|column| column.codes.as_slice())
             .collect();
-        let combined = Classes::group(&columns, self.records);
+        let combined = Classes::group(&columns, self.rows);
         let names: Vec<&str> = self
             .sensitive
             .iter()
@@ -234,7 +238,7 @@ impl<'a> Evidence<'a> {
             .collect();
         self.sensitive = vec![SensitiveColumn {
             name: names.join(" × "),
-            codes: (0..self.records)
+            codes: (0..self.rows)
                 .map(|row| combined.of_row(row) as u32)
                 .collect(),
             size: combined.count(),
@@ -281,7 +285,7 @@ impl<'a> Evidence<'a> {
             .filter(|column| is_seen(column.name))
             .map(|column| column.text.codes.as_slice())
             .collect();
-        Classes::group(&columns, self.records)
+        Classes::group(&columns, self.rows).counted(self.counts)
     }
 
     /// A class as seen by a reader who sees some of the quasi-identifiers.
@@ -367,10 +371,10 @@ impl<'a> SensitiveColumn<'a> {
         }
     }
 
-    pub(super) fn reference(&self) -> Reference {
+    pub(super) fn reference(&self, counts_of_rows: Option<&[u64]>) -> Reference {
         let mut counts = vec![0; self.size];
-        for code in &self.codes {
-            counts[*code as usize] += 1;
+        for (row, code) in self.codes.iter().enumerate() {
+            counts[*code as usize] += counts_of_rows.map_or(1, |counts| counts[row]);
         }
         Reference::new(counts)
     }

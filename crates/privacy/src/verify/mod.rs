@@ -45,7 +45,7 @@ pub fn verify_by(
     let references: Vec<Reference> = evidence
         .sensitive
         .iter()
-        .map(SensitiveColumn::reference)
+        .map(|column| column.reference(evidence.counts))
         .collect();
     let demands = requirement.map_or(&[][..], |requirement| requirement.models.as_slice());
     let wanted_distance = demands.iter().find_map(|model| match model {

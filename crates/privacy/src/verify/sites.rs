@@ -341,9 +341,12 @@ fn collusion(
         .map(|class| {
             let rows = look.classes.rows(class);
             let pick = |codes: &[u32]| {
-                rows.iter()
-                    .map(|row| codes[*row as usize])
-                    .collect::<Vec<_>>()
+                let counts = look.evidence.counts;
+                let records = |row: u32| counts.map_or(1, |counts| counts[row as usize] as usize);
+                let codes = rows
+                    .iter()
+                    .flat_map(|row| std::iter::repeat_n(codes[*row as usize], records(*row)));
+                codes.collect::<Vec<_>>()
             };
             let columns: Vec<Vec<u32>> = look
                 .evidence

@@ -427,6 +427,7 @@ fn d2pt_table_5c_is_looked_at_by_group() {
                 name: &schema.attributes()[position].name,
                 domain: &schema.attributes()[position].domain,
                 column: read.release.generalized(position).unwrap(),
+                counts: None,
                 original: None,
             })
             .into();

@@ -20,6 +20,7 @@ fn table(text: &str) -> TextTable {
         }
     }
     TextTable {
+        counts: None,
         file: "golden".into(),
         names,
         columns,

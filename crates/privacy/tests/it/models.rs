@@ -27,6 +27,7 @@ fn text(rows: &[Row]) -> TextTable {
         }
     }
     TextTable {
+        counts: None,
         file: "t".into(),
         names,
         columns,

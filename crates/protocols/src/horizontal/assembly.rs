@@ -41,8 +41,20 @@ const UNEQUAL: &str = "the values of a class are not as many as its records";
 const LACKING: &str = "values of this site are missing";
 
 /// Puts the release together from each class's cells and this site's verbatim columns (by the
-/// attribute's position; identifiers are absent).
+/// attribute's position; identifiers are absent): a row for each record.
 pub async fn assemble(
+    party: &mut Party,
+    schema: &Arc<Schema>,
+    partition: &Partition,
+    cells: &[Vec<Cell>],
+    verbatim: &[(usize, &Codes)],
+) -> Result<Release, Error> {
+    let counted = assemble_counted(party, schema, partition, cells, verbatim).await?;
+    Ok(counted.expanded())
+}
+
+/// Puts the release together as [`assemble`] does, of counted rows: records that are written alike are one.
+pub async fn assemble_counted(
     party: &mut Party,
     schema: &Arc<Schema>,
     partition: &Partition,
@@ -65,13 +77,33 @@ pub async fn assemble(
     let most = MOST_COUNTERS
         .saturating_mul(records)
         .min(MOST_COUNTERS_IN_ALL);
+    let positions: Vec<usize> = verbatim.iter().map(|(attribute, _)| *attribute).collect();
+    let written_as = (schema, written.cells.as_slice(), positions.as_slice());
+    if party.sites() == 1 {
+        return alone(party, partition, &written, verbatim, written_as).await;
+    }
     let rows = if shape.counters() <= most {
         summed(party, partition, &written, verbatim, &shape).await?
     } else {
         mixed(party, partition, &written, verbatim, &shape, records).await?
     };
-    let positions: Vec<usize> = verbatim.iter().map(|(attribute, _)| *attribute).collect();
-    Ok(released(schema, &written.cells, &positions, &rows))
+    Ok(rows.released(written_as))
+}
+
+/// What a party of one has is the release: combinations that do not occur need no counters.
+async fn alone(
+    party: &mut Party,
+    partition: &Partition,
+    written: &Written<'_>,
+    verbatim: &[(usize, &Codes)],
+    written_as: WrittenAs<'_>,
+) -> Result<Release, Error> {
+    let release = Rows::own(partition, written, verbatim).released(written_as);
+    let mut counts = release.counts().unwrap_or_default().to_vec();
+    party.sum(VALUES, &mut counts).await?;
+    let own = release.counts().unwrap_or_default();
+    party.fit(VALUES, counts == own, LACKING)?;
+    Ok(release)
 }
 
 /// What all sites know of a virtual database, whose rows are put together nowhere: the classes as a release
@@ -91,16 +123,12 @@ pub fn known(
         party.note(ALIKE, &alike)?;
     }
     let records = written.records(partition);
-    let rows = records.iter().zip(0..).flat_map(|(count, class)| {
-        // A table has fewer records than a machine has addresses.
-        std::iter::repeat_n(vec![class], *count as usize)
-    });
-    Ok(released(
-        schema,
-        &written.cells,
-        &[],
-        &rows.collect::<Vec<Row>>(),
-    ))
+    let rows = Rows {
+        class: (0..records.len() as u32).collect(),
+        values: Vec::new(),
+        counts: Some(records),
+    };
+    Ok(rows.released((schema, &written.cells, &[])).expanded())
 }
 
 /// A site's local anonymized data set, a_i of JX08 section 4: its own rows, generalized as the joint
@@ -113,9 +141,13 @@ pub fn local(
     verbatim: &[(usize, &Codes)],
 ) -> Release {
     let written = Written::of(cells);
-    let rows: Vec<Row> = own_rows(partition, &written, verbatim).collect();
     let positions: Vec<usize> = verbatim.iter().map(|(attribute, _)| *attribute).collect();
-    released(schema, &written.cells, &positions, &rows)
+    let rows = Rows::own(partition, &written, verbatim);
+    let release = rows.released((schema, &written.cells, &positions));
+    match partition.is_counted() {
+        true => release,
+        false => release.expanded(),
+    }
 }
 
 /// The classes of the release: what is written alike is one.
@@ -170,6 +202,80 @@ impl<'a> Written<'a> {
 /// A row of the release: its class, then its verbatim codes.
 pub(crate) type Row = Vec<u32>;
 
+/// How rows are written: the schema, the cells of each class, and the positions of verbatim codes, ascending.
+type WrittenAs<'a> = (&'a Arc<Schema>, &'a [&'a [Cell]], &'a [usize]);
+
+/// Rows of the release, column by column.
+struct Rows {
+    class: Vec<u32>,
+    values: Vec<Codes>,
+    /// How many records each row stands for; one each where there are no counts.
+    counts: Option<Vec<u64>>,
+}
+
+impl Rows {
+    /// No rows yet, of verbatim domains of these sizes; each will stand for so many records if they are
+    /// counted.
+    fn of_sizes(sizes: impl Iterator<Item = u32>, is_counted: bool) -> Self {
+        Self {
+            class: Vec::new(),
+            values: sizes.map(Codes::for_size).collect(),
+            counts: is_counted.then(Vec::new),
+        }
+    }
+
+    /// This site's own.
+    fn own(partition: &Partition, written: &Written<'_>, verbatim: &[(usize, &Codes)]) -> Self {
+        let classes = || written.of_class.iter().zip(&partition.classes);
+        let class = classes()
+            .flat_map(|(class, found)| std::iter::repeat_n(*class, partition.rows(found).len()));
+        let rows = || classes().flat_map(|(_, found)| partition.rows(found).iter());
+        let values = verbatim.iter().map(|(_, codes)| match codes {
+            Codes::U8(codes) => Codes::U8(rows().map(|row| codes[*row as usize]).collect()),
+            Codes::U16(codes) => Codes::U16(rows().map(|row| codes[*row as usize]).collect()),
+            Codes::U32(codes) => Codes::U32(rows().map(|row| codes[*row as usize]).collect()),
+        });
+        let counts = || {
+            let counted = classes().flat_map(|(_, found)| partition.counted_rows(found));
+            counted.map(|(_, records)| records).collect()
+        };
+        Self {
+            class: class.collect(),
+            values: values.collect(),
+            counts: partition.is_counted().then(counts),
+        }
+    }
+
+    /// Appends a row: its class, then its verbatim codes.
+    fn push(&mut self, class: u32, values: impl Iterator<Item = u32>) {
+        self.class.push(class);
+        self.values
+            .iter_mut()
+            .zip(values)
+            .for_each(|(column, code)| column.push(code));
+    }
+
+    /// The release that the rows stand for, of counted rows.
+    fn released(self, (schema, cells, verbatim): WrittenAs<'_>) -> Release {
+        let mut columns = self.values.into_iter();
+        let mut quasi = 0;
+        let released = schema.attributes().iter().enumerate();
+        let released = released.map(|(position, attribute)| {
+            if attribute.role == Role::Quasi {
+                quasi += 1;
+                return generalized(cells, quasi - 1, &self.class);
+            }
+            let is_verbatim = verbatim.contains(&position);
+            match is_verbatim.then(|| columns.next()).flatten() {
+                Some(codes) => ReleaseColumn::Verbatim(Column::Coded(codes)),
+                None => ReleaseColumn::Absent,
+            }
+        });
+        let released = released.collect();
+        Release::counted(Arc::clone(schema), released, self.counts.as_deref())
+    }
+}
+
 /// The public facts about the rows: how many each class has, and the sizes of their verbatim domains.
 struct Shape {
     records: Vec<u64>,
@@ -202,20 +308,6 @@ impl Shape {
     }
 }
 
-fn own_rows<'a>(
-    partition: &'a Partition,
-    written: &'a Written<'_>,
-    verbatim: &'a [(usize, &Codes)],
-) -> impl Iterator<Item = Row> + 'a {
-    let classes = written.of_class.iter().zip(&partition.classes);
-    classes.flat_map(move |(class, found)| {
-        partition.rows(found).iter().map(move |row| {
-            let codes = verbatim.iter().map(|(_, codes)| codes.get(*row as usize));
-            std::iter::once(*class).chain(codes).collect()
-        })
-    })
-}
-
 /// Rows by counting every combination of values in every class.
 async fn summed(
     party: &mut Party,
@@ -223,14 +315,16 @@ async fn summed(
     written: &Written<'_>,
     verbatim: &[(usize, &Codes)],
     shape: &Shape,
-) -> Result<Vec<Row>, Error> {
+) -> Result<Rows, Error> {
     let mut counts = vec![0u64; shape.counters() as usize];
-    for row in own_rows(partition, written, verbatim) {
-        let codes = row[1..].iter().zip(&shape.sizes);
-        let place = codes.fold(u64::from(row[0]), |place, (code, size)| {
-            place * size + u64::from(*code)
-        });
-        counts[place as usize] += 1;
+    for (class, found) in written.of_class.iter().zip(&partition.classes) {
+        for (row, records) in partition.counted_rows(found) {
+            let codes = verbatim.iter().zip(&shape.sizes);
+            let place = codes.fold(u64::from(*class), |place, ((_, codes), size)| {
+                place * size + u64::from(codes.get(row as usize))
+            });
+            counts[place as usize] += records;
+        }
     }
     let own = counts.clone();
     party.sum(VALUES, &mut counts).await?;
@@ -242,21 +336,17 @@ async fn summed(
         classes.all(|(counts, size)| adds_up(counts, *size)),
         UNEQUAL,
     )?;
-    let mut rows = Vec::new();
-    for (place, count) in counts
-        .into_iter()
-        .enumerate()
-        .filter(|(_, count)| *count > 0)
-    {
+    let mut rows = Rows::of_sizes(shape.sizes.iter().map(|size| *size as u32), true);
+    let mut values = vec![0; shape.sizes.len()];
+    let occurring = counts.into_iter().enumerate();
+    for (place, count) in occurring.filter(|(_, count)| *count > 0) {
         let mut rest = place as u64;
-        let mut row: Row = Vec::with_capacity(shape.sizes.len() + 1);
-        for size in shape.sizes.iter().rev() {
-            row.push((rest % size) as u32);
+        for (value, size) in values.iter_mut().zip(&shape.sizes).rev() {
+            *value = (rest % size) as u32;
             rest /= size;
         }
-        row.push(rest as u32);
-        row.reverse();
-        rows.extend(std::iter::repeat_n(row, count as usize));
+        rows.push(rest as u32, values.iter().copied());
+        rows.counts.get_or_insert_default().push(count);
     }
     Ok(rows)
 }
@@ -270,7 +360,7 @@ async fn mixed(
     verbatim: &[(usize, &Codes)],
     shape: &Shape,
     records: u64,
-) -> Result<Vec<Row>, Error> {
+) -> Result<Rows, Error> {
     // Most significant byte first, so that the order of items is that of rows.
     let encode =
         |row: &Row| -> Vec<u8> { row.iter().flat_map(|code| code.to_be_bytes()).collect() };
@@ -290,54 +380,42 @@ async fn mixed(
             }),
         decoy: &decoy,
     };
-    let mut united: Vec<Vec<u8>> = own_rows(partition, written, verbatim)
-        .map(|row| encode(&row))
-        .collect();
+    // Each record goes by itself: how often a row occurs at a site is nobody else's business.
+    let mut united: Vec<Vec<u8>> = Vec::new();
+    for (class, found) in written.of_class.iter().zip(&partition.classes) {
+        for (row, records) in partition.counted_rows(found) {
+            let codes = verbatim.iter().map(|(_, codes)| codes.get(row as usize));
+            let item = encode(&std::iter::once(*class).chain(codes).collect());
+            united.extend(std::iter::repeat_n(item, records as usize));
+        }
+    }
     party.union(VALUES, &items, &mut united).await?;
     let mut found = vec![0; shape.records.len()];
-    let mut rows = Vec::with_capacity(united.len());
+    let mut rows = Rows::of_sizes(shape.sizes.iter().map(|size| *size as u32), false);
     for item in &united {
         let row = shape.decode(item);
         let row = row.ok_or_else(|| party.misfit(VALUES, "a record is no row of this study"))?;
         found[row[0] as usize] += 1;
-        rows.push(row);
+        rows.push(row[0], row[1..].iter().copied());
     }
     party.fit(VALUES, found == shape.records, UNEQUAL)?;
     Ok(rows)
 }
 
-/// The release that the rows stand for; `verbatim` are the positions of their codes, ascending.
+/// The release that rows of single records stand for; `verbatim` are the positions of their codes, ascending.
 pub(crate) fn released(
     schema: &Arc<Schema>,
     cells: &[&[Cell]],
     verbatim: &[usize],
     rows: &[Row],
 ) -> Release {
-    let class_of_row: Vec<u32> = rows.iter().map(|row| row[0]).collect();
-    let sizes = verbatim
-        .iter()
-        .map(|position| schema.attributes()[*position].domain.size());
-    let mut columns: Vec<Codes> = sizes.map(Codes::for_size).collect();
+    let sizes = verbatim.iter();
+    let sizes = sizes.map(|position| schema.attributes()[*position].domain.size());
+    let mut columns = Rows::of_sizes(sizes, false);
     for row in rows {
-        let codes = columns.iter_mut().zip(&row[1..]);
-        codes.for_each(|(column, code)| column.push(*code));
+        columns.push(row[0], row[1..].iter().copied());
     }
-    let mut columns = columns.into_iter();
-    let mut quasi = 0;
-    let released = schema.attributes().iter().enumerate();
-    let released = released.map(|(position, attribute)| {
-        if attribute.role == Role::Quasi {
-            quasi += 1;
-            return generalized(cells, quasi - 1, &class_of_row);
-        }
-        let is_verbatim = verbatim.contains(&position);
-        match is_verbatim.then(|| columns.next()).flatten() {
-            Some(codes) => ReleaseColumn::Verbatim(Column::Coded(codes)),
-            None => ReleaseColumn::Absent,
-        }
-    });
-    let released = released.collect();
-    Release::published(schema.clone(), released, class_of_row.len())
+    columns.released((schema, cells, verbatim)).expanded()
 }
 
 fn generalized(cells: &[&[Cell]], quasi: usize, class_of_row: &[u32]) -> ReleaseColumn {

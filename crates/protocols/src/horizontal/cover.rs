@@ -28,6 +28,9 @@ pub const COVERS: What = What::new("generalized records of classes", "the releas
 /// The cover that all sites found does not contain this site's own values.
 pub(super) const NOT_AROUND: &str = "this site's own values lie outside what all sites have";
 
+/// So many classes are covered at a time where one party has all rows, so that memory is bounded.
+const ALONE_AT_A_TIME: usize = 1 << 17;
+
 /// The most values that are asked about at a time.
 const MOST_BITS: usize = 1 << 24;
 
@@ -55,20 +58,34 @@ pub async fn covers(
         };
         return Ok(partition.classes.iter().map(of_class).collect());
     }
-    let mut questions = Vec::with_capacity(partition.classes.len() * writings.len());
-    for class in &partition.classes {
-        for (attribute, column) in rows.quasi.iter().enumerate() {
-            let own = partition.rows(class).iter();
-            questions.push(Question {
-                own: own.map(|row| column.get(*row as usize)).collect(),
-                bounds: class.bounds[attribute],
-                attribute,
-            });
+    // Between sites all classes are asked about together; a party of one asks nobody.
+    let together = match party.sites() {
+        1 => ALONE_AT_A_TIME,
+        _ => partition.classes.len().max(1),
+    };
+    let mut covers = Vec::with_capacity(partition.classes.len());
+    // Without classes there is a question too: that there are none.
+    let mut rest = partition.classes.as_slice();
+    loop {
+        let (classes, later) = rest.split_at(together.min(rest.len()));
+        rest = later;
+        let mut questions = Vec::with_capacity(classes.len() * writings.len());
+        for class in classes {
+            for (attribute, column) in rows.quasi.iter().enumerate() {
+                let own = partition.rows(class).iter();
+                questions.push(Question {
+                    own: own.map(|row| column.get(*row as usize)).collect(),
+                    bounds: class.bounds[attribute],
+                    attribute,
+                });
+            }
+        }
+        let cells = smallest(party, COVERS, writings, questions).await?;
+        covers.extend(cells.chunks(writings.len().max(1)).map(<[Cell]>::to_vec));
+        if rest.is_empty() {
+            return Ok(covers);
         }
     }
-    let cells = smallest(party, COVERS, writings, questions).await?;
-    let of_classes = cells.chunks(writings.len().max(1));
-    Ok(of_classes.map(<[Cell]>::to_vec).collect())
 }
 
 /// The smallest cell above all sites' values, for each question; where no site has any, the bounds.

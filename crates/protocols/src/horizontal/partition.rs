@@ -33,12 +33,28 @@ pub struct Partition {
     pub sensitive: Vec<Vec<u64>>,
     /// This site's rows, class by class.
     pub(super) order: Vec<u32>,
+    /// The records of these rows, where rows are counted. A row of which a part is in another class stands
+    /// in both.
+    pub(super) counts: Option<Vec<u32>>,
 }
 
 impl Partition {
     /// This site's rows in a class, ascending.
     pub fn rows(&self, class: &Class) -> &[u32] {
         &self.order[class.start..class.end]
+    }
+
+    /// Whether this site's rows are counted.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counts.is_some()
+    }
+
+    /// This site's rows in a class, ascending, and how many of the records of each are in the class.
+    pub fn counted_rows(&self, class: &Class) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+        let place = class.start..class.end;
+        let counts = self.counts.as_deref();
+        let records = move |at: usize| counts.map_or(1, |counts| u64::from(counts[at]));
+        place.map(move |at| (self.order[at], records(at)))
     }
 
     /// A partition into classes that were found without cuts, with their sizes and this site's rows of
@@ -68,6 +84,7 @@ impl Partition {
             records: table.records(),
             sensitive: table.totals(),
             order,
+            counts: None,
         }
     }
 }

@@ -155,6 +155,7 @@ pub(crate) fn verdict(
 ) -> Option<bool> {
     let names = ["class", "disease", "site"].map(String::from);
     let mut text = TextTable {
+        counts: None,
         file: "t".into(),
         columns: vec![TextColumn::default(); 3],
         names: names.to_vec(),

@@ -268,6 +268,7 @@ fn holds(
     let site = is_with_site.then(|| SITE_COLUMN.to_owned());
     let names: Vec<String> = names.chain(site).collect();
     let mut text = TextTable {
+        counts: None,
         file: "release".into(),
         columns: vec![TextColumn::default(); names.len()],
         names,
@@ -333,6 +334,7 @@ pub(crate) fn census(rows: u64) -> (Arc<Schema>, Table) {
         seed: 7,
         format: TableFormat::Csv,
         pooled: false,
+        parts: None,
     };
     let written = generate(&plan, &folder.path().join("census"), &()).unwrap();
     let schema = Study::open(&written.study).unwrap().schema;

@@ -101,6 +101,8 @@ pub(crate) fn own_rows<'a>(
     sites: usize,
 ) -> OwnRows<'a> {
     OwnRows {
+        counts: None,
+        other: Vec::new(),
         count: columns[0].len(),
         quasi: schema
             .with_role(Role::Quasi)
@@ -193,6 +195,8 @@ pub(crate) fn classes_of_one(
     let owner = Owner::Site(0);
     let of_values = columns.iter().zip(sizes).skip(quasi).take(sensitive);
     let rows = OwnRows {
+        counts: None,
+        other: Vec::new(),
         count: columns[0].len(),
         quasi: columns[..quasi].iter().collect(),
         sensitive: of_values

@@ -1,10 +1,12 @@
-//! The commands of `hedgerow sql`.
+//! The commands of `hedgerow sql`, and what nodes start.
 
+mod count;
 mod serve;
 mod user;
 
 use std::io::Write as _;
 
+pub(crate) use count::Count;
 pub(crate) use serve::Serve;
 pub(crate) use user::User;
 

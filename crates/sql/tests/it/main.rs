@@ -6,6 +6,7 @@
 
 mod answers;
 mod attacks;
+mod count;
 mod fragments;
 mod laws;
 mod parameters;

@@ -187,6 +187,7 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         whole,
         "[source.postgres]\ndatabase = \"d\"\nuser = \"u\"\ntable = \"t\"\n",
     );
+    let counted = lay_over(whole, "[source.engine]\npath = \"patients\"\n");
     let demanding = lay_over(
         whole,
         &format!("[accept]\nminimum_l = {{ at_least = 2, {STRANGER} }}\n"),
@@ -206,6 +207,10 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         Asked::new(
             "`[source.postgres]`",
             [with_stranger(&database, "[source.postgres]")],
+        ),
+        Asked::new(
+            "`[source.engine]`",
+            [with_stranger(&counted, "[source.engine]")],
         ),
         Asked::new("`[[peer]]`", [with_stranger(whole, "[[peer]]")]),
         Asked::new("`[accept]`", [with_stranger(whole, "[accept]")]),

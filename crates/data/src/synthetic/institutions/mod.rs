@@ -119,6 +119,7 @@ mod tests {
             seed: 3,
             format: TableFormat::Csv,
             pooled,
+            parts: None,
         };
         let written = generate(&plan(false), &folder.path().join("own"), &()).unwrap();
         let study = Study::open(&written.study).unwrap();

@@ -60,6 +60,7 @@ fn sample() -> Manifest {
         date: String::from("2026-01-31"),
         partition: Partition::Horizontal,
         release: ReleaseKind::Virtual,
+        rows: ReleaseRows::Counted,
         recode: Recode::Set,
         fragments: false,
         requirement: Demanded {

@@ -31,6 +31,7 @@ pub(super) fn others(seen: &Seen) -> Vec<OtherColumn> {
         let codes: Vec<u32> = match column {
             Column::Coded(codes) => codes.iter().collect(),
             Column::Text(text) => text.codes.clone(),
+            Column::Absent(rows) => vec![0; *rows],
         };
         let rows = release.rows();
         let inside = is_joined.then(|| Classes::group(&[&of_row, &codes], rows));

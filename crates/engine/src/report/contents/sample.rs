@@ -139,7 +139,9 @@ fn row(release: &Release, columns: &[usize], row: usize) -> Vec<SampleCell> {
                 plain(shown(&domain.label(codes.get(row))))
             }
             ReleaseColumn::Verbatim(Column::Text(text)) => plain(shown(text.get(row))),
-            ReleaseColumn::Absent => plain(String::new()),
+            ReleaseColumn::Verbatim(Column::Absent(_)) | ReleaseColumn::Absent => {
+                plain(String::new())
+            }
         }
     });
     cells.collect()

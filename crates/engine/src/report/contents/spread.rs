@@ -41,7 +41,9 @@ pub(super) fn spreads(release: &Release, before: Option<&Before>) -> Vec<Spread>
             }
             ReleaseColumn::Verbatim(Column::Coded(codes)) => {
                 let mut records = vec![0; domain.size() as usize];
-                codes.iter().for_each(|code| records[code as usize] += 1);
+                for (row, code) in codes.iter().enumerate() {
+                    records[code as usize] += release.counts().map_or(1, |counts| counts[row]);
+                }
                 let codes = (0..).zip(records).filter(|(_, records)| *records > 0);
                 let cells: Vec<(Cell, u64)> = codes
                     .map(|(code, records)| (Cell::Interval(code, code), records))
@@ -50,13 +52,13 @@ pub(super) fn spreads(release: &Release, before: Option<&Before>) -> Vec<Spread>
             }
             ReleaseColumn::Verbatim(Column::Text(text)) => {
                 let mut records = vec![0; text.dictionary.len()];
-                text.codes
-                    .iter()
-                    .for_each(|code| records[*code as usize] += 1);
+                for (row, code) in text.codes.iter().enumerate() {
+                    records[*code as usize] += release.counts().map_or(1, |counts| counts[row]);
+                }
                 let all = text.dictionary.iter().map(|text| &**text).zip(records);
                 texts(all.collect())
             }
-            ReleaseColumn::Absent => return None,
+            ReleaseColumn::Verbatim(Column::Absent(_)) | ReleaseColumn::Absent => return None,
         };
         Some(Spread {
             column: attribute.name.clone(),
@@ -66,7 +68,7 @@ pub(super) fn spreads(release: &Release, before: Option<&Before>) -> Vec<Spread>
                 Role::Other | Role::Identifier => "other",
             },
             is_estimated,
-            records: release.rows() as u64,
+            records: release.records(),
             rows_before: counts.map(|counts| counts.iter().sum()),
             bins,
         })

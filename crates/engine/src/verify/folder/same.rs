@@ -15,6 +15,14 @@ impl Check {
             ));
             return;
         }
+        let pairs = csv.counts().unwrap_or_default().iter();
+        let mut pairs = pairs.zip(parquet.counts().unwrap_or_default());
+        if let Some(row) = pairs.position(|(csv, parquet)| csv != parquet) {
+            self.find(format!(
+                "release.csv and release.parquet differ in `records`, first at row {}",
+                row + 1
+            ));
+        }
         let attributes = csv.schema().attributes();
         let columns = csv.columns().iter().zip(parquet.columns());
         for (attribute, (csv, parquet)) in attributes.iter().zip(columns) {

@@ -78,7 +78,11 @@ impl Trials for Parts<'_, '_> {
     fn shares(&self, sensitive: &[usize], place: usize) -> Vec<Vec<Share>> {
         let parts = self.parts[place].iter();
         parts
-            .map(|rows| self.work.rows.shares(sensitive, Row::numbers(rows)))
+            .map(|rows| {
+                self.work
+                    .rows
+                    .shares(sensitive, Row::numbers(rows).map(|row| (row, 1)))
+            })
             .collect()
     }
 }

@@ -190,7 +190,7 @@ pub async fn cluster(
     if plan.counts == CountsChoice::Hidden {
         hidden::refuse(plan.demands.requirement, rows.sites)?;
     }
-    let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
+    let records = fit::records(party, RECORDS, rows.records()).await?;
     let held = without_support(plan.demands.requirement);
     let demands = Demands {
         requirement: plan

@@ -110,7 +110,7 @@ pub async fn partition(
     let provider = plan.cuts_sites;
     plan.demands.refuse(rows.sites)?;
     let mut arranged = Arranged::new(rows, provider);
-    let records = fit::records(party, RECORDS, rows.count, rows.sites).await?;
+    let records = fit::records(party, RECORDS, rows.records()).await?;
     let table = Table::ask(party, rows, &plan.demands, records).await?;
     let mut bounds = whole_ranges(party, &arranged, plan).await?;
     if provider {
@@ -125,6 +125,7 @@ pub async fn partition(
         records,
         sensitive: table.totals(),
         order: Vec::new(),
+        counts: None,
     };
 
     let widths = choose::WholeWidths::of(&root, party.settings().security);
@@ -152,6 +153,11 @@ pub async fn partition(
         let next = wave::wave(party, &mut arranged, plan, &table, &widths, open, &mut born).await?;
         made.refused += next.refused;
         made.checks += next.checks;
+        if !next.split.is_empty() {
+            closed
+                .iter_mut()
+                .for_each(|class| class.stretch = class.stretch.behind(&next.split));
+        }
         open = next.open;
         arranged.settle(open.len() + closed.len());
     }
@@ -207,14 +213,23 @@ async fn whole_ranges(
 
 impl Partition {
     /// By bounds: the same at every site, whatever the order of closing.
-    fn finished(mut self, mut closed: Vec<Open>, mut order: Vec<u32>, quasi: usize) -> Self {
+    fn finished(
+        mut self,
+        mut closed: Vec<Open>,
+        (mut order, mut counts): (Vec<u32>, Option<Vec<u32>>),
+        quasi: usize,
+    ) -> Self {
         // A table without records has no class.
         closed.retain(|class| class.size > 0);
         closed.sort_unstable_by(|a, b| (&a.bounds, a.born).cmp(&(&b.bounds, b.born)));
         self.classes = closed
             .into_iter()
             .map(|class| {
-                order[class.stretch.start..class.stretch.end].sort_unstable();
+                let stretch = class.stretch.start..class.stretch.end;
+                match &mut counts {
+                    None => order[stretch].sort_unstable(),
+                    Some(counts) => sort_both(&mut order[stretch.clone()], &mut counts[stretch]),
+                }
                 let mut bounds = class.bounds;
                 bounds.truncate(quasi);
                 Class {
@@ -226,6 +241,17 @@ impl Partition {
             })
             .collect();
         self.order = order;
+        self.counts = counts;
         self
+    }
+}
+
+/// Sorts the rows of a class, and their records with them.
+fn sort_both(rows: &mut [u32], records: &mut [u32]) {
+    let pairs = rows.iter().copied().zip(records.iter().copied());
+    let mut pairs: Vec<(u32, u32)> = pairs.collect();
+    pairs.sort_unstable();
+    for ((row, records), pair) in rows.iter_mut().zip(records).zip(pairs) {
+        (*row, *records) = pair;
     }
 }

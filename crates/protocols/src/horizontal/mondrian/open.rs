@@ -260,14 +260,14 @@ impl Open {
         self,
         cut: &Cut,
         counted: &Counted,
-        own_sizes: &[u64],
+        own_rows: &[usize],
         born: &mut u64,
         parts: &mut Vec<Self>,
     ) {
         let mut start = self.stretch.start;
         let (mut low, _) = self.bounds[cut.attribute];
         for (part, high) in cut.ends.iter().enumerate() {
-            let end = start + own_sizes[part] as usize;
+            let end = start + own_rows[part];
             if counted.sizes[part] > 0 {
                 let mut bounds = self.bounds.clone();
                 bounds[cut.attribute] = (low, *high);

@@ -26,6 +26,8 @@ pub(super) struct Next {
     pub(super) open: Vec<Open>,
     pub(super) refused: u64,
     pub(super) checks: u64,
+    /// Where rows stood in this site's order that were split.
+    pub(super) split: Vec<usize>,
 }
 
 pub(super) async fn wave(
@@ -91,16 +93,18 @@ pub(super) async fn wave(
     let refused = refused
         .map(|(attempt, _)| open[attempt.class].refuse(attempt))
         .count() as u64;
+    let split = split(arranged, &mut open, &mut tries, &chosen);
     let cuts: Vec<(Stretch, &Cut)> = open
         .iter()
         .zip(&chosen)
         .filter_map(|(class, place)| Some((class.stretch, &tries[(*place)?].cut)))
         .collect();
-    arranged.cut(&cuts);
+    let mut own_rows = arranged.cut(&cuts).into_iter();
     let mut next = Next {
         open: Vec::with_capacity(2 * open.len()),
         refused,
         checks,
+        split,
     };
     for (class, place) in open.into_iter().zip(chosen) {
         match place {
@@ -108,7 +112,8 @@ pub(super) async fn wave(
             Some(place) => class.into_parts(
                 &tries[place].cut,
                 &counted[place],
-                &own_sizes[place],
+                // Rows were counted cut by cut.
+                &own_rows.next().unwrap_or_default(),
                 born,
                 &mut next.open,
             ),
@@ -118,6 +123,32 @@ pub(super) async fn wave(
         narrow(party, arranged, plan, &mut next.open).await?;
     }
     Ok(next)
+}
+
+/// Splits the rows that chosen cuts go through, and moves the open classes to where their rows stand then.
+fn split(
+    arranged: &mut Arranged<'_>,
+    open: &mut [Open],
+    tries: &mut [Try],
+    chosen: &[Option<usize>],
+) -> Vec<usize> {
+    let stretches = chosen.iter().zip(&*open);
+    let mut stretch_of: Vec<Option<Stretch>> = vec![None; tries.len()];
+    for (place, class) in stretches {
+        if let Some(place) = place {
+            stretch_of[*place] = Some(class.stretch);
+        }
+    }
+    let cuts = tries.iter_mut().zip(stretch_of);
+    let mut cuts: Vec<(Stretch, &mut Cut)> = cuts
+        .filter_map(|(attempt, stretch)| Some((stretch?, &mut attempt.cut)))
+        .collect();
+    let split = arranged.split(&mut cuts);
+    if !split.is_empty() {
+        open.iter_mut()
+            .for_each(|class| class.stretch = class.stretch.behind(&split));
+    }
+    split
 }
 
 /// The medians of all cuts that are tried for the first time.

@@ -128,8 +128,8 @@ impl<'a> Table<'a> {
         for (index, column) in rows.sensitive.iter().enumerate().filter(|_| needs_counts) {
             let from = counts.len();
             counts.resize(from + column.size as usize, 0);
-            for code in column.codes.iter() {
-                counts[from + code as usize] += 1;
+            for (row, code) in column.codes.iter().enumerate() {
+                counts[from + code as usize] += rows.records_of(row);
             }
             let values = (0..column.size).collect();
             sensitive.push(Attribute { index, values });

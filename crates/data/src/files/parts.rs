@@ -1,0 +1,295 @@
+//! A table that lies in several files: those of a folder, in the order of their names, as Spark and other engines
+//! leave them.
+//!
+//! Names that begin with `_` or `.` are passed over: such files say how a folder came about. Folders in folders
+//! are refused, since the values that such folders are named by (`year=2024`) stand in no file. All files of a
+//! table have the same columns in the same order, and Parquet files the same types: that is seen before the
+//! first value is read.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow_schema::{DataType, Field, SchemaRef};
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+
+use super::FileError;
+use super::csv;
+use super::open::{Compression, Format, format_of};
+use super::parquet::is_read;
+use crate::nearest::quoted_list;
+
+/// The files of a table.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    files: Vec<PathBuf>,
+    head: Head,
+    bytes: u64,
+    records: Option<u64>,
+}
+
+/// What the files of a table have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// Separated values.
+    Csv {
+        /// The names of the columns.
+        names: Vec<String>,
+        /// What stands between two values.
+        delimiter: u8,
+        /// How the files are compressed.
+        compression: Compression,
+        /// Whether other readers of CSV find the same: the text is UTF-8 and begins with its header, and a blank
+        /// line is no value.
+        is_plain: bool,
+    },
+    /// Apache Parquet, with the columns as Arrow reads them.
+    Parquet(SchemaRef),
+    /// Excel, of which a table is one file.
+    Excel,
+}
+
+impl Parts {
+    /// The files of tables that together are one, each a file or a folder of files; `expected` are names that
+    /// headers are likely to hold. Headers are read and nothing else.
+    pub fn of<P: AsRef<Path>>(paths: &[P], expected: &[String]) -> Result<Self, FileError> {
+        let mut files = Vec::new();
+        for path in paths {
+            files.extend(files_of(path.as_ref())?);
+        }
+        let mut found: Option<(Head, &Path)> = None;
+        let (mut bytes, mut records) = (0, Some(0));
+        for file in &files {
+            let (head, rows) = head(file, expected)?;
+            bytes += length(file);
+            records = records.zip(rows).map(|(all, rows)| all + rows);
+            match &mut found {
+                None => found = Some((head, file)),
+                Some((first, name)) => {
+                    see_same(&head, file, first, name)?;
+                    if let (Head::Csv { is_plain: all, .. }, Head::Csv { is_plain, .. }) =
+                        (first, head)
+                    {
+                        *all &= is_plain;
+                    }
+                }
+            }
+        }
+        let (head, _) = found.ok_or(FileError::NoFiles)?;
+        Ok(Self {
+            files,
+            head,
+            bytes,
+            records,
+        })
+    }
+
+    /// The files, in the order in which they are read.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What the files have in common.
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The bytes of all files.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The records of all files, where files say that in their heads.
+    pub const fn records(&self) -> Option<u64> {
+        self.records
+    }
+
+    /// Sees that a column is there once and has values that tables can have.
+    pub fn see_column(&self, column: &str) -> Result<(), FileError> {
+        let names = self.head.names();
+        let file = self.files[0].display().to_string();
+        let mut places = (1..).zip(&names).filter(|(_, name)| **name == column);
+        let Some((first, _)) = places.next() else {
+            return Err(super::error::missing_column(&file, column, &names));
+        };
+        if let Some((second, _)) = places.next() {
+            return Err(FileError::DuplicateColumn {
+                file,
+                column: column.to_owned(),
+                first,
+                second,
+            });
+        }
+        if let Head::Parquet(schema) = &self.head
+            && let Ok(field) = schema.field_with_name(column)
+            && !is_read(field.data_type())
+        {
+            return Err(FileError::UnsupportedType {
+                file,
+                column: column.to_owned(),
+                kind: field.data_type().to_string(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Head {
+    /// The names of the columns; of Excel they are not known beforehand.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Csv { names, .. } => names.clone(),
+            Self::Parquet(schema) => {
+                let fields = schema.fields().iter();
+                fields.map(|field| field.name().clone()).collect()
+            }
+            Self::Excel => Vec::new(),
+        }
+    }
+}
+
+/// The bytes of a file, or of all files of a table in a folder.
+pub fn length_of(path: &Path) -> u64 {
+    let files = files_of(path).unwrap_or_default();
+    files.iter().map(|file| length(file)).sum()
+}
+
+/// A file itself, or the files of a folder in the order of their names.
+pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let folder = || path.display().to_string();
+    let unreadable = |error: std::io::Error| FileError::Unreadable {
+        file: folder(),
+        reason: error.to_string(),
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(['_', '.']) {
+            continue;
+        }
+        // Links are followed, as they are where a file is named alone.
+        if entry.path().is_dir() {
+            return Err(FileError::FolderInFolder {
+                folder: folder(),
+                inner: name,
+            });
+        }
+        files.push(entry.path());
+    }
+    if files.is_empty() {
+        return Err(FileError::EmptyFolder { folder: folder() });
+    }
+    files.sort();
+    let first = format_of(&files[0])?;
+    for file in &files {
+        if format_of(file)? != first || first == Format::Excel {
+            return Err(FileError::OtherKind {
+                file: file.display().to_string(),
+                folder: folder(),
+            });
+        }
+    }
+    Ok(files)
+}
+
+/// Sees that files have the same columns. A file that stands alone is left to its reader.
+pub(super) fn see_columns(files: &[PathBuf], expected: &[String]) -> Result<(), FileError> {
+    match files {
+        [_] => Ok(()),
+        files => Parts::of(files, expected).map(|_| ()),
+    }
+}
+
+/// The head of a file, and its records where the head says how many there are.
+fn head(file: &Path, expected: &[String]) -> Result<(Head, Option<u64>), FileError> {
+    Ok(match format_of(file)? {
+        Format::Csv(compression) => (csv::head(file, compression, expected)?, None),
+        Format::Excel => (Head::Excel, None),
+        Format::Parquet => {
+            let unreadable = |error: &dyn std::fmt::Display| FileError::Unreadable {
+                file: file.display().to_string(),
+                reason: error.to_string(),
+            };
+            let opened = File::open(file).map_err(|error| unreadable(&error))?;
+            let metadata = ArrowReaderMetadata::load(&opened, Default::default());
+            let metadata = metadata.map_err(|error| unreadable(&error))?;
+            let records = metadata.metadata().file_metadata().num_rows();
+            let records = u64::try_from(records).map_err(|error| unreadable(&error))?;
+            (Head::Parquet(metadata.schema().clone()), Some(records))
+        }
+    })
+}
+
+fn see_same(head: &Head, file: &Path, first: &Head, name: &Path) -> Result<(), FileError> {
+    let other = |difference: String| {
+        Err(FileError::OtherColumns {
+            file: file.display().to_string(),
+            first: name.display().to_string(),
+            difference,
+        })
+    };
+    let (names, expected) = (head.names(), first.names());
+    let without = |some: &[String], others: &[String]| -> Vec<String> {
+        let some = some.iter().filter(|name| !others.contains(name));
+        some.cloned().collect()
+    };
+    let (missing, new) = (without(&expected, &names), without(&names, &expected));
+    match (first, head) {
+        _ if !missing.is_empty() => other(format!("it lacks {}", quoted_list(&missing))),
+        _ if !new.is_empty() => other(format!("it also has {}", quoted_list(&new))),
+        _ if names != expected => other(String::from("they stand in another order")),
+        (Head::Parquet(first), Head::Parquet(schema)) => {
+            let pairs = first.fields().iter().zip(schema.fields());
+            let kind = |field: &Field| field.data_type().to_string();
+            match pairs.into_iter().find(|(one, two)| !same_type(one, two)) {
+                None => Ok(()),
+                Some((one, two)) => other(format!(
+                    "`{}` has type {}, and {} there",
+                    two.name(),
+                    kind(two),
+                    kind(one)
+                )),
+            }
+        }
+        (
+            Head::Csv {
+                delimiter: expected,
+                compression: known,
+                ..
+            },
+            Head::Csv {
+                delimiter,
+                compression,
+                ..
+            },
+        ) if known == compression => match delimiter == expected {
+            true => Ok(()),
+            false => other(format!(
+                "`{}` stands between its values, and `{}` there",
+                delimiter.escape_ascii(),
+                expected.escape_ascii()
+            )),
+        },
+        _ => Err(FileError::OtherKind {
+            file: file.display().to_string(),
+            folder: name.display().to_string(),
+        }),
+    }
+}
+
+/// Whether two columns have one type; text is text, however it is laid out.
+fn same_type(one: &Field, other: &Field) -> bool {
+    let is_text = |kind: &DataType| match kind {
+        DataType::Dictionary(_, value) => value.is_string(),
+        kind => kind.is_string(),
+    };
+    let (one, other) = (one.data_type(), other.data_type());
+    one == other || is_text(one) && is_text(other)
+}
+
+fn length(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |metadata| metadata.len())
+}

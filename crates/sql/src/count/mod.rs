@@ -1,0 +1,177 @@
+//! Counts records where they lie: one plain `SELECT columns, count(*) … GROUP BY columns`, run by DataFusion in this
+//! process within a limit of memory ([`Engine::Local`]), or by a Ballista cluster ([`Engine::Scheduler`]).
+//!
+//! What is counted is each value as it stands in the file: Parquet columns keep their types, and CSV is text, so
+//! that whoever reads the counts codes the same values as whoever reads the files. Only dictionaries of text become
+//! text, since the keys of several files may be more than one dictionary can number. Nothing of ours runs in the
+//! engine: stock schedulers and executors answer.
+//!
+//! Where the files say how many records they hold, the counts are held against that, so that an executor that dies
+//! midway cannot leave records uncounted.
+
+mod cluster;
+mod error;
+mod local;
+mod progress;
+mod table;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::cast::AsArray as _;
+use arrow::array::types::Int64Type;
+use arrow::array::{Array as _, RecordBatch};
+use arrow::ipc::writer::StreamWriter;
+use datafusion::execution::context::SessionContext;
+use datafusion::physical_plan::execute_stream;
+use futures_util::StreamExt as _;
+use hedgerow_data::files::Parts;
+use hedgerow_node::aside;
+
+pub use error::CountError;
+pub use local::Limit;
+
+/// The column of the counts, the last of all.
+const RECORDS: &str = "records";
+
+/// What counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Engine {
+    /// This process, within a limit.
+    Local(Limit),
+    /// A Ballista cluster.
+    Scheduler {
+        /// Where its scheduler is: `df://host:port`.
+        address: String,
+        /// Whether the scheduler may be outside of this machine and of private networks.
+        anywhere: bool,
+    },
+}
+
+/// What is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What counts.
+    pub engine: Engine,
+    /// The columns, in the order of the answer.
+    pub columns: Vec<String>,
+    /// The files of the table, and folders of files.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Combinations of values that occur.
+    pub combinations: u64,
+    /// Records of all of them.
+    pub records: u64,
+}
+
+/// Hears how many records were read so far, and of how many if the files say that.
+pub trait Watch: Send + Sync {
+    /// So many.
+    fn read(&self, records: u64, of: Option<u64>);
+}
+
+/// Counts, and writes the combinations with their counts as a stream of Arrow IPC, in no particular order.
+pub async fn count(
+    request: &Request,
+    output: impl Write + Send,
+    watch: Arc<dyn Watch>,
+) -> Result<Counted, CountError> {
+    if request.columns.is_empty() {
+        return Err(CountError::NoColumns);
+    }
+    if request.columns.iter().any(|column| column == RECORDS) {
+        return Err(CountError::TakenName);
+    }
+    let parts = Parts::of(&request.paths, &request.columns)?;
+    for column in &request.columns {
+        parts.see_column(column)?;
+    }
+    let (context, at) = match &request.engine {
+        Engine::Local(limit) => (local::context(limit)?, None),
+        Engine::Scheduler { address, anywhere } => {
+            let context = cluster::context(address, *anywhere).await?;
+            (context, Some(address.as_str()))
+        }
+    };
+    let counted = answer(&context, request, &parts, output, watch).await;
+    counted.map_err(|error| error.at(request, at))
+}
+
+async fn answer(
+    context: &SessionContext,
+    request: &Request,
+    parts: &Parts,
+    output: impl Write + Send,
+    watch: Arc<dyn Watch>,
+) -> Result<Counted, CountError> {
+    table::register(context, parts)?;
+    let statement = statement(&request.columns, parts);
+    let plan = context.sql(&statement).await?;
+    let plan = plan.create_physical_plan().await?;
+    let _progress = progress::follow(&plan, parts.records(), watch);
+    let mut rows = execute_stream(plan, context.task_ctx())?;
+    let schema = rows.schema();
+    let mut writer = StreamWriter::try_new(output, &schema).map_err(CountError::writing)?;
+    let mut counted = Counted::default();
+    while let Some(batch) = rows.next().await {
+        let batch = batch?;
+        counted.combinations += batch.num_rows() as u64;
+        counted.records += records(&batch)?;
+        // Whoever reads may let it wait, and the engine goes on meanwhile.
+        aside(|| writer.write(&batch)).map_err(CountError::writing)?;
+    }
+    if counted.combinations == 0 {
+        // A table without records has columns all the same.
+        let empty = RecordBatch::new_empty(schema);
+        writer.write(&empty).map_err(CountError::writing)?;
+    }
+    if let Some(expected) = parts.records().filter(|all| *all != counted.records) {
+        return Err(CountError::OtherRecords {
+            counted: counted.records,
+            expected,
+        });
+    }
+    aside(|| writer.finish()).map_err(CountError::writing)?;
+    Ok(counted)
+}
+
+/// The records that rows of the answer stand for.
+fn records(batch: &RecordBatch) -> Result<u64, CountError> {
+    let wrong = || CountError::Answer(String::from("the engine's counts are no counts"));
+    let last = batch.columns().last().ok_or_else(wrong)?;
+    let counts = last.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?;
+    let mut sum = 0_u64;
+    for count in counts {
+        let count = count.and_then(|count| u64::try_from(count).ok());
+        sum = count
+            .and_then(|count| sum.checked_add(count))
+            .ok_or_else(wrong)?;
+    }
+    Ok(sum)
+}
+
+/// The one statement.
+fn statement(columns: &[String], parts: &Parts) -> String {
+    let values = columns.iter().map(|column| table::value(column, parts));
+    let values: Vec<String> = values.collect();
+    let named = values.iter().zip(columns);
+    let named = named.map(|(value, column)| format!("{value} AS {}", quoted(column)));
+    let named: Vec<String> = named.collect();
+    format!(
+        "SELECT {}, count(*) AS {} FROM {} GROUP BY {}",
+        named.join(", "),
+        quoted(RECORDS),
+        table::NAME,
+        values.join(", ")
+    )
+}
+
+/// A name quoted for SQL, whatever characters it has.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
