@@ -206,7 +206,7 @@ pub fn compare(study: &Study, table: &Table, options: &Options) -> Result<Compar
     Ok(Comparison {
         study: study.name().to_owned(),
         table: table.file_name(),
-        records: original.rows() as u64,
+        records: original.records(),
         requirement: ready.requirement.words(),
         queries: Drawn {
             count: queries.count,

@@ -127,7 +127,7 @@ impl Before {
     /// in a cell.
     fn refuse_others(&self, path: &Path, release: &Release) -> Result<(), ReportRefused> {
         let file = path.to_owned();
-        let (rows, records) = (self.table.rows(), release.rows());
+        let (rows, records) = (self.table.rows(), release.records() as usize);
         if rows > records {
             return Err(ReportRefused::MoreOwnRows {
                 file,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hedgerow_data::files::Others;
-use hedgerow_data::study::ReleaseKind;
+use hedgerow_data::study::{ReleaseKind, ReleaseRows};
 use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Table};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::classes::Classes;
@@ -107,9 +107,11 @@ impl Baselines {
             bar.step(step);
         })?;
         drop(bar);
+        // What is lost is measured record by record.
+        let (central_release, joint) = (central.release.expanded(), &joint.clone().expanded());
         Ok(Self {
-            joint_equals_central: *joint == central.release,
-            central: meter.losses(&[&central.release]),
+            joint_equals_central: *joint == central_release,
+            central: meter.losses(&[&central_release]),
             joint: meter.losses(&[joint]),
             each_alone: each_alone(ready, table, sites, &meter, (seed, observer))?,
         })
@@ -242,6 +244,8 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     left_out.extend(m.map(|m| format!("m = {m}")));
     let mut study = ready.study.clone();
     study.release = ReleaseKind::Published;
+    // Sites alone are set beside each other record by record.
+    study.rows = ReleaseRows::Single;
     let alone = Ready {
         study,
         requirement,

@@ -48,6 +48,9 @@ pub struct ForeignRow {
 impl Held {
     /// A release as a table: its own classes, its own rows.
     pub fn release(release: &Release) -> Self {
+        if release.counts().is_some() {
+            return Self::release(&release.clone().expanded());
+        }
         let mut classes = classes(release);
         classes.sort_unstable();
         classes.dedup();

@@ -8,6 +8,7 @@ mod adult;
 mod adversary;
 mod clustering;
 mod colluders;
+mod counted;
 mod delta;
 mod discloses;
 mod figures;

@@ -62,7 +62,10 @@ fn of_attribute(seen: &Seen, position: usize) -> Option<Dominated> {
         sizes.then(other.cmp(one))
     });
     let (class, value, records) = *largest?;
-    let in_release = codes.iter().filter(|code| **code == value).count();
+    let rows = codes.iter().enumerate().filter(|(_, code)| **code == value);
+    let in_release: u64 = rows
+        .map(|(row, _)| release.counts().map_or(1, |counts| counts[row]))
+        .sum();
     let attribute = &release.schema().attributes()[position];
     Some(Dominated {
         attribute: attribute.name.clone(),
@@ -75,7 +78,7 @@ fn of_attribute(seen: &Seen, position: usize) -> Option<Dominated> {
             quasi: quasi(release, classes.rows(class)[0] as usize),
             value: shown(&attribute.domain.label(value)),
             share: records as f64 / classes.size(class) as f64,
-            share_in_release: in_release as f64 / codes.len().max(1) as f64,
+            share_in_release: in_release as f64 / release.records().max(1) as f64,
         },
     })
 }

@@ -46,8 +46,8 @@ pub(super) fn levels(release: &Release) -> Vec<(String, Vec<Level>)> {
 pub(super) fn with_records(release: &Release, position: usize) -> Option<Vec<(&Cell, u64)>> {
     let column = release.generalized(position)?;
     let mut records = vec![0; column.cells.len()];
-    for code in &column.codes {
-        records[*code as usize] += 1;
+    for (row, code) in column.codes.iter().enumerate() {
+        records[*code as usize] += release.counts().map_or(1, |counts| counts[row]);
     }
     let cells = column.cells.iter().zip(records);
     Some(cells.filter(|(_, records)| *records > 0).collect())

@@ -34,7 +34,8 @@ pub(super) fn others(seen: &Seen) -> Vec<OtherColumn> {
             Column::Absent(rows) => vec![0; *rows],
         };
         let rows = release.rows();
-        let inside = is_joined.then(|| Classes::group(&[&of_row, &codes], rows));
+        let inside =
+            is_joined.then(|| Classes::group(&[&of_row, &codes], rows).counted(release.counts()));
         let alone = |groups: Classes| groups.sizes().filter(|size| *size == 1).count() as u64;
         Some(OtherColumn {
             name: release.schema().attributes()[position].name.clone(),
