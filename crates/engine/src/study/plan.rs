@@ -38,7 +38,7 @@ impl Draws {
 impl Ready {
     /// What the parties of a run agree on.
     pub(crate) fn settings(&self) -> Settings {
-        self.run.of_parties()
+        self.run.of_parties(self.sites)
     }
 
     /// The study as top-down cuts take it.
