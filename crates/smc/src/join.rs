@@ -65,13 +65,14 @@ impl Joined {
         let mut mixing_publics = Vec::with_capacity(sites);
         for (site, (hello, committed)) in Site::all(sites).zip(said.iter().zip(&committed)) {
             let hello = Hello::decode(hello);
-            let problem = match () {
-                () if *committed != hello.commitment() => Some(Misbehaviour::OtherHello),
-                () if hello.agreed != agreed => Some(Misbehaviour::OtherSettings),
-                () if is_weak(&hello.masking) || is_weak(&hello.mixing) => {
-                    Some(Misbehaviour::WeakKey)
-                }
-                () => None,
+            let problem = if *committed != hello.commitment() {
+                Some(Misbehaviour::OtherHello)
+            } else if hello.agreed != agreed {
+                Some(Misbehaviour::OtherSettings)
+            } else if is_weak(&hello.masking) || is_weak(&hello.mixing) {
+                Some(Misbehaviour::WeakKey)
+            } else {
+                None
             };
             if let Some(problem) = problem {
                 return Err(link.misbehaved(paths.heard_from(site), problem));

@@ -72,8 +72,9 @@ impl Pairs {
     pub(crate) fn with(&self, peer: Site) -> &PairKey {
         match &self.question {
             None => self.agreed.key(peer),
-            Some(session) => self.keys[peer.index()]
-                .get_or_init(|| self.agreed.key(peer).of_question(session)),
+            Some(session) => {
+                self.keys[peer.index()].get_or_init(|| self.agreed.key(peer).of_question(session))
+            }
         }
     }
 }

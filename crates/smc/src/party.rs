@@ -166,6 +166,10 @@ impl Party {
         if me.index() >= sites {
             return Err(Error::OwnConfig(OwnConfig::NoSuchSite { site: me }));
         }
+        if settings.hub.index() >= sites {
+            let site = settings.hub;
+            return Err(Error::OwnConfig(OwnConfig::NoSuchSite { site }));
+        }
         let mut party = Self::alone(settings, &seed);
         if sites > 1 {
             let link = Link::new(network, me, sites, context);

@@ -159,9 +159,9 @@ impl Paths {
                 return Err(link.misbehaved(above, Misbehaviour::Lacking));
             }
         }
-        let down = said.concat();
-        if !down.is_empty() {
-            link.send_to(below, &down)?;
+        let is_something = said.iter().any(|said| !said.is_empty());
+        if is_something && !below.is_empty() {
+            link.send_to(below, &said.concat())?;
         }
         Ok(said)
     }

@@ -579,10 +579,7 @@ fn the_shape_of_the_network_follows_from_the_study_or_from_the_number_of_sites()
     let star = "[network]\nshape = \"star\"\nhub = \"south\"\n";
     assert_eq!(paths(star, 3), (Shape::Star, 1));
     assert_eq!(paths(star, 1), (Shape::Star, 0), "a simulation without it");
-    assert_eq!(
-        paths("[network]\nshape = \"tree\"\n", 3),
-        (Shape::Tree, 0)
-    );
+    assert_eq!(paths("[network]\nshape = \"tree\"\n", 3), (Shape::Tree, 0));
     let refused = |network: &str, message: &str| {
         assert_eq!(study(network).unwrap_err(), message);
     };

@@ -191,7 +191,8 @@ impl Joined {
 
     /// This site's bits under masks that cancel over all sites.
     fn masked_bits<const PRIME: u32>(&self, bits: &[bool]) -> Vec<Element<PRIME>> {
-        let mut share: Vec<Element<PRIME>> = bits.iter().map(|&bit| Element::from_bit(bit)).collect();
+        let mut share: Vec<Element<PRIME>> =
+            bits.iter().map(|&bit| Element::from_bit(bit)).collect();
         for &peer in &self.masked_with {
             let mut stream = self.stream(peer, Purpose::ApartMask);
             if self.me < peer {
