@@ -157,8 +157,11 @@ mod tests {
         for sites in FULL + 1..=MAXIMUM_SITES {
             let bound = |colluding: usize| {
                 let places = (sites * (sites - 1) / 2) as f64;
-                let taken = (0..2 * REACH)
-                    .map(|at| ((colluding as f64 - at as f64) / (sites as f64 - at as f64)).log2());
+                // Without so many colluding sites there are no two runs: the logarithm of zero.
+                let taken = (0..2 * REACH).map(|at| {
+                    let (left, of) = (colluding.saturating_sub(at), sites - at);
+                    (left as f64 / of as f64).log2()
+                });
                 places.log2() + taken.sum::<f64>()
             };
             assert!(bound(sites / 2) < -40.0, "{sites}: {}", bound(sites / 2));

@@ -71,17 +71,23 @@ impl Paths {
 
     /// The sites from which this site gets what goes up.
     pub(crate) fn below(&self) -> Vec<Site> {
-        self.below_of(self.me).collect()
+        self.below_of(self.me)
     }
 
-    fn below_of(&self, site: Site) -> impl Iterator<Item = Site> + use<'_> {
+    /// In a star in the order of the sites, which decides in which order they are heard.
+    fn below_of(&self, site: Site) -> Vec<Site> {
         let place = self.place(site);
-        let places = match self.shape {
-            Shape::Tree => 2 * place + 1..(2 * place + 3).min(self.sites),
-            Shape::Mesh | Shape::Star if place == 0 => 1..self.sites,
-            Shape::Mesh | Shape::Star => 0..0,
-        };
-        places.map(|place| self.at(place))
+        match self.shape {
+            Shape::Tree => {
+                let places = 2 * place + 1..(2 * place + 3).min(self.sites);
+                places.map(|place| self.at(place)).collect()
+            }
+            Shape::Mesh | Shape::Star if place == 0 => {
+                let all = Site::all(self.sites);
+                all.filter(|other| *other != site).collect()
+            }
+            Shape::Mesh | Shape::Star => Vec::new(),
+        }
     }
 
     /// A site and all sites whose words go through it, in the order in which they stand in a message.

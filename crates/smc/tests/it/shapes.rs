@@ -171,30 +171,41 @@ fn messages_of_every_call_are_linear_in_sites() {
     for sites in [5, 16, 40] {
         let n = sites as u64;
         for shape in [Shape::Star, Shape::Tree] {
-            let up_and_down = |rounds: u32| match shape {
-                Shape::Tree => (2 * (n - 1), 2 * n.ilog2()),
-                _ => (2 * (n - 1), rounds),
+            // Some sites are a round behind others when they have joined.
+            let up_and_down = |(messages, rounds): (u64, u32)| {
+                let most = if shape == Shape::Tree {
+                    2 * n.ilog2()
+                } else {
+                    2
+                };
+                assert_eq!(messages, 2 * (n - 1), "{shape:?}, {sites}");
+                assert!(
+                    rounds <= most && rounds + 1 >= most,
+                    "{shape:?}, {sites}: {rounds}"
+                );
             };
             let sum = cost(sites, shape, |mut party| async move {
                 party.sum(TEST, &mut [1; 100]).await
             });
-            assert_eq!(sum, up_and_down(2), "{shape:?}, {sites}");
+            up_and_down(sum);
             let each = cost(sites, shape, |mut party| async move {
                 let bits = vec![vec![3; 4]; party.sites()];
                 party.tell_each(TEST, &bits, &[1; 4]).await.map(drop)
             });
-            assert_eq!(each, up_and_down(2), "{shape:?}, {sites}");
+            up_and_down(each);
             let bits = cost(sites, shape, |mut party| async move {
                 party.all(TEST, &mut [true; 100]).await
             });
-            assert_eq!(bits, (3 * (n - 1), 3), "{shape:?}, {sites}");
+            assert_eq!(bits.0, 3 * (n - 1), "{shape:?}, {sites}");
+            assert!(bits.1 <= 3, "{shape:?}, {sites}");
             let compared = cost(sites, shape, |mut party| async move {
                 let mut answers = [false; 100];
                 party
                     .at_least(TEST, 1_000, &[3; 100], &[9; 100], &mut answers)
                     .await
             });
-            assert_eq!(compared, (4 * (n - 1), 2), "{shape:?}, {sites}");
+            assert_eq!(compared.0, 4 * (n - 1), "{shape:?}, {sites}");
+            assert!(compared.1 <= 2, "{shape:?}, {sites}");
         }
     }
 }
