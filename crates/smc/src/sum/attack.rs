@@ -13,8 +13,10 @@ use crate::network::Site;
 use crate::party::{Engine, Party};
 use crate::random::Purpose;
 use crate::settings::{Settings, Shape};
-use crate::wire::{HEADER_BYTES, unpack};
+use crate::wire::{HEADER_BYTES, Primitive, unpack};
 use crate::{Error, What};
+
+use super::add_masks;
 
 const COUNT: usize = 4_000;
 const TEST: What = What::new("sums", "the test");
@@ -165,5 +167,35 @@ fn all_others_but_one_are_left_with_noise() {
         assert!(left.iter().all(|&word| word != 77 && word != 3));
         // 255 + 5 standard deviations.
         assert!(chi_square(&left) < 368.0, "{}", chi_square(&left));
+    }
+}
+
+/// All masks of five sites in the call that comes next, added up; one may have been told other answers.
+fn masks_together(odd: Option<usize>) -> Vec<u64> {
+    let outcome = Simulation::new(5, 13).run(|mut party| async move {
+        let is_odd = odd == Some(party.me().index());
+        let Engine::Joined(joined) = &mut party.engine else {
+            panic!("a joined party")
+        };
+        joined.link.opened_words(&[35 + u64::from(is_odd)]);
+        joined.link.begin(Primitive::Sum, 0)?;
+        let mut masks = vec![0; 50];
+        add_masks(joined, Purpose::SumMask, &mut masks);
+        Ok::<_, Error>(masks)
+    });
+    let mut all = vec![0u64; 50];
+    for masks in outcome.into_values().expect("no fault") {
+        for (sum, mask) in all.iter_mut().zip(masks) {
+            *sum = sum.wrapping_add(mask);
+        }
+    }
+    all
+}
+
+#[test]
+fn after_another_total_masks_no_longer_cancel() {
+    assert_eq!(masks_together(None), [0; 50]);
+    for odd in 0..5 {
+        assert!(masks_together(Some(odd)).iter().all(|&sum| sum != 0));
     }
 }
