@@ -7,6 +7,7 @@ use hedgerow_privacy::utility::Utility;
 use hedgerow_protocols::horizontal::mondrian::Partition;
 use hedgerow_protocols::vertical::d2pt::{Attempt, Compared};
 use hedgerow_smc::exposure::LossOfPrivacy;
+use hedgerow_smc::settings::Shape;
 use serde::Serialize;
 
 use crate::exposure;
@@ -34,6 +35,9 @@ pub struct Summary {
     pub records: u64,
     /// Sites of the run.
     pub sites: usize,
+    /// The paths of what all sites sent to all, where these were not from each to each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<&'static str>,
     /// The seed, where one was given that makes a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -111,6 +115,7 @@ impl Summary {
             security: ready.run.security.name(),
             records: verdict.records,
             sites,
+            shape: ready.shape_but_mesh(sites).map(Shape::name),
             seed,
             classes: verdict.classes,
             suppressed: 0,
@@ -232,6 +237,9 @@ impl Summary {
             rows.push(vec![String::from("  suppressed"), written]);
         }
         if self.cost.rounds > 0 {
+            if let Some(shape) = self.shape {
+                rows.push(vec![String::from("  shape"), shape.to_owned()]);
+            }
             rows.push(vec![String::from("  rounds"), thousands(self.cost.rounds)]);
             rows.push(vec![
                 String::from("  messages"),

@@ -27,8 +27,8 @@ use crate::identity::{IdentityError, PublicKey, Purpose, Secret, from_hex, hex};
 
 /// The longest file that a study may name: a million leaves with long names.
 const LONGEST_FILE: u64 = 1 << 28;
-/// The longest file of signatures: a few for each of 250 sites.
-const LONGEST_SIGNATURES: u64 = 1 << 20;
+/// The longest file of signatures: a few for each of 1,000 sites.
+const LONGEST_SIGNATURES: u64 = 1 << 22;
 
 /// Why a study is no agreement.
 #[derive(Debug, thiserror::Error)]

@@ -451,7 +451,7 @@ struct Replay(Arc<Log>);
 
 impl Network for Replay {
     fn send(&mut self, to: Site, frame: Vec<u8>) -> Result<(), NetworkError> {
-        // A run has at most 250 sites.
+        // A run has at most 1,000 sites.
         match self.0.see(to.index() as u16, &frame) {
             None => Ok(()),
             Some(_) => Err(NetworkError::Closed),

@@ -97,7 +97,7 @@ impl Door {
             takes: Box::new(takes),
             due: Box::new(due),
         });
-        // This site itself may knock too. A study has at most 250 sites that can run.
+        // This site itself may knock too. A study has at most 1,000 sites that can run.
         let guests: Vec<u16> = (0..self.keys.len() as u16).collect();
         let rules = Rules {
             keys: &self.keys,

@@ -392,7 +392,7 @@ impl Run {
             sent.map_err(|_| failed())?;
         }
         let mut all = Vec::with_capacity(self.keys.len());
-        // There are at most 250 sites.
+        // There are at most 1,000 sites.
         for peer in 0..self.keys.len() as u16 {
             all.push(if peer == self.name.site {
                 None

@@ -1,5 +1,5 @@
-//! How the protocols of a study run: the security level and the roles that `[study]` names, and
-//! `[algorithm]`, but for the algorithm's name, which is the study's.
+//! How the protocols of a study run: the security level and the roles that `[study]` names, `[network]`,
+//! and `[algorithm]`, but for the algorithm's name, which is the study's.
 //!
 //! Every key is known, every error names file and line and suggests the nearest word.
 
@@ -13,6 +13,7 @@ use crate::clustering::settings::{CLUSTERING_KEYS, ClusteringSettings, CountsCho
 use crate::horizontal::clustering::undecided;
 use crate::horizontal::mondrian::settings::{CUT_KEYS, TopDown};
 use crate::horizontal::requirement::{COLLUDER_KEYS, Colluders};
+use crate::network::NetworkSettings;
 use crate::published::PublishedSettings;
 use crate::vertical;
 use crate::vertical::d2pt::settings::{D2ptSettings, KEYS};
@@ -64,6 +65,8 @@ pub struct RunSettings {
     pub security: Security,
     /// Who has roles in comparisons that leave sites out.
     pub roles: RoleChoice,
+    /// The paths between sites.
+    pub network: NetworkSettings,
     /// How the primitives of JX08 run at the published level.
     pub published: PublishedSettings,
     /// How a class is written where an attribute does not name a recoding of its own.
@@ -91,6 +94,9 @@ impl RunSettings {
             let security = head.word("security", &Security::NAMES)?;
             settings.security = security.unwrap_or_default();
             settings.roles = roles(&head, study)?;
+        }
+        if let Some(section) = root.section("network")? {
+            settings.network = NetworkSettings::read(&section, study, settings.security)?;
         }
         if let Some(section) = root.section("algorithm")? {
             settings.read(&section, study)?;
@@ -184,15 +190,18 @@ impl RunSettings {
         }
     }
 
-    /// The settings that the parties of a run agree on.
-    pub fn of_parties(&self) -> Settings {
+    /// The settings that the parties of a run of so many sites agree on.
+    pub fn of_parties(&self, sites: usize) -> Settings {
         match self.security {
-            Security::Hardened => Settings {
-                fan_out: FAN_OUT,
-                at_once: AT_ONCE,
-                roles: self.roles,
-                ..Settings::hardened()
-            },
+            Security::Hardened => {
+                let settings = Settings {
+                    fan_out: FAN_OUT,
+                    at_once: AT_ONCE,
+                    roles: self.roles,
+                    ..Settings::hardened()
+                };
+                self.network.lay(settings, sites)
+            }
             Security::Published => self.published.of_parties(),
         }
     }

@@ -174,6 +174,9 @@ pub enum Misbehaviour {
     /// A first message that differs from the peer's commitment.
     #[error("its keys are not those that it had committed itself to")]
     OtherHello,
+    /// Keys of all sites other than those that this site was told.
+    #[error("it was told other keys of the sites than this site: who passed them on changed some")]
+    OtherKeys,
     /// Other settings than this site's.
     #[error("it runs with other settings than this site")]
     OtherSettings,
@@ -249,7 +252,7 @@ pub enum OwnData {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OwnConfig {
-    /// More sites than the field of `all` allows.
+    /// More sites than a run may have.
     #[error("{found} sites, above the limit of {MAXIMUM_SITES}")]
     Sites {
         /// Sites named.
@@ -336,8 +339,8 @@ pub enum OwnConfig {
     },
 }
 
-/// The largest number of sites in a run: sums of one bit per site must stay below 251.
-pub const MAXIMUM_SITES: usize = 250;
+/// The largest number of sites in a run. Every site hears of every other when it joins, 128 bytes of each.
+pub const MAXIMUM_SITES: usize = 1_000;
 
 /// The largest number of items or identifiers that one site may have.
 pub const MAXIMUM_CAPACITY: usize = 1 << 28;

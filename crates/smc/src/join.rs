@@ -2,7 +2,14 @@
 //! pair; two sites also prepare their oblivious transfers.
 //!
 //! Every site's hash comes before anybody's keys (Blum 1983), so the last to speak cannot choose the run's
-//! public randomness, from which roles are drawn.
+//! public randomness, from which roles are drawn, and the circle along which masks are shared.
+//!
+//! In a star or a tree hashes and keys go through the hub ([`crate::paths`]), which could put keys of its own
+//! in place of a site's. So each site then sends the hash of all keys (the session) to those with whom it
+//! shares masks or roles, directly. A hub that told a site other keys is noticed unless all of these
+//! collude with the hub; and which sites these are follows from keys that the site had not yet shown when the
+//! hub bound itself to its own. By [`crate::masking`] honest sites stay connected, so all honest sites have
+//! the same keys, and each of them has seen that its own are among them.
 //!
 //! # Discloses
 //! Nothing: fresh public keys.
@@ -11,11 +18,14 @@ use std::sync::Arc;
 
 use crate::error::{Error, Misbehaviour};
 use crate::link::Link;
+use crate::masking::masked_with;
 use crate::network::Site;
+use crate::pairs::{Pairs, is_weak};
 use crate::party::Joined;
+use crate::paths::Paths;
 use crate::random::{Agreement, Generator, Seed};
 use crate::ring;
-use crate::settings::{Probabilistic, Settings};
+use crate::settings::{Probabilistic, RoleChoice, Settings, Shape};
 use crate::transfer::{BASE_BYTES, BaseReceiver, BaseSender};
 
 impl Joined {
@@ -36,54 +46,59 @@ impl Joined {
             masking: masking.public(),
             mixing: mixing.public(),
         };
-        link.broadcast(&own.commitment())?;
-        let mut committed = Vec::with_capacity(sites);
-        for peer in Site::all(sites) {
-            committed.push(if peer == me {
-                own.commitment().to_vec()
-            } else {
-                link.receive(peer, blake3::OUT_LEN).await?
-            });
-        }
-        link.broadcast(&own.encode())?;
+        // Two sites have one line, whatever the shape.
+        let paths = match sites {
+            2 => Paths::to(Shape::Mesh, me, me, sites),
+            _ => Paths::of(settings, me, sites),
+        };
+        let committed = paths.gather(&mut link, own.commitment().to_vec(), |_| blake3::OUT_LEN);
+        let committed = committed.await?;
+        let hello = own.encode();
+        paths.say(&mut link, &hello)?;
         if let (Some(base), 2) = (&base_sender, sites) {
             link.send(Site::new(0), &base.public())?;
         }
-        let mut hellos = Vec::with_capacity(sites);
-        for peer in Site::all(sites) {
-            if peer == me {
-                hellos.push(own.clone());
-                continue;
-            }
-            let bytes = link.receive(peer, Hello::BYTES).await?;
-            let hello = Hello::decode(&bytes);
-            if committed[peer.index()] != hello.commitment() {
-                return Err(link.misbehaved(peer, Misbehaviour::OtherHello));
-            }
-            if hello.agreed != agreed {
-                return Err(link.misbehaved(peer, Misbehaviour::OtherSettings));
-            }
-            hellos.push(hello);
-        }
-
+        let said = paths.hear(&mut link, hello.to_vec(), |_| Hello::BYTES);
+        let said = said.await?;
         let mut hasher = blake3::Hasher::new_derive_key("hedgerow session v1");
-        for hello in &hellos {
+        let mut masking_publics = Vec::with_capacity(sites);
+        let mut mixing_publics = Vec::with_capacity(sites);
+        for (site, (hello, committed)) in Site::all(sites).zip(said.iter().zip(&committed)) {
+            let hello = Hello::decode(hello);
+            let problem = if *committed != hello.commitment() {
+                Some(Misbehaviour::OtherHello)
+            } else if hello.agreed != agreed {
+                Some(Misbehaviour::OtherSettings)
+            } else if is_weak(&hello.masking) || is_weak(&hello.mixing) {
+                Some(Misbehaviour::WeakKey)
+            } else {
+                None
+            };
+            if let Some(problem) = problem {
+                return Err(link.misbehaved(paths.heard_from(site), problem));
+            }
             hasher.update(&hello.encode());
+            masking_publics.push(hello.masking);
+            mixing_publics.push(hello.mixing);
         }
         let session = *hasher.finalize().as_bytes();
         link.opened(&session);
-        let mut pairs = Vec::with_capacity(sites);
-        for (peer, hello) in Site::all(sites).zip(&hellos) {
-            pairs.push(if peer == me {
-                None
-            } else {
-                let key = masking.derive(&hello.masking, &session, b"hedgerow pair v1");
-                // A key that is weak for one secret is weak for every secret.
-                let layer = mixing.derive(&hello.mixing, &session, b"hedgerow pair v1");
-                let strong = key.filter(|_| layer.is_some());
-                Some(strong.ok_or_else(|| link.misbehaved(peer, Misbehaviour::WeakKey))?)
-            });
+        let mut order: Vec<Site> = Site::all(sites).collect();
+        Generator::new(&Seed::new(session)).shuffle(&mut order);
+        let masked_with = masked_with(me, sites, &session);
+        if !paths.is_mesh() {
+            let is_role = |site: Site| order[..3].contains(&site);
+            let peers = Site::all(sites).filter(|peer| *peer != me);
+            let held_against: Vec<Site> = peers
+                .filter(|peer| {
+                    settings.roles == RoleChoice::Spread
+                        || (is_role(me) && is_role(*peer))
+                        || masked_with.binary_search(peer).is_ok()
+                })
+                .collect();
+            hold_against(&mut link, held_against, &session).await?;
         }
+        let pairs = Pairs::new(masking, masking_publics, session);
         let transfer = match base_sender {
             _ if sites != 2 => None,
             Some(base) => {
@@ -100,15 +115,13 @@ impl Joined {
                 Some(base)
             }
         };
-        let mut order: Vec<Site> = Site::all(sites).collect();
-        Generator::new(&Seed::new(session)).shuffle(&mut order);
         let ring = ring::draw(sites, &session);
-        let mixing_publics = hellos.iter().map(|hello| hello.mixing).collect();
         Ok(Self {
             me,
             sites,
             link,
             pairs,
+            masked_with,
             session,
             order,
             ring,
@@ -117,6 +130,17 @@ impl Joined {
             transfer: transfer.map(Arc::new),
         })
     }
+}
+
+/// Sees that these peers were told the same keys of all sites, in frames that go there directly.
+async fn hold_against(link: &mut Link, peers: Vec<Site>, session: &[u8; 32]) -> Result<(), Error> {
+    link.send_to(peers.clone(), session)?;
+    for peer in peers {
+        if link.receive(peer, session.len()).await? != session {
+            return Err(link.misbehaved(peer, Misbehaviour::OtherKeys));
+        }
+    }
+    Ok(())
 }
 
 /// The first message of a run, to every peer.
@@ -166,7 +190,8 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("hedgerow settings v3");
     let &Settings {
         security,
-        topology,
+        shape,
+        hub,
         ring,
         union,
         probabilistic:
@@ -183,7 +208,8 @@ fn agreed_digest(sites: usize, settings: &Settings) -> [u8; 32] {
     for word in [
         sites as u64,
         security as u64,
-        topology as u64,
+        // One word for both, so that a run whose hub is the first site is named as before.
+        shape as u64 + ((hub.index() as u64) << 8),
         // One word for both, so that a run with the secure union is named as before.
         ring as u64 + ((union as u64) << 8),
         start.to_bits(),

@@ -43,21 +43,24 @@ pub struct LinkTraffic {
 pub struct Traffic {
     /// Length of the longest chain of dependent messages.
     pub rounds: u32,
-    sites: usize,
-    links: Vec<LinkTraffic>,
+    /// For each site what it sent to each other; empty for a site that sent nothing.
+    links: Vec<Vec<LinkTraffic>>,
 }
 
 impl Traffic {
     pub(crate) fn new(sites: usize) -> Self {
         Self {
             rounds: 0,
-            sites,
-            links: vec![LinkTraffic::default(); sites * sites],
+            links: vec![Vec::new(); sites],
         }
     }
 
     pub(crate) fn record(&mut self, from: Site, to: Site, bytes: usize, depth: u32) {
-        let link = &mut self.links[from.index() * self.sites + to.index()];
+        let sites = self.links.len();
+        let links = &mut self.links[from.index()];
+        // A site that counts its own frames has nothing of the others.
+        links.resize(sites, LinkTraffic::default());
+        let link = &mut links[to.index()];
         link.messages += 1;
         link.bytes += bytes as u64;
         self.rounds = self.rounds.max(depth);
@@ -65,17 +68,18 @@ impl Traffic {
 
     /// The traffic from one site to another.
     pub fn link(&self, from: Site, to: Site) -> LinkTraffic {
-        self.links[from.index() * self.sites + to.index()]
+        let link = self.links[from.index()].get(to.index());
+        link.copied().unwrap_or_default()
     }
 
     /// Messages over all links. A message longer than a frame counts once per frame.
     pub fn messages(&self) -> u64 {
-        self.links.iter().map(|link| link.messages).sum()
+        self.links.iter().flatten().map(|link| link.messages).sum()
     }
 
     /// Bytes over all links.
     pub fn bytes(&self) -> u64 {
-        self.links.iter().map(|link| link.bytes).sum()
+        self.links.iter().flatten().map(|link| link.bytes).sum()
     }
 }
 
@@ -98,8 +102,11 @@ pub(crate) struct Link {
     call: u32,
     /// The context of the run: a word of it is in every header.
     context: [u8; 32],
-    /// For each peer, what the call asks of both, in a word.
-    words: Vec<u64>,
+    /// For each peer, what the call asks of both, in a word, once a frame of the call has gone between
+    /// the two: among many sites most pairs have nothing to say to each other in a call.
+    words: Vec<Option<u64>>,
+    /// The question of the call.
+    question: u64,
     /// The answers that all sites had seen opened when the call began.
     bound: Bound,
     depth: u32,
@@ -125,7 +132,8 @@ impl Link {
             primitive: Primitive::Join,
             call: 0,
             context,
-            words: vec![0; sites],
+            words: vec![None; sites],
+            question: 0,
             bound: Bound([0; 32]),
             depth: 0,
             sent: vec![0; sites],
@@ -194,26 +202,38 @@ impl Link {
     /// each link, too.
     fn bind(&mut self, question: u64) {
         self.bound = self.bound_in(self.call);
-        for peer in Site::all(self.words.len()) {
-            let Transcript { sent, received, .. } = &self.transcript;
-            let (sent, received) = (&sent[peer.index()], &received[peer.index()]);
-            // In the same order at both ends.
-            let (low, high) = if self.me < peer {
-                (sent, received)
-            } else {
-                (received, sent)
-            };
-            let mut hasher = blake3::Hasher::new_derive_key("hedgerow word v1");
-            hasher
-                .update(&self.context)
-                .update(&self.bound.0)
-                .update(low)
-                .update(high)
-                .update(&question.to_le_bytes());
-            let mut word = [0; 8];
-            word.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-            self.words[peer.index()] = u64::from_le_bytes(word);
-        }
+        self.question = question;
+        self.words.fill(None);
+    }
+
+    /// What the call asks of this site and a peer. The word is that of the frames between both before the
+    /// call, so it is made before the first of the call changes these.
+    fn word(&mut self, peer: Site) -> u64 {
+        let known = self.words[peer.index()];
+        let word = known.unwrap_or_else(|| self.word_before(peer));
+        self.words[peer.index()] = Some(word);
+        word
+    }
+
+    fn word_before(&self, peer: Site) -> u64 {
+        let Transcript { sent, received, .. } = &self.transcript;
+        let (sent, received) = (&sent[peer.index()], &received[peer.index()]);
+        // In the same order at both ends.
+        let (low, high) = if self.me < peer {
+            (sent, received)
+        } else {
+            (received, sent)
+        };
+        let mut hasher = blake3::Hasher::new_derive_key("hedgerow word v1");
+        hasher
+            .update(&self.context)
+            .update(&self.bound.0)
+            .update(low)
+            .update(high)
+            .update(&self.question.to_le_bytes());
+        let mut word = [0; 8];
+        word.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        u64::from_le_bytes(word)
     }
 
     fn bound_in(&self, call: u32) -> Bound {
@@ -261,12 +281,17 @@ impl Link {
 
     /// Sends one message to every peer.
     pub(crate) fn broadcast(&mut self, message: &[u8]) -> Result<(), Error> {
+        let me = self.me;
+        let peers = Site::all(self.sent.len()).filter(|to| *to != me);
+        self.send_to(peers.collect(), message)
+    }
+
+    /// Sends one message to some peers.
+    pub(crate) fn send_to(&mut self, peers: Vec<Site>, message: &[u8]) -> Result<(), Error> {
         for payload in parts(message) {
             let hash = blake3::hash(payload);
-            for to in Site::all(self.sent.len()) {
-                if to != self.me {
-                    self.send_part(to, payload, &hash)?;
-                }
+            for to in &peers {
+                self.send_part(*to, payload, &hash)?;
             }
         }
         Ok(())
@@ -274,6 +299,7 @@ impl Link {
 
     fn send_part(&mut self, to: Site, payload: &[u8], hash: &blake3::Hash) -> Result<(), Error> {
         let depth = self.depth.saturating_add(1);
+        let question = self.word(to);
         let number = &mut self.sent[to.index()];
         let header = Header {
             sender: self.me,
@@ -283,7 +309,7 @@ impl Link {
             call: self.call,
             depth,
             length: 0,
-            question: self.words[to.index()],
+            question,
         };
         *number = number.wrapping_add(1);
         let sent = &mut self.transcript.sent[to.index()];
@@ -338,7 +364,7 @@ impl Link {
         Ok(payload)
     }
 
-    fn check(&self, from: Site, header: &Header) -> Result<(), Error> {
+    fn check(&mut self, from: Site, header: &Header) -> Result<(), Error> {
         let step = self.step(from);
         let due = (self.primitive, self.call, step.frame);
         let &Header {
@@ -359,7 +385,7 @@ impl Link {
             });
         }
         if (primitive, call, frame) == due {
-            if question != self.words[from.index()] {
+            if question != self.word(from) {
                 return Err(self.misbehaved(from, Misbehaviour::OtherQuestion));
             }
             return Ok(());

@@ -33,7 +33,7 @@ impl Site {
 
     /// The sites of a run of `sites`, in order.
     pub fn all(sites: usize) -> impl DoubleEndedIterator<Item = Site> + Clone {
-        // A party refuses more than 250 sites before this call.
+        // A party refuses more than 1,000 sites before this call.
         (0..sites as u16).map(Site)
     }
 }

@@ -5,9 +5,9 @@
 //! allocation, no entry in the ledger, since nobody learns anything. [`crate::ideal`] gives
 //! parties that ask a trusted third instead of each other, for tests.
 //!
-//! Joining agrees on a key for each pair of sites, once per run: first every site sends a hash of its
-//! fresh public keys, then the keys: two rounds, or three with two sites, which also prepare their
-//! oblivious transfers. The public keys of all sites together give the run's public randomness, from
+//! Joining lets every two sites have a key, once per run: first every site sends a hash of its
+//! fresh public keys, then the keys: two rounds of a mesh, or three with two sites, which also prepare
+//! their oblivious transfers; five of a star, in which sites also see that the hub changed no key. The public keys of all sites together give the run's public randomness, from
 //! which three sites with roles are drawn; the hashes keep the last to speak from choosing its keys, and
 //! with them the roles, after it has seen the others' (Blum 1983). The last site can still refuse to go
 //! on, which ends the run for all to see.
@@ -28,6 +28,7 @@ use crate::ledger::{
 };
 use crate::link::{Link, Traffic, Transcript};
 use crate::network::{Network, Site};
+use crate::pairs::Pairs;
 use crate::random::{Agreement, Generator, Keystream, PairKey, Purpose, Seed};
 use crate::settings::{Security, Settings};
 use crate::transfer::Transfer;
@@ -67,8 +68,9 @@ pub(crate) struct Joined {
     pub(crate) me: Site,
     pub(crate) sites: usize,
     pub(crate) link: Link,
-    /// One key per peer; `None` at the own place.
-    pub(crate) pairs: Vec<Option<PairKey>>,
+    pub(crate) pairs: Pairs,
+    /// The sites with which this site shares masks.
+    pub(crate) masked_with: Vec<Site>,
     /// The run's public randomness.
     pub(crate) session: [u8; 32],
     /// All sites in an order drawn from the public randomness, for roles.
@@ -163,6 +165,10 @@ impl Party {
         }
         if me.index() >= sites {
             return Err(Error::OwnConfig(OwnConfig::NoSuchSite { site: me }));
+        }
+        if settings.hub.index() >= sites {
+            let site = settings.hub;
+            return Err(Error::OwnConfig(OwnConfig::NoSuchSite { site }));
         }
         let mut party = Self::alone(settings, &seed);
         if sites > 1 {
@@ -399,11 +405,7 @@ impl Joined {
 
     /// The key shared with a peer.
     pub(crate) fn pair(&self, peer: Site) -> &PairKey {
-        match &self.pairs[peer.index()] {
-            Some(key) => key,
-            // Only the own place is empty, and no caller asks for the key with itself.
-            None => unreachable!("a site shares no key with itself"),
-        }
+        self.pairs.with(peer)
     }
 }
 

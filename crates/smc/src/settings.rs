@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::network::Site;
+
 /// A place in which the published level is not as its paper prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
@@ -101,17 +103,49 @@ impl fmt::Display for Security {
     }
 }
 
-/// The paths that masked vectors take in a hardened sum.
+/// The paths of what all sites send to all: the masked vectors of hardened sums, what sites tell each
+/// other, and the keys of joining. See [`crate::paths`] for what each promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Topology {
-    /// Each site to each other: one round.
+pub enum Shape {
+    /// Each site to each other: one round, m (m - 1) messages.
     #[default]
-    AllToAll,
-    /// All send to one site, which sends back: two rounds, 2 (m - 1) messages.
+    Mesh,
+    /// All send to the hub, which sends back: two rounds, 2 (m - 1) messages.
     Star,
     /// Up a binary tree and down again: 2 log2 m rounds, 2 (m - 1) messages, no site with more
     /// than three neighbours.
     Tree,
+}
+
+impl Shape {
+    /// All shapes, by their names in studies.
+    pub const NAMES: [(&'static str, Self); 3] = [
+        (Self::Mesh.name(), Self::Mesh),
+        (Self::Star.name(), Self::Star),
+        (Self::Tree.name(), Self::Tree),
+    ];
+
+    /// The most sites that send from all to all if nobody says otherwise: `scripts/bench.sh sites` has
+    /// the figures from which the number follows.
+    pub const LARGEST_MESH: usize = 16;
+
+    /// The name in a study.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mesh => "mesh",
+            Self::Star => "star",
+            Self::Tree => "tree",
+        }
+    }
+
+    /// The shape of a run of so many sites if nobody says otherwise.
+    pub const fn of(sites: usize) -> Self {
+        if sites <= Self::LARGEST_MESH {
+            Self::Mesh
+        } else {
+            Self::Star
+        }
+    }
 }
 
 /// The ring sum that the published level uses.
@@ -220,8 +254,10 @@ impl RoleChoice {
 pub struct Settings {
     /// The form of each primitive.
     pub security: Security,
-    /// Paths of the hardened sum.
-    pub topology: Topology,
+    /// Paths of what all sites send to all; of the hardened level.
+    pub shape: Shape,
+    /// The hub of a star and the root of a tree.
+    pub hub: Site,
     /// The ring sum of the published level.
     pub ring: Ring,
     /// The union of the published level.
@@ -244,7 +280,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             security: Security::default(),
-            topology: Topology::default(),
+            shape: Shape::default(),
+            hub: Site::new(0),
             ring: Ring::default(),
             union: Uniting::default(),
             probabilistic: Probabilistic::default(),

@@ -40,8 +40,9 @@ use crate::error::{Error, OwnConfig};
 use crate::ledger::{Ledger, Origin};
 use crate::link::Link;
 use crate::network::{Network, Site};
+use crate::pairs::Pairs;
 use crate::party::{Engine, Joined, Party, Seat};
-use crate::random::{Agreement, PairKey, Seed};
+use crate::random::{Agreement, Seed};
 use crate::settings::Settings;
 use crate::transfer::Transfer;
 
@@ -70,7 +71,8 @@ pub struct Standing {
 /// What several sites agreed on.
 struct Keys {
     context: [u8; 32],
-    pairs: Vec<Option<PairKey>>,
+    pairs: Pairs,
+    masked_with: Vec<Site>,
     session: [u8; 32],
     order: Vec<Site>,
     ring: Vec<Site>,
@@ -92,6 +94,7 @@ impl Standing {
             Engine::Joined(joined) => Some(Keys {
                 context: *joined.link.context(),
                 pairs: joined.pairs,
+                masked_with: joined.masked_with,
                 session: joined.session,
                 order: joined.order,
                 ring: joined.ring,
@@ -144,11 +147,8 @@ impl Standing {
             me: self.me,
             sites: self.sites,
             link,
-            pairs: keys
-                .pairs
-                .iter()
-                .map(|pair| pair.as_ref().map(|pair| pair.of_question(&session)))
-                .collect(),
+            pairs: keys.pairs.of_question(session),
+            masked_with: keys.masked_with.clone(),
             session,
             order: keys.order.clone(),
             ring: keys.ring.clone(),

@@ -1,5 +1,5 @@
 //! One site tells all others numbers that all are to know, or each site does: one message to each, one
-//! round.
+//! round; or, where each does in a star or a tree, through the hub ([`crate::paths`]).
 //!
 //! The numbers are for every site, so nothing hides them from a site; what hides them from strangers is
 //! the network. Every site enters what it heard among what all have seen opened, so that sites that were
@@ -14,6 +14,7 @@ use crate::ideal;
 use crate::ledger::{Sealed, To, What};
 use crate::network::Site;
 use crate::party::{Engine, Party};
+use crate::paths::Paths;
 use crate::sum::encode;
 use crate::wire::{self, Primitive, WireError};
 
@@ -105,19 +106,16 @@ impl Party {
             }
             Engine::Joined(joined) => {
                 joined.link.begin(Primitive::Tell, asked)?;
-                if !own.is_empty() {
-                    joined.link.broadcast(&packed(own, &bits[me]))?;
-                }
+                let paths = Paths::of(&self.settings, joined.me, sites);
+                let length = |site: Site| bytes(&bits[site.index()]);
+                let said = paths.gather(&mut joined.link, packed(own, &bits[me]), length);
+                let said = said.await?;
                 let mut told = Vec::with_capacity(bits.iter().map(Vec::len).sum());
-                for site in Site::all(sites) {
-                    let bits = &bits[site.index()];
-                    if site == joined.me || bits.is_empty() {
-                        told.extend_from_slice(if site == joined.me { own } else { &[] });
-                        continue;
-                    }
-                    let message = joined.link.receive(site, bytes(bits)).await?;
-                    let numbers = unpacked(&message, bits);
-                    told.extend(numbers.map_err(|source| joined.link.invalid(site, source))?);
+                for (site, (message, bits)) in Site::all(sites).zip(said.iter().zip(bits)) {
+                    let numbers = unpacked(message, bits);
+                    let numbers = numbers
+                        .map_err(|source| joined.link.invalid(paths.heard_from(site), source));
+                    told.extend(numbers?);
                 }
                 joined.link.opened_words(&told);
                 told

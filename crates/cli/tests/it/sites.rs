@@ -281,6 +281,62 @@ fn uneven_sites_publish_what_one_party_does() {
     }
 }
 
+/// Which way numbers go changes what is sent, and nothing of what is published or learned.
+#[test]
+fn every_shape_gives_the_same_release_byte_for_byte() {
+    let folder = census();
+    let folder = folder.path();
+    let study = read(folder, "c/study.toml");
+    let mut costs = Vec::new();
+    let mut outcomes = Vec::new();
+    for shape in ["mesh", "star", "tree"] {
+        let text = format!("{study}\n[network]\nshape = \"{shape}\"\n");
+        std::fs::write(folder.join("c/shaped.toml"), text).unwrap();
+        let line =
+            format!("simulate --force --study c/shaped.toml alone.csv --sites 20 --out {shape}");
+        let done = ok(folder, &line);
+        let said = if shape == "mesh" {
+            Value::Null
+        } else {
+            shape.into()
+        };
+        assert_eq!(done["shape"], said);
+        outcomes.push((
+            read(folder, &format!("{shape}/release.csv")),
+            std::fs::read(folder.join(shape).join("release.parquet")).unwrap(),
+            done["ledger"].clone(),
+        ));
+        let of = |key: &str| done["cost"][key].as_u64().unwrap();
+        costs.push((of("messages"), of("bytes"), of("rounds")));
+    }
+    assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]));
+    let [mesh, star, tree] = costs[..] else {
+        panic!("three shapes")
+    };
+    assert!(star.0 < mesh.0 / 2 && star.1 < mesh.1 / 2, "{costs:?}");
+    assert_eq!(star.0, tree.0, "both send up and down");
+    assert!(mesh.2 < star.2 && star.2 < tree.2, "{costs:?}");
+}
+
+/// Beyond 128 sites masks are shared along a circle, and many sites hold next to nothing.
+#[test]
+fn a_hundred_and_fifty_sites_publish_what_one_party_does() {
+    let folder = census();
+    let folder = folder.path();
+    require(folder, "k = 10");
+    let line = "simulate --force --study c/changed.toml alone.csv --independent --sites 150";
+    let done = ok(folder, line);
+    assert_eq!(done["baselines"]["joint_equals_central"], true);
+    assert_eq!(done["shape"], "star");
+    // Each with the 60 with which it shares masks once, and a few for each call.
+    let messages = done["cost"]["messages"].as_u64().unwrap();
+    let calls = done["cost"]["smc_calls"].as_u64().unwrap();
+    assert!(
+        messages < 150 * (60 + 5) + 4 * 150 * calls,
+        "{messages}, {calls}"
+    );
+}
+
 #[test]
 fn one_table_with_a_provider_column_is_what_its_sites_publish() {
     let folder = census();
@@ -371,7 +427,7 @@ fn sites_that_make_no_sense_are_refused() {
     refused(
         folder,
         "simulate --force --study c/study.toml alone.csv --sites 1001",
-        "1,001 sites are too many for one process\nhint: the most is 250",
+        "1,001 sites are too many for one process\nhint: the most is 1,000",
     );
     let done = hedgerow(
         folder,

@@ -2,7 +2,7 @@
 //!
 //! Read here: name, partition, sites, attributes and the algorithm's name. From [`Study::document`],
 //! the `privacy` crate reads the requirement and the `protocols` crate how protocols run: security
-//! level, roles and what else stands in `[algorithm]`. Every key is known and every error names file
+//! level, roles, `[network]` and what else stands in `[algorithm]`. Every key is known and every error names file
 //! and line.
 
 mod algorithm;
@@ -168,7 +168,14 @@ impl Study {
         });
         // The requirement's keys belong to the privacy crate; other keys are read where terms and columns
         // can be.
-        for key in ["require", "site", "algorithm", "query", "identity"] {
+        for key in [
+            "require",
+            "site",
+            "algorithm",
+            "network",
+            "query",
+            "identity",
+        ] {
             root.has(key);
         }
         mistakes.note(root.finish());

@@ -21,7 +21,7 @@ pub(crate) fn one_party(
     // level of the sites.
     let settings = match ready.run.security {
         Security::Hardened => Settings::hardened(),
-        Security::Published => ready.run.of_parties(),
+        Security::Published => ready.run.of_parties(1),
     };
     // Numbers of groups and an order of people are drawn here too, though a party of one sends them to
     // nobody.

@@ -72,7 +72,7 @@ impl Simulation {
         }
         let is_published = study.settings().security == Security::Published;
         let simulation = memory::Simulation::new(held.len(), options.seed)
-            .settings(study.settings().of_parties())
+            .settings(study.settings().of_parties(held.len()))
             .model(LinkModel::WAN);
         // Sites that keep their lines are joined before a question is asked.
         let joining = simulation.run(|_| async { Ok::<_, hedgerow_protocols::Error>(()) });

@@ -31,7 +31,7 @@ pub(crate) const FILE: &str = "manifest.json";
 pub(crate) const VERSION: u64 = 2;
 /// The file that is of the site's own account.
 pub(crate) const OWN_FILE: &str = "report.html";
-/// The longest manifest: a few hundred bytes for each of 250 sites and for each column, and a ledger.
+/// The longest manifest: a few hundred bytes for each of 1,000 sites and for each column, and a ledger.
 pub(crate) const LONGEST: u64 = 1 << 24;
 
 /// What the folder of a release says of itself.

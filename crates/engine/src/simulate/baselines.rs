@@ -251,6 +251,7 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
         requirement,
         run: ready.run,
         split: ready.split.clone(),
+        sites: 1,
         opened: Arc::clone(&ready.opened),
     };
     (alone, left_out)

@@ -122,8 +122,14 @@ impl Sites {
 
 /// What the protocol of a simulated run ended with.
 struct Ran {
-    /// What each site has.
-    joints: Vec<Joint>,
+    /// How many sites there were.
+    sites: usize,
+    /// What the first site has; of the release, every other has the same.
+    joint: Joint,
+    /// For each site its own rows, class by class, each with the number of its class.
+    rows: Vec<Vec<(u32, u32)>>,
+    /// How each site found groups.
+    groups: Vec<Groups>,
     ledgers: Vec<Vec<Disclosed>>,
     /// The local anonymized data set of each site.
     local: Vec<hedgerow_data::Release>,
@@ -133,7 +139,10 @@ struct Ran {
 
 /// What one site of a simulated run ended with.
 struct Seat {
-    joint: Joint,
+    /// Of the first site: a thousand releases have no room.
+    joint: Option<Joint>,
+    rows: Vec<(u32, u32)>,
+    groups: Option<Groups>,
     calls: u64,
     ledger: Vec<Disclosed>,
     local: Option<hedgerow_data::Release>,
@@ -178,7 +187,9 @@ fn run(
                 .await?;
             let seat = Seat {
                 local: ready.local(&joint, &contribution),
-                joint,
+                rows: rows_by_class(&joint),
+                groups: joint.groups.clone(),
+                joint: (site == 0).then_some(joint),
                 calls: party.calls(),
                 ledger: ledger(&party.ledger().summary()),
                 witness: party.take_witness(),
@@ -215,8 +226,34 @@ fn run(
             wan_seconds: Some(elapsed.as_secs_f64()),
             ..Cost::default()
         },
-        joints: seats.into_iter().map(|seat| seat.joint).collect(),
+        sites: seats.len(),
+        rows: seats
+            .iter_mut()
+            .map(|seat| std::mem::take(&mut seat.rows))
+            .collect(),
+        groups: seats
+            .iter_mut()
+            .filter_map(|seat| seat.groups.take())
+            .collect(),
+        // A run has a site: the number was seen to.
+        joint: seats
+            .into_iter()
+            .find_map(|seat| seat.joint)
+            .ok_or(SplitRefused::NoSites)?,
     })
+}
+
+/// A site's own rows, class by class; none where sites hold the same people.
+fn rows_by_class(joint: &Joint) -> Vec<(u32, u32)> {
+    let Some(partition) = &joint.partition else {
+        return Vec::new();
+    };
+    let classes = (0..).zip(&partition.classes);
+    let rows = classes.flat_map(|(number, class)| {
+        let rows = partition.rows(class).iter();
+        rows.map(move |row| (number, *row))
+    });
+    rows.collect()
 }
 
 fn refuse_number(sites: usize) -> Result<(), SplitRefused> {
@@ -297,27 +334,17 @@ fn of_different_people(
         Contribution::People(ready.columns(&table, rows_of[site].iter().copied()))
     })?;
     // Each class with everybody's rows, which no site of a real run sees.
-    let mut classes: Vec<Vec<u32>> = Vec::new();
-    for (site, joint) in ran.joints.iter().enumerate() {
-        let Some(partition) = &joint.partition else {
-            continue;
-        };
-        classes.resize(partition.classes.len(), Vec::new());
-        for (all, class) in classes.iter_mut().zip(&partition.classes) {
-            let rows = partition.rows(class).iter();
-            all.extend(rows.map(|row| rows_of[site][*row as usize] as u32));
+    let cut = ran.joint.partition.as_ref();
+    let cut = cut.map_or(&[][..], |partition| partition.classes.as_slice());
+    let mut classes: Vec<Vec<u32>> = vec![Vec::new(); cut.len()];
+    for (own, rows_of) in ran.rows.iter().zip(&rows_of) {
+        for (class, row) in own {
+            classes[*class as usize].push(rows_of[*row as usize] as u32);
         }
     }
     let columns = ready.columns(&table, 0..table.rows());
-    let first = ran.joints.first();
-    let cut = first.and_then(|joint| joint.partition.as_ref());
-    let parts = Parts {
-        classes,
-        cut: cut.map_or(&[], |partition| &partition.classes),
-    };
-    let of_sites = first.map_or_else(OfSites::default, |joint| {
-        ready.of_sites(&columns, &owners, &joint.release, &parts)
-    });
+    let parts = Parts { classes, cut };
+    let of_sites = ready.of_sites(&columns, &owners, &ran.joint.release, &parts);
     let baselines = |joint: &Joint| match options.independent {
         true => Baselines::run(
             &ready,
@@ -374,6 +401,7 @@ fn of_the_same_people(
     }
     let count = ready.split.sites();
     refuse_number(count)?;
+    ready.sites = count;
     let destination = destination(options, &ready.study)?;
     let contributions = contributions(&ready, sites, options)?;
     let ran = run(&ready, count, options, |site| {
@@ -457,15 +485,14 @@ impl Publishing<'_> {
         baselines: impl FnOnce(&Joint) -> Result<Option<Baselines>, Error>,
     ) -> Result<Simulation, Error> {
         let (ready, of_sites) = (self.ready, self.of_sites);
-        let (count, mut cost) = (ran.joints.len(), ran.cost);
-        // A run has a site: the number was seen to.
-        let joint = &ran.joints[0];
+        let (count, mut cost) = (ran.sites, ran.cost);
+        let joint = &ran.joint;
         let learned = most_learned(&ran.ledgers);
         let watch = self.options.observer.begin(Work::Judging);
         let (published, _) = ready.publish(&joint.release, destination.folder())?;
         cost.seconds = self.started.elapsed().as_secs_f64();
         // Somebody whom several sites suppress is one person.
-        let of_sites_groups = ran.joints.iter().flat_map(|joint| &joint.groups);
+        let of_sites_groups = ran.groups.iter();
         let groups = joint.groups.clone();
         let groups = groups.map(|groups| of_sites_groups.fold(groups, Groups::with_suppressed_at));
         let account = Account {

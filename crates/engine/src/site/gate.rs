@@ -94,7 +94,7 @@ impl Part {
 
     /// Enters a run in which this site never has a part.
     pub(crate) fn renounce(&self, journal: &Journal, number: u32) -> Result<(), Error> {
-        // A study has at most 250 sites that can run.
+        // A study has at most 1,000 sites that can run.
         let place = (self.place, self.keys.len() as u16);
         journal.renounce(self.agreement.hash, number, place)?;
         Ok(self.memory.answered(&self.mark(number))?)

@@ -79,7 +79,7 @@ impl Part {
             }));
         }
         Ok(Self {
-            // A study has at most 250 sites that can run.
+            // A study has at most 1,000 sites that can run.
             place: place as u16,
             memory: Memory::at(&site.memory),
             site,

@@ -32,7 +32,7 @@ impl Part {
     /// The other sites, by place and name.
     pub(crate) fn peers(&self) -> impl Iterator<Item = (u16, &str)> {
         let sites = self.agreement.study.sites.iter().enumerate();
-        // A study has at most 250 sites that can run.
+        // A study has at most 1,000 sites that can run.
         sites
             .map(|(place, site)| (place as u16, site.name.as_str()))
             .filter(|(place, _)| *place != self.place)

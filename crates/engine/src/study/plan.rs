@@ -5,6 +5,7 @@ use hedgerow_protocols::horizontal::clustering::{self, Support};
 use hedgerow_protocols::horizontal::mondrian::Plan;
 use hedgerow_protocols::vertical;
 use hedgerow_protocols::vertical::d2pt;
+use hedgerow_smc::settings::Shape;
 use hedgerow_smc::{Seed, Settings};
 
 use super::ready::Ready;
@@ -38,7 +39,13 @@ impl Draws {
 impl Ready {
     /// What the parties of a run agree on.
     pub(crate) fn settings(&self) -> Settings {
-        self.run.of_parties()
+        self.run.of_parties(self.sites)
+    }
+
+    /// The shape of a run of so many sites, where not every site sends to every other.
+    pub(crate) fn shape_but_mesh(&self, sites: usize) -> Option<Shape> {
+        let shape = self.run.of_parties(sites).shape;
+        (sites > 2 && shape != Shape::Mesh).then_some(shape)
     }
 
     /// The study as top-down cuts take it.

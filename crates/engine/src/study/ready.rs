@@ -25,6 +25,8 @@ pub(crate) struct Ready {
     /// Which site holds which column, where sites hold the same people; one site holds all columns where
     /// the study does not say.
     pub(crate) split: Split,
+    /// The number of sites of a run.
+    pub(crate) sites: usize,
     /// The opened study that this was made of.
     pub(crate) opened: Arc<Opened>,
 }
@@ -148,6 +150,8 @@ impl Ready {
             study,
             requirement,
             run: opened.run,
+            // A study without sites is for one party.
+            sites: scope.sites.map_or(1, |sites| sites as usize),
             opened,
         })
     }

@@ -7,6 +7,7 @@ mod told;
 use hedgerow_data as data;
 use hedgerow_data::study::{Algorithm, AnswerKind, Partition};
 use hedgerow_protocols::{RunSettings, query};
+use hedgerow_smc::settings::Shape;
 use hedgerow_smc::{RoleChoice, Security, What};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -85,6 +86,16 @@ impl Shown {
                 String::from("roles in questions that leave sites out are spread over sites"),
             ));
         }
+        // A mesh of few sites is what everybody expects.
+        let network = ready.run.network;
+        let shape = network.shape_of(sites);
+        let is_said = network.shape.is_some() || shape != Shape::Mesh;
+        let shaped = (is_said && security == Security::Hardened).then_some(shape);
+        if let Some(shape) = shaped {
+            let hub = usize::from(network.hub.unwrap_or(0));
+            let hub = study.sites.get(hub).map_or("", |site| site.name.as_str());
+            ways.push((shape.name(), plain::shape(shape, hub)));
+        }
         let in_json = |what: &What| {
             let mut told = json!({ "what": what.name(), "allowed_by": what.allowed_by() });
             if let Some(said) = explained(*what) {
@@ -126,6 +137,9 @@ impl Shown {
         }
         if ready.run.roles == RoleChoice::Spread {
             json["roles"] = json!(RoleChoice::Spread.name());
+        }
+        if let Some(shape) = shaped {
+            json["shape"] = json!(shape.name());
         }
         if let Some(audit) = &study.audit {
             json["audit"] = json!({ "days": audit.days, "auditor": audit.auditor });

@@ -83,7 +83,7 @@ impl Coded {
         };
         let plan =
             clustering::Plan::of(self.study.declared(), &requirement, &self.settings, &seeds);
-        let mut party = Party::alone(self.settings.of_parties(), &Seed::for_site(seed, 0));
+        let mut party = Party::alone(self.settings.of_parties(1), &Seed::for_site(seed, 0));
         Ok(pollster::block_on(cluster(
             &mut party,
             &rows,
@@ -111,7 +111,7 @@ impl Coded {
             vertical::clustering::Plan::of(declared, &requirement, &self.settings, &split, &seeds);
         let own = vertical::d2pt::columns_of(schema, &self.table);
         let places: Vec<u32> = (0..self.table.rows() as u32).collect();
-        let mut party = Party::alone(self.settings.of_parties(), &Seed::for_site(seed, 0));
+        let mut party = Party::alone(self.settings.of_parties(1), &Seed::for_site(seed, 0));
         let found = vertical::clustering::cluster(&mut party, &plan, &own, &places, |_| {});
         Ok(pollster::block_on(found)?)
     }
@@ -121,7 +121,7 @@ impl Coded {
         let rows = self.rows(Owner::Site(0), 1);
         let requirement = self.study.requirement()?;
         let plan = mondrian::Plan::of(self.study.declared(), &requirement, &self.settings);
-        let mut party = Party::alone(self.settings.of_parties(), &Seed::for_site(1, 0));
+        let mut party = Party::alone(self.settings.of_parties(1), &Seed::for_site(1, 0));
         let found = mondrian::partition(&mut party, &rows, &plan, |_, _| {});
         let found = pollster::block_on(found)?;
         let classes = found.classes.iter();

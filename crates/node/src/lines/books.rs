@@ -221,7 +221,7 @@ impl State {
     pub(super) fn giver(&self) -> Option<u16> {
         let mut peers = self.peers.iter();
         let giver = peers.position(|peer| peer.ended == Some(End::GivenUp));
-        // There are at most 250 sites.
+        // There are at most 1,000 sites.
         giver.map(|place| place as u16)
     }
 
@@ -229,7 +229,7 @@ impl State {
     /// up, or cannot take its part.
     pub(super) fn missing(&self) -> Option<(u16, End)> {
         let given_up = self.giver().map(|giver| (giver, End::GivenUp));
-        // There are at most 250 sites.
+        // There are at most 1,000 sites.
         let mut ends = (0u16..).zip(self.peers.iter().map(|peer| peer.ended));
         given_up.or_else(|| {
             ends.find_map(|(place, end)| match end {

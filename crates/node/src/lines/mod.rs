@@ -70,7 +70,7 @@ impl Shared {
         run: i64,
         limits: Limits,
     ) -> Result<Self, JournalError> {
-        // There are at most 250 sites.
+        // There are at most 1,000 sites.
         let sites = names.len() as u16;
         let found = journal.ask(move |tables| {
             let peers: Result<_, JournalError> = (0..sites)

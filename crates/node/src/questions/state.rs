@@ -144,7 +144,7 @@ impl Shared {
 
     pub(super) fn peers(&self) -> impl Iterator<Item = u16> + use<> {
         let me = self.me;
-        // A study has at most 250 sites that can run.
+        // A study has at most 1,000 sites that can run.
         (0..self.outgoing.len() as u16).filter(move |peer| *peer != me)
     }
 
@@ -557,6 +557,6 @@ const fn cost(bytes: &[u8]) -> usize {
 
 /// The place of a site in the study.
 pub(super) fn place(site: Site) -> u16 {
-    // A study has at most 250 sites that can run.
+    // A study has at most 1,000 sites that can run.
     site.index() as u16
 }

@@ -243,7 +243,7 @@ impl Desk {
         let certificates = stream.get_ref().1.peer_certificates()?;
         let key = tls::key_of(certificates.first()?)?;
         let place = self.keys.iter().position(|known| *known.as_bytes() == key);
-        // A study has at most 250 sites that can run.
+        // A study has at most 1,000 sites that can run.
         place.map(|place| place as u16)
     }
 }

@@ -32,7 +32,7 @@ pub fn discloses(sites: usize, security: Security) -> Option<What> {
 }
 
 pub use crate::error::MOST_RECORDS;
-/// The largest denominator of a share: up to this denominator the sums of 250 sites fit a comparison.
+/// The largest denominator of a share: up to this denominator the sums of 1,000 sites fit a comparison.
 pub const LARGEST_DENOMINATOR: u64 = 1_000_000;
 
 /// For each site, whether the site holds at most this share of all records: a fraction above 0 and at
@@ -68,7 +68,7 @@ pub async fn within_share(
     };
     let counts: Vec<u64> = (0..sites).map(own).collect();
     let thresholds = vec![rest * MOST_RECORDS; sites];
-    // A sum is at most this number, which stays below 2^60 for the at most 250 sites of a run.
+    // A sum is at most this number, which stays below 2^62 for the at most 1,000 sites of a run.
     let bound = MOST_RECORDS * (rest + numerator * (sites as u64 - 1));
     let mut answers = vec![false; sites];
     party

@@ -120,7 +120,7 @@ pub fn setting(
     let kinds = kinds(held, &carried)?;
     let known = Known::new(held, &carried, kinds);
     let domain = Decoys::new(&known, condition).domain;
-    // A study has at most 250 sites that can run.
+    // A study has at most 1,000 sites that can run.
     Ok(Setting::even(sites as u32, domain, distinct as f64))
 }
 

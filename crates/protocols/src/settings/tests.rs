@@ -11,7 +11,7 @@ use crate::horizontal::mondrian::{Choose, Cuts, Medians, Widths};
 use crate::vertical::d2pt::{AnonymizerChoice, Suppression, Synchronizer};
 use hedgerow_privacy::Ratio;
 use hedgerow_privacy::m_privacy::Strategy;
-use hedgerow_smc::settings::{Probabilistic, Ring, Uniting};
+use hedgerow_smc::settings::{Probabilistic, Ring, Shape, Uniting};
 
 const HORIZONTAL: &str = "[study]\nname = \"s\"\npartition = \"horizontal\"\n";
 const VERTICAL: &str = "[study]\nname = \"s\"\npartition = \"vertical\"\n";
@@ -367,9 +367,9 @@ fn the_level_of_security_is_read_and_decides_what_parties_agree_on() {
         ring: Ring::OneMask,
         ..Settings::published()
     };
-    assert_eq!(published.of_parties(), expected);
+    assert_eq!(published.of_parties(3), expected);
     assert!(!published.is_refined());
-    assert_eq!(level("").unwrap().of_parties().fan_out, FAN_OUT);
+    assert_eq!(level("").unwrap().of_parties(3).fan_out, FAN_OUT);
     assert_eq!(
         level("security = \"hardend\"").unwrap_err(),
         "study.toml:4: `study.security` is `hardend`, expected one of `hardened`, `published`\nhint: did you mean `hardened`?"
@@ -505,6 +505,7 @@ fn names_are_of_one_value_each() {
     }
     see(&Security::NAMES, Security::name);
     see(&RoleChoice::NAMES, RoleChoice::name);
+    see(&Shape::NAMES, Shape::name);
     see(&Recode::NAMES, Recode::name);
     see(&Cuts::NAMES, Cuts::name);
     see(&Medians::NAMES, Medians::name);
@@ -519,7 +520,7 @@ fn names_are_of_one_value_each() {
 fn the_primitives_of_jx08_run_as_a_published_study_says() {
     let published = |keys: &str| {
         let text = format!("security = \"published\"\n{AGE}[algorithm]\n{keys}\n");
-        read(&text).map(|settings| settings.of_parties())
+        read(&text).map(|settings| settings.of_parties(3))
     };
     assert_eq!(
         published("name = \"clustering\"").unwrap(),
@@ -559,4 +560,44 @@ fn the_primitives_of_jx08_run_as_a_published_study_says() {
             assert!(error.contains(&reason), "{error}");
         }
     }
+}
+
+#[test]
+fn the_shape_of_the_network_follows_from_the_study_or_from_the_number_of_sites() {
+    let sites = "[[site]]\nname = \"north\"\n[[site]]\nname = \"south\"\n";
+    let study = |network: &str| read(&format!("{AGE}{sites}{network}"));
+    let paths = |network: &str, sites: usize| {
+        let Settings { shape, hub, .. } = study(network).unwrap().of_parties(sites);
+        (shape, hub.index())
+    };
+    assert_eq!(paths("", Shape::LARGEST_MESH), (Shape::Mesh, 0));
+    assert_eq!(paths("", Shape::LARGEST_MESH + 1), (Shape::Star, 0));
+    assert_eq!(
+        paths("[network]\nshape = \"mesh\"\n", 500),
+        (Shape::Mesh, 0)
+    );
+    let star = "[network]\nshape = \"star\"\nhub = \"south\"\n";
+    assert_eq!(paths(star, 3), (Shape::Star, 1));
+    assert_eq!(paths(star, 1), (Shape::Star, 0), "a simulation without it");
+    assert_eq!(paths("[network]\nshape = \"tree\"\n", 3), (Shape::Tree, 0));
+    let refused = |network: &str, message: &str| {
+        assert_eq!(study(network).unwrap_err(), message);
+    };
+    refused(
+        "[network]\nshape = \"ring\"\n",
+        "study.toml:14: `network.shape` is `ring`, expected one of `mesh`, `star`, `tree`",
+    );
+    refused(
+        "[network]\nhub = \"south\"\n",
+        "study.toml:14: `network.hub` is for shape = \"star\" and shape = \"tree\": in a mesh no site passes anything on\nhint: leave it out, or say the shape",
+    );
+    refused(
+        "[network]\nshape = \"star\"\nhub = \"west\"\n",
+        "study.toml:15: `network.hub` is `west`, which is no site of the study\nhint: write the name of a [[site]]",
+    );
+    let published = format!("security = \"published\"\n{AGE}[network]\nshape = \"star\"\n");
+    assert_eq!(
+        read(&published).unwrap_err(),
+        "study.toml:10: [network] is for security = \"hardened\": the papers' protocols go around a ring\nhint: leave it out"
+    );
 }

@@ -187,7 +187,7 @@ impl Made {
     /// The names in the ledgers of a run of three sites.
     fn ran(&self) -> BTreeSet<&'static str> {
         let table = self.table();
-        let simulation = Simulation::new(3, 7).settings(self.run.of_parties());
+        let simulation = Simulation::new(3, 7).settings(self.run.of_parties(3));
         let run = simulation.run(|mut party| {
             let table = &table;
             async move {

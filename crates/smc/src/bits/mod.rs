@@ -29,7 +29,7 @@ use crate::party::{Engine, Joined, Party, Roles};
 use crate::random::{Generator, Purpose};
 use crate::settings::Security;
 use crate::wire::{self, Primitive};
-use field::Element;
+use field::{Element, LARGE, SMALL};
 
 /// In the ledger of every conjunction between two sites.
 const TWO_SITES: &str = "with two sites, where one's own bit leaves the answer open, \
@@ -98,7 +98,12 @@ impl Party {
                 oppose(junction, &mut draft);
                 match (joined.sites, self.settings.security) {
                     (2, _) => joined.transferred_conjunction(&mut draft).await?,
-                    (_, Security::Hardened) => joined.apart_conjunction(&mut draft).await?,
+                    (sites, Security::Hardened) if sites < SMALL as usize => {
+                        joined.apart_conjunction::<SMALL>(&mut draft).await?;
+                    }
+                    (_, Security::Hardened) => {
+                        joined.apart_conjunction::<LARGE>(&mut draft).await?;
+                    }
                     (_, Security::Published) => {
                         joined
                             .published_conjunction(&mut self.generator, &mut draft)
@@ -136,14 +141,18 @@ fn oppose(junction: Junction, bits: &mut [bool]) {
 
 impl Joined {
     /// Three sites or more: holder and keeper hold the masked sum apart, the judge compares.
-    async fn apart_conjunction(&mut self, bits: &mut [bool]) -> Result<(), Error> {
+    async fn apart_conjunction<const PRIME: u32>(
+        &mut self,
+        bits: &mut [bool],
+    ) -> Result<(), Error> {
         let (me, roles, count) = (self.me, self.roles(), bits.len());
-        let mut share = self.masked_bits(bits);
+        let mut share: Vec<Element<PRIME>> = self.masked_bits(bits);
+        let bytes = count * Element::<PRIME>::BYTES;
         let givers = self.peers().filter(|peer| !roles.hold_shares(*peer));
         let mut given = Vec::new();
         if me == roles.holder {
             for peer in givers {
-                let message = self.link.receive(peer, count).await?;
+                let message = self.link.receive(peer, bytes).await?;
                 given.extend_from_slice(blake3::hash(&message).as_bytes());
                 let others = field::decode(&message, count);
                 let others = others.map_err(|source| self.link.invalid(peer, source))?;
@@ -167,7 +176,7 @@ impl Joined {
             self.link.send(roles.keeper, hash.as_bytes())?;
         }
         if me == roles.judge {
-            let left = self.receive_elements(roles.holder, count).await?;
+            let left: Vec<Element<PRIME>> = self.receive_elements(roles.holder, count).await?;
             let right = self.receive_elements(roles.keeper, count).await?;
             for (bit, pair) in bits.iter_mut().zip(left.iter().zip(&right)) {
                 *bit = pair.0 == pair.1;
@@ -181,9 +190,10 @@ impl Joined {
     }
 
     /// This site's bits under masks that cancel over all sites.
-    fn masked_bits(&self, bits: &[bool]) -> Vec<Element> {
-        let mut share: Vec<Element> = bits.iter().map(|&bit| Element::from_bit(bit)).collect();
-        for peer in self.peers() {
+    fn masked_bits<const PRIME: u32>(&self, bits: &[bool]) -> Vec<Element<PRIME>> {
+        let mut share: Vec<Element<PRIME>> =
+            bits.iter().map(|&bit| Element::from_bit(bit)).collect();
+        for &peer in &self.masked_with {
             let mut stream = self.stream(peer, Purpose::ApartMask);
             if self.me < peer {
                 share
@@ -201,11 +211,11 @@ impl Joined {
     /// Sends a u + b, or b - a u, to the judge: a and b are known to holder and keeper only. The map
     /// follows from the hashes of what the others gave, too: a holder that forgot its shares and is
     /// given other shares must not send a second sum through the same map.
-    fn send_through_affine_map(
+    fn send_through_affine_map<const PRIME: u32>(
         &mut self,
         roles: Roles,
         given: &[u8],
-        share: &[Element],
+        share: &[Element<PRIME>],
     ) -> Result<(), Error> {
         let is_keeper = self.me == roles.keeper;
         let partner = if is_keeper {
@@ -215,7 +225,7 @@ impl Joined {
         };
         let bound = self.link.bound().and(given);
         let mut stream = self.pair(partner).stream(Purpose::Affine, &bound, 0);
-        let mapped: Vec<Element> = share
+        let mapped: Vec<Element<PRIME>> = share
             .iter()
             .map(|&value| {
                 let slope = Element::draw_nonzero(&mut stream);
@@ -230,8 +240,13 @@ impl Joined {
         self.link.send(roles.judge, &field::encode(&mapped))
     }
 
-    async fn receive_elements(&mut self, peer: Site, count: usize) -> Result<Vec<Element>, Error> {
-        let message = self.link.receive(peer, count).await?;
+    async fn receive_elements<const PRIME: u32>(
+        &mut self,
+        peer: Site,
+        count: usize,
+    ) -> Result<Vec<Element<PRIME>>, Error> {
+        let bytes = count * Element::<PRIME>::BYTES;
+        let message = self.link.receive(peer, bytes).await?;
         field::decode(&message, count).map_err(|source| self.link.invalid(peer, source))
     }
 

@@ -3,7 +3,7 @@
 //! # Discloses
 //! See [`crate::memory`].
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -39,7 +39,8 @@ struct State {
     faults: Faults,
     recording: bool,
     sites: Vec<SiteState>,
-    links: Vec<LinkState>,
+    /// The links that carried something, by sender and receiver.
+    links: HashMap<(Site, Site), LinkState>,
     traffic: Traffic,
     frames: Vec<Frame>,
 }
@@ -80,7 +81,7 @@ impl Shared {
             faults,
             recording: false,
             sites: (0..sites).map(|_| SiteState::default()).collect(),
-            links: (0..sites * sites).map(|_| LinkState::default()).collect(),
+            links: HashMap::new(),
             traffic: Traffic::new(sites),
             frames: Vec::new(),
         })))
@@ -137,15 +138,16 @@ impl Network for Lines {
     ) -> Poll<Result<Vec<u8>, NetworkError>> {
         let mut state = self.shared.lock();
         let patience = state.patience;
-        let link = from.index() * state.sites.len() + self.me.index();
         let deadline = state.sites[self.me.index()].clock.saturating_add(patience);
-        let next = state.links[link].queue.front().map(|packet| packet.arrival);
+        let link = state.links.get(&(from, self.me));
+        let next = link.and_then(|link| link.queue.front().map(|packet| packet.arrival));
         let expired = std::mem::take(&mut state.sites[self.me.index()].expired);
         if next.is_some_and(|arrival| arrival > deadline) || (next.is_none() && expired) {
             state.sites[self.me.index()].clock = deadline;
             return Poll::Ready(Err(NetworkError::Silent { waited: patience }));
         }
-        if let Some(packet) = state.links[link].queue.pop_front() {
+        let link = state.links.get_mut(&(from, self.me));
+        if let Some(packet) = link.and_then(|link| link.queue.pop_front()) {
             let site = &mut state.sites[self.me.index()];
             site.clock = site.clock.max(packet.arrival);
             if state.recording {
@@ -190,11 +192,10 @@ impl State {
         site.uplink_free = left;
         let arrival = left + self.model.latency;
 
-        let index = from.index() * self.sites.len() + to.index();
-        let number = self.links[index].sent;
-        self.links[index].sent += 1;
         let mut packet = Packet { arrival, bytes };
-        let link = &mut self.links[index];
+        let link = self.links.entry((from, to)).or_default();
+        let number = link.sent;
+        link.sent += 1;
         let passed = link.held.take();
         match self.faults.verdict(from, to, number) {
             Verdict::Deliver => link.queue.push_back(packet),

@@ -1,18 +1,22 @@
-//! The hardened sum: pairwise masks that cancel, in one round.
+//! The hardened sum: pairwise masks that cancel, in one round of a mesh and two of a star.
 //!
 //! After Bonawitz et al., "Practical secure aggregation" (CCS 2017), without dropouts: of each pair of
 //! sites the first adds the pair's stream and the second takes it off. What a site sends looks uniform
 //! to everyone who does not know all its masks; as long as two sites do not collude, their common mask
-//! hides how the sum of both is split between them.
+//! hides how the sum of both is split between them. Among many sites not every two share a mask
+//! ([`crate::masking`]). Whichever way vectors go ([`crate::paths`]), nobody sees less than all of a
+//! vector's masks on it: partial sums on their way are masked by all masks that have not cancelled.
 //!
 //! # Discloses
-//! The sum, nothing else, to any m - 2 colluding sites.
+//! The sum, nothing else, to any m - 2 colluding sites; of more than 128 sites to any 59, and to any half
+//! of all sites but with a probability below 2^-40.
 
 use crate::error::Error;
 use crate::network::Site;
 use crate::party::Joined;
+use crate::paths::Paths;
 use crate::random::Purpose;
-use crate::settings::Topology;
+use crate::settings::{Settings, Shape};
 use crate::wire;
 
 /// The bytes of a value modulo 2^64.
@@ -21,88 +25,52 @@ pub(super) const WIDEST: usize = 8;
 impl Joined {
     pub(super) async fn masked_sum(
         &mut self,
-        topology: Topology,
+        settings: &Settings,
         pivot: Option<Site>,
         width: usize,
         values: &mut [u64],
     ) -> Result<(), Error> {
         add_masks(self, Purpose::SumMask, values);
-        match (topology, pivot) {
-            (Topology::AllToAll, None) => {
+        let (shape, hub) = (settings.shape, settings.hub);
+        match (shape, pivot) {
+            (Shape::Mesh, None) => {
                 let message = encode_in(values, width);
                 self.link.broadcast(&message)?;
                 for peer in self.peers() {
                     self.receive_and_add(peer, width, values).await?;
                 }
+                Ok(())
             }
-            (Topology::Tree, pivot) => self.tree(pivot, width, values).await?,
-            (Topology::AllToAll, Some(pivot)) => self.star(pivot, true, width, values).await?,
-            (Topology::Star, pivot) => {
-                let hub = pivot.unwrap_or(Site::new(0));
-                self.star(hub, pivot.is_some(), width, values).await?;
+            (shape, pivot) => {
+                let paths = Paths::to(shape, pivot.unwrap_or(hub), self.me, self.sites);
+                self.up_and_down(&paths, pivot.is_some(), width, values)
+                    .await
             }
         }
-        Ok(())
     }
 
-    /// Sends all vectors to `hub`, and the sum back unless `hub` keeps it.
-    async fn star(
+    /// Sums up to the root, and sends the sum down again unless the root `keeps` it.
+    async fn up_and_down(
         &mut self,
-        hub: Site,
+        paths: &Paths,
         keeps: bool,
         width: usize,
         values: &mut [u64],
     ) -> Result<(), Error> {
-        if self.me == hub {
-            for peer in self.peers() {
-                self.receive_and_add(peer, width, values).await?;
-            }
-            if !keeps {
-                self.link.broadcast(&encode_in(values, width))?;
-            }
-            return Ok(());
+        let below = paths.below();
+        for &peer in &below {
+            self.receive_and_add(peer, width, values).await?;
         }
-        self.link.send(hub, &encode_in(values, width))?;
-        values.fill(0);
-        if keeps {
-            return Ok(());
-        }
-        self.receive_and_add(hub, width, values).await
-    }
-
-    /// Sums up a binary tree whose root is the pivot or site 0, and sends the sum down again unless a
-    /// pivot keeps it. Places in the tree are counted from the root on, so that any site can be the
-    /// root.
-    async fn tree(
-        &mut self,
-        pivot: Option<Site>,
-        width: usize,
-        values: &mut [u64],
-    ) -> Result<(), Error> {
-        let root = pivot.map_or(0, Site::index);
-        let sites = self.sites;
-        let site_at = |place: usize| Site::new(((place + root) % sites) as u16);
-        let place = (self.me.index() + sites - root) % sites;
-        let children = [2 * place + 1, 2 * place + 2]
-            .into_iter()
-            .filter(|&child| child < sites);
-        for child in children.clone() {
-            self.receive_and_add(site_at(child), width, values).await?;
-        }
-        if place > 0 {
-            let parent = site_at((place - 1) / 2);
-            self.link.send(parent, &encode_in(values, width))?;
+        if let Some(above) = paths.above() {
+            self.link.send(above, &encode_in(values, width))?;
             values.fill(0);
-            if pivot.is_some() {
+            if keeps {
                 return Ok(());
             }
-            self.receive_and_add(parent, width, values).await?;
+            self.receive_and_add(above, width, values).await?;
         }
-        if pivot.is_none() {
-            let message = encode_in(values, width);
-            for child in children {
-                self.link.send(site_at(child), &message)?;
-            }
+        if !keeps && !below.is_empty() {
+            self.link.send_to(below, &encode_in(values, width))?;
         }
         Ok(())
     }
@@ -137,7 +105,7 @@ impl Joined {
 /// Adds this site's masks: with each peer one stream, added by the first of the two and taken off by the
 /// second. Over all sites the masks cancel.
 pub(crate) fn add_masks(joined: &Joined, purpose: Purpose, values: &mut [u64]) {
-    for peer in joined.peers() {
+    for &peer in &joined.masked_with {
         let stream = joined.stream(peer, purpose);
         if joined.me < peer {
             stream.over(values, u64::wrapping_add);

@@ -4,7 +4,8 @@
 //! section 4.2 (one mask), in [`ring`](self). Two colluding neighbours on the ring learn the site
 //! between them.
 //! `hardened`: vectors masked pairwise so that the masks cancel in the sum (Bonawitz et al., CCS
-//! 2017, without dropouts), one round: any m - 2 colluding sites learn nothing beyond the sum.
+//! 2017, without dropouts), one round, or two messages a site and two rounds or more ([`crate::paths`]): any
+//! m - 2 colluding sites learn nothing beyond the sum, and of many sites as many as [`crate::masking`] says.
 //!
 //! A sum that is known to be small may be taken modulo a smaller power of two, in fewer bytes
 //! ([`Party::narrow_sum_to`]).
@@ -28,7 +29,7 @@ use crate::ideal;
 use crate::ledger::{Sealed, To, What};
 use crate::network::Site;
 use crate::party::{Engine, Party};
-use crate::settings::{Ring, Security, Settings};
+use crate::settings::{Ring, Security};
 use crate::wire::{Primitive, bytes_for};
 
 /// In the ledger of every sum between two sites.
@@ -140,19 +141,13 @@ impl Party {
             Engine::Joined(joined) => {
                 joined.link.begin(primitive, asked)?;
                 let mut draft = Draft::new(values);
-                let Settings {
-                    security,
-                    topology,
-                    ring,
-                    ..
-                } = self.settings;
-                match security {
+                match self.settings.security {
                     Security::Hardened => {
-                        let sum = joined.masked_sum(topology, pivot, width, &mut draft);
+                        let sum = joined.masked_sum(&self.settings, pivot, width, &mut draft);
                         sum.await?;
                     }
                     Security::Published => {
-                        let two_passes = ring == Ring::TwoPasses;
+                        let two_passes = self.settings.ring == Ring::TwoPasses;
                         joined
                             .ring_sum(&mut self.generator, two_passes, pivot, &mut draft)
                             .await?;

@@ -3,22 +3,22 @@
 use std::future::Future;
 
 use hedgerow_smc::memory::Simulation;
-use hedgerow_smc::settings::{Ring, Topology};
+use hedgerow_smc::settings::{Ring, Shape};
 use hedgerow_smc::{Error, Party, Settings, What};
 
 /// The name under which tests disclose things.
 pub(crate) const TEST: What = What::new("test values", "the test");
 
-/// Both levels, with every topology and ring.
+/// Both levels, with every shape and ring.
 pub(crate) fn levels() -> Vec<Settings> {
     vec![
         Settings::hardened(),
         Settings {
-            topology: Topology::Star,
+            shape: Shape::Star,
             ..Settings::hardened()
         },
         Settings {
-            topology: Topology::Tree,
+            shape: Shape::Tree,
             fan_out: 2,
             ..Settings::hardened()
         },

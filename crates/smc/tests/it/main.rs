@@ -20,6 +20,7 @@ mod questions;
 mod rollback;
 mod security;
 mod seen;
+mod shapes;
 mod standing;
 mod vectors;
 mod without;

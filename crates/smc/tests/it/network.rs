@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hedgerow_smc::memory::{Fault, Faults, LinkModel, Simulation};
 use hedgerow_smc::network::NetworkError;
-use hedgerow_smc::settings::Topology;
+use hedgerow_smc::settings::Shape;
 use hedgerow_smc::{
     Error, Generator, Items, Network, Party, Rank, Seat, Seed, Settings, Site, Tree,
 };
@@ -82,10 +82,10 @@ fn rounds_keep_their_bars_whatever_the_length() {
 }
 
 #[test]
-fn topologies_trade_rounds_for_messages() {
-    let cost = |topology, sites| {
+fn shapes_trade_rounds_for_messages() {
+    let cost = |shape, sites| {
         let settings = Settings {
-            topology,
+            shape,
             ..Settings::hardened()
         };
         let join = Simulation::new(sites, 1)
@@ -100,9 +100,9 @@ fn topologies_trade_rounds_for_messages() {
             run.traffic.messages() - join.messages(),
         )
     };
-    assert_eq!(cost(Topology::AllToAll, 16), (1, 240));
-    assert_eq!(cost(Topology::Star, 16), (2, 30));
-    assert_eq!(cost(Topology::Tree, 15), (6, 28));
+    assert_eq!(cost(Shape::Mesh, 16), (1, 240));
+    assert_eq!(cost(Shape::Star, 16), (2, 30));
+    assert_eq!(cost(Shape::Tree, 15), (6, 28));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Security as tests: simulated transcripts, two worlds, and the attacks written out.
 
 use hedgerow_smc::memory::{Frame, Outcome, Simulation};
-use hedgerow_smc::settings::{Ring, Topology};
+use hedgerow_smc::settings::{Ring, Shape};
 use hedgerow_smc::wire::{HEADER_BYTES, Header};
 use hedgerow_smc::{Error, Generator, Seed, Settings, Site};
 
@@ -511,9 +511,9 @@ fn assert_fresh_masks(outcome: &Outcome<(), Error>, sites: u16, kinds: usize, le
 #[test]
 fn two_sums_share_no_mask() {
     const COUNT: usize = 2_000;
-    for topology in [Topology::AllToAll, Topology::Star, Topology::Tree] {
+    for shape in [Shape::Mesh, Shape::Star, Shape::Tree] {
         let settings = Settings {
-            topology,
+            shape,
             ..Settings::hardened()
         };
         let outcome =

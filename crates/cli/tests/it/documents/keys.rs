@@ -155,6 +155,13 @@ fn the_study_reference_has_every_key_of_a_study() {
             algorithms.map(|study| with_stranger(study, "[algorithm]")),
         ),
         Asked::new(
+            "`[network]`",
+            [lay_over(
+                &horizontal,
+                &format!("[network]\nshape = \"star\"\n{STRANGER}\n"),
+            )],
+        ),
+        Asked::new(
             "`[query]`",
             [lay_over(
                 &horizontal,

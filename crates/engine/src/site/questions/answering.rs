@@ -236,7 +236,7 @@ fn failed(error: &hedgerow_protocols::Error) -> PartError {
         _ => None,
     };
     PartError {
-        // A study has at most 250 sites that can run.
+        // A study has at most 1,000 sites that can run.
         peer: peer.map(|peer| peer.index() as u16),
         why: error.to_string(),
     }

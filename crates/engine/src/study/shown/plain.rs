@@ -5,6 +5,7 @@ use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Role, Schema, Study};
 use hedgerow_privacy::{Model, Requirement, SiteSupport, Spread};
 use hedgerow_smc::Security;
+use hedgerow_smc::settings::Shape;
 
 use crate::words::{count, short};
 
@@ -225,6 +226,18 @@ pub(crate) const fn security(security: Security) -> &'static str {
         Security::Published => {
             "the protocols as their papers print them, for comparison: they show more on the way, and sites that collude can see a third one's numbers"
         }
+    }
+}
+
+/// Which way what all sites send to all goes between them.
+pub(crate) fn shape(shape: Shape, hub: &str) -> String {
+    let hidden = "it sees masked numbers and adds them up, and learns what every site learns";
+    match shape {
+        Shape::Mesh => String::from("every site sends to every other"),
+        Shape::Star => format!("what all sites send to all goes through `{hub}`: {hidden}"),
+        Shape::Tree => format!(
+            "what all sites send to all goes up a tree to `{hub}` and down again: who passes it on sees masked numbers"
+        ),
     }
 }
 
