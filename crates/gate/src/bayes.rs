@@ -28,8 +28,9 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
         let learned = Learned::of(subject, &counted);
         let right = |people: &Rows, placed: &Placed| {
             let found = placed.boxes.iter().enumerate().filter(|(row, one)| {
-                let guess =
-                    learned.guess(subject, &counted, *one, |place| people.quasi[place][*row]);
+                let guess = learned.guess(subject, &counted, one.as_ref(), |place| {
+                    people.quasi[place][*row]
+                });
                 guess == Some(people.sensitive[number][*row])
             });
             found.count() as u64
@@ -106,7 +107,7 @@ impl Learned {
         &self,
         subject: &Subject<'_>,
         counted: &Counted,
-        one: &Option<u32>,
+        one: Option<&u32>,
         quasi: impl Fn(usize) -> u32,
     ) -> Option<u32> {
         let values = self.prior.len();

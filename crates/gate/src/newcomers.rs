@@ -4,7 +4,9 @@
 //!
 //! Attacker: has the releases before and after. Classes that are written alike in both are laid over each
 //! other; classes that are not are joined with those of the other release that they overlap, until no class
-//! overlaps one outside. A place from which values went is not whole: it is joined with all that it overlaps.
+//! overlaps one outside. A place from which values went has lost people to another: it is joined with those
+//! that it overlaps and that changed.
+//!
 //! Counted: newcomers of a place who all have one sensitive value, of the attribute that shows most. No
 //! control: a difference is no guess. Needs an earlier release; of several, the worst counts. Cost: pairs of
 //! classes that changed; where these are more than [`MOST_PAIRS`], all of them are one place.
@@ -128,18 +130,16 @@ impl<'a> Places<'a> {
             if broken.is_empty() || more.len() == 1 {
                 return more;
             }
-            let of_broken = |this: &mut Self, from: usize, count: usize| -> Vec<usize> {
-                let all = 0..count;
-                all.filter(|one| broken.contains(&this.union.find(from + one)))
-                    .collect()
-            };
-            let (now, before) = (self.now.len(), self.before.len());
-            let ours = of_broken(self, 0, now);
-            let theirs = of_broken(self, now, before);
-            self.lay_over(&ours, (0..before).collect());
-            self.lay_over(&(0..now).collect::<Vec<usize>>(), theirs);
+            let differs = |place: usize| more[&place].values().any(|more| *more != 0);
+            let now: Vec<usize> = (0..self.now.len())
+                .filter(|one| differs(self.union.find(*one)))
+                .collect();
+            let before: Vec<usize> = (0..self.before.len())
+                .filter(|one| broken.contains(&self.union.find(self.now.len() + one)))
+                .collect();
+            self.lay_over(&now, before);
             if self.differences((values, earlier)).len() == more.len() {
-                // Nothing overlaps: people went, and what is left of the place says nothing.
+                // Nothing overlaps: people went, and there is nothing to join.
                 return more;
             }
         }
@@ -164,22 +164,28 @@ impl<'a> Places<'a> {
     /// For each class, the newcomers whose value is told; and how many newcomers there are.
     fn told(&mut self, codes: (&[u32], &[u32])) -> (Vec<u64>, u64) {
         let more = self.more(codes);
-        let mut class_at: HashMap<usize, usize> = HashMap::new();
-        for one in 0..self.now.len() {
-            class_at.entry(self.union.find(one)).or_insert(one);
-        }
-        let mut at_risk = vec![0; self.subject.classes().count()];
-        let mut of = 0;
-        for (place, values) in more {
-            // A place that people left shows the balance alone.
-            let came: i64 = values.values().sum();
-            let kinds = values.values().filter(|more| **more != 0).count();
-            of += came.max(0) as u64;
-            if let (1, true, Some(class)) = (kinds, came > 0, class_at.get(&place)) {
-                at_risk[*class] += came as u64;
+        let of = self
+            .subject
+            .records()
+            .saturating_sub(self.earlier.records());
+        (self.single(&more), of)
+    }
+
+    /// For each class, what came to its place where all that came has one value and nothing went.
+    fn single(&mut self, more: &More) -> Vec<u64> {
+        let mut told = vec![0; self.subject.classes().count()];
+        let mut seen: HashSet<usize> = HashSet::new();
+        for (one, told) in told.iter_mut().enumerate() {
+            let place = self.union.find(one);
+            let Some(values) = more.get(&place).filter(|_| seen.insert(place)) else {
+                continue;
+            };
+            let mut differ = values.values().filter(|more| **more != 0);
+            if let (Some(came), None) = (differ.next(), differ.next()) {
+                *told = came.unsigned_abs() * u64::from(*came > 0);
             }
         }
-        (at_risk, of)
+        told
     }
 }
 

@@ -58,7 +58,9 @@ pub(crate) fn attack(attack: Attack, look: &Look<'_>, limit: Option<f64>) -> Fin
             worst = Some((at_risk, of));
         }
     }
-    let (at_risk, of) = worst.unwrap_or_default();
+    let Some((at_risk, of)) = worst.filter(|(_, of)| *of > 0) else {
+        return Finding::nothing(attack, "all records are the attacker's own");
+    };
     let count = Count {
         at_risk: at_risk.iter().sum(),
         of,

@@ -12,7 +12,7 @@ pub(super) fn gate(html: &mut Html, facts: &Facts) {
     let Some(gated) = &facts.gate else { return };
     html.section("gate", "Known attacks", |html| {
         html.put("p", &format!("{}.", headline(gated)));
-        html.put("p", "Each attack was tried on the release. The control is the same attack where there is nothing to learn: what falls there too is what the population teaches, and no leak of the release.");
+        html.put("p", "The share is of the records that an attack is about. The control is the same attack where there is nothing to learn: what falls there too is what the population teaches, and no leak of the release.");
         if gated.has_rows() {
             html.put("p", "This chapter has counts of rows that are not in the release, and is not to be passed on.");
         }
@@ -67,8 +67,8 @@ fn bars(finding: &Finding) -> Vec<(&'static str, f64)> {
 fn badge(verdict: Verdict) -> Cell {
     let kind = match verdict {
         Verdict::Falls => "bad",
-        Verdict::CannotTell | Verdict::NotTried => "warn",
-        Verdict::Holds | Verdict::Nothing | Verdict::Told => "good",
+        Verdict::CannotTell | Verdict::NotTried | Verdict::Told => "warn",
+        Verdict::Holds | Verdict::Nothing => "good",
     };
     Cell::Badge(kind, verdict.words().to_owned())
 }
