@@ -14,6 +14,7 @@ mod demo;
 mod draft;
 mod error;
 mod experiment;
+mod gate;
 mod generate;
 mod keygen;
 mod ledger;
@@ -77,6 +78,8 @@ enum Command {
     Verify(verify::Arguments),
     /// Write a report of a release for the privacy officer: one HTML file.
     Report(report::Arguments),
+    /// Attack a release before it goes out.
+    Gate(gate::Arguments),
     /// Ask a release in SQL: what is certain, what is possible, an estimate.
     Query(sql::Arguments),
     /// Serve SQL to the tools that analysts have.
@@ -170,6 +173,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Simulate(arguments) => simulate::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Gate(arguments) => gate::run(arguments),
         // Handed over before.
         Command::Query(_) | Command::Sql(_) => Err(CliError::NoSql),
         Command::Generate(arguments) => generate::run(arguments),

@@ -36,12 +36,14 @@
 //! - [`compare`](compare()): which algorithm and recoding serve a table best.
 //! - [`Release`], [`verify`](verify()), [`report`](report()): a release, looked at by somebody who trusts
 //!   nothing about how it was made.
+//! - [`gate`](gate()): the known attacks on a release, tried before it goes out ([`attacks`] has them).
 //! - [`Site`]: a site's own file, its runs, its ledger, audits.
 //! - [`data`], [`privacy`], [`smc`], [`protocols`], [`node`]: the crates beneath, for what is not wrapped.
 
 mod compare;
 mod error;
 mod exposure;
+mod gate;
 mod joint;
 mod observe;
 mod options;
@@ -58,6 +60,7 @@ pub mod words;
 
 pub use arrow_array;
 pub use hedgerow_data as data;
+pub use hedgerow_gate as attacks;
 pub use hedgerow_node as node;
 pub use hedgerow_privacy as privacy;
 pub use hedgerow_protocols as protocols;
@@ -69,6 +72,7 @@ pub use compare::{
     compare,
 };
 pub use error::{Error, Fault};
+pub use gate::{Gated, Suspicion, gate};
 pub use joint::{ChangePhase, Convergence, Ended, LossMeasure, Step};
 pub use observe::{Notice, Observer, SharedObserver, Urgency, Watch, Work};
 pub use options::Options;

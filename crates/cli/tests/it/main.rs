@@ -15,6 +15,7 @@ mod draft;
 mod experiment;
 mod five_minutes;
 mod forged;
+mod gate;
 mod generate;
 mod joint;
 mod manners;
@@ -102,6 +103,7 @@ fn help_names_every_command_and_the_exit_codes() {
         "simulate",
         "verify",
         "report",
+        "gate",
         "generate",
         "taxonomy",
         "study",

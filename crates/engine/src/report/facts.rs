@@ -7,6 +7,7 @@ use super::contents::Contents;
 use super::own::Before;
 use super::risk_curve::RiskCurve;
 use super::sizes::Sizes;
+use crate::gate::Gated;
 use crate::release::manifest::{Manifest, Shared};
 use crate::study::opened::Opened;
 use crate::verify::{Seen, Verdict as Verified, text};
@@ -25,6 +26,8 @@ pub(super) struct Facts {
     pub(super) contents: Contents,
     /// The rows that the release is compared with.
     pub(super) before: Option<Before>,
+    /// What attacks found, where they were tried.
+    pub(super) gate: Option<Gated>,
 }
 
 /// How the loss of a clustering fell.
@@ -70,6 +73,7 @@ impl Facts {
             contents: Contents::of(opened, seen, before.as_ref()),
             report,
             before,
+            gate: None,
         }
     }
 

@@ -30,6 +30,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::error::Error;
+use crate::gate::Gated;
 use crate::release::Release;
 use crate::release::manifest::{FILE, Manifest, OWN_FILE};
 use crate::release::refused::FolderRefused;
@@ -125,10 +126,18 @@ impl Report {
         })
     }
 
+    /// The same report with a chapter of what attacks found.
+    pub fn with_gate(mut self, gated: Gated) -> Result<Self, Error> {
+        self.facts.gate = Some(gated);
+        self.page = html::page(&self.facts)?;
+        Ok(self)
+    }
+
     /// Whether the page has counts of rows that were given beside the release, so that it is not to be passed
     /// on.
     pub fn is_for_the_site(&self) -> bool {
-        self.facts.before.is_some()
+        let tried = self.facts.gate.as_ref();
+        self.facts.before.is_some() || tried.is_some_and(Gated::has_rows)
     }
 
     /// The page.

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use hedgerow_data::files::{ReleaseTable, read_classes, read_fragments, read_release_of};
-use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable};
+use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable, quoted_list};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::m_privacy::Strategy;
 use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::risk::{Risk, risk, uniqueness};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
-use hedgerow_privacy::verify::{Evidence, Verdict, verify_by};
+use hedgerow_privacy::verify::{Evidence, EvidenceError, Verdict, verify_by};
 use hedgerow_privacy::{Model, Requirement, Sensitive};
 
 use super::check::SiteDemand;
@@ -63,6 +63,17 @@ impl Read {
             disordered: Vec::new(),
             contradictions,
         })
+    }
+
+    /// The site of each row, by the column that names it.
+    pub(crate) fn sites(&self, column: &str) -> Result<&[u32], EvidenceError> {
+        let named = self.text.column(column);
+        let named = named.ok_or_else(|| EvidenceError::NoColumn {
+            file: self.text.file.clone(),
+            column: column.to_owned(),
+            names: quoted_list(&self.text.names),
+        })?;
+        Ok(&named.codes)
     }
 
     /// What the release contains, by classes, and what a requirement finds in them.

@@ -4,6 +4,7 @@ mod account;
 mod classes;
 mod columns;
 mod distributions;
+mod gate;
 mod requirement;
 mod utility;
 
@@ -40,6 +41,7 @@ pub(super) fn page(facts: &Facts) -> Result<String, Error> {
                 classes::risk(html, facts, &curve);
                 columns::others(html, facts);
                 requirement::fragments(html, facts);
+                gate::gate(html, facts);
                 distributions::distributions(html, facts);
                 utility::utility(html, facts);
                 account::ledger(html, facts);

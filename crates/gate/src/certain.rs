@@ -1,0 +1,132 @@
+//! Homogeneity and skew (Machanavajjhala et al. 2006, "l-Diversity: privacy beyond k-anonymity", section 2.1;
+//! Li et al. 2007, "t-Closeness", section 3).
+//!
+//! Attacker: knows a person's quasi-identifiers, comes to the person's class and takes its most frequent
+//! sensitive value, where all of the class have that value (`certain`) or nine in ten (`skew`). Counted: records
+//! for which this is right, of the attribute that shows most. Control: what is expected if the same values were
+//! dealt to the classes at random, by computation. Where own rows and people who are not in the table are
+//! given, own rows are counted and these people are the control, both by the cheapest class that covers them:
+//! what is as sure of strangers is what the population teaches. Cost: one pass over classes; people are placed
+//! once.
+
+use std::collections::HashMap;
+
+use crate::attack::Attack;
+use crate::finding::{Control, Count, Finding};
+use crate::interval::ln_gamma;
+use crate::known::Rows;
+use crate::look::Look;
+use crate::place::Placed;
+use crate::subject::{Counted, Subject};
+
+/// Skew: at least so many of ten.
+const SKEWED: u64 = 9;
+
+pub(crate) fn attack(attack: Attack, look: &Look<'_>, limit: Option<f64>) -> Finding {
+    let subject = look.subject;
+    let is_right = |top: u64, size: u64| match attack {
+        Attack::Certain => top == size,
+        _ => 10 * top >= SKEWED * size,
+    };
+    let sensitive = subject.sensitive();
+    let found = sensitive
+        .iter()
+        .enumerate()
+        .map(|(number, (position, codes))| {
+            let counted = subject.counted(codes);
+            let at_risk = at_risk(subject, &counted, is_right);
+            (at_risk, number, *position, counted)
+        });
+    let Some((at_risk, number, position, counted)) =
+        found.max_by_key(|(at_risk, ..)| at_risk.iter().sum::<u64>())
+    else {
+        return Finding::nothing(attack, "the release has no sensitive attribute");
+    };
+    let right = |people: &Rows, placed: &Placed| -> Vec<u64> {
+        let mut right = vec![0; subject.classes().count()];
+        for (one, value) in placed.boxes.iter().zip(&people.sensitive[number]) {
+            let Some(one) = one else { continue };
+            let class = subject.class_of_box(*one as usize);
+            let top = counted.top(class);
+            if top.is_some_and(|(most, top)| most == *value && is_right(top, subject.size(class))) {
+                right[class] += 1;
+            }
+        }
+        right
+    };
+    // Where strangers are attacked, so are own rows, by the same guess.
+    let (at_risk, of, control) = match (look.own(), look.holdout()) {
+        (Some((own, placed)), Some((strangers, others))) if !strangers.is_empty() => {
+            let found = right(strangers, others).iter().sum();
+            let tried = strangers.len() as u64;
+            let control = Control::counted("people not in the table", found, tried);
+            (right(own, placed), Some(own.len() as u64), control)
+        }
+        _ => {
+            let share = dealt(subject, &counted, is_right);
+            let control = Control::expected("the same values dealt at random", share);
+            (at_risk, None, control)
+        }
+    };
+    let name = &subject.release().schema().attributes()[position].name;
+    let count = Count {
+        at_risk: at_risk.iter().sum(),
+        of: of.unwrap_or_else(|| subject.records()),
+        is_sample: of.is_some(),
+        falls: match attack {
+            Attack::Certain => format!("records whose `{name}` is certain"),
+            _ => format!("records whose `{name}` is 90 % sure, and right"),
+        },
+    };
+    Finding::of(attack, count, Some(control), limit, subject.worst(&at_risk))
+}
+
+/// Records of each class of which the most frequent value is right.
+pub(crate) fn at_risk(
+    subject: &Subject<'_>,
+    counted: &Counted,
+    is_right: impl Fn(u64, u64) -> bool,
+) -> Vec<u64> {
+    let of_class = |class: usize| match counted.top(class) {
+        Some((_, top)) if is_right(top, subject.size(class)) => top,
+        _ => 0,
+    };
+    (0..subject.classes().count()).map(of_class).collect()
+}
+
+/// The share that is expected to be at risk where the table's values are dealt to classes of these sizes at
+/// random (hypergeometric).
+pub(crate) fn dealt(
+    subject: &Subject<'_>,
+    counted: &Counted,
+    is_right: impl Fn(u64, u64) -> bool,
+) -> f64 {
+    let totals = counted.totals(counted.size());
+    let records = subject.records();
+    let ways = |of: u64, taken: u64| {
+        ln_gamma(of as f64 + 1.0)
+            - ln_gamma(taken as f64 + 1.0)
+            - ln_gamma((of - taken) as f64 + 1.0)
+    };
+    let expected = |size: u64| -> f64 {
+        let all = ways(records, size);
+        let least = (1..=size).find(|top| is_right(*top, size)).unwrap_or(size);
+        let mut sum = 0.0;
+        for total in &totals {
+            for top in least..=size.min(*total) {
+                if size - top <= records - total {
+                    let ln = ways(*total, top) + ways(records - total, size - top) - all;
+                    sum += top as f64 * ln.exp();
+                }
+            }
+        }
+        sum
+    };
+    let mut of_size: HashMap<u64, f64> = HashMap::new();
+    let classes = 0..subject.classes().count();
+    let each = classes.map(|class| {
+        let size = subject.size(class);
+        *of_size.entry(size).or_insert_with(|| expected(size))
+    });
+    each.sum::<f64>() / records.max(1) as f64
+}

@@ -1,0 +1,235 @@
+//! Newcomers (Byun et al. 2006, "Secure anonymization for incremental datasets"; Xiao and Tao 2007,
+//! "m-Invariance", section 1): the same table is published again with people who came since, and what the later
+//! release has beyond the earlier one are they.
+//!
+//! Attacker: has the releases before and after. Classes that are written alike in both are laid over each
+//! other; classes that are not are joined with those of the other release that they overlap, until no class
+//! overlaps one outside. A place from which values went has lost people to another: it is joined with those
+//! that it overlaps and that changed.
+//!
+//! Counted: newcomers of a place who all have one sensitive value, of the attribute that shows most. No
+//! control: a difference is no guess. Needs an earlier release; of several, the worst counts. Cost: pairs of
+//! classes that changed; where these are more than [`MOST_PAIRS`], all of them are one place.
+
+use std::collections::{HashMap, HashSet};
+
+use hedgerow_data::Cell;
+
+use crate::attack::Attack;
+use crate::finding::{Count, Finding, share};
+use crate::look::Look;
+use crate::subject::Subject;
+
+/// Pairs of changed classes that are looked at.
+const MOST_PAIRS: usize = 2_000_000_000;
+
+pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
+    let subject = look.subject;
+    if look.known.earlier.is_empty() {
+        return Finding::not_tried(Attack::Newcomers, "--earlier");
+    }
+    if subject.is_fragmented() {
+        return Finding::not_tried(Attack::Newcomers, "releases that are not fragmented");
+    }
+    let mut worst: Option<(Vec<u64>, u64)> = None;
+    for earlier in &look.known.earlier {
+        let mut places = Places::of(subject, earlier);
+        for ((_, now), (_, before)) in subject.sensitive().iter().zip(&earlier.sensitive()) {
+            let (at_risk, of) = places.told((now, before));
+            let part = |at_risk: &[u64], of| share(at_risk.iter().sum(), of);
+            let is_worse = worst
+                .as_ref()
+                .is_none_or(|(known, all)| part(&at_risk, of) > part(known, *all));
+            if of > 0 && is_worse {
+                worst = Some((at_risk, of));
+            }
+        }
+    }
+    let Some((at_risk, of)) = worst else {
+        return Finding::nothing(Attack::Newcomers, "nobody came since the earlier release");
+    };
+    let count = Count {
+        at_risk: at_risk.iter().sum(),
+        of,
+        is_sample: false,
+        falls: String::from("newcomers whose sensitive value is the difference"),
+    };
+    Finding::of(
+        Attack::Newcomers,
+        count,
+        None,
+        limit,
+        subject.worst(&at_risk),
+    )
+}
+
+/// Two releases whose classes are laid over each other.
+struct Places<'a> {
+    subject: &'a Subject<'a>,
+    earlier: &'a Subject<'a>,
+    now: Vec<Vec<&'a Cell>>,
+    before: Vec<Vec<&'a Cell>>,
+    /// The place of each class: those of the release first, then those of the earlier one.
+    union: Union,
+}
+
+/// For each place, how many records of each value it has more than before.
+type More = HashMap<usize, HashMap<u32, i64>>;
+
+impl<'a> Places<'a> {
+    fn of(subject: &'a Subject<'a>, earlier: &'a Subject<'a>) -> Self {
+        let cells = |release: &'a Subject<'a>| -> Vec<Vec<&'a Cell>> {
+            (0..release.boxes().count())
+                .map(|one| cells(release, one))
+                .collect()
+        };
+        let (now, before) = (cells(subject), cells(earlier));
+        let mut places = Self {
+            union: Union::new(now.len() + before.len()),
+            subject,
+            earlier,
+            now,
+            before,
+        };
+        let written = places.before.iter().enumerate();
+        let known: HashMap<&Vec<&Cell>, usize> = written.map(|(one, cells)| (cells, one)).collect();
+        let mut is_kept = vec![false; places.before.len()];
+        let mut changed = Vec::new();
+        for (one, cells) in places.now.iter().enumerate() {
+            match known.get(cells) {
+                Some(same) => {
+                    places.union.join(one, places.now.len() + same);
+                    is_kept[*same] = true;
+                }
+                None => changed.push(one),
+            }
+        }
+        let gone = (0..is_kept.len()).filter(|one| !is_kept[*one]).collect();
+        places.lay_over(&changed, gone);
+        places
+    }
+
+    /// Joins classes of the release with those of the earlier one that they overlap.
+    fn lay_over(&mut self, now: &[usize], before: Vec<usize>) {
+        let is_many = now.len().saturating_mul(before.len()) > MOST_PAIRS;
+        for one in now {
+            for other in &before {
+                if is_many || overlap(&self.now[*one], &self.before[*other]) {
+                    self.union.join(*one, self.now.len() + other);
+                }
+            }
+        }
+    }
+
+    /// The differences of all places, none of which has fewer of a value than before, unless all are one.
+    fn more(&mut self, (values, earlier): (&[u32], &[u32])) -> More {
+        loop {
+            let more = self.differences((values, earlier));
+            let less = |place: &usize| more[place].values().any(|more| *more < 0);
+            let broken: HashSet<usize> = more.keys().copied().filter(less).collect();
+            if broken.is_empty() || more.len() == 1 {
+                return more;
+            }
+            let differs = |place: usize| more[&place].values().any(|more| *more != 0);
+            let now: Vec<usize> = (0..self.now.len())
+                .filter(|one| differs(self.union.find(*one)))
+                .collect();
+            let before: Vec<usize> = (0..self.before.len())
+                .filter(|one| broken.contains(&self.union.find(self.now.len() + one)))
+                .collect();
+            self.lay_over(&now, before);
+            if self.differences((values, earlier)).len() == more.len() {
+                // Nothing overlaps: people went, and there is nothing to join.
+                return more;
+            }
+        }
+    }
+
+    fn differences(&mut self, (values, earlier): (&[u32], &[u32])) -> More {
+        let mut more = More::new();
+        for (row, value) in values.iter().enumerate() {
+            let place = self.union.find(self.subject.classes().of_row(row));
+            let records = self.subject.weight(row) as i64;
+            *more.entry(place).or_default().entry(*value).or_default() += records;
+        }
+        for (row, value) in earlier.iter().enumerate() {
+            let one = self.now.len() + self.earlier.classes().of_row(row);
+            let place = self.union.find(one);
+            let records = self.earlier.weight(row) as i64;
+            *more.entry(place).or_default().entry(*value).or_default() -= records;
+        }
+        more
+    }
+
+    /// For each class, the newcomers whose value is told; and how many newcomers there are.
+    fn told(&mut self, codes: (&[u32], &[u32])) -> (Vec<u64>, u64) {
+        let more = self.more(codes);
+        let of = self
+            .subject
+            .records()
+            .saturating_sub(self.earlier.records());
+        (self.single(&more), of)
+    }
+
+    /// For each class, what came to its place where all that came has one value and nothing went.
+    fn single(&mut self, more: &More) -> Vec<u64> {
+        let mut told = vec![0; self.subject.classes().count()];
+        let mut seen: HashSet<usize> = HashSet::new();
+        for (one, told) in told.iter_mut().enumerate() {
+            let place = self.union.find(one);
+            let Some(values) = more.get(&place).filter(|_| seen.insert(place)) else {
+                continue;
+            };
+            let mut differ = values.values().filter(|more| **more != 0);
+            if let (Some(came), None) = (differ.next(), differ.next()) {
+                *told = came.unsigned_abs() * u64::from(*came > 0);
+            }
+        }
+        told
+    }
+}
+
+/// The cells of a class.
+fn cells<'a>(subject: &'a Subject<'_>, one: usize) -> Vec<&'a Cell> {
+    let places = 0..subject.quasi().len();
+    places
+        .filter_map(|place| subject.cell(one, place))
+        .collect()
+}
+
+/// Whether somebody could be in both.
+fn overlap(one: &[&Cell], other: &[&Cell]) -> bool {
+    one.iter()
+        .zip(other)
+        .all(|(one, other)| match (one, other) {
+            (Cell::Set(codes), other) | (other, Cell::Set(codes)) => {
+                codes.iter().any(|code| other.contains(*code))
+            }
+            (one, other) => {
+                let (least, greatest) = other.bounds();
+                one.overlap(least, greatest) > 0
+            }
+        })
+}
+
+/// Numbers that are joined.
+struct Union(Vec<usize>);
+
+impl Union {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn find(&mut self, mut one: usize) -> usize {
+        while self.0[one] != one {
+            self.0[one] = self.0[self.0[one]];
+            one = self.0[one];
+        }
+        one
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.find(one), self.find(other));
+        self.0[other] = one;
+    }
+}
