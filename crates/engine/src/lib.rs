@@ -101,5 +101,5 @@ pub use summary::{Instead, Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;
 pub use verify::{
-    Asked, AskedBy, Check, QueryKind, Questions, Signature, SiteDemand, Tampered, Verdict, verify,
+    Asked, AskedBy, Check, QueryKind, Questions, Signature, SiteDemand, Tampered, Verdict, verify, verify_table,
 };

@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 
 use crate::attribute::Schema;
 use crate::study::Study;
@@ -192,6 +193,19 @@ pub fn read_release_of(
         text,
         contradictions,
     })
+}
+
+/// The table of a release of a study that is in memory, without the columns of bounds, which are held against
+/// the labels; `types` has the type of each column, and of a table without types no column is one of bounds.
+pub fn without_bounds(mut text: TextTable, types: &[DataType], study: &Study) -> ReleaseTable {
+    let contradictions = match types.is_empty() {
+        true => Vec::new(),
+        false => bounds::take(&mut text, types, &study.schema),
+    };
+    ReleaseTable {
+        text,
+        contradictions,
+    }
 }
 
 /// A table that comes cell by cell from a source other than a file, such as a database.
