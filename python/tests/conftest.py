@@ -7,7 +7,7 @@ import pytest
 
 
 def people(rows=400, seed=7):
-    """Invented patients, skewed: most have the flu, ages are mostly high."""
+    """Invented patients, skewed: most have the flu, ages are mostly low."""
     draw = random.Random(seed)
     return pandas.DataFrame(
         {
@@ -33,18 +33,3 @@ def published():
             "disease": ["flu", "ulcer", "flu", "ulcer"],
         }
     )
-
-
-@pytest.fixture(autouse=True)
-def names_of_examples(request):
-    """The names that the examples in docstrings use."""
-    if "doctest_namespace" not in request.fixturenames:
-        return
-    import hedgerow as hr
-
-    names = request.getfixturevalue("doctest_namespace")
-    frame = people()
-    release = hr.anonymize(frame, quasi=["age", "zip"], sensitive=["disease"], k=5, progress=False)
-    study = hr.draft(frame, quasi=["age", "zip"], sensitive=["disease"], k=5, progress=False)
-    names.update(hr=hr, patients=frame, release=release, study=study)
-    names["published"] = request.getfixturevalue("published")

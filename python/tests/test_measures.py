@@ -31,7 +31,7 @@ def classes(frame, quasi, sensitive):
     return list(found.values())
 
 
-@pytest.mark.parametrize("frame", tables(), ids=lambda frame: f"{len(frame)} rows")
+@pytest.mark.parametrize("frame", list(tables()), ids=lambda frame: f"{len(frame)} rows")
 def test_measures_by_hand(frame):
     quasi, whole = ["a", "b"], collections.Counter(frame["s"])
     counts = classes(frame, quasi, "s")
@@ -65,7 +65,7 @@ def test_measures_by_hand(frame):
     assert hr.recursive_c_l_diversity(frame, quasi, "s") == (pytest.approx(c), common)
 
 
-@pytest.mark.parametrize("frame", tables(), ids=lambda frame: f"{len(frame)} rows")
+@pytest.mark.parametrize("frame", list(tables()), ids=lambda frame: f"{len(frame)} rows")
 def test_several_sensitive_attributes(frame):
     quasi, both = ["a", "b"], ["s", "u"]
     together = min(len(counter) for name in both for counter in classes(frame, quasi, name))
