@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 env=target/python-env
-if [ ! -x "$env/bin/python" ] || ! "$env/bin/python" -c 'import pycanon, anonypy' 2>/dev/null; then
+if [ ! -x "$env/bin/python" ] || ! "$env/bin/python" -c 'import pycanon, anonypy, pyarrow' 2>/dev/null; then
     rm -rf "$env"
     if ! python3 -m venv "$env" >/dev/null 2>&1; then
         (apt-get update -qq && apt-get install -y -qq python3-venv) >/dev/null

@@ -69,6 +69,8 @@ echo "== SQL, a workspace of its own (Rust $(sed -n 's/^rust-version = "\(.*\)"$
 cargo build --quiet --bin hedgerow
 echo "== a served release asked by psql, psycopg, pandas, R and JDBC"
 scripts/clients/run.sh target/debug/hedgerow "${HEDGEROW_SQL_TARGET:-crates/sql/target}/debug/hedgerow-sql"
+echo "== the Python package: wheel, tests with pandas, polars and pyarrow, measures against pyCANON"
+scripts/test-python.sh target/debug/hedgerow
 echo "== the verifier against pyCANON"
 "$(scripts/python-env.sh)" scripts/compare_pycanon.py target/debug/hedgerow
 echo "== the figures of the papers, small, on the synthetic census: the rules that must hold do"

@@ -106,4 +106,5 @@ pub use table::Table;
 pub use verify::refused::VerifyRefused;
 pub use verify::{
     Asked, AskedBy, Check, QueryKind, Questions, Signature, SiteDemand, Tampered, Verdict, verify,
+    verify_table,
 };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 use hedgerow_data::files::{
     FileError, Others, count_table, read_batches, read_counted_batches, read_counted_csv,
     read_counted_table, read_csv, read_table, read_text, read_text_batches, read_text_csv,
@@ -109,6 +110,16 @@ impl Table {
         let name = self.name();
         let file = Path::new(&name).file_name();
         file.map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned())
+    }
+
+    /// The types of the columns, of record batches.
+    pub(crate) fn types(&self) -> Vec<DataType> {
+        let Kind::Batches { batches, .. } = &self.kind else {
+            return Vec::new();
+        };
+        let schema = batches.first().map(RecordBatch::schema);
+        let fields = schema.iter().flat_map(|schema| schema.fields().iter());
+        fields.map(|field| field.data_type().clone()).collect()
     }
 
     /// The table under a schema.

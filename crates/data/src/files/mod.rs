@@ -27,6 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::DataType;
 
 use crate::attribute::Schema;
 use crate::study::Study;
@@ -229,7 +230,8 @@ pub fn read_text_batches(
     batches: &[RecordBatch],
     expected: &[String],
 ) -> Result<TextTable, FileError> {
-    let mut sink = sink::TextSink::new(expected, CsvText::Verbatim);
+    let mut sink = sink::TextSink::new(expected, CsvText::Verbatim)
+        .with_room(batches.iter().map(RecordBatch::num_rows).sum());
     parquet::read_batches(source, whole(batches), &mut sink, &())?;
     Ok(sink.finish(source.to_owned()))
 }
@@ -264,6 +266,27 @@ pub fn read_release_of(
         contradictions = bounds::take(&mut text, &head.types(), &study.schema);
         contradictions.extend(head.strange(&study.schema, study.recode));
     }
+    Ok(ReleaseTable {
+        text,
+        contradictions,
+    })
+}
+
+/// The table of a release of a study that is in memory, without the columns of bounds, which are held against
+/// the labels, and with the counts of its rows; `types` has the type of each column, and of a table without types no
+/// column is one of bounds.
+pub fn without_bounds(
+    mut text: TextTable,
+    types: &[DataType],
+    study: &Study,
+) -> Result<ReleaseTable, FileError> {
+    if study.is_counted() {
+        text.take_counts()?;
+    }
+    let contradictions = match types.is_empty() {
+        true => Vec::new(),
+        false => bounds::take(&mut text, types, &study.schema),
+    };
     Ok(ReleaseTable {
         text,
         contradictions,

@@ -364,6 +364,8 @@ pub(super) struct TextSink {
     columns: Vec<TextColumn>,
     /// The records of the files before this one, so that places go on through all of them.
     before: u64,
+    /// So many rows will come, if that is known.
+    room: usize,
 }
 
 impl TextSink {
@@ -373,6 +375,11 @@ impl TextSink {
             csv,
             ..Self::default()
         }
+    }
+
+    /// Makes room for so many rows, which are at hand.
+    pub(super) fn with_room(self, room: usize) -> Self {
+        Self { room, ..self }
     }
 
     pub(super) fn finish(self, file: String) -> TextTable {
@@ -392,6 +399,9 @@ impl Sink for TextSink {
         let names: Vec<String> = names.collect();
         refuse_duplicates(file, &names)?;
         self.columns.resize_with(names.len(), TextColumn::default);
+        for column in &mut self.columns {
+            column.codes.reserve_exact(self.room);
+        }
         self.names = names;
         Ok(())
     }

@@ -33,6 +33,7 @@ use crate::release::Release;
 use crate::release::manifest::{FILE, Manifest};
 use crate::release::refused::FolderRefused;
 use crate::study::opened::Opened;
+use crate::table::Table as Rows;
 use beside::{original, population, views};
 use parts::{check_csv, put_together, roles};
 use questions::stated;
@@ -177,6 +178,54 @@ pub fn verify(release: &Release, questions: &Questions) -> Result<Verdict, Error
         }
         (found, _) => found,
     }
+}
+
+/// Checks a table in memory, such as Arrow record batches, as [`verify`] checks the file of a release: by the
+/// study that it is a release of, or by the roles that the questions name.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{Int64Array, RecordBatch, StringArray};
+/// use hedgerow::{Questions, Table, verify_table};
+///
+/// let batch = RecordBatch::try_from_iter([
+///     ("zip", Arc::new(Int64Array::from(vec![10, 10])) as arrow_array::ArrayRef),
+///     ("disease", Arc::new(StringArray::from(vec!["flu", "ulcer"]))),
+/// ])?;
+/// let questions = Questions {
+///     quasi: vec!["zip".into()],
+///     sensitive: vec!["disease".into()],
+///     against: Some("k = 2, l = 2".into()),
+///     ..Questions::default()
+/// };
+/// let table = Table::batches("patients", vec![batch]);
+/// assert!(verify_table(&table, None, &questions)?.holds());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Bad input, and a study whose releases are more than one table.
+pub fn verify_table(
+    table: &Rows,
+    study: Option<&crate::Study>,
+    questions: &Questions,
+) -> Result<Verdict, Error> {
+    let file = PathBuf::from(table.name());
+    let Some(study) = study else {
+        questions.refuse_double_roles()?;
+        let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
+        let text = table.read_text(&names, &*questions.observer)?;
+        questions.refuse_absent(&text)?;
+        return without_study(file, questions, &text);
+    };
+    let opened = &*study.opened;
+    if opened.study.is_fragmented() || opened.study.is_virtual() {
+        return Err(FolderRefused::OneFile { path: file }.into());
+    }
+    let read = Read::of_table(table, &opened.study, &*questions.observer)?;
+    questions.refuse_ignored(&read.text, &opened.study)?;
+    let (verdict, _) = with_study((Path::new(""), &file), questions, opened, read, None)?;
+    Ok(verdict)
 }
 
 /// The study as the release describes it, where the caller gave neither a study nor the roles of

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use hedgerow_data::files::{ReleaseTable, read_classes, read_fragments, read_release_of};
+use hedgerow_data::files::{
+    ReleaseTable, read_classes, read_fragments, read_release_of, without_bounds,
+};
 use hedgerow_data::{Codes, Release, Role, Study, Table, TextTable, quoted_list};
 use hedgerow_privacy::classes::Classes;
 use hedgerow_privacy::m_privacy::Strategy;
@@ -15,6 +17,7 @@ use hedgerow_privacy::{Model, Requirement, Sensitive};
 use super::check::SiteDemand;
 use crate::error::Error;
 use crate::observe::{Observer, Work};
+use crate::table::Table as Rows;
 
 /// A release as it was read.
 pub(crate) struct Read {
@@ -52,9 +55,8 @@ impl Read {
         }
         let ReleaseTable {
             text,
-            contradictions,
+            mut contradictions,
         } = read_release_of(path, study, &*watch)?;
-        let mut contradictions = contradictions;
         contradictions.extend(twice(&text));
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
         Ok(Self {
@@ -74,6 +76,29 @@ impl Read {
             names: quoted_list(&self.text.names),
         })?;
         Ok(&named.codes)
+    }
+
+    /// The release of a study as a table in memory.
+    pub(super) fn of_table(
+        table: &Rows,
+        study: &Study,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let attributes = study.schema.attributes().iter();
+        let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+        let text = table.read_text(&names, observer)?;
+        let ReleaseTable {
+            text,
+            mut contradictions,
+        } = without_bounds(text, &table.types(), study)?;
+        contradictions.extend(twice(&text));
+        let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
+        Ok(Self {
+            release: Release::from_text(&text, &study.schema, &all)?,
+            text,
+            disordered: Vec::new(),
+            contradictions,
+        })
     }
 
     /// What the release contains, by classes, and what a requirement finds in them.

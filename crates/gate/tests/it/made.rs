@@ -77,7 +77,7 @@ pub(crate) fn in_this_order(rows: &[Row]) -> Release {
 
 /// Rows as they are published.
 pub(crate) fn published(rows: &[Row]) -> Release {
-    Release::published(schema(), columns(rows), rows.len())
+    Release::published(schema(), columns(rows))
 }
 
 /// A fragmented release.

@@ -9,6 +9,7 @@
 //! | `sh shown by CRATE::TEST` | not typed; that test exists and shows the same |
 //! | `sh not run: WHY` | not typed, for a reason that is given |
 //! | `text printed` | every line was printed by the last block that was typed |
+//! | `python run by FILE` | that test of the Python package reads this page and runs its blocks |
 //! | `rust of FILE` | stands word for word in that file of the repository, which tests run |
 //! | `toml study` | a study that `hedgerow study check` finds sound |
 //! | `toml study FOLDER` | the same, laid over `study.toml` of that folder of the repository |
@@ -36,6 +37,7 @@ pub(crate) enum Kind {
     ShownBy { test: String },
     NotRun,
     Excerpt { file: String },
+    RunBy { file: String },
     Printed,
     Study { over: Option<String> },
     Site { is_part: bool },
@@ -72,6 +74,9 @@ impl Kind {
                 }
             }
             // What analysts type in other languages; scripts/clients runs the same.
+            ("python", rest) if rest.starts_with("run by ") => Self::RunBy {
+                file: rest.strip_prefix("run by ")?.to_owned(),
+            },
             ("python" | "r", rest) => {
                 let why = rest.strip_prefix("not run: ")?;
                 (why.split(' ').count() > 2).then_some(Self::NotRun)?

@@ -64,6 +64,11 @@ fn look(page: &Page) -> usize {
                 let is_there = Page::read(file).text.contains(&block.body);
                 assert!(is_there, "{}: does not stand in {file}", block.place);
             }
+            Kind::RunBy { file } => {
+                let name = page.file.file_name().unwrap().to_string_lossy();
+                let reads = Page::read(file).text.contains(&*name);
+                assert!(reads, "{}: {file} does not read {name}", block.place);
+            }
             Kind::NotRun => continue,
         }
         seen += 1;

@@ -1,0 +1,224 @@
+"""Studies: what is in a table, what must hold of a release, how it is made."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, MutableMapping
+
+from . import _native
+from ._show import table, watcher
+
+
+class Section(MutableMapping):
+    """A section of a study, such as ``[require]`` or one ``[[attribute]]``: keys are read and set as items or as
+    attributes; a comment behind a value stays."""
+
+    __slots__ = ("_study", "_section", "_column")
+
+    def __init__(self, study, section, column=None):
+        object.__setattr__(self, "_study", study)
+        object.__setattr__(self, "_section", section)
+        object.__setattr__(self, "_column", column)
+
+    def __getitem__(self, key):
+        value = self._study.get(self._section, self._column, key)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key, value):
+        self._study.set(self._section, self._column, key, value)
+
+    def __delitem__(self, key):
+        self[key]
+        self._study.set(self._section, self._column, key, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._study.keys(self._section, self._column))
+
+    def __len__(self):
+        return len(self._study.keys(self._section, self._column))
+
+    def __getattr__(self, key):
+        if key.startswith("__"):
+            raise AttributeError(key)
+        return self.get(key)
+
+    def __setattr__(self, key, value):
+        self[key] = value
+
+    def __delattr__(self, key):
+        del self[key]
+
+    def __repr__(self):
+        return repr(dict(self))
+
+
+class Columns(MutableMapping):
+    """The columns of a study, by name."""
+
+    def __init__(self, study):
+        self._study = study
+
+    def __getitem__(self, name) -> Section:
+        if name not in self._study.columns():
+            raise KeyError(name)
+        return Section(self._study, "attribute", name)
+
+    def __setitem__(self, name, keys):
+        column = self[name]
+        for key in list(column):
+            if key != "name" and key not in keys:
+                del column[key]
+        for key, value in dict(keys).items():
+            if key != "name":
+                column[key] = value
+
+    def __delitem__(self, name):
+        raise TypeError('a column is not taken out of a study: give it the role "identifier", and no release has it')
+
+    def __iter__(self):
+        return iter(self._study.columns())
+
+    def __len__(self):
+        return len(self._study.columns())
+
+    def __repr__(self):
+        return repr({name: dict(self[name]) for name in self})
+
+
+class Study:
+    """A study: the columns of a table with their roles and values, what every class of a release must satisfy, and
+    how classes are found. :func:`hedgerow.draft` makes one of a table.
+
+    >>> import hedgerow as hr
+    >>> study = hr.draft(patients, quasi=["age", "zip"], sensitive=["disease"], k=5)
+    >>> study.require.k
+    5
+    >>> study.require.k = 10
+    >>> study.columns["zip"].role
+    'quasi'
+    """
+
+    __slots__ = ("_native", "columns", "drafted")
+
+    def __init__(self, native, drafted=None):
+        self._native = native
+        self.columns = Columns(native)
+        #: What a draft guessed (``columns``, ``doubts``, ``todo``), if the study is one.
+        self.drafted = drafted
+
+    @classmethod
+    def open(cls, path: str | os.PathLike) -> Study:
+        """Reads ``study.toml`` and the taxonomies that it names."""
+        return cls(_native.Study.open(os.fspath(path)))
+
+    @classmethod
+    def parse(cls, text: str, folder: str | os.PathLike = ".") -> Study:
+        """Reads the text of a study; the files that it names lie in ``folder``."""
+        return cls(_native.Study.parse(text, os.fspath(folder)))
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self._native.get("study", None, "name")
+
+    @property
+    def text(self) -> str:
+        """The text of ``study.toml``."""
+        return self._native.text
+
+    @property
+    def require(self) -> Section:
+        """What every class of a release must satisfy: ``k``, ``l``, ``t``, …"""
+        return Section(self._native, "require")
+
+    @require.setter
+    def require(self, demands: dict) -> None:
+        section = Section(self._native, "require")
+        for key in list(section):
+            del section[key]
+        section.update(demands)
+
+    @property
+    def algorithm(self) -> Section:
+        """How classes are found: ``name``, ``recode``, …"""
+        return Section(self._native, "algorithm")
+
+    @property
+    def settings(self) -> Section:
+        """The keys of ``[study]``: ``name``, ``partition``, ``security``, …"""
+        return Section(self._native, "study")
+
+    def copy(self) -> Study:
+        """Another study that says the same."""
+        return Study(self._native.copy(), self.drafted)
+
+    def save(self, folder: str | os.PathLike) -> str:
+        """Writes ``study.toml`` and its taxonomies into a folder, and gives the path. Files that are there are
+        kept: that is an error."""
+        return os.fspath(self._native.save(os.fspath(folder)))
+
+    def check(self, *tables, provider_column: str | None = None) -> str:
+        """Sees that the study is sound and that tables fit it; an error lists all that is wrong."""
+        return self._native.check(list(tables), provider_column)
+
+    def show(self) -> str:
+        """What the study demands, publishes and discloses, in plain words."""
+        return self._native.shown()
+
+    def __repr__(self):
+        return f"<hedgerow.Study {self.name!r}: {len(self.columns)} columns, {dict(self.require)}>"
+
+    def __str__(self):
+        return self.text
+
+    def _repr_html_(self):
+        rows = [(name, column.get("role", ""), _values(column)) for name, column in self.columns.items()]
+        demands = [(key, value) for key, value in self.require.items()]
+        return table(rows, ("column", "role", "values")) + table(demands, ("requires", ""))
+
+
+def _values(column):
+    if "taxonomy" in column:
+        return f"taxonomy {column['taxonomy']}"
+    if "range" in column:
+        least, greatest = column["range"]
+        return f"{column.get('type', '')} {least} to {greatest}"
+    if "values" in column:
+        return f"{len(column['values'])} values"
+    return column.get("type", "")
+
+
+def names(columns: str | Iterable[str] | None) -> list[str]:
+    """Names of columns; one name may stand alone."""
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str) else [str(name) for name in columns]
+
+
+def draft(
+    data,
+    *,
+    k: int | None = None,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    provider_column: str | None = None,
+    hierarchies: str | os.PathLike | None = None,
+    progress=True,
+) -> Study:
+    """Drafts a study of a table: which values its columns have, which role they seem to play. Where columns are
+    named as ``quasi`` or ``sensitive``, a release has no others.
+
+    ``data`` is a path, or anything that speaks Arrow, such as a DataFrame of pandas or polars.
+
+    >>> study = hr.draft(patients)
+    >>> study.columns["disease"].role
+    'sensitive'
+    """
+    folder = None if hierarchies is None else os.fspath(hierarchies)
+    native, found, _ = _native.draft(
+        data, k, names(quasi), names(sensitive), provider_column, folder, watcher(progress)
+    )
+    return Study(native, json.loads(found))

@@ -1,0 +1,138 @@
+//! A look at releases: verify, report, and their rows as Arrow.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use hedgerow::{Questions, Report};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use pyo3::prelude::*;
+
+use crate::arrow::{Given, Rows, given};
+use crate::error::said;
+use crate::run::{Release, json};
+use crate::study::Study;
+use crate::work::work;
+
+/// What is looked at.
+enum Looked {
+    Release(hedgerow::Release),
+    Table(hedgerow::Table, Option<hedgerow::Study>),
+}
+
+/// Verifies a release, the file of one, or a table: whether what is required holds, JSON, text.
+#[pyfunction]
+#[pyo3(signature = (data, study, quasi, sensitive, require, provider_column, ignore, original, show))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
+pub(crate) fn verify(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    study: Option<&Bound<'_, Study>>,
+    quasi: Vec<String>,
+    sensitive: Vec<String>,
+    require: Option<String>,
+    provider_column: Option<String>,
+    ignore: Vec<String>,
+    original: Option<PathBuf>,
+    show: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(bool, String, String)> {
+    let study = study
+        .map(|study| study.borrow_mut().ready(py))
+        .transpose()?;
+    let with_study = |release: hedgerow::Release| match &study {
+        Some(study) => release.with_study(study.clone()),
+        None => release,
+    };
+    let looked = match data.cast::<Release>() {
+        Ok(release) => Looked::Release(with_study(release.get().0.clone())),
+        Err(_) => match given(data)? {
+            Given::Path(path) => {
+                let release = hedgerow::Release::open(path);
+                let release = release.map_err(|error| crate::error::raised(py, &error))?;
+                Looked::Release(with_study(release))
+            }
+            Given::Rows(table) => Looked::Table(table, study),
+        },
+    };
+    let questions = Questions {
+        against: require,
+        quasi,
+        sensitive,
+        provider_column,
+        ignore,
+        original,
+        ..Questions::default()
+    };
+    work(py, show, move |observer| {
+        let questions = Questions {
+            observer,
+            ..questions
+        };
+        let verdict = match &looked {
+            Looked::Release(release) => hedgerow::verify(release, &questions),
+            Looked::Table(table, study) => {
+                hedgerow::verify_table(table, study.as_ref(), &questions)
+            }
+        }?;
+        Ok((verdict.holds(), json(&verdict), verdict.to_string()))
+    })
+}
+
+/// The report of a release: whether it holds, its page of HTML, JSON, text.
+#[pyfunction]
+#[pyo3(signature = (release, original, show))]
+pub(crate) fn report(
+    py: Python<'_>,
+    release: &Bound<'_, Release>,
+    original: Option<PathBuf>,
+    show: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(bool, String, String, String)> {
+    let release = release.get().0.clone();
+    work(py, show, move |observer| {
+        let questions = Questions {
+            original,
+            observer,
+            ..Questions::default()
+        };
+        let report = Report::of(&release, &questions)?;
+        Ok((
+            report.holds(),
+            report.html().to_owned(),
+            json(&report),
+            report.to_string(),
+        ))
+    })
+}
+
+/// The rows of a Parquet file.
+#[pyfunction]
+pub(crate) fn release_table(py: Python<'_>, path: PathBuf) -> PyResult<Rows> {
+    let unreadable = |reason: String| {
+        said(
+            py,
+            "ReleaseError",
+            format!("{}: cannot be read: {reason}", path.display()),
+        )
+    };
+    let file = File::open(&path).map_err(|error| unreadable(error.to_string()))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file);
+    let builder = builder.map_err(|error| unreadable(error.to_string()))?;
+    let schema = builder.schema().clone();
+    let batches = builder
+        .build()
+        .map_err(|error| unreadable(error.to_string()))?;
+    let batches: Result<Vec<_>, _> = batches.collect();
+    Ok(Rows::new(
+        schema,
+        batches.map_err(|error| unreadable(error.to_string()))?,
+    ))
+}
+
+/// The rows of a release folder.
+pub(crate) fn rows_of(py: Python<'_>, release: &hedgerow::Release) -> PyResult<Rows> {
+    let path = release.path();
+    let file = match path.is_dir() {
+        true => path.join("release.parquet"),
+        false => path.to_owned(),
+    };
+    release_table(py, file)
+}

@@ -1,0 +1,187 @@
+"""Runs from Python are those of the command, byte for byte, and what they say can be recounted."""
+
+import filecmp
+import json
+import os
+import pathlib
+import subprocess
+import threading
+import time
+
+import pandas
+import pytest
+
+import hedgerow as hr
+
+QUASI, SENSITIVE = ["age", "zip"], ["disease"]
+COMMAND = os.environ.get("HEDGEROW_COMMAND")
+
+
+def command(*words):
+    done = subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def same_tables(one, other):
+    for name in ("release.csv", "release.parquet", "datapackage.json"):
+        assert filecmp.cmp(pathlib.Path(one) / name, pathlib.Path(other) / name, shallow=False), name
+
+
+needs_command = pytest.mark.skipif(not COMMAND, reason="HEDGEROW_COMMAND names no command")
+
+
+@needs_command
+@pytest.mark.parametrize("algorithm", ["mondrian", "clustering"])
+def test_anonymize_is_the_command(patients, tmp_path, algorithm):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=6)
+    study.algorithm.name = algorithm
+    path = study.save(tmp_path / "study")
+    patients.to_csv(tmp_path / "p.csv", index=False)
+    release = hr.anonymize(patients, study, seed=5, out=tmp_path / "ours")
+    said = command("anonymize", "--study", path, tmp_path / "p.csv", "--seed", 5, "--out", tmp_path / "theirs", "--json")
+    same_tables(tmp_path / "ours", tmp_path / "theirs")
+    assert release.summary.utility == said["utility"]
+    assert release.summary.achieved == said["achieved"]
+    # The command verifies what Python wrote, and finds the same.
+    verdict = command("verify", release.path, "--study", path, "--json")
+    assert verdict == json.loads(release.verify().json)
+
+
+@needs_command
+def test_simulate_is_the_command(patients, tmp_path):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    study.require.m = 1
+    path = study.save(tmp_path / "study")
+    patients.to_csv(tmp_path / "p.csv", index=False)
+    ours = hr.simulate(patients, study, sites=3, split="random", seed=9, out=tmp_path / "ours", independent=True)
+    theirs = command(
+        "simulate", "--study", path, tmp_path / "p.csv", "--sites", 3, "--split", "random", "--seed", 9,
+        "--independent", "--out", tmp_path / "theirs", "--json",
+    )
+    same_tables(tmp_path / "ours", tmp_path / "theirs")
+    for key in ("rounds", "messages", "bytes"):
+        assert ours.summary.cost[key] == theirs["cost"][key], key
+    assert ours.ledger == theirs["ledger"]
+    assert len(ours.ledgers) == 3 and ours.baselines == theirs["baselines"]
+
+
+def test_a_release_holds_by_hand(patients):
+    release = hr.anonymize(patients, quasi=QUASI, sensitive=SENSITIVE, k=7)
+    frame = release.table.to_pandas()
+    assert release.holds and frame.groupby(QUASI).size().min() >= 7
+    assert release.classes == frame.groupby(QUASI).ngroups
+    assert 0 < release.loss < 1
+    assert release.verify().holds and bool(release.verify())
+    assert not release.verify(require="k = 300").holds
+    assert release.risk["prosecutor"] or release.risk
+
+
+def test_tables_of_sites(patients):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    # Cuts are the same for any number of sites.
+    study.algorithm.name = "mondrian"
+    parts = [patients.iloc[:300], patients.iloc[300:330], patients.iloc[330:]]
+    together = hr.simulate(parts, study)
+    assert len(together.release.table) == len(patients)
+    assert together.rounds > 0 and together.messages > 0 and together.bytes > 0
+    alone = hr.anonymize(patients, study)
+    assert sorted(map(str, together.release.table.to_pandas().values)) == sorted(
+        map(str, alone.table.to_pandas().values)
+    )
+
+
+def test_a_column_of_sites(patients):
+    patients["site"] = ["north", "south"] * (len(patients) // 2)
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5, provider_column="site")
+    assert "site" not in study.columns
+    assert hr.simulate(patients, study, provider_column="site").summary.sites == 2
+
+
+def test_a_folder_that_is_taken_is_kept(patients, tmp_path):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    hr.anonymize(patients, study, out=tmp_path / "release")
+    with pytest.raises(hr.HedgerowError, match="hint"):
+        hr.anonymize(patients, study, out=tmp_path / "release")
+    hr.anonymize(patients, study, out=tmp_path / "release", force=True)
+
+
+def test_a_changed_release_is_found(patients, tmp_path):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    release = hr.anonymize(patients, study, out=tmp_path / "release")
+    file = tmp_path / "release" / "release.csv"
+    file.write_text(file.read_text() + file.read_text().splitlines()[-1] + "\n")
+    assert not hr.Release.open(release.path, study).verify().holds
+    for name in ("release.csv", "release.parquet"):
+        (tmp_path / "release" / name).write_bytes(b"no table")
+    with pytest.raises(hr.ReleaseError):
+        hr.verify(release)
+
+
+def test_others_run_while_the_library_works(patients):
+    """The lock of the interpreter is given back while the library works."""
+    many = pandas.concat([patients] * 40, ignore_index=True)
+    study = hr.draft(many, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    study.algorithm.name = "clustering"
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    hr.anonymize(many, study, time=1.0)
+    over.set()
+    thread.join()
+    assert len(ticks) > 50
+
+
+def test_ctrl_c_stops_and_leaves_nothing(patients, tmp_path):
+    """A signal while clusters are sought ends the work and leaves no release."""
+    import signal
+
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    study.algorithm.name = "clustering"
+    timer = threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        hr.anonymize(patients, study, time=120.0, out=tmp_path / "release")
+    assert time.monotonic() - began < 60
+    assert not (tmp_path / "release").exists() and not list(tmp_path.iterdir())
+
+
+def test_an_error_of_the_callers_progress_stops_the_work(patients):
+    def show(kind, words, number):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        hr.anonymize(patients, quasi=QUASI, sensitive=SENSITIVE, progress=show)
+
+
+def test_reports_show_themselves(patients, tmp_path):
+    release = hr.anonymize(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    page = hr.report(release)
+    assert page.html.startswith("<!DOCTYPE html>") and page.holds
+    page.save(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page.html
+    shown = release._repr_html_()
+    assert "<iframe sandbox" in shown and "<!DOCTYPE" not in shown.replace("&lt;!DOCTYPE", "")
+    assert "holds" in release.verify()._repr_html_()
+
+
+def test_names_that_are_markup_are_escaped(patients):
+    frame = patients.rename(columns={"zip": "<script>alert(1)</script>"})
+    study = hr.draft(frame, quasi=["age", "<script>alert(1)</script>"], sensitive=SENSITIVE, k=5)
+    release = hr.anonymize(frame, study)
+    for shown in (study._repr_html_(), release._repr_html_(), release.verify()._repr_html_()):
+        assert "<script>" not in shown
+
+
+def test_comparisons(patients):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    compared = hr.compare(patients, study, time=3.0)
+    assert compared.holds and compared.recommended
+    assert "mondrian" in compared._repr_html_()
