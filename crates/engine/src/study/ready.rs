@@ -1,7 +1,7 @@
 //! A study made ready for a run: the requirement that holds among so many sites, who holds which column,
 //! and a site's table as the protocols take it.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,6 +88,12 @@ impl Deref for Columns {
 
     fn deref(&self) -> &Self::Target {
         &self.codes
+    }
+}
+
+impl DerefMut for Columns {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.codes
     }
 }
 

@@ -336,7 +336,7 @@ impl Shared {
             }
         });
         let evidence = Evidence {
-            records: release.rows(),
+            rows: release.rows(),
             quasi: vec![QuasiColumn {
                 name: "class",
                 text: &class,

@@ -28,7 +28,7 @@ pub(crate) fn verdict(
         })
     });
     let evidence = Evidence {
-        records: fragments.group.len(),
+        rows: fragments.group.len(),
         quasi: vec![QuasiColumn {
             name: "group",
             text: &group,
