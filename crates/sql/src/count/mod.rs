@@ -19,9 +19,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::array::cast::AsArray as _;
 use arrow::array::types::Int64Type;
-use arrow::array::{Array as _, RecordBatch};
 use arrow::ipc::writer::StreamWriter;
 use datafusion::execution::context::SessionContext;
 use datafusion::physical_plan::execute_stream;

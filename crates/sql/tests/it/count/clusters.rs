@@ -123,7 +123,8 @@ async fn an_executor_that_dies_midway_leaves_nothing_uncounted() {
             assert!(error.contains("\nhint: "), "{error}");
         }
     }
-    let again = counted(on(&cluster), &paths(folder.path()), &schema);
+    let paths = paths(folder.path());
+    let again = counted(on(&cluster), &paths, &schema);
     let (table, _) = tokio::time::timeout(Duration::from_secs(120), again)
         .await
         .unwrap()

@@ -395,7 +395,7 @@ async fn unknown_values_are_told_as_from_a_file() {
         .await
         .unwrap_err();
     let read = as_read(&path, &schema).unwrap_err();
-    let told = "column `age`: value `200` is outside the whole numbers 0 to 9";
+    let told = "column `age`: value `200` is outside the integers 0 to 9";
     assert!(here.contains(told), "{here}");
     assert!(read.contains(told), "{read}");
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow::array::cast::AsArray as _;
 use arrow::array::types::Int64Type;
-use arrow::array::{Array as _, ArrayRef, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::ipc::reader::StreamReader;

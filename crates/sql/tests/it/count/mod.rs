@@ -7,6 +7,7 @@ mod laws;
 mod limits;
 mod program;
 mod refusals;
+mod release;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
