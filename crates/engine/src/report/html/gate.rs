@@ -14,7 +14,7 @@ pub(super) fn gate(html: &mut Html, facts: &Facts) {
         html.put("p", &format!("{}.", headline(gated)));
         html.put("p", "The share is of the records that an attack is about. The control is the same attack where there is nothing to learn: what falls there too is what the population teaches, and no leak of the release.");
         if gated.has_rows() {
-            html.put("p", "This chapter has counts of rows that are not in the release, and is not to be passed on.");
+            html.put("p", "This chapter has counts of the rows that were given beside the release, and is not to be passed on.");
         }
         let measured = gated.attacks.iter().filter(|one| one.measured.is_some());
         let rows = measured.map(|finding| {
