@@ -1,4 +1,4 @@
-"""Anonymous tables: verify, anonymize, simulate, report.
+"""Anonymous tables: verify, anonymize, simulate, attack, report.
 
 >>> import hedgerow as hr
 >>> release = hr.anonymize(patients, quasi=["age", "zip"], sensitive=["disease"], k=5)
@@ -26,6 +26,7 @@ from ._measures import (
 from ._native import __version__
 from ._release import (
     Comparison,
+    Gated,
     Release,
     Report,
     Simulation,
@@ -33,6 +34,7 @@ from ._release import (
     Table,
     Verdict,
     anonymize,
+    attack,
     compare,
     query,
     report,
@@ -45,6 +47,7 @@ from ._study import Study, draft
 __all__ = [
     "Comparison",
     "DataError",
+    "Gated",
     "HedgerowError",
     "HedgerowWarning",
     "Measures",
@@ -62,6 +65,7 @@ __all__ = [
     "__version__",
     "alpha_k_anonymity",
     "anonymize",
+    "attack",
     "basic_beta_likeness",
     "compare",
     "delta_disclosure",

@@ -132,6 +132,23 @@ class Comparison(_Found):
         return table(rows, ("algorithm", "recode", "loss")) if rows else f"<pre>{self._text}</pre>"
 
 
+class Gated(_Found):
+    """What attacks found: ``holds`` where every attack that was not skipped was tried and no more fell than its limit
+    allows, ``attacks`` with what each brought down. In a condition it is true where it holds."""
+
+    __slots__ = ()
+
+    def __bool__(self):
+        return self.holds
+
+    def _repr_html_(self):
+        rows = [
+            (one["attack"], one["verdict"], f"{100 * one['share']:.1f} %" if "share" in one else "", one.get("falls", ""))
+            for one in self.attacks
+        ]
+        return table(rows, ("attack", "", "share", "what falls"))
+
+
 class Report(_Found):
     """The report of a release, which shows itself in a notebook."""
 
@@ -210,6 +227,10 @@ class Release:
     def report(self, **questions) -> Report:
         """The report for a privacy officer: :func:`hedgerow.report` of this release."""
         return report(self, **questions)
+
+    def attack(self, **suspicion) -> Gated:
+        """The known attacks: :func:`hedgerow.attack` on this release."""
+        return attack(self, **suspicion)
 
     def query(self, sql: str, **options) -> Table:
         """Answers SQL: :func:`hedgerow.query` of this release."""
@@ -439,6 +460,36 @@ def report(release, *, original: str | os.PathLike | None = None, progress=True)
         release = Release.open(release)
     path = None if original is None else os.fspath(original)
     return Report(*_native.report(release._native, path, watcher(progress)))
+
+
+def attack(
+    release,
+    *,
+    own=(),
+    holdout=None,
+    earlier=(),
+    provider_column: str | None = None,
+    skip: str | Iterable[str] | None = None,
+    limits: dict[str, float] | None = None,
+    progress=True,
+) -> Gated:
+    """Attacks a release before it goes out, as the command ``hedgerow gate`` does. ``own`` has rows that are in the
+    release, one table for each site; ``holdout`` people who are not; ``earlier`` other releases of the same table. An
+    attack that lacks what it needs is said not to be tried, and does not pass unless ``skip`` names it.
+
+    >>> gated = hr.attack(release, own=[patients], skip=["membership", "bayes", "two_releases", "newcomers"])
+    >>> {one["attack"]: one["verdict"] for one in gated.attacks}["order"]
+    'holds'
+    """
+    if not isinstance(release, Release):
+        release = Release.open(release)
+    tables = list(own) if isinstance(own, (list, tuple)) else [own]
+    before = [one.path if isinstance(one, Release) else os.fspath(one) for one in earlier]
+    found = _native.gate(
+        release._native, tables, holdout, before, provider_column, names(skip), list((limits or {}).items()),
+        watcher(progress),
+    )
+    return Gated(*found)
 
 
 def query(release, sql: str, *, answer: str = "estimate") -> Table:

@@ -19,7 +19,7 @@ mod _native {
     #[pymodule_export]
     use super::arrow::Rows;
     #[pymodule_export]
-    use super::look::{release_table, report, verify};
+    use super::look::{gate, release_table, report, verify};
     #[pymodule_export]
     use super::run::{Release, anonymize, compare, simulate};
     #[pymodule_export]

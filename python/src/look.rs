@@ -1,9 +1,10 @@
-//! A look at releases: verify, report, and their rows as Arrow.
+//! A look at releases: verify, attack, report, and their rows as Arrow.
 
 use std::fs::File;
 use std::path::PathBuf;
 
-use hedgerow::{Questions, Report};
+use hedgerow::attacks::Attack;
+use hedgerow::{Questions, Report, Suspicion};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::prelude::*;
 
@@ -100,6 +101,55 @@ pub(crate) fn report(
             json(&report),
             report.to_string(),
         ))
+    })
+}
+
+/// Attacks a release: whether it passes, JSON, text.
+#[pyfunction]
+#[pyo3(signature = (release, own, holdout, earlier, provider_column, skip, limits, show))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
+pub(crate) fn gate(
+    py: Python<'_>,
+    release: &Bound<'_, Release>,
+    own: Vec<Bound<'_, PyAny>>,
+    holdout: Option<&Bound<'_, PyAny>>,
+    earlier: Vec<PathBuf>,
+    provider_column: Option<String>,
+    skip: Vec<String>,
+    limits: Vec<(String, f64)>,
+    show: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(bool, String, String)> {
+    let table = |object: &Bound<'_, PyAny>| Ok(given(object)?.table());
+    let named = |name: &String| {
+        Attack::named(name).ok_or_else(|| {
+            let names = Attack::ALL.map(Attack::name).join(", ");
+            said(
+                py,
+                "StudyError",
+                format!("there is no attack `{name}`\nhint: one of {names}"),
+            )
+        })
+    };
+    let suspicion = Suspicion {
+        own: own.iter().map(table).collect::<PyResult<_>>()?,
+        holdout: holdout.map(table).transpose()?,
+        earlier,
+        provider_column,
+        skip: skip.iter().map(named).collect::<PyResult<_>>()?,
+        limits: limits
+            .iter()
+            .map(|(name, share)| Ok((named(name)?, *share)))
+            .collect::<PyResult<_>>()?,
+        ..Suspicion::default()
+    };
+    let release = release.get().0.clone();
+    work(py, show, move |observer| {
+        let suspicion = Suspicion {
+            observer,
+            ..suspicion
+        };
+        let gated = hedgerow::gate(&release, &suspicion)?;
+        Ok((gated.holds, json(&gated), gated.to_string()))
     })
 }
 

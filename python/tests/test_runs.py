@@ -185,3 +185,31 @@ def test_comparisons(patients):
     compared = hr.compare(patients, study, time=3.0)
     assert compared.holds and compared.recommended
     assert "mondrian" in compared._repr_html_()
+
+
+REST = ["membership", "bayes", "two_releases", "newcomers", "below_k_without_two_sites"]
+
+
+def test_attacks_find_what_is_certain(patients):
+    """By hand: the records of classes that one disease fills."""
+    frame = patients.assign(disease=["ulcer" if age > 40 else "flu" for age in patients["age"]])
+    study = hr.draft(frame, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    study.require = {"k": 5}
+    release = hr.anonymize(frame, study)
+    gated = hr.attack(release, own=[frame], skip=REST)
+    rows = release.table.to_pandas()
+    certain = rows.groupby(QUASI)["disease"].transform("nunique").eq(1).sum()
+    found = {one["attack"]: one for one in gated.attacks}
+    assert certain > 0 and found["certain"]["at_risk"] == certain
+    assert not gated and found["certain"]["verdict"] == "falls"
+    assert {one for one in gated.skipped} == set(REST)
+    assert "certain" in gated._repr_html_()
+
+
+def test_attacks_take_paths_and_tables(patients, tmp_path):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    release = hr.anonymize(patients, study)
+    patients.to_csv(tmp_path / "p.csv", index=False)
+    assert hr.attack(release, own=patients).json == hr.attack(release, own=tmp_path / "p.csv").json
+    with pytest.raises(hr.StudyError, match="no attack `magic`"):
+        hr.attack(release, skip="magic")

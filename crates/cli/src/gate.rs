@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hedgerow::attacks::Attack;
-use hedgerow::{Questions, Release, Report, Study, Suspicion};
+use hedgerow::{Questions, Release, Report, Study, Suspicion, Table};
 
 use crate::error::CliError;
 use crate::output::{Answer, see_replaceable, talk};
@@ -83,8 +83,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         release = release.with_study(study);
     }
     let suspicion = Suspicion {
-        own: arguments.own.clone(),
-        holdout: arguments.holdout.clone(),
+        own: arguments.own.iter().map(Table::file).collect(),
+        holdout: arguments.holdout.as_ref().map(Table::file),
         earlier: arguments.earlier.clone(),
         provider_column: arguments.provider_column.clone(),
         skip: arguments.skip.clone(),

@@ -53,7 +53,7 @@ impl<'a> Subject<'a> {
         };
         let first = |one: usize| boxes.rows(one)[0] as usize;
         let class_of_box = (0..boxes.count()).map(|one| classes.of_row(first(one)) as u32);
-        Self {
+        let subject = Self {
             class_of_box: class_of_box.collect(),
             sizes: classes.sizes().collect(),
             release,
@@ -64,6 +64,11 @@ impl<'a> Subject<'a> {
             quasi,
             boxes,
             classes,
+        };
+        // The rows of a counted release stand for several records.
+        match release.counts() {
+            Some(counts) => subject.with_weights(counts),
+            None => subject,
         }
     }
 

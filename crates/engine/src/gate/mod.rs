@@ -6,8 +6,8 @@ pub(crate) mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{Others, read_table};
-use hedgerow_data::{Role, Schema, Study, Table};
+use hedgerow_data::files::{FileError, Others};
+use hedgerow_data::{Role, Schema, Study};
 use hedgerow_gate::{Attack, Finding, Known, Limits, Rows, Subject, Verdict, attack_all};
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::observe::{Observer, SharedObserver, Work};
 use crate::release::Release;
 use crate::release::manifest::FILE;
 use crate::study::opened::Opened;
+use crate::table::Table;
 use crate::verify::read::Read;
 use crate::verify::refused::VerifyRefused;
 use crate::verify::{own_word, release_file};
@@ -25,9 +26,9 @@ use crate::verify::{own_word, release_file};
 #[derive(Clone)]
 pub struct Suspicion {
     /// Rows that are in the release; each table has the rows of one site.
-    pub own: Vec<PathBuf>,
+    pub own: Vec<Table>,
     /// Rows of people of the same population who are not in the release.
-    pub holdout: Option<PathBuf>,
+    pub holdout: Option<Table>,
     /// Earlier releases of the same study's table.
     pub earlier: Vec<PathBuf>,
     /// The column of the release that names each record's site.
@@ -107,7 +108,7 @@ impl std::fmt::Display for Gated {
 ///
 /// let study = Study::parse(Study::draft(Draft::Horizontal), ".")?;
 /// let outcome = anonymize(&study, &Table::file(&path), &Options::new())?;
-/// let suspicion = Suspicion { own: vec![path], ..Suspicion::default() };
+/// let suspicion = Suspicion { own: vec![Table::file(path)], ..Suspicion::default() };
 /// let gated = gate(&outcome.release, &suspicion)?;
 /// // Nobody gave people who are not in the table, or an earlier release: not all could be tried.
 /// assert!(!gated.holds);
@@ -206,14 +207,12 @@ fn open(path: &Path, study: &Study, observer: &dyn Observer) -> Result<Read, Err
 }
 
 /// The rows of tables: quasi-identifiers and sensitive values, whatever else stands there.
-fn rows(paths: &[PathBuf], study: &Study, observer: &dyn Observer) -> Result<Option<Rows>, Error> {
+fn rows(tables: &[Table], study: &Study, observer: &dyn Observer) -> Result<Option<Rows>, Error> {
     let attributes = study.schema.attributes().iter();
     let needed = attributes.filter(|one| matches!(one.role, Role::Quasi | Role::Sensitive));
     let schema = Arc::new(Schema::new(needed.cloned().collect()));
-    let mut tables: Vec<Table> = Vec::with_capacity(paths.len());
-    for path in paths {
-        let watch = observer.begin(Work::Reading(path));
-        tables.push(read_table(path, &schema, &Others::PassOverAll, &*watch)?);
-    }
+    let read = |table: &Table| table.read(&schema, &Others::PassOverAll, observer);
+    let tables: Vec<hedgerow_data::Table> =
+        tables.iter().map(read).collect::<Result<_, FileError>>()?;
     Ok((!tables.is_empty()).then(|| Rows::of(&tables)))
 }

@@ -80,6 +80,11 @@ pub(crate) fn published(rows: &[Row]) -> Release {
     Release::published(schema(), columns(rows))
 }
 
+/// Rows as a counted release publishes them.
+pub(crate) fn counted(rows: &[Row]) -> Release {
+    Release::counted(schema(), columns(rows), None)
+}
+
 /// A fragmented release.
 pub(crate) fn fragmented(rows: &[Row], groups: &[u32]) -> Release {
     Release::fragmented(schema(), columns(rows), groups)

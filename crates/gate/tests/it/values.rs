@@ -3,7 +3,7 @@
 
 use hedgerow_gate::{Attack, Known, Limits, Subject, Verdict, attack};
 
-use crate::made::{Row, at_risk, cell, fragmented, known, of_classes, published, tried};
+use crate::made::{Row, at_risk, cell, counted, fragmented, known, of_classes, published, tried};
 
 #[test]
 fn a_class_of_one_value_falls() {
@@ -177,6 +177,28 @@ fn a_row_counts_for_as_many_records_as_it_stands_for() {
             at_risk(&counted),
             at_risk(&written),
             "{counted:?} {written:?}"
+        );
+    }
+}
+
+#[test]
+fn a_counted_release_falls_as_its_records_do() {
+    let rows = of_classes(&[
+        (cell(0, 49), cell(0, 9), &[1; 7]),
+        (cell(50, 99), cell(0, 9), &[1, 1, 2, 2, 2, 3]),
+        (cell(50, 74), cell(0, 4), &[2, 2]),
+    ]);
+    let (single, counted) = (published(&rows), counted(&rows));
+    assert!(counted.rows() < single.rows());
+    for one in Attack::ALL {
+        let known = Known::default();
+        let [written, weighed] = [&single, &counted]
+            .map(|release| attack(one, &Subject::new(release, 3), &known, &Limits::default()));
+        assert_eq!(written.verdict, weighed.verdict, "{written:?} {weighed:?}");
+        assert_eq!(
+            at_risk(&written),
+            at_risk(&weighed),
+            "{written:?} {weighed:?}"
         );
     }
 }
