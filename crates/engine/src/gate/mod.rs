@@ -6,7 +6,7 @@ pub(crate) mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::files::Others;
 use hedgerow_data::{Role, Schema, Study, Table};
 use hedgerow_gate::{Attack, Finding, Known, Limits, Rows, Subject, Verdict, attack_all};
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
@@ -17,6 +17,7 @@ use crate::observe::{Observer, SharedObserver, Work};
 use crate::release::Release;
 use crate::release::manifest::FILE;
 use crate::study::opened::Opened;
+use crate::verify::beside::rows_of;
 use crate::verify::read::Read;
 use crate::verify::refused::VerifyRefused;
 use crate::verify::{own_word, release_file};
@@ -183,7 +184,11 @@ impl Demanded {
     }
 
     fn subject<'a>(&self, read: &'a Read) -> Subject<'a> {
-        Subject::new(&read.release, self.k).with_sensitive_joined(self.is_joined)
+        let subject = Subject::new(&read.release, self.k).with_sensitive_joined(self.is_joined);
+        match read.release.counts() {
+            Some(counts) => subject.with_weights(counts),
+            None => subject,
+        }
     }
 
     /// The defaults, what the study promises, and what the caller says.
@@ -212,8 +217,8 @@ fn rows(paths: &[PathBuf], study: &Study, observer: &dyn Observer) -> Result<Opt
     let schema = Arc::new(Schema::new(needed.cloned().collect()));
     let mut tables: Vec<Table> = Vec::with_capacity(paths.len());
     for path in paths {
-        let watch = observer.begin(Work::Reading(path));
-        tables.push(read_table(path, &schema, &Others::PassOverAll, &*watch)?);
+        let file = (path.as_path(), study.is_counted());
+        tables.push(rows_of(file, &schema, &Others::PassOverAll, observer)?.expanded());
     }
     Ok((!tables.is_empty()).then(|| Rows::of(&tables)))
 }
