@@ -33,9 +33,6 @@ pub(crate) struct Arguments {
     draft: Option<PathBuf>,
     #[command(flatten)]
     table: TableArguments,
-    /// The table has counted rows: its column `records` says how many records each row stands for.
-    #[arg(long, conflicts_with_all = ["provider_column", "engine"], requires = "study")]
-    counted: bool,
     /// The column that names each record's site, where that makes a difference.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
@@ -67,10 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
     if let Some(time) = arguments.time {
         options = options.time(time);
     }
-    let mut table = arguments.table.table()?;
-    if arguments.counted {
-        table = table.counted();
-    }
+    let table = arguments.table.table()?;
     let study = match &arguments.study {
         Some(study) => Study::open(study)?,
         None => {

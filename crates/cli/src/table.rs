@@ -16,6 +16,10 @@ pub(crate) struct TableArguments {
     /// An engine takes several.
     #[arg(required = true, value_name = "TABLE")]
     tables: Vec<PathBuf>,
+    /// The table has counted rows: its column `records` says how many records each row stands for. A study that says
+    /// `rows = "counted"` knows such a column without being told.
+    #[arg(long, conflicts_with_all = ["provider_column", "engine"], requires = "study")]
+    counted: bool,
     /// Have the records counted where they lie, for tables that are larger than this machine's memory: `local` is
     /// this machine, df://host:port the scheduler of your own Ballista cluster.
     #[arg(long, value_name = "ENGINE", value_parser = engine, conflicts_with = "provider_column")]
@@ -72,7 +76,13 @@ impl TableArguments {
                 },
                 (engine, _) => engine,
             },
-            (None, [one]) => return table(one),
+            (None, [one]) => {
+                let table = table(one)?;
+                return Ok(match self.counted {
+                    true => table.counted(),
+                    false => table,
+                });
+            }
             (None, _) => return Err(Usage::SeveralTables.into()),
         };
         if self.tables.iter().any(|table| table == Path::new("-")) {

@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
         conflicts_with = "study"
     )]
     sensitive: Vec<String>,
+    /// The rows of a table without a study are counted: its column `records` says how many records each stands
+    /// for.
+    #[arg(long, conflicts_with = "study", requires = "quasi")]
+    counted: bool,
     /// The column that names each record's site: needed for site diversity and m.
     #[arg(long, value_name = "COLUMN")]
     provider_column: Option<String>,
@@ -114,6 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         against: arguments.against.clone(),
         quasi: arguments.quasi.clone(),
         sensitive: arguments.sensitive.clone(),
+        counted: arguments.counted,
         provider_column: arguments.provider_column.clone(),
         ignore: arguments.ignore.clone(),
         original: arguments.original.clone(),

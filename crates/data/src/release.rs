@@ -186,6 +186,24 @@ impl Release {
         Self::counted(schema, columns, None).expanded()
     }
 
+    /// Whether each row is written otherwise than the one before and stands behind it in the order in which
+    /// releases are published: then no row stands twice.
+    pub fn ascends(&self) -> bool {
+        let (quasi, values): (Vec<&ReleaseColumn>, Vec<&ReleaseColumn>) = (self.columns.iter())
+            .filter(|column| **column != ReleaseColumn::Absent)
+            .partition(|column| cells(column).is_some());
+        let columns: Vec<Ranked<'_>> = quasi
+            .into_par_iter()
+            .chain(values)
+            .map(Ranked::of)
+            .collect();
+        (1..self.rows).into_par_iter().all(|row| {
+            let order = |column: &Ranked<'_>| column.codes.get(row - 1).cmp(&column.codes.get(row));
+            let mut orders = columns.iter().map(order);
+            orders.find(|order| order.is_ne()) == Some(Ordering::Less)
+        })
+    }
+
     /// The release with a row for each record.
     #[must_use]
     pub fn expanded(self) -> Self {

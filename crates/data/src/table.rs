@@ -275,6 +275,38 @@ impl Table {
         Self::counted(stacked.schema, stacked.columns, counts)
     }
 
+    /// These rows, in this order.
+    #[must_use]
+    pub fn picked(&self, rows: &[usize]) -> Self {
+        let columns = self.columns.iter().map(|column| column.picked(rows));
+        let picked = Self::new(Arc::clone(&self.schema), columns.collect());
+        match &self.counts {
+            None => picked,
+            Some(counts) => {
+                let counts: Vec<u64> = rows.iter().map(|row| counts[*row]).collect();
+                Self {
+                    records: counts.iter().sum(),
+                    counts: Some(counts),
+                    ..picked
+                }
+            }
+        }
+    }
+
+    /// The table with a row for each record.
+    #[must_use]
+    pub fn expanded(self) -> Self {
+        let Some(counts) = &self.counts else {
+            return self;
+        };
+        let rows = counts.iter().enumerate();
+        // At most [`Self::MOST_RECORDS`].
+        let rows = rows.flat_map(|(row, count)| std::iter::repeat_n(row, *count as usize));
+        let rows: Vec<usize> = rows.collect();
+        let columns = self.columns.iter().map(|column| column.picked(&rows));
+        Self::new(Arc::clone(&self.schema), columns.collect())
+    }
+
     /// The combinations of these records, counted: what [`Counter`](crate::Counter) makes of the rows,
     /// however they are ordered and whether they are counted already.
     pub fn into_counted(self) -> Result<Self, UncountableError> {

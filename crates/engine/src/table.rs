@@ -8,8 +8,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use hedgerow_data::files::{
-    FileError, Others, count_table, read_batches, read_counted_batches, read_counted_csv,
-    read_counted_table, read_csv, read_table, read_text, read_text_batches, read_text_csv,
+    Others, count_batches, count_csv, count_table, read_batches, read_counted_batches,
+    read_counted_csv, read_counted_table, read_csv, read_table, read_text, read_text_batches,
+    read_text_csv,
 };
 use hedgerow_data::{Schema, TextTable};
 use hedgerow_node::source::{Counted, EngineError, SourceError};
@@ -143,14 +144,14 @@ impl Table {
         })
     }
 
-    /// The table under a schema as counted rows; single records are counted.
+    /// The table under a schema of a study of counted rows: where it has no column `records`, its rows are
+    /// single records and are counted.
     pub(crate) fn count(
         &self,
         schema: &Arc<Schema>,
         others: &Others,
         observer: &dyn Observer,
     ) -> Result<hedgerow_data::Table, Error> {
-        let single = |table: hedgerow_data::Table| table.into_counted().map_err(FileError::from);
         Ok(match (&self.kind, self.is_counted) {
             (Kind::File(path), is_counted) => {
                 let watch = observer.begin(Work::Reading(path));
@@ -160,13 +161,13 @@ impl Table {
                 }
             }
             (Kind::Csv { name, bytes }, true) => read_counted_csv(name, bytes, schema, others)?,
-            (Kind::Csv { name, bytes }, false) => single(read_csv(name, bytes, schema, others)?)?,
+            (Kind::Csv { name, bytes }, false) => count_csv(name, bytes, schema, others)?,
             (Kind::Batches { name, batches }, true) => {
                 let batches = batches.iter().cloned().map(Ok::<_, Infallible>);
                 read_counted_batches(name, batches, schema, &())?
             }
             (Kind::Batches { name, batches }, false) => {
-                single(read_batches(name, batches, schema, others)?)?
+                count_batches(name, batches, schema, others)?
             }
             (Kind::Engine(counted), _) => counted_by_engine(counted, schema, observer)?,
         })

@@ -5,6 +5,7 @@
 
 mod clustering;
 mod compare;
+mod counted;
 mod cut_together;
 mod daemon;
 mod demo;

@@ -85,7 +85,8 @@ pub fn read_table(
     Ok(sink.finish())
 }
 
-/// Reads a table of a study's attributes whose rows are single records, and counts them as they are read:
+/// Reads a table of a study of counted rows. Where it has a column [`RECORDS`], it is read as
+/// [`read_counted_table`] reads it; otherwise its rows are single records and are counted as they are read:
 /// memory is bounded by the combinations that occur. Identifiers are passed over.
 pub fn count_table(
     path: &Path,
@@ -137,7 +138,18 @@ pub fn read_counted_batches<E: Display>(
 /// Sees that a file can be read and has a study's columns; no further than the header, and no value is
 /// looked at.
 pub fn check_columns(path: &Path, schema: &Arc<Schema>, others: &Others) -> Result<(), FileError> {
-    let mut sink = sink::HeaderSink::new(schema.clone(), others.clone());
+    check_header(path, TableSink::new(schema.clone(), others.clone()))
+}
+
+/// Sees, as [`check_columns`] does, that a file has the columns of a study of counted rows, as [`count_table`]
+/// wants them.
+pub fn check_counted_columns(path: &Path, schema: &Arc<Schema>) -> Result<(), FileError> {
+    let sink = TableSink::of_rows(schema.clone(), Others::Refuse, Rows::Counted)?;
+    check_header(path, sink)
+}
+
+fn check_header(path: &Path, table: TableSink) -> Result<(), FileError> {
+    let mut sink = sink::HeaderSink::of(table);
     let read = read(path, &mut sink, &());
     // What comes after the header ends the reading.
     match sink.is_fit() {
@@ -206,6 +218,30 @@ pub fn read_counted_csv(
 ) -> Result<Table, FileError> {
     let mut sink = TableSink::of_rows(schema.clone(), others.clone(), Rows::Given)?;
     csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
+    Ok(sink.finish())
+}
+
+/// A table in memory as the text of a CSV file, as [`count_table`] reads one from a file.
+pub fn count_csv(
+    source: &str,
+    bytes: &[u8],
+    schema: &Arc<Schema>,
+    others: &Others,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), others.clone(), Rows::Counted)?;
+    csv::read(csv::Input::Bytes(source, bytes), &mut sink, &())?;
+    Ok(sink.finish())
+}
+
+/// A table in memory as Arrow record batches, as [`count_table`] reads one from a file.
+pub fn count_batches(
+    source: &str,
+    batches: &[RecordBatch],
+    schema: &Arc<Schema>,
+    others: &Others,
+) -> Result<Table, FileError> {
+    let mut sink = TableSink::of_rows(schema.clone(), others.clone(), Rows::Counted)?;
+    parquet::read_batches(source, whole(batches), &mut sink, &())?;
     Ok(sink.finish())
 }
 

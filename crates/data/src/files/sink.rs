@@ -72,7 +72,7 @@ struct Counting {
 pub(super) enum Rows {
     /// Single records.
     Single,
-    /// Single records, counted as they are read.
+    /// Counted rows where there is a column `records`; otherwise single records, counted as they are read.
     Counted,
     /// Counted rows: the column `records` says how many records each stands for.
     Given,
@@ -193,9 +193,10 @@ pub(super) struct HeaderSink {
 }
 
 impl HeaderSink {
-    pub(super) fn new(schema: Arc<Schema>, others: Others) -> Self {
+    /// Looks at the header as this sink would.
+    pub(super) fn of(table: TableSink) -> Self {
         Self {
-            table: TableSink::new(schema, others),
+            table,
             is_fit: false,
         }
     }
@@ -251,6 +252,12 @@ impl Sink for TableSink {
         let mut meant = Vec::new();
         let attributes = self.schema.attributes();
         let is_counted = self.counting.is_some();
+        // No attribute of a study of counted rows is called so.
+        let says_records =
+            self.schema.position(RECORDS).is_none() && names.iter().any(|name| name == RECORDS);
+        if let Some(counting) = self.counting.as_mut().filter(|_| says_records) {
+            counting.given.get_or_insert_default();
+        }
         let mut given = self
             .counting
             .as_mut()

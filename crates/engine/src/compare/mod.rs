@@ -187,7 +187,10 @@ pub fn compare(study: &Study, table: &Table, options: &Options) -> Result<Compar
     if sites.is_none() {
         refuse_sites(&ready)?;
     }
-    let original = table.read(&ready.study.schema, &Others::but(column), observer)?;
+    let original = match ready.study.is_counted() && column.is_none() {
+        true => table.count(&ready.study.schema, &Others::Refuse, observer)?,
+        false => table.read(&ready.study.schema, &Others::but(column), observer)?,
+    };
     let time = options.time.unwrap_or(TIME);
     let trial = Trial {
         table,

@@ -6,7 +6,7 @@ pub(crate) mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{FileError, Others};
+use hedgerow_data::files::Others;
 use hedgerow_data::{Role, Schema, Study};
 use hedgerow_gate::{Attack, Finding, Known, Limits, Rows, Subject, Verdict, attack_all};
 use hedgerow_privacy::{Requirement, Scope, Sensitive};
@@ -211,8 +211,11 @@ fn rows(tables: &[Table], study: &Study, observer: &dyn Observer) -> Result<Opti
     let attributes = study.schema.attributes().iter();
     let needed = attributes.filter(|one| matches!(one.role, Role::Quasi | Role::Sensitive));
     let schema = Arc::new(Schema::new(needed.cloned().collect()));
-    let read = |table: &Table| table.read(&schema, &Others::PassOverAll, observer);
+    let read = |table: &Table| match study.is_counted() {
+        true => Ok(table.count(&schema, &Others::PassOverAll, observer)?.expanded()),
+        false => table.read(&schema, &Others::PassOverAll, observer),
+    };
     let tables: Vec<hedgerow_data::Table> =
-        tables.iter().map(read).collect::<Result<_, FileError>>()?;
+        tables.iter().map(read).collect::<Result<_, Error>>()?;
     Ok((!tables.is_empty()).then(|| Rows::of(&tables)))
 }

@@ -5,9 +5,10 @@
 //! numbers that were opened: records of the whole table, classes with their sizes, sensitive totals; and
 //! what this site itself brought. Of a virtual database the files show records and classes alone.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use hedgerow_data::{Cell, Codes, Release, Role};
+use hedgerow_data::{Cell, Codes, Domain, GeneralizedColumn, Release, Role};
+use hedgerow_privacy::classes::Classes;
 
 use super::published::Published;
 use crate::study::ready::{Columns, Ready};
@@ -48,7 +49,7 @@ impl Ready {
             ));
         }
         let classes = opened.classes.as_deref();
-        if classes.is_some_and(|classes| self.written(classes) != self.found(release)) {
+        if classes.is_some_and(|classes| !self.has_classes(release, classes)) {
             reasons.push(String::from(
                 "its classes are not those that were found, or not of their sizes",
             ));
@@ -72,45 +73,54 @@ impl Ready {
         reasons
     }
 
-    /// Classes as a reader sees them: classes that are written alike are one class.
-    fn written(&self, classes: &[(Vec<Cell>, u64)]) -> BTreeMap<Vec<String>, u64> {
-        let attributes = self.study.schema.attributes();
-        let quasi = self.study.schema.with_role(Role::Quasi);
-        let mut sizes = BTreeMap::new();
-        for (cells, size) in classes {
-            let domains = quasi.iter().map(|position| &attributes[*position].domain);
-            let text = cells.iter().zip(domains);
-            let text = text.map(|(cell, domain)| domain.write_cell(cell)).collect();
-            *sizes.entry(text).or_insert(0) += size;
-        }
-        sizes
-    }
-
-    /// The classes of a release.
-    fn found(&self, release: &Release) -> BTreeMap<Vec<String>, u64> {
-        let attributes = self.study.schema.attributes();
+    /// Whether the classes of a release, as a reader sees them, are those that were opened: what is written
+    /// alike is one class.
+    fn has_classes(&self, release: &Release, opened: &[(Vec<Cell>, u64)]) -> bool {
         let quasi = self.study.schema.with_role(Role::Quasi).into_iter();
-        let columns: Vec<_> = quasi
-            .filter_map(|position| {
-                let column = release.generalized(position)?;
-                let domain = &attributes[position].domain;
-                let cells = column.cells.iter().map(|cell| domain.write_cell(cell));
-                Some((cells.collect::<Vec<String>>(), &column.codes))
+        let columns: Option<Vec<(&Domain, &GeneralizedColumn)>> = quasi
+            .map(|position| {
+                let domain = &self.study.schema.attributes()[position].domain;
+                Some((domain, release.generalized(position)?))
             })
             .collect();
-        let mut by_codes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
-        for row in 0..release.rows() {
-            let codes = columns.iter().map(|(_, codes)| codes[row]);
-            let records = release.counts().map_or(1, |counts| counts[row]);
-            *by_codes.entry(codes.collect()).or_insert(0) += records;
+        let Some(columns) = columns else {
+            return false;
+        };
+        let codes: Vec<&[u32]> = columns.iter().map(|(_, column)| &*column.codes).collect();
+        let found = Classes::group(&codes, release.rows()).counted(release.counts());
+        // Both behind each other, attribute after attribute: what is written alike has one number.
+        let both: Vec<Vec<u32>> = (0..)
+            .zip(&columns)
+            .map(|(place, (domain, column))| {
+                let mut texts: HashMap<String, u32> = HashMap::new();
+                let mut number = |cell: &Cell| {
+                    let next = texts.len() as u32;
+                    *texts.entry(domain.write_cell(cell)).or_insert(next)
+                };
+                let numbers: Vec<u32> = column.cells.iter().map(&mut number).collect();
+                let first = |class| column.codes[found.rows(class)[0] as usize] as usize;
+                let mut of_classes: Vec<u32> = (0..found.count())
+                    .map(|class| numbers[first(class)])
+                    .collect();
+                let mut known: HashMap<&Cell, u32> = HashMap::new();
+                let cells = opened
+                    .iter()
+                    .map(|(cells, _): &(Vec<Cell>, u64)| &cells[place]);
+                of_classes
+                    .extend(cells.map(|cell| *known.entry(cell).or_insert_with(|| number(cell))));
+                of_classes
+            })
+            .collect();
+        let both: Vec<&[u32]> = both.iter().map(Vec::as_slice).collect();
+        let alike = Classes::group(&both, found.count() + opened.len());
+        let mut sizes = vec![(0, 0); alike.count()];
+        for (class, size) in found.sizes().enumerate() {
+            sizes[alike.of_row(class)].0 += size;
         }
-        let mut sizes = BTreeMap::new();
-        for (codes, size) in by_codes {
-            let texts = codes.iter().zip(&columns);
-            let texts = texts.map(|(code, (cells, _))| cells[*code as usize].clone());
-            *sizes.entry(texts.collect()).or_insert(0) += size;
+        for (class, (_, size)) in (found.count()..).zip(opened) {
+            sizes[alike.of_row(class)].1 += size;
         }
-        sizes
+        sizes.iter().all(|(found, opened)| found == opened)
     }
 
     /// How often each sensitive value, or combination of them, occurs in a release.

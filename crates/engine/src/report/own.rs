@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_data::files::{Others, check_columns, read_table};
+use hedgerow_data::files::{Others, check_columns};
 use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Release, Role, Schema, Table};
 use serde::Serialize;
@@ -18,6 +18,8 @@ use crate::simulate::baselines::alone_of;
 use crate::study::opened::Opened;
 use crate::study::ready::Ready;
 use crate::verify::Seen;
+use crate::verify::beside::rows_of;
+use crate::verify::read::histogram;
 
 /// Clusters of more rows than these take longer to find than a person waits for a page.
 const MOST_CLUSTERED_ALONE: usize = 50_000;
@@ -78,9 +80,8 @@ impl Before {
             true => Arc::new(held(path, &study.schema)?),
             false => Arc::clone(&study.schema),
         };
-        let watch = observer.begin(Work::Reading(path));
-        let table = read_table(path, &schema, &Others::PassOverAll, &*watch)?;
-        drop(watch);
+        let file = (path, study.is_counted());
+        let table = rows_of(file, &schema, &Others::PassOverAll, observer)?;
         if table.rows() == 0 {
             let file = path.to_owned();
             return Err(ReportRefused::NoOwnRows { file }.into());
@@ -99,7 +100,7 @@ impl Before {
     fn of(whose: Whose, table: Table) -> Self {
         Self {
             whose,
-            rows: table.rows() as u64,
+            rows: table.records(),
             alone: None,
             table,
         }
@@ -117,17 +118,15 @@ impl Before {
     pub(super) fn counts(&self, column: &str) -> Option<Vec<u64>> {
         let position = self.table.schema().position(column)?;
         let size = self.table.schema().attributes()[position].domain.size();
-        let mut counts = vec![0; size as usize];
-        let codes = self.table.codes(position)?;
-        codes.iter().for_each(|code| counts[code as usize] += 1);
-        Some(counts)
+        let codes = (self.table.codes(position)?, self.table.counts());
+        Some(histogram(codes, size))
     }
 
     /// Own rows are rows of the release: there are no more of them, and each value of a quasi-identifier lies
     /// in a cell.
     fn refuse_others(&self, path: &Path, release: &Release) -> Result<(), ReportRefused> {
         let file = path.to_owned();
-        let (rows, records) = (self.table.rows(), release.records() as usize);
+        let (rows, records) = (self.rows as usize, release.records() as usize);
         if rows > records {
             return Err(ReportRefused::MoreOwnRows {
                 file,

@@ -142,7 +142,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         (Some(owners), Some(partition), Contribution::People(columns)) => {
             let classes = partition.classes.iter();
             let classes = classes
-                .map(|class| partition.rows(class).to_vec())
+                .map(|class| partition.counted_rows(class).collect())
                 .collect();
             let parts = Parts {
                 classes,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hedgerow_data::files::Others;
-use hedgerow_data::study::{ReleaseKind, ReleaseRows};
+use hedgerow_data::study::ReleaseKind;
 use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Table};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::classes::Classes;
@@ -22,6 +22,7 @@ use crate::query::Released;
 use crate::study::Study;
 use crate::study::ready::{Contribution, Ready};
 use crate::table::Table as Rows;
+use crate::verify::read::histogram;
 use crate::words::{aligned, count, thousands};
 
 /// The seed of a run where the caller gives no seed.
@@ -107,11 +108,9 @@ impl Baselines {
             bar.step(step);
         })?;
         drop(bar);
-        // What is lost is measured record by record.
-        let (central_release, joint) = (central.release.expanded(), &joint.clone().expanded());
         Ok(Self {
-            joint_equals_central: *joint == central_release,
-            central: meter.losses(&[&central_release]),
+            joint_equals_central: *joint == central.release,
+            central: meter.losses(&[&central.release]),
             joint: meter.losses(&[joint]),
             each_alone: each_alone(ready, table, sites, &meter, (seed, observer))?,
         })
@@ -203,7 +202,7 @@ pub struct Alone {
 pub fn alone(study: &Study, table: &Rows) -> Result<(u64, Result<Alone, String>), Error> {
     let ready = Ready::new(Arc::clone(&study.opened), None)?;
     let table = table.read(&ready.study.schema, &Others::Refuse, &())?;
-    Ok((table.rows() as u64, alone_of(&ready, &table)?))
+    Ok((table.records(), alone_of(&ready, &table)?))
 }
 
 /// What a site achieves that publishes rows alone which have been read, or the model that they cannot meet.
@@ -244,8 +243,6 @@ fn without_other_sites(ready: &Ready) -> (Ready, Vec<String>) {
     left_out.extend(m.map(|m| format!("m = {m}")));
     let mut study = ready.study.clone();
     study.release = ReleaseKind::Published;
-    // Sites alone are set beside each other record by record.
-    study.rows = ReleaseRows::Single;
     let alone = Ready {
         study,
         requirement,
@@ -266,7 +263,7 @@ fn each_alone(
     (seed, observer): (u64, &dyn Observer),
 ) -> Result<EachAlone, Error> {
     let (alone, left_out) = without_other_sites(ready);
-    let records = table.rows() as u64;
+    let records = table.records();
     let bar = observer.begin(Work::Alone { records });
     let mut releases = Vec::new();
     let mut cannot_publish = Vec::new();
@@ -275,10 +272,11 @@ fn each_alone(
         if rows.is_empty() {
             continue;
         }
-        let columns = Contribution::People(alone.columns(table, rows.iter().copied()));
+        let columns = alone.columns(table, rows.iter().copied());
+        let records = columns.records();
         match one_party(
             &alone,
-            &columns,
+            &Contribution::People(columns),
             (Owner::Site(0), 1),
             (seed, Pace::COUNTED),
             |_| {},
@@ -286,12 +284,12 @@ fn each_alone(
             Ok((joint, _)) => releases.push(joint.release),
             Err(ProtocolError::Unmeetable { model, .. }) => cannot_publish.push(CannotPublish {
                 site: name.clone(),
-                records: rows.len() as u64,
+                records,
                 fails: model,
             }),
             Err(other) => return Err(other.into()),
         }
-        bar.advance(rows.len() as u64);
+        bar.advance(records);
     }
     Ok(EachAlone {
         losses: meter.losses(&releases.iter().collect::<Vec<_>>()),
@@ -304,7 +302,7 @@ fn each_alone(
 /// Measures releases of one table.
 struct Meter<'a> {
     ready: &'a Ready,
-    records: usize,
+    records: u64,
     /// The quasi-identifiers, and how often each of their values occurs in the table.
     present: Vec<(usize, Vec<u64>)>,
 }
@@ -314,14 +312,12 @@ impl<'a> Meter<'a> {
         let quasi = ready.study.schema.with_role(Role::Quasi).into_iter();
         let present = quasi.filter_map(|position| {
             let size = ready.study.schema.attributes()[position].domain.size();
-            let mut counts = vec![0; size as usize];
-            let codes = table.codes(position)?;
-            codes.iter().for_each(|code| counts[code as usize] += 1);
-            Some((position, counts))
+            let codes = (table.codes(position)?, table.counts());
+            Some((position, histogram(codes, size)))
         });
         Self {
             ready,
-            records: table.rows(),
+            records: table.records(),
             present: present.collect(),
         }
     }
@@ -329,25 +325,27 @@ impl<'a> Meter<'a> {
     /// What releases of parts of the table lose together; a record in no release counts as fully
     /// generalized.
     fn losses(&self, releases: &[&Release]) -> Losses {
-        let published: usize = releases.iter().map(|release| release.rows()).sum();
+        let published: u64 = releases.iter().map(|release| release.records()).sum();
         let columns: Vec<GeneralizedColumn> = self
             .present
             .iter()
             .map(|(position, _)| united(releases, *position))
             .collect();
         let codes: Vec<&[u32]> = columns.iter().map(|column| &*column.codes).collect();
-        let classes = Classes::group(&codes, published);
+        let rows = releases.iter().map(|release| release.rows()).sum();
+        let counts = records_of(releases);
+        let classes = Classes::group(&codes, rows).counted(counts.as_deref());
         let attributes = self.ready.study.schema.attributes();
         let measured: Vec<Measured<'_>> = self
             .present
             .iter()
             .zip(&columns)
-            .map(|((position, counts), column)| Measured {
+            .map(|((position, present), column)| Measured {
                 name: &attributes[*position].name,
                 domain: &attributes[*position].domain,
                 column,
-                counts: None,
-                original: Some(counts),
+                counts: counts.as_deref(),
+                original: Some(present),
             })
             .collect();
         let utility =
@@ -370,6 +368,17 @@ impl<'a> Meter<'a> {
             lm: loss(&|found| found.lm),
         }
     }
+}
+
+/// How many records each row of several releases stands for, one after the other; one each where rows are single
+/// records in all of them.
+fn records_of(releases: &[&Release]) -> Option<Vec<u64>> {
+    releases.iter().find_map(|release| release.counts())?;
+    let records = releases.iter().flat_map(|release| {
+        let counts = release.counts();
+        (0..release.rows()).map(move |row| counts.map_or(1, |counts| counts[row]))
+    });
+    Some(records.collect())
 }
 
 /// One column of several releases, one after the other.

@@ -17,8 +17,8 @@ use crate::study::ready::{Columns, Ready};
 
 /// The classes of a run, with everybody's rows.
 pub(crate) struct Parts<'a> {
-    /// The rows of each class.
-    pub(crate) classes: Vec<Vec<u32>>,
+    /// The rows of each class, and how many of the records of each are in it.
+    pub(crate) classes: Vec<Vec<(u32, u64)>>,
     /// The same classes as the sites know them.
     pub(crate) cut: &'a [Class],
 }
@@ -63,14 +63,14 @@ impl Ready {
 
     /// The groups of rows that the requirement asks sites of: the classes, or, where cuts decide how the
     /// attributes are written that may betray a site, the classes that these cuts leave alike.
-    fn groups_of(&self, parts: &Parts<'_>) -> Vec<Vec<u32>> {
+    fn groups_of(&self, parts: &Parts<'_>) -> Vec<Vec<(u32, u64)>> {
         // Clusters have no bounds.
         let is_cut = parts.cut.len() == parts.classes.len()
             && parts.cut.iter().all(|class| !class.bounds.is_empty());
         let Some(betraying) = self.plan().betraying.filter(|_| is_cut) else {
             return parts.classes.clone();
         };
-        let mut groups: BTreeMap<Vec<(u32, u32)>, Vec<u32>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<(u32, u32)>, Vec<(u32, u64)>> = BTreeMap::new();
         for (class, rows) in parts.cut.iter().zip(&parts.classes) {
             let bounds = class.bounds.iter().zip(&betraying);
             let bounds = bounds.filter(|(_, betrays)| **betrays);
@@ -81,7 +81,7 @@ impl Ready {
     }
 
     /// How evenly the worst group is spread over sites, where that is demanded.
-    fn spread(&self, sites: &Owners, groups: &[Vec<u32>]) -> Option<Achieved> {
+    fn spread(&self, sites: &Owners, groups: &[Vec<(u32, u64)>]) -> Option<Achieved> {
         let mut models = self.requirement.models.iter();
         let demanded = models.find_map(|model| match model {
             Model::SiteSpread { spread, .. } => Some(*spread),
@@ -90,8 +90,8 @@ impl Ready {
         let places: Vec<u32> = (0..sites.count() as u32).collect();
         let counts = groups.iter().map(|rows| {
             let mut counts = vec![0u64; places.len()];
-            for row in rows {
-                counts[sites.owners[*row as usize] as usize] += 1;
+            for (row, records) in rows {
+                counts[sites.owners[*row as usize] as usize] += records;
             }
             counts
         });
@@ -117,17 +117,16 @@ impl Ready {
         &self,
         columns: &Columns,
         owners: &[u32],
-        classes: impl Iterator<Item = &'c [u32]>,
+        classes: impl Iterator<Item = &'c [(u32, u64)]>,
     ) -> Option<u64> {
         let demanded = self.requirement.m?;
         let product = self.product(columns);
         let sensitive = self.sensitive(columns, product.as_ref());
         let reference = |column: &SensitiveCodes<'_>| {
             let mut counts = vec![0; column.size as usize];
-            column
-                .codes
-                .iter()
-                .for_each(|code| counts[code as usize] += 1);
+            for (row, code) in column.codes.iter().enumerate() {
+                counts[code as usize] += columns.counts.as_ref().map_or(1, |counts| counts[row]);
+            }
             Reference::new(counts)
         };
         let references: Vec<Reference> = sensitive.iter().map(reference).collect();
@@ -139,15 +138,18 @@ impl Ready {
                 .map(|(table, declared)| EarthMover::new(table, declared.distance, declared.tree))
                 .collect(),
         };
-        let of_class = |rows: &[u32]| {
-            let sites: Vec<u32> = rows.iter().map(|row| owners[*row as usize]).collect();
+        let of_class = |rows: &[(u32, u64)]| {
+            // Coalitions are counted record by record.
+            let records = || {
+                let rows = rows.iter();
+                rows.flat_map(|(row, records)| {
+                    std::iter::repeat_n(*row as usize, *records as usize)
+                })
+            };
+            let sites: Vec<u32> = records().map(|row| owners[row]).collect();
             let values: Vec<Vec<u32>> = sensitive
                 .iter()
-                .map(|column| {
-                    rows.iter()
-                        .map(|row| column.codes.get(*row as usize))
-                        .collect()
-                })
+                .map(|column| records().map(|row| column.codes.get(row)).collect())
                 .collect();
             let members = Members::new(&sites, values.iter().map(Vec::as_slice));
             let least = members.least_breaking(&self.requirement.models, &view, demanded);

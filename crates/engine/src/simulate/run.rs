@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hedgerow_data::UncountableError;
 use hedgerow_data::files::{FileError, Others};
 use hedgerow_data::study::Split;
+use hedgerow_data::{Schema, UncountableError};
 use hedgerow_protocols::horizontal::Owner;
 use hedgerow_smc::exposure::{self, LossOfPrivacy, Witness};
 use hedgerow_smc::memory::{self, LinkModel};
@@ -126,8 +126,8 @@ struct Ran {
     sites: usize,
     /// What the first site has; of the release, every other has the same.
     joint: Joint,
-    /// For each site its own rows, class by class, each with the number of its class.
-    rows: Vec<Vec<(u32, u32)>>,
+    /// For each site its own rows, class by class.
+    rows: Vec<Vec<RowOfClass>>,
     /// How each site found groups.
     groups: Vec<Groups>,
     ledgers: Vec<Vec<Disclosed>>,
@@ -137,11 +137,20 @@ struct Ran {
     cost: Cost,
 }
 
+/// A row of a site in a class.
+struct RowOfClass {
+    /// The number of the class.
+    class: u32,
+    row: u32,
+    /// How many of the row's records are in the class.
+    records: u64,
+}
+
 /// What one site of a simulated run ended with.
 struct Seat {
     /// Of the first site: a thousand releases have no room.
     joint: Option<Joint>,
-    rows: Vec<(u32, u32)>,
+    rows: Vec<RowOfClass>,
     groups: Option<Groups>,
     calls: u64,
     ledger: Vec<Disclosed>,
@@ -244,14 +253,18 @@ fn run(
 }
 
 /// A site's own rows, class by class; none where sites hold the same people.
-fn rows_by_class(joint: &Joint) -> Vec<(u32, u32)> {
+fn rows_by_class(joint: &Joint) -> Vec<RowOfClass> {
     let Some(partition) = &joint.partition else {
         return Vec::new();
     };
     let classes = (0..).zip(&partition.classes);
-    let rows = classes.flat_map(|(number, class)| {
-        let rows = partition.rows(class).iter();
-        rows.map(move |row| (number, *row))
+    let rows = classes.flat_map(|(class, found)| {
+        let rows = partition.counted_rows(found);
+        rows.map(move |(row, records)| RowOfClass {
+            class,
+            row,
+            records,
+        })
     });
     rows.collect()
 }
@@ -275,29 +288,43 @@ fn rows_of(
         refuse_number(sites)?;
         Ready::new(Arc::clone(&study.opened), Some(sites as u64))
     };
+    let fit = |ready: &Ready, read: hedgerow_data::Table, name: &str| {
+        ready.refuse_counted(&read, name)?;
+        refuse_singled_out(&ready.study, &read, name)?;
+        Ok::<_, Error>(read)
+    };
     let read = |ready: &Ready, table: &Table, others: &Others| {
         let schema = &ready.study.schema;
-        let read = table.read(schema, others, observer)?;
-        refuse_singled_out(&ready.study, &read, &table.name())?;
-        Ok::<_, Error>(read)
+        let read = match ready.study.is_counted() {
+            true => table.count(schema, others, observer)?,
+            false => table.read(schema, others, observer)?,
+        };
+        fit(ready, read, &table.name())
     };
     match sites {
         Sites::Columns { .. } => Err(SplitRefused::HasAllColumns.into()),
+        Sites::Named { table, .. } if table.is_counted() => Err(SplitRefused::CountedOwners.into()),
         Sites::Named { table, column } => {
             let text = table.read_text(std::slice::from_ref(column), observer)?;
             let owners = Owners::of_column(&text, column)?;
             let ready = ready(owners.count())?;
-            let rows = read(&ready, table, &Others::but(Some(column)))?;
+            // Whose each record is would be lost by counting.
+            let others = Others::but(Some(column));
+            let rows = table.read(&ready.study.schema, &others, observer)?;
+            let rows = fit(&ready, rows, &table.name())?;
+            let (rows, owners) = counted_by_site(&ready, rows, owners)?;
             Ok((ready, rows, owners))
         }
         Sites::Dealt { table, sites, deal } => {
             let ready = ready(*sites)?;
             let dealer = Dealer::new(deal, *sites, options.seed, &ready.study.schema)?;
-            let rows = read(&ready, table, &Others::but(None))?;
+            // Of counted rows each record is dealt by itself.
+            let rows = read(&ready, table, &Others::but(None))?.expanded();
             let owners = dealer.owners(&rows);
             if let Some(note) = dealer.note(&owners) {
                 observer.notice(Notice::Remark(note));
             }
+            let (rows, owners) = counted_by_site(&ready, rows, owners)?;
             Ok((ready, rows, owners))
         }
         Sites::Tables(tables) => {
@@ -307,11 +334,39 @@ fn rows_of(
                 .map(|table| read(&ready, table, &Others::Refuse));
             let rows: Vec<hedgerow_data::Table> = rows.collect::<Result<_, _>>()?;
             let sizes: Vec<usize> = rows.iter().map(hedgerow_data::Table::rows).collect();
-            let all = hedgerow_data::Table::stacked(&ready.study.schema, &rows)
-                .map_err(|error| FileError::from(UncountableError::from(error)))?;
+            let all = stacked(&ready.study.schema, &rows)?;
             Ok((ready, all, Owners::of_tables(&sizes)))
         }
     }
+}
+
+/// The rows of each site counted, where the study counts rows: site by site.
+fn counted_by_site(
+    ready: &Ready,
+    table: hedgerow_data::Table,
+    owners: Owners,
+) -> Result<(hedgerow_data::Table, Owners), Error> {
+    if !ready.study.is_counted() {
+        return Ok((table, owners));
+    }
+    let counted = |rows: &Vec<usize>| table.picked(rows).into_counted().map_err(FileError::from);
+    let tables: Result<Vec<hedgerow_data::Table>, FileError> =
+        owners.rows().iter().map(counted).collect();
+    let tables = tables?;
+    let sizes: Vec<usize> = tables.iter().map(hedgerow_data::Table::rows).collect();
+    let counted = Owners {
+        names: owners.names,
+        ..Owners::of_tables(&sizes)
+    };
+    Ok((stacked(&ready.study.schema, &tables)?, counted))
+}
+
+fn stacked(
+    schema: &Arc<Schema>,
+    tables: &[hedgerow_data::Table],
+) -> Result<hedgerow_data::Table, FileError> {
+    hedgerow_data::Table::stacked(schema, tables)
+        .map_err(|error| UncountableError::from(error).into())
 }
 
 /// Sites that hold different people.
@@ -336,10 +391,11 @@ fn of_different_people(
     // Each class with everybody's rows, which no site of a real run sees.
     let cut = ran.joint.partition.as_ref();
     let cut = cut.map_or(&[][..], |partition| partition.classes.as_slice());
-    let mut classes: Vec<Vec<u32>> = vec![Vec::new(); cut.len()];
+    let mut classes: Vec<Vec<(u32, u64)>> = vec![Vec::new(); cut.len()];
     for (own, rows_of) in ran.rows.iter().zip(&rows_of) {
-        for (class, row) in own {
-            classes[*class as usize].push(rows_of[*row as usize] as u32);
+        for own in own {
+            let row = rows_of[own.row as usize] as u32;
+            classes[own.class as usize].push((row, own.records));
         }
     }
     let columns = ready.columns(&table, 0..table.rows());
@@ -437,6 +493,7 @@ fn contributions(
         Sites::Tables(tables) => {
             let read = |(site, table): (usize, &Table)| {
                 let read = table.read(&own(site), &Others::Refuse, observer)?;
+                ready.refuse_counted(&read, &table.name())?;
                 refuse_singled_out(&ready.study, &read, &table.name())?;
                 see_people(&ready.study, &read, &table.name())?;
                 Ok(read)
@@ -450,6 +507,7 @@ fn contributions(
     let schema = &ready.study.schema;
     let name = table.name();
     let table = table.read(schema, &Others::Refuse, observer)?;
+    ready.refuse_counted(&table, &name)?;
     refuse_singled_out(&ready.study, &table, &name)?;
     see_people(&ready.study, &table, &name)?;
     let of_site = |site: usize| {

@@ -77,8 +77,9 @@ impl Owners {
     }
 
     /// How many sites have one of these rows.
-    pub(crate) fn among(&self, rows: &[u32]) -> u64 {
-        let mut owners: Vec<u32> = rows.iter().map(|row| self.owners[*row as usize]).collect();
+    pub(crate) fn among(&self, rows: &[(u32, u64)]) -> u64 {
+        let owners = rows.iter().map(|(row, _)| self.owners[*row as usize]);
+        let mut owners: Vec<u32> = owners.collect();
         owners.sort_unstable();
         owners.dedup();
         owners.len() as u64

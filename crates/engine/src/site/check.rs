@@ -243,7 +243,10 @@ impl Look<'_> {
     async fn rows(&mut self, place: usize, agreement: &Agreement) -> Option<Table> {
         let source = &self.admission.site.source;
         let schema = agreement.study.schema_at(place);
-        let read = source.table(&schema, &()).await.map_err(Error::from);
+        let read = source
+            .table(&schema, agreement.study.is_counted(), &())
+            .await
+            .map_err(Error::from);
         let table = self.note("rows", read)?;
         let fits = see_fit(&agreement.study, &table, &source.name());
         self.note("rows", fits);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use hedgerow_data::{Schema, Table};
 use hedgerow_node::agreement::{Agreement, StudyHash};
 use hedgerow_node::audit::{AuditError, Audited, Outcome, audit};
 use hedgerow_node::identity::{PublicKey, Secret};
@@ -216,7 +217,7 @@ impl Part {
         let held = is_there.then(|| self.journal());
         let held = held.transpose()?;
         let schema = self.ready.study.schema_at(usize::from(self.place));
-        let table = self.site.source.table(&schema, &()).await?;
+        let table = self.rows(&schema).await?;
         let rows = digest(&table);
         let print = self.memory.print(&self.site.source, &table)?;
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
@@ -324,6 +325,12 @@ impl Part {
         Ok(summary.kept_locally(local))
     }
 
+    /// The site's rows; counted as they are read where the study counts rows.
+    async fn rows(&self, schema: &Arc<Schema>) -> Result<Table, Error> {
+        let is_counted = self.ready.study.is_counted();
+        Ok(self.site.source.table(schema, is_counted, &()).await?)
+    }
+
     /// This site's part in a run, whose release is made in the folder `unfinished`.
     fn play(&self, number: u32, unfinished: PathBuf) -> Play {
         Play {
@@ -340,7 +347,7 @@ impl Part {
     pub(crate) async fn audit(&self, number: u32) -> Result<Outcome, Error> {
         let journal = self.journal()?;
         let schema = self.ready.study.schema_at(usize::from(self.place));
-        let table = self.site.source.table(&schema, &()).await?;
+        let table = self.rows(&schema).await?;
         let rows = digest(&table);
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let sites = self.agreement.study.sites.iter();

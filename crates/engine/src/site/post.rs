@@ -193,10 +193,11 @@ impl Looking {
     fn at(part: &Part) -> Self {
         let source = part.site.source.clone();
         let schema = part.ready.study.schema_at(usize::from(part.place));
+        let is_counted = part.ready.study.is_counted();
         let observer = Arc::clone(&part.observer);
         Self(tokio::spawn(async move {
             let mut said = None;
-            while let Err(error) = source.check(&schema).await {
+            while let Err(error) = source.check(&schema, is_counted).await {
                 let why = Error::from(error).without_values();
                 if said.as_ref() != Some(&why) {
                     observer.notice(Notice::SourceUnfit(why.clone()));

@@ -232,7 +232,7 @@ impl Ready {
     }
 
     /// Refuses counted rows where each person's row is needed.
-    fn refuse_counted(&self, table: &Table, name: &str) -> Result<(), TableRefused> {
+    pub(crate) fn refuse_counted(&self, table: &Table, name: &str) -> Result<(), TableRefused> {
         let is_cut = matches!(
             self.study.algorithm,
             Algorithm::Mondrian | Algorithm::ProviderAware

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::files::{FileError, Others, count_table, read_table};
 use hedgerow_data::{Cell, GeneralizedColumn, Release, Role, Schema, Study, Table};
 use hedgerow_privacy::views::{Views, ViewsError, ViewsMeasured};
 
@@ -22,8 +22,12 @@ pub(super) fn original(
     release: &Release,
     observer: &dyn Observer,
 ) -> Result<Table, Error> {
-    let watch = observer.begin(Work::Reading(path));
-    let table = read_table(path, &study.schema, &Others::but(provider), &*watch)?;
+    let table = rows_of(
+        (path, study.is_counted()),
+        &study.schema,
+        &Others::but(provider),
+        observer,
+    )?;
     for attribute in study.schema.with_role(Role::Quasi) {
         let declared = &study.schema.attributes()[attribute];
         let (Some(codes), Some(column)) = (table.codes(attribute), release.generalized(attribute))
@@ -46,6 +50,20 @@ pub(super) fn original(
     Ok(table)
 }
 
+/// The rows of a file that stands beside a release; counted where the study counts rows.
+pub(crate) fn rows_of(
+    (path, is_counted): (&Path, bool),
+    schema: &Arc<Schema>,
+    others: &Others,
+    observer: &dyn Observer,
+) -> Result<Table, FileError> {
+    let watch = observer.begin(Work::Reading(path));
+    match is_counted {
+        true => count_table(path, schema, others, &*watch),
+        false => read_table(path, schema, others, &*watch),
+    }
+}
+
 /// The population's quasi-identifiers as codes. The population's table need not have the study's other
 /// columns.
 pub(super) fn population(
@@ -59,8 +77,8 @@ pub(super) fn population(
         .map(|index| study.schema.attributes()[*index].clone())
         .collect();
     let people = Arc::new(Schema::new(attributes));
-    let watch = observer.begin(Work::Reading(path));
-    let table = read_table(path, &people, &Others::PassOverAll, &*watch)?;
+    let file = (path, study.is_counted());
+    let table = rows_of(file, &people, &Others::PassOverAll, observer)?.expanded();
     let columns = (0..quasi.len()).filter_map(|attribute| table.codes(attribute));
     Ok(columns.map(|codes| codes.iter().collect()).collect())
 }
@@ -79,6 +97,8 @@ pub(super) fn views(
     }
     let quasi = study.schema.with_role(Role::Quasi);
     let columns = |release: &'_ Release| -> Vec<GeneralizedColumn> {
+        // Views are told apart record by record.
+        let release = release.clone().expanded();
         let columns = quasi.iter().filter_map(|place| release.generalized(*place));
         columns.cloned().collect()
     };

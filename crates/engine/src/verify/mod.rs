@@ -214,7 +214,10 @@ pub fn verify_table(
     let Some(study) = study else {
         questions.refuse_double_roles()?;
         let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
-        let text = table.read_text(&names, &*questions.observer)?;
+        let mut text = table.read_text(&names, &*questions.observer)?;
+        if table.is_counted() {
+            text.take_counts()?;
+        }
         questions.refuse_absent(&text)?;
         return without_study(file, questions, &text);
     };
@@ -299,7 +302,10 @@ fn look(
     questions.refuse_double_roles()?;
     let names = [questions.quasi.as_slice(), &questions.sensitive].concat();
     let watch = questions.observer.begin(Work::Reading(&file));
-    let table = read_text(&file, &names, &*watch)?;
+    let mut table = read_text(&file, &names, &*watch)?;
+    if questions.counted {
+        table.take_counts()?;
+    }
     questions.refuse_absent(&table)?;
     let verdict = without_study(file, questions, &table)?;
     Ok(concluded(verdict, questions, None, check))

@@ -23,6 +23,8 @@ pub struct Questions {
     pub quasi: Vec<String>,
     /// Sensitive attributes, of a table without a study.
     pub sensitive: Vec<String>,
+    /// Whether a column `records` of a table without a study says how many records each row stands for.
+    pub counted: bool,
     /// The column that names each record's site: needed for site diversity and m.
     pub provider_column: Option<String>,
     /// Columns without a role that may be in the release all the same.
@@ -50,6 +52,7 @@ impl Default for Questions {
             against: None,
             quasi: Vec::new(),
             sensitive: Vec::new(),
+            counted: false,
             provider_column: None,
             ignore: Vec::new(),
             original: None,

@@ -57,10 +57,11 @@ impl Read {
             text,
             mut contradictions,
         } = read_release_of(path, study, &*watch)?;
-        contradictions.extend(twice(&text));
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
+        let release = Release::from_text(&text, &study.schema, &all)?;
+        contradictions.extend(twice(&text, &release));
         Ok(Self {
-            release: Release::from_text(&text, &study.schema, &all)?,
+            release,
             text,
             disordered: Vec::new(),
             contradictions,
@@ -91,10 +92,11 @@ impl Read {
             text,
             mut contradictions,
         } = without_bounds(text, &table.types(), study)?;
-        contradictions.extend(twice(&text));
         let all: Vec<&str> = text.names.iter().map(String::as_str).collect();
+        let release = Release::from_text(&text, &study.schema, &all)?;
+        contradictions.extend(twice(&text, &release));
         Ok(Self {
-            release: Release::from_text(&text, &study.schema, &all)?,
+            release,
             text,
             disordered: Vec::new(),
             contradictions,
@@ -159,8 +161,12 @@ impl Read {
 }
 
 /// Rows of counted rows that stand twice: what is written alike is one row.
-fn twice(text: &TextTable) -> Option<String> {
+fn twice(text: &TextTable, release: &Release) -> Option<String> {
     text.counts.as_ref()?;
+    // As sites publish it; rows in another order are compared with all others.
+    if release.ascends() {
+        return None;
+    }
     let columns: Vec<&[u32]> = text
         .columns
         .iter()
@@ -224,7 +230,7 @@ pub(super) fn in_view<'a>(
     }
 }
 
-pub(super) fn histogram((codes, records): (&Codes, Option<&[u64]>), size: u32) -> Vec<u64> {
+pub(crate) fn histogram((codes, records): (&Codes, Option<&[u64]>), size: u32) -> Vec<u64> {
     let mut counts = vec![0; size as usize];
     for (row, code) in codes.iter().enumerate() {
         counts[code as usize] += records.map_or(1, |records| records[row]);

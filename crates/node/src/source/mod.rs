@@ -24,7 +24,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hedgerow_data::document::{DocumentError, Section};
-use hedgerow_data::files::{FileError, Others, Progress, check_columns, read_table};
+use hedgerow_data::files::{
+    FileError, Others, Progress, check_columns, check_counted_columns, count_table, read_table,
+};
 use hedgerow_data::{Column, Schema, Table};
 
 use crate::aside;
@@ -116,25 +118,37 @@ impl Source {
 
     /// Sees that rows can be read: the file or the server is there, and has the study's columns. No value is
     /// looked at.
-    pub async fn check(&self, schema: &Arc<Schema>) -> Result<(), SourceError> {
+    pub async fn check(&self, schema: &Arc<Schema>, is_counted: bool) -> Result<(), SourceError> {
         match self {
-            Self::File(path) => Ok(aside(|| check_columns(path, schema, &Others::Refuse))?),
+            Self::File(path) => Ok(aside(|| match is_counted {
+                true => check_counted_columns(path, schema),
+                false => check_columns(path, schema, &Others::Refuse),
+            })?),
             Self::Postgres(database) => Ok(database.check(schema).await?),
             Self::Engine(counted) => Ok(aside(|| counted.check(schema))?),
         }
     }
 
-    /// Reads all rows, in an order that is the same each time.
+    /// Reads all rows, in an order that is the same each time. Where the study counts rows (`is_counted`), they
+    /// are counted as they are read.
     pub async fn table(
         &self,
         schema: &Arc<Schema>,
+        is_counted: bool,
         progress: &dyn Progress,
     ) -> Result<Table, SourceError> {
         match self {
-            Self::File(path) => Ok(aside(|| {
-                read_table(path, schema, &Others::Refuse, progress)
+            Self::File(path) => Ok(aside(|| match is_counted {
+                true => count_table(path, schema, &Others::Refuse, progress),
+                false => read_table(path, schema, &Others::Refuse, progress),
             })?),
-            Self::Postgres(database) => Ok(database.table(schema).await?),
+            Self::Postgres(database) => {
+                let table = database.table(schema).await?;
+                Ok(match is_counted {
+                    true => table.into_counted().map_err(FileError::from)?,
+                    false => table,
+                })
+            }
             Self::Engine(counted) => Ok(counted.table_meanwhile(schema, progress).await?),
         }
     }

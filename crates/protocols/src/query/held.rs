@@ -21,6 +21,8 @@ pub struct Held {
     /// For each class of the joint table, the places of its cells: sorted, each once.
     classes: Vec<Vec<u32>>,
     rows: usize,
+    /// How many records each row stands for; one each where there are no counts.
+    counts: Option<Vec<u64>>,
     records: u64,
 }
 
@@ -48,15 +50,11 @@ pub struct ForeignRow {
 impl Held {
     /// A release as a table: its own classes, its own rows.
     pub fn release(release: &Release) -> Self {
-        if release.counts().is_some() {
-            return Self::release(&release.clone().expanded());
-        }
         let mut classes = classes(release);
         classes.sort_unstable();
         classes.dedup();
-        let records = release.rows() as u64;
         // Every row is in the class that was made of it.
-        Self::local(release, &classes, records).unwrap_or_else(|_| unreachable!())
+        Self::local(release, &classes, release.records()).unwrap_or_else(|_| unreachable!())
     }
 
     /// The tables of sites that hold one table together, each site's own rows.
@@ -64,7 +62,7 @@ impl Held {
         let mut classes: Vec<Vec<Cell>> = local.iter().flat_map(classes).collect();
         classes.sort_unstable();
         classes.dedup();
-        let records = local.iter().map(|release| release.rows() as u64).sum();
+        let records = local.iter().map(Release::records).sum();
         let held = local.iter().map(|own| Self::local(own, &classes, records));
         // Every row is in the class that was made of it.
         held.flatten().collect()
@@ -106,6 +104,7 @@ impl Held {
             quasi,
             classes,
             rows: release.rows(),
+            counts: release.counts().map(<[u64]>::to_vec),
             records,
         })
     }
@@ -118,6 +117,7 @@ impl Held {
             quasi: Vec::new(),
             classes: Vec::new(),
             rows: rows.len(),
+            counts: None,
             records: rows.len() as u64,
         }
     }
@@ -130,6 +130,17 @@ impl Held {
     /// Rows that are here.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// How many records a row stands for.
+    pub(super) fn records_of(&self, row: usize) -> u64 {
+        self.counts.as_ref().map_or(1, |counts| counts[row])
+    }
+
+    /// Records that are here.
+    pub(super) fn own_records(&self) -> u64 {
+        let counts = self.counts.as_ref();
+        counts.map_or(self.rows as u64, |counts| counts.iter().sum())
     }
 
     /// Records of the joint table.
@@ -198,7 +209,7 @@ fn columns_of(schema: &Schema, positions: &[usize], rows: &[Vec<Cell>]) -> Vec<O
     columns
 }
 
-/// For each row, the cells of its quasi-identifiers.
+/// The cells of quasi-identifiers of all rows, once for rows that stand behind each other.
 fn classes(release: &Release) -> Vec<Vec<Cell>> {
     let generalized = quasi(release)
         .into_iter()
@@ -210,7 +221,11 @@ fn classes(release: &Release) -> Vec<Vec<Cell>> {
             .map(|column| column.cells[column.codes[row] as usize].clone())
             .collect()
     };
-    (0..release.rows()).map(cells).collect()
+    let is_new = |row: &usize| {
+        let mut codes = generalized.iter().map(|column| &column.codes);
+        *row == 0 || codes.any(|codes| codes[*row] != codes[*row - 1])
+    };
+    (0..release.rows()).filter(is_new).map(cells).collect()
 }
 
 /// The positions of the columns that are written as cells.

@@ -60,13 +60,16 @@ pub(super) async fn unite(
     let weighed = Weighed::new(held, condition, Total::Records)?;
     let mut scratch = weighed.scratch();
     let possible = (0..held.rows()).filter(|row| weighed.truth(*row, &mut scratch).possible);
-    let item = |row: usize| {
+    let item = |row: usize| -> Vec<u8> {
         kinds
             .iter()
             .flat_map(|kind| kind.of_row(row).to_be_bytes())
             .collect()
     };
-    let mut items: Vec<Vec<u8>> = possible.map(item).collect();
+    // Of a row that stands for several records, each is an item.
+    let mut items: Vec<Vec<u8>> = possible
+        .flat_map(|row| std::iter::repeat_n(item(row), held.records_of(row) as usize))
+        .collect();
     let mut own = items.clone();
     let mut found = [own.len() as u64];
     party.sum(FOUND, &mut found).await?;

@@ -126,8 +126,10 @@ impl<'h> Sheet<'h> {
                     fixed(added.mean, scale.estimate),
                     fixed(added.variance, scale.variance),
                 ];
+                // Each record adds what it would add by itself.
+                let records = self.held.records_of(row);
                 for (word, number) in words[first..first + WORDS].iter_mut().zip(rounded) {
-                    *word = word.wrapping_add(number as u64);
+                    *word = word.wrapping_add((number as u64).wrapping_mul(records));
                 }
             }
         }
@@ -139,7 +141,7 @@ impl<'h> Sheet<'h> {
     /// nor those of the others, nor those of all groups together, since a row is in one group.
     pub(super) fn read(&self, words: &[u64], own: &[u64]) -> Option<Vec<Group>> {
         let records = self.held.records();
-        let of_others = records.checked_sub(self.held.rows() as u64)?;
+        let of_others = records.checked_sub(self.held.own_records())?;
         let mut groups = Vec::new();
         let mut together = vec![(0i64, 0i64); self.of.len()];
         let width = (self.of.len() * WORDS).max(1);

@@ -132,6 +132,50 @@ fn release(schema: &Arc<Schema>, people: &[Person]) -> Release {
     Release::new(Arc::clone(schema), columns.collect(), people.len())
 }
 
+proptest! {
+    /// Rows that stand for several records are answered as those records are, to the last bit.
+    #[test]
+    fn counted_rows_are_answered_as_their_records(
+        people in people(12),
+        counts in proptest::collection::vec(1u64..5, 12),
+        age in 0u32..10,
+        disease in 0u32..3,
+    ) {
+        let schema = schema();
+        let counts = counts[..people.len()].to_vec();
+        let counted = release(&schema, &people).with_counts(Some(counts));
+        let (single, counted) = (Held::release(&counted.clone().expanded()), Held::release(&counted));
+        prop_assert_eq!(counted.records(), single.records());
+        let condition = Condition::Any(vec![
+            Condition::Within { column: 0, codes: CodeSet::new([(0, age)]) },
+            Condition::Within { column: 4, codes: CodeSet::new([(disease, disease)]) },
+        ]);
+        let totals = [Total::Records, Total::Sum(3), Total::Present(0)];
+        let questions = [
+            question(condition.clone(), &[1, 4], &totals),
+            question(condition.clone(), &[], &totals),
+            Question { condition, answer: Answer::Rows { columns: vec![0, 4] } },
+        ];
+        for question in &questions {
+            let asked = |held: &Held| {
+                let mut party = Party::alone(Settings::default(), &Seed::for_site(0, 0));
+                pollster::block_on(ask(&mut party, held, question, Site::new(0))).unwrap()
+            };
+            let (of_counted, of_single) = (asked(&counted), asked(&single));
+            match (of_counted, of_single) {
+                // Rows that are written alike may stand in any order.
+                (Answered::Rows(mut one), Answered::Rows(mut other)) => {
+                    let key = |found: &hedgerow_protocols::query::Found| found.cells.clone();
+                    one.sort_by_key(key);
+                    other.sort_by_key(key);
+                    prop_assert_eq!(one, other);
+                }
+                (one, other) => prop_assert_eq!(one, other),
+            }
+        }
+    }
+}
+
 /// What a site holds of the table of all people.
 fn local(schema: &Arc<Schema>, all: &[Person], own: &[Person]) -> Held {
     let classes: Vec<Vec<Cell>> = all

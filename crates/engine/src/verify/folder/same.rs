@@ -8,8 +8,12 @@ impl Check {
     /// The two files must say the same.
     pub(in crate::verify) fn same(&mut self, csv: &Release, parquet: &Release) {
         if csv.rows() != parquet.rows() {
+            let rows = match csv.counts() {
+                Some(_) => "rows",
+                None => "records",
+            };
             self.find(format!(
-                "release.csv has {} records, release.parquet has {}",
+                "release.csv has {} {rows}, release.parquet has {}",
                 csv.rows(),
                 parquet.rows()
             ));
