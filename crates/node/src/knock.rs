@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 
@@ -29,6 +28,7 @@ use crate::message::{
 };
 use crate::questions::{self, Questions};
 use crate::reception::{Reception, Refusal, Rules, STRANGERS, Stream, introduce};
+use crate::star::{self, Entrance, Star, reach};
 use crate::tls::{self, Papers, TlsError};
 
 /// A knock takes at most this long.
@@ -77,6 +77,8 @@ pub struct Door {
     pub keys: Vec<PublicKey>,
     /// Where connections for questions go.
     pub questions: Option<Arc<Questions>>,
+    /// This site's place in a star; `None` where every site has a way to every other.
+    pub star: Option<Star>,
 }
 
 impl Door {
@@ -85,7 +87,7 @@ impl Door {
     /// told `due`. Returns the site's place and the run.
     pub async fn wait(
         &self,
-        listener: &TcpListener,
+        entrance: &Entrance,
         takes: impl Fn(u32) -> Result<(), Reason> + Send + Sync + 'static,
         due: impl Fn() -> Due + Send + Sync + 'static,
         watcher: &Watcher,
@@ -94,6 +96,7 @@ impl Door {
             me: self.me,
             study: self.study,
             questions: self.questions.clone(),
+            star: self.star.clone(),
             takes: Box::new(takes),
             due: Box::new(due),
         });
@@ -108,7 +111,7 @@ impl Door {
         let papers = Arc::new(Papers::new(Arc::clone(&self.secret)));
         let mut reception = Reception::new(&self.secret, papers, &rules, Arc::clone(watcher))?;
         let hear = move |site, stream| Arc::clone(&porter).hear(site, stream);
-        Ok(reception.next(listener, hear).await)
+        Ok(reception.next(entrance, hear).await)
     }
 
     /// Knocks at a site, or at this site's own node, and asks for a run. A peer's node that takes the
@@ -162,10 +165,10 @@ impl Door {
         let word = introduce(&self.secret, self.me, &key);
         let connector = tls::dialing(&papers, key, word)?;
         let knock = async {
-            let socket = TcpStream::connect(address).await;
-            let socket = socket.map_err(KnockError::Unreachable)?;
+            let line = reach(self.star.as_ref(), at, address).await;
+            let line = line.map_err(KnockError::Unreachable)?;
             let connector = TlsConnector::from(Arc::new(connector));
-            let stream = connector.connect(tls::no_name(), socket).await;
+            let stream = connector.connect(tls::no_name(), line).await;
             let mut stream = stream.map_err(|error| none(&error))?;
             let said = async {
                 message::write(&mut stream, message).await?;
@@ -215,6 +218,7 @@ struct Porter {
     me: u16,
     study: StudyHash,
     questions: Option<Arc<Questions>>,
+    star: Option<Star>,
     takes: Box<dyn Fn(u32) -> Result<(), Reason> + Send + Sync>,
     due: Box<dyn Fn() -> Due + Send + Sync>,
 }
@@ -224,6 +228,9 @@ impl Porter {
         let found = message::read(&mut stream, LONGEST_GREETING, LIMIT).await;
         if let Ok(greeting @ Message::Attend { .. }) = &found {
             return Err(questions::receive(self.questions.as_ref(), site, stream, greeting).await);
+        }
+        if let Ok(greeting @ Message::Relay { .. }) = &found {
+            return Err(star::receive(self.star.as_ref(), site, stream, greeting).await);
         }
         let answer = self.check(&found, site);
         let message = match &answer {
@@ -280,6 +287,7 @@ mod tests {
     use std::sync::Mutex;
 
     use tokio::io::AsyncReadExt as _;
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
     use crate::events::Event;
@@ -296,6 +304,7 @@ mod tests {
             secret: Arc::clone(&secrets[me]),
             keys: keys.clone(),
             questions: None,
+            star: None,
         };
         (0..3).map(door).collect()
     }
@@ -322,7 +331,7 @@ mod tests {
             number: 4,
             is_under_way: true,
         };
-        let waiting = tokio::spawn(async move { node.wait(&listener, takes, due, &watcher).await });
+        let waiting = tokio::spawn(async move { node.wait(&listener.into(), takes, due, &watcher).await });
 
         // A caller that says nothing keeps nobody out.
         let _silent = TcpStream::connect(&address).await.unwrap();
@@ -344,6 +353,7 @@ mod tests {
             keys: doors[0].keys.clone(),
             me: 0,
             questions: None,
+            star: None,
         };
         let refused = stranger.knock(1, &address, 4).await;
         assert!(matches!(
@@ -356,6 +366,7 @@ mod tests {
             study: StudyHash([7; 32]),
             me: 2,
             questions: None,
+            star: None,
         };
         let refused = liar.knock(1, &address, 4).await;
         assert!(matches!(
@@ -368,6 +379,7 @@ mod tests {
             study: StudyHash([7; 32]),
             me: 0,
             questions: None,
+            star: None,
         };
         let refused = foreign.knock(1, &address, 4).await;
         assert!(matches!(refused, Err(KnockError::NoNode(_))), "{refused:?}");
@@ -398,7 +410,7 @@ mod tests {
             number: 4,
             is_under_way: false,
         };
-        let waiting = tokio::spawn(async move { node.wait(&listener, takes, due, &watcher).await });
+        let waiting = tokio::spawn(async move { node.wait(&listener.into(), takes, due, &watcher).await });
         let later = b"\x0dhedgerow\x09\x04 and more than this version knows";
         let connect = async |door: &Door, address: &str| {
             let papers = Papers::new(Arc::clone(&door.secret));

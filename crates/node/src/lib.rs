@@ -34,11 +34,13 @@ mod seal;
 pub mod site;
 pub mod source;
 pub mod sql;
+mod star;
 mod strength;
 mod tls;
 
 pub use aside::aside;
 pub use events::{Event, Watcher};
 pub use lines::{Limits, LineError};
+pub use star::{Entrance, Relay, Star, Uplink, Visit};
 pub use message::{End, MessageError, Reason, Version};
 pub use tls::TlsError;

@@ -11,11 +11,10 @@
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hedgerow_smc::ledger::Watcher as LedgerWatcher;
 use hedgerow_smc::{Allowed, Party, Seat, Seed, Settings, Site, Transcript};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::agreement::StudyHash;
@@ -28,6 +27,7 @@ use crate::message::End;
 use crate::opening::{Opening, Version, WHOLE, context, is_ahead, today};
 use crate::questions::Questions;
 use crate::seal::{Sealed, agree};
+use crate::star::{Entrance, Star};
 
 /// Why a run ended without a release.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +106,8 @@ pub struct Setup {
     pub keys: Vec<PublicKey>,
     /// Where to dial each site.
     pub addresses: Vec<String>,
+    /// This site's place in a star; `None` where every site has a way to every other.
+    pub star: Option<Star>,
     /// How long things may take.
     pub limits: Limits,
     /// What the sites agreed on.
@@ -141,6 +143,8 @@ pub struct Run {
     allowed: Allowed,
     maximum_share: u32,
     most_records: u64,
+    /// Whether others speak with each other through this site.
+    is_hub: bool,
     /// The tasks of the connections, which end when the run is dropped.
     _connections: JoinSet<()>,
 }
@@ -209,7 +213,7 @@ impl Run {
     pub async fn start<E>(
         setup: Setup,
         journal: Journal,
-        listener: TcpListener,
+        entrance: impl Into<Entrance>,
     ) -> Result<Self, RunError<E>> {
         let journal = Arc::new(journal);
         let begun = journal
@@ -232,7 +236,8 @@ impl Run {
             setup.addresses,
             setup.watcher,
         )
-        .with_questions(setup.questions);
+        .with_questions(setup.questions)
+        .in_star(setup.star.clone());
         Ok(Self {
             shared,
             journal,
@@ -248,7 +253,8 @@ impl Run {
                 rule: "accept.disclosures",
                 names: setup.allowed,
             },
-            _connections: connections.start(listener),
+            is_hub: matches!(setup.star, Some(Star::Hub(_))),
+            _connections: connections.start(entrance.into()),
         })
     }
 
@@ -452,14 +458,21 @@ impl Run {
         }))
     }
 
-    /// Stays until every peer has every frame, at most for `limit`, then marks the run as over
+    /// Stays until every peer has every frame, and the hub of a star until every leaf has hung up, at most
+    /// for `limit`, then marks the run as over
     /// and wipes its seed and frames, unless they are kept for audits. Returns the name of a peer that may lack something.
     pub async fn finish<E>(
         self,
         seals: &Seals,
         limit: Duration,
     ) -> Result<Option<String>, RunError<E>> {
+        let deadline = Instant::now() + limit;
         let behind = self.shared.delivered(limit).await;
+        if self.is_hub {
+            // A leaf hangs up when it has everything of every site, and until then may need this one.
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.shared.alone(left).await;
+        }
         let (id, digest) = (self.id, seals.digest);
         // The end and its answer are one step: a caller that stops here must not find a run that is over
         // but was never reported.

@@ -26,7 +26,7 @@ use super::due::{due, require_due};
 use super::part::warn;
 use super::past::{Leave, Past};
 use super::refused::SiteRefused;
-use super::ways::{listens_at, way_to};
+use super::ways::{hub_of, listens_at, way_to};
 use crate::error::Error;
 use crate::study::ready::{Ready, see_fit};
 use crate::words::count;
@@ -207,7 +207,9 @@ impl Look<'_> {
             let found = self.admission.secret(&keys[place]);
             self.note("key", found);
         }
+        let mut hub = None;
         if let Some(ready) = self.note("study", Ready::of(agreement)) {
+            hub = hub_of(&ready);
             for refusal in self.admission.refusals(place, &ready) {
                 self.refusal(&refusal);
             }
@@ -215,8 +217,11 @@ impl Look<'_> {
         if study.sites.len() < 2 {
             self.fault("study", &SiteRefused::Alone);
         }
-        self.note("address", listens_at(site, study, place));
-        for peer in (0..study.sites.len()).filter(|peer| *peer != place) {
+        self.note("address", listens_at(site, study, place, hub));
+        // In a star all others are reached through the hub, and the hub has the leaves call.
+        let dialed = |peer: usize| hub.is_none_or(|hub| usize::from(hub) == peer);
+        let peers = (0..study.sites.len()).filter(|peer| *peer != place && dialed(*peer));
+        for peer in peers {
             self.note("address", way_to(site, study, peer));
         }
         let table = self.rows(place, agreement).await?;

@@ -19,10 +19,9 @@ use hedgerow_node::questions::Questions;
 use hedgerow_node::run::{Run, Setup};
 use hedgerow_node::site::SiteFile;
 use hedgerow_node::source::digest;
-use hedgerow_node::{End, Limits, Watcher};
+use hedgerow_node::{End, Entrance, Limits, Star, Watcher};
 use hedgerow_privacy::Ratio;
 use hedgerow_smc::Seed;
-use tokio::net::TcpListener;
 
 use super::acceptance::Admission;
 use super::due::require_due;
@@ -53,6 +52,8 @@ pub(crate) struct Part {
     pub(crate) observer: SharedObserver,
     /// Where connections for questions go, once questions are served.
     pub(super) questions: OnceLock<Arc<Questions>>,
+    /// This site's place in a star, once others come in.
+    pub(super) star: OnceLock<Star>,
 }
 
 impl Part {
@@ -90,6 +91,7 @@ impl Part {
             ready: Arc::new(ready),
             observer: Arc::clone(observer),
             questions: OnceLock::new(),
+            star: OnceLock::new(),
         })
     }
 
@@ -176,7 +178,7 @@ impl Part {
         &self,
         number: u32,
         seed: Option<u64>,
-        listener: TcpListener,
+        entrance: Entrance,
     ) -> Result<Summary, Error> {
         let peers = self.peers().map(|(_, name)| name.to_owned()).collect();
         let board = Arc::new(Board::new(
@@ -184,9 +186,10 @@ impl Part {
             self.agreement.hash,
             number,
             peers,
+            self.through().map(str::to_owned),
         ));
         let _showing = Board::show(&board);
-        let taken = match self.begin(number, seed, listener, &board).await {
+        let taken = match self.begin(number, seed, entrance, &board).await {
             Ok((run, rows)) => self.take_on(number, seed, run, rows, &board).await,
             Err(error) => {
                 if is_own_fault(&error) {
@@ -207,7 +210,7 @@ impl Part {
         &self,
         number: u32,
         seed: Option<u64>,
-        listener: TcpListener,
+        entrance: Entrance,
         board: &Arc<Board>,
     ) -> Result<(Run, (Contribution, Print)), Error> {
         require_due(&self.site.data, &self.versions()?, number)?;
@@ -223,7 +226,7 @@ impl Part {
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let journal = self.permit(number, &print, held, board).await?;
         let run = self
-            .start(number, seed, journal, rows, listener, board)
+            .start(number, seed, journal, rows, entrance, board)
             .await?;
         let study = &self.agreement.study.name;
         self.memory.enter(&self.mark(number), study, &print)?;
@@ -385,7 +388,7 @@ impl Part {
         seed: Option<u64>,
         journal: Journal,
         rows: [u8; 32],
-        listener: TcpListener,
+        entrance: Entrance,
         board: &Arc<Board>,
     ) -> Result<Run, Error> {
         let study = &self.agreement.study;
@@ -409,6 +412,7 @@ impl Part {
             names: study.sites.iter().map(|site| site.name.clone()).collect(),
             keys: self.keys.clone(),
             addresses: addresses?,
+            star: self.star.get().cloned(),
             limits: Limits::with_patience(self.site.patience),
             settings: self.ready.settings(),
             allowed: self.site.accept.disclosures.clone().unwrap_or_default(),
@@ -421,7 +425,7 @@ impl Part {
             watcher,
             questions: self.questions.get().cloned(),
         };
-        Ok(Run::start::<Error>(setup, journal, listener).await?)
+        Ok(Run::start::<Error>(setup, journal, entrance).await?)
     }
 }
 

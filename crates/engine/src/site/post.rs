@@ -2,12 +2,14 @@
 //! beside runs, and whether its rows can be read. A node whose site's file or study was read anew turns to
 //! the new part between runs, and keeps of the old what did not change.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use hedgerow_node::Entrance;
 use hedgerow_node::health::Served;
 use hedgerow_node::journal::{Journal, Up};
 use hedgerow_node::questions::Serving;
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use super::metrics;
@@ -20,7 +22,10 @@ use crate::observe::{LOOKING_AGAIN, Notice};
 /// Where a node stands.
 pub(super) struct Post {
     pub(super) part: Part,
-    pub(super) listener: TcpListener,
+    /// Where others come in.
+    pub(super) entrance: Entrance,
+    /// The port, held from run to run, so that no other process gets it in between.
+    port: Option<Arc<TcpListener>>,
     pulse: Arc<Pulse>,
     /// Questions are answered while the node waits, and during runs.
     questions: Option<Serving>,
@@ -33,7 +38,8 @@ pub(super) struct Post {
 
 /// What a part needs that another part did not have.
 struct Fresh {
-    listener: Option<TcpListener>,
+    /// The same address as before has the same port.
+    port: Option<Option<Arc<TcpListener>>>,
     /// The same address as before has the same server.
     metrics: Option<Option<(SocketAddr, Served)>>,
     up: Option<Up>,
@@ -53,14 +59,8 @@ impl Fresh {
             Some(post) => post.part.listens_at()? != part.listens_at()?,
             None => true,
         };
-        let listener = match is_new_address {
-            // Held from run to run, so that no other process gets the address in between.
-            true => Some(
-                part.listen()
-                    .await?
-                    .into_std()
-                    .map_err(SiteRefused::Listener)?,
-            ),
+        let port = match is_new_address {
+            true => Some(part.listen().await?),
             false => None,
         };
         let up = match is_new_folder {
@@ -80,7 +80,7 @@ impl Fresh {
             }
         };
         Ok(Self {
-            listener,
+            port,
             metrics,
             up,
         })
@@ -91,24 +91,26 @@ impl Post {
     /// Takes the post of a part.
     pub(super) async fn take(part: Part, pulse: &Arc<Pulse>) -> Result<Self, Error> {
         let Fresh {
-            listener,
+            port,
             metrics,
             up,
         } = Fresh::of(&part, None, pulse).await?;
-        let (Some(listener), Some(up)) = (listener, up) else {
+        let (Some(port), Some(up)) = (port, up) else {
             // Without a former post everything is fresh.
             let data = part.site.data.clone();
             return Err(SiteRefused::NodeThere { data }.into());
         };
-        let address = address(&listener)?;
+        let address = address(&part, port.as_deref())?;
         know(pulse, &part, &address);
+        let entrance = part.enter(port.clone());
         let mut post = Self {
             questions: part.serve_questions(),
             looking: None,
             keeping: pulse.keep(&part.site.data),
             pulse: Arc::clone(pulse),
             part,
-            listener,
+            entrance,
+            port,
             metrics: metrics.flatten(),
             up,
         };
@@ -122,19 +124,20 @@ impl Post {
         let fresh = Fresh::of(&part, Some(self), &self.pulse).await?;
         // The socket of front ends is closed before it is opened again.
         self.questions = None;
-        if let Some(listener) = fresh.listener {
-            self.listener = listener;
+        if let Some(port) = fresh.port {
+            self.port = port;
         }
         if let Some(metrics) = fresh.metrics {
             self.metrics = metrics;
         }
-        let address = address(&self.listener)?;
+        let address = address(&part, self.port.as_deref())?;
         know(&self.pulse, &part, &address);
         if let Some(up) = fresh.up {
             self.keeping = self.pulse.keep(&part.site.data);
             self.up = up;
         }
         self.part = part;
+        self.entrance = self.part.enter(self.port.clone());
         self.pulse.change(|vitals| vitals.reloads += 1);
         self.questions = self.part.serve_questions();
         self.say(address);
@@ -172,9 +175,16 @@ impl Post {
     }
 }
 
-fn address(listener: &TcpListener) -> Result<String, SiteRefused> {
-    let address = listener.local_addr().map_err(SiteRefused::Listener)?;
-    Ok(address.to_string())
+/// Where a part is reached, in words.
+fn address(part: &Part, port: Option<&TcpListener>) -> Result<String, SiteRefused> {
+    let address = port.map(TcpListener::local_addr).transpose();
+    let address = address.map_err(SiteRefused::Listener)?;
+    let address = address.map(|address| address.to_string());
+    Ok(match (address, part.through()) {
+        (Some(address), Some(hub)) => format!("{address}, and through the hub `{hub}`"),
+        (None, Some(hub)) => format!("no port, but through the hub `{hub}`"),
+        (address, None) => address.unwrap_or_default(),
+    })
 }
 
 /// From now on the node is this part's.

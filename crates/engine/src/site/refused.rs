@@ -101,6 +101,14 @@ pub enum SiteRefused {
         /// The data folder.
         data: PathBuf,
     },
+    /// This site's node is up, but there is no way to it.
+    #[error(
+        "this site's node is up, and is rung through the hub `{hub}`, which does not answer\nhint: have the hub's node started, or give the node of this site a port for this machine: listen = \"127.0.0.1:7401\" in the site's file"
+    )]
+    NodeUnheard {
+        /// The hub.
+        hub: String,
+    },
     /// The address of health and numbers is taken.
     #[error(
         "health and numbers cannot be served at {address}: {source}\nhint: another program has the port; write another into metrics.listen of the site's file"

@@ -15,9 +15,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hedgerow_node::Watcher;
+use hedgerow_node::{Entrance, Watcher};
 use hedgerow_node::journal::{Entry, JournalError};
-use tokio::net::TcpListener;
 
 use super::Site;
 use super::due::{answer, due};
@@ -83,16 +82,7 @@ impl Node<'_> {
             if self.turn(&mut post, &mut waiting).await? {
                 next = next_run(&post.part)?;
             }
-            let open = post.listener.try_clone().and_then(TcpListener::from_std);
-            let open = match open {
-                Ok(open) => open,
-                Err(error) => {
-                    let error = SiteRefused::Listener(error);
-                    self.notice(Notice::Trouble(error.to_string()));
-                    tokio::time::sleep(LONGEST_PAUSE).await;
-                    continue;
-                }
-            };
+            let open = post.entrance.clone();
             let number = match next.take() {
                 Some(number) => number,
                 None => tokio::select! {
@@ -129,7 +119,7 @@ impl Node<'_> {
         &self,
         part: &Part,
         number: u32,
-        open: TcpListener,
+        open: Entrance,
         waiting: &mut Option<Part>,
     ) -> Result<Summary, Error> {
         let mut taking = pin!(part.take(number, None, open));
@@ -233,7 +223,7 @@ async fn forget_old(part: &Part) -> Infallible {
 }
 
 /// Waits for a knock: for a run that is under way, or the one after the last.
-async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, Error> {
+async fn wait(part: &Part, entrance: &Entrance) -> Result<u32, Error> {
     part.observer.notice(Notice::Waiting);
     let (data, versions) = (part.site.data.clone(), part.versions()?);
     let (asked, known) = (data.clone(), versions.clone());
@@ -243,7 +233,7 @@ async fn wait(part: &Part, listener: &TcpListener) -> Result<u32, Error> {
     let watcher: Watcher = Arc::new(move |event| observer.notice(Notice::Line(event)));
     let door = part.door();
     let heard = tokio::select! {
-        heard = door.wait(listener, takes, due, &watcher) => heard,
+        heard = door.wait(entrance, takes, due, &watcher) => heard,
         never = forget_old(part) => match never {},
     };
     let (site, run) = heard.map_err(SiteRefused::Door)?;

@@ -51,6 +51,9 @@ pub struct Standing {
     pub state: State,
     /// Peers that are not connected.
     pub waiting_for: Vec<String>,
+    /// The hub of a star through which this site reaches the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<String>,
     /// The last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
@@ -116,11 +119,26 @@ impl Standing {
                 String::from("released; waiting until every site has what it needs")
             }
             (State::Running, _) if !self.waiting_for.is_empty() => {
-                let names: Vec<&str> = self.waiting_for.iter().map(String::as_str).collect();
-                format!("waiting for {}", hedgerow_data::quoted_list(&names))
+                self.waiting()
             }
             (State::Running, Some(step)) => step.to_string(),
             (State::Running, None) => String::from("beginning"),
+        }
+    }
+
+    /// Whom the run waits for, and through whom.
+    fn waiting(&self) -> String {
+        let is_hub = |name: &&str| Some(*name) == self.through.as_deref();
+        let all = self.waiting_for.iter().map(String::as_str);
+        let (hub, others): (Vec<&str>, Vec<&str>) = all.partition(is_hub);
+        let listed = hedgerow_data::quoted_list(&others);
+        match (&self.through, hub.is_empty(), others.is_empty()) {
+            (None, ..) => format!("waiting for {listed}"),
+            (Some(hub), true, _) => format!("waiting for {listed}, through the hub `{hub}`"),
+            (Some(hub), false, true) => format!("waiting for the hub `{hub}`"),
+            (Some(hub), false, false) => {
+                format!("waiting for the hub `{hub}`, and through it for {listed}")
+            }
         }
     }
 }
@@ -157,7 +175,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Board {
-    pub(crate) fn new(data: &Path, study: StudyHash, number: u32, peers: Vec<String>) -> Self {
+    pub(crate) fn new(data: &Path, study: StudyHash, number: u32,
+        peers: Vec<String>,
+        through: Option<String>,
+    ) -> Self {
         Self {
             path: file(data, number),
             standing: Mutex::new((
@@ -166,6 +187,7 @@ impl Board {
                     run: number,
                     state: State::Running,
                     waiting_for: peers,
+                    through,
                     step: None,
                     reason: None,
                     answer: None,
@@ -299,7 +321,7 @@ mod tests {
         runtime.block_on(async {
             for number in 1..200 {
                 let hash = StudyHash([7; 32]);
-                let board = Arc::new(Board::new(folder.path(), hash, number, Vec::new()));
+                let board = Arc::new(Board::new(folder.path(), hash, number, Vec::new(), None));
                 let showing = Board::show(&board);
                 tokio::time::sleep(Duration::from_micros(u64::from(number) * 10)).await;
                 drop(showing);

@@ -13,6 +13,7 @@ use super::part::Part;
 use super::refused::SiteRefused;
 use super::standing::{Board, Standing, State};
 use super::vitals::Pulse;
+use super::ways::here;
 use crate::error::Error;
 use crate::observe::Notice;
 use crate::summary::Summary;
@@ -56,13 +57,20 @@ impl Site {
         if seed.is_none() && ring(&part, number).await? {
             return watch(&part, number).await;
         }
-        let listener = part.listen().await?;
         let data = &part.site.data;
+        if let (None, Some(hub)) = (part.listens_at()?, part.through())
+            && Up::is_taken(data)?
+        {
+            let hub = hub.to_owned();
+            return Err(SiteRefused::NodeUnheard { hub }.into());
+        }
+        let port = part.listen().await?;
+        let entrance = part.enter(port);
         pulse.set_peers(data, part.peers().map(|(_, name)| name));
         // A node that is up keeps the file itself.
         let is_up = Up::is_taken(data)?;
         let _keeping = (!is_up).then(|| pulse.keep(data));
-        let summary = part.take(number, seed, listener).await?;
+        let summary = part.take(number, seed, entrance).await?;
         Ok(RunSummary::of(&summary))
     }
 
@@ -81,9 +89,8 @@ impl Site {
 
 /// Knocks at this site's own node. Returns whether the node takes, or has taken, its part in the run.
 async fn ring(part: &Part, number: u32) -> Result<bool, Error> {
-    // An address for all interfaces is no address to go to.
-    let address = part.listens_at()?.replace("0.0.0.0:", "127.0.0.1:");
-    let address = address.replace("[::]:", "[::1]:");
+    // A leaf without a port is rung through its hub.
+    let address = part.listens_at()?.map(here).unwrap_or_default();
     let door = part.door();
     // The shown state of an attempt that has ended is not to be taken for the state of this attempt.
     let is_ended = |standing: Standing| !standing.is_open();

@@ -10,6 +10,8 @@
 //! the reason and the connection is closed; the caller tries again, later and later, since the other
 //! side may be putting things right.
 //!
+//! In a star (see `star`) a leaf stands before the hub, and sites may be connected through the hub.
+//!
 //! Strangers get as far as the TLS handshake and keep no peer out (see `reception`). Reading from a peer
 //! stops while the run has no use for its frames, so that a peer cannot fill this site's disk.
 //!
@@ -23,7 +25,6 @@ use std::time::{Duration, Instant};
 
 use hedgerow_smc::wire::HEADER_BYTES;
 use tokio::io::{AsyncWriteExt as _, BufReader, BufWriter};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
@@ -38,6 +39,7 @@ use crate::message::{
 };
 use crate::questions::{self, Questions};
 use crate::reception::{Reception, Refusal, Rules, Stream, introduce};
+use crate::star::{self, Entrance, Star, is_first, reach};
 use crate::tls::{self, Papers};
 use error::ConnectError;
 
@@ -62,6 +64,7 @@ pub(crate) struct Connections {
     papers: Arc<Papers>,
     watcher: Watcher,
     questions: Option<Arc<Questions>>,
+    star: Option<Star>,
 }
 
 impl Connections {
@@ -84,7 +87,13 @@ impl Connections {
             secret,
             watcher,
             questions: None,
+            star: None,
         }
+    }
+
+    /// Reaches peers as this site does in a star.
+    pub(crate) fn in_star(self, star: Option<Star>) -> Self {
+        Self { star, ..self }
     }
 
     /// Hands connections for questions over that come meanwhile.
@@ -93,10 +102,10 @@ impl Connections {
     }
 
     /// Starts all tasks of the connections; they end when the returned set is dropped.
-    pub(crate) fn start(self, listener: TcpListener) -> JoinSet<()> {
+    pub(crate) fn start(self, entrance: Entrance) -> JoinSet<()> {
         let this = Arc::new(self);
         let mut tasks = JoinSet::new();
-        tasks.spawn(Arc::clone(&this).listen(listener));
+        tasks.spawn(Arc::clone(&this).listen(entrance));
         for peer in this.shared.peers() {
             tasks.spawn(Arc::clone(&this).dial(peer));
         }
@@ -112,7 +121,7 @@ impl Connections {
         tasks
     }
 
-    async fn listen(self: Arc<Self>, listener: TcpListener) {
+    async fn listen(self: Arc<Self>, entrance: Entrance) {
         let limits = self.shared.limits();
         let guests: Vec<u16> = self.shared.peers().collect();
         let rules = Rules {
@@ -140,7 +149,7 @@ impl Connections {
         let mut serving = JoinSet::new();
         loop {
             tokio::select! {
-                (peer, stream, next) = reception.next(&listener, greet.clone()) => {
+                (peer, stream, next) = reception.next(&entrance, greet.clone()) => {
                     let this = Arc::clone(&self);
                     serving.spawn(async move { this.serve(peer, stream, next, peer).await });
                 }
@@ -160,8 +169,11 @@ impl Connections {
         if let Ok(greeting @ Message::Attend { .. }) = &found {
             return Err(questions::receive(self.questions.as_ref(), peer, stream, greeting).await);
         }
+        if let Ok(greeting @ Message::Relay { .. }) = &found {
+            return Err(star::receive(self.star.as_ref(), peer, stream, greeting).await);
+        }
         let error = match self.check(found, peer).await {
-            Ok(_) if peer > self.shared.me() && self.shared.is_connected(peer) => {
+            Ok(_) if self.is_first(peer) && self.shared.is_connected(peer) => {
                 let refused = ConnectError::Refused(Reason::Connected);
                 refuse(&mut stream, refused, limit).await;
                 return Err(None);
@@ -203,7 +215,7 @@ impl Connections {
 
     async fn dial(self: Arc<Self>, peer: u16) {
         let limits = *self.shared.limits();
-        let is_first = self.shared.me() < peer;
+        let is_first = self.is_first(peer);
         let first_pause = if is_first {
             limits.first_pause
         } else {
@@ -259,14 +271,13 @@ impl Connections {
     async fn call(&self, peer: u16) -> Result<(Stream, u64), ConnectError> {
         let limits = self.shared.limits();
         let place = usize::from(peer);
-        let socket = TcpStream::connect(&self.addresses[place])
+        let line = reach(self.star.as_ref(), peer, &self.addresses[place])
             .await
             .map_err(ConnectError::Unreachable)?;
-        socket.set_nodelay(true)?;
         let word = introduce(&self.secret, self.shared.me(), &self.keys[place]);
         let config = tls::dialing(&self.papers, self.keys[place], word)?;
         let connector = TlsConnector::from(Arc::new(config));
-        let stream = connector.connect(tls::no_name(), socket).await;
+        let stream = connector.connect(tls::no_name(), line).await;
         let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
         let hello = Message::Hello(self.hello(peer));
         let greet = async {
@@ -281,6 +292,11 @@ impl Connections {
             Ok(hello) => Ok((stream, hello.next)),
             Err(error) => Err(refuse(&mut stream, error, limits.handshake).await),
         }
+    }
+
+    /// Whether this site dials the peer first, and the peer a little later.
+    fn is_first(&self, peer: u16) -> bool {
+        is_first(self.star.as_ref(), self.shared.me(), peer)
     }
 
     fn hello(&self, to: u16) -> Hello {
@@ -331,7 +347,7 @@ impl Connections {
 
     /// Serves both directions of a connection, dialed by either site, until the connection ends.
     async fn serve(&self, peer: u16, stream: Stream, next: u64, dialer: u16) {
-        let takes_over = dialer == peer.min(self.shared.me());
+        let takes_over = (dialer == self.shared.me()) == self.is_first(peer);
         let Some(ready) = self.shared.connected(peer, next, takes_over) else {
             return;
         };
@@ -377,7 +393,8 @@ impl Connections {
                     Message::Hello(_)
                     | Message::Refused(_)
                     | Message::Declined { .. }
-                    | Message::Attend { .. },
+                    | Message::Attend { .. }
+                    | Message::Relay { .. },
                 ) => {
                     return ConnectError::OutOfPlace;
                 }

@@ -387,6 +387,16 @@ impl Shared {
             }
         }
     }
+
+    /// Waits until no peer is connected, at most for `limit`.
+    pub(crate) async fn alone(&self, limit: Duration) {
+        let is_alone = async {
+            while self.peers().any(|peer| self.is_connected(peer)) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, is_alone).await;
+    }
 }
 
 /// A connection that may be used.

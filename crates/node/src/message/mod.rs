@@ -85,6 +85,14 @@ pub(crate) enum Message {
         from: u16,
         to: u16,
     },
+    /// Sent in place of a greeting, by a site to its hub and back: from here on the line carries tunnels to
+    /// other sites (see `star`). `awaits` says whether others may call the site through it.
+    Relay {
+        study: StudyHash,
+        from: u16,
+        to: u16,
+        awaits: bool,
+    },
 }
 
 /// The greeting of both ends.
@@ -122,6 +130,8 @@ pub enum Reason {
     Connected,
     /// The site that refuses answers no questions.
     NoQuestions,
+    /// The site that refuses passes on nothing.
+    NoHub,
 }
 
 impl fmt::Display for Reason {
@@ -146,6 +156,7 @@ impl fmt::Display for Reason {
             Self::NoQuestions => {
                 "the other site answers no questions: it takes part in a run without its node, or its study has no [query]"
             }
+            Self::NoHub => "the other site passes nothing on: it is not the hub of a star",
         })
     }
 }
@@ -249,6 +260,7 @@ impl Message {
             Self::Refused(Reason::GivenUp) => vec![1, 7],
             Self::Refused(Reason::Connected) => vec![1, 8],
             Self::Refused(Reason::NoQuestions) => vec![1, 9],
+            Self::Refused(Reason::NoHub) => vec![1, 10],
             Self::Frame { number, bytes } => {
                 let mut message = Vec::with_capacity(9 + bytes.len());
                 message.push(2);
@@ -281,6 +293,19 @@ impl Message {
                 bytes.extend_from_slice(&to.to_le_bytes());
                 bytes
             }
+            Self::Relay {
+                study,
+                from,
+                to,
+                awaits,
+            } => {
+                let mut bytes = opening(8);
+                bytes.extend_from_slice(&study.0);
+                bytes.extend_from_slice(&from.to_le_bytes());
+                bytes.extend_from_slice(&to.to_le_bytes());
+                bytes.push(u8::from(*awaits));
+                bytes
+            }
         }
     }
 
@@ -308,6 +333,7 @@ impl Message {
                 [7] => Ok(Self::Refused(Reason::GivenUp)),
                 [8] => Ok(Self::Refused(Reason::Connected)),
                 [9] => Ok(Self::Refused(Reason::NoQuestions)),
+                [10] => Ok(Self::Refused(Reason::NoHub)),
                 _ => Err(malformed),
             },
             2 => {
@@ -346,6 +372,23 @@ impl Message {
                 is_whole
                     .then_some(Self::Attend { study, from, to })
                     .ok_or(malformed)
+            }
+            8 => {
+                let mut rest = opened(body)?;
+                let study = StudyHash(take(&mut rest)?);
+                let from = u16::from_le_bytes(take(&mut rest)?);
+                let to = u16::from_le_bytes(take(&mut rest)?);
+                let awaits = match rest {
+                    [0] => false,
+                    [1] => true,
+                    _ => return Err(malformed),
+                };
+                Ok(Self::Relay {
+                    study,
+                    from,
+                    to,
+                    awaits,
+                })
             }
             4 => Err(malformed),
             other => Err(MessageError::UnknownKind(*other)),

@@ -28,6 +28,7 @@ fn message() -> impl Strategy<Value = Message> {
         Reason::GivenUp,
         Reason::Connected,
         Reason::NoQuestions,
+        Reason::NoHub,
     ]);
     let end = prop_oneof![
         any::<u16>().prop_map(End::Peer),
@@ -52,6 +53,12 @@ fn message() -> impl Strategy<Value = Message> {
             study: StudyHash(study),
             from,
             to
+        }),
+        any::<([u8; 32], u16, u16, bool)>().prop_map(|(study, from, to, awaits)| Message::Relay {
+            study: StudyHash(study),
+            from,
+            to,
+            awaits
         }),
     ]
 }

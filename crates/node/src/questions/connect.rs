@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncWriteExt as _, BufReader, BufWriter};
-use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
 
@@ -19,6 +18,7 @@ use super::{LONGEST_QUESTION, Questions};
 use crate::events::Event;
 use crate::message::{self, LONGEST_GREETING, Message, ReadError, Reason};
 use crate::reception::{Refusal, Stream, introduce};
+use crate::star::{is_first, reach};
 use crate::tls::{self, TlsError};
 
 /// Bytes that are gathered before they go on the line.
@@ -78,7 +78,7 @@ impl Questions {
         greeting: &Message,
     ) -> Refusal {
         let refused = match self.check(greeting, peer) {
-            Ok(()) if peer > self.shared.me && self.shared.is_connected(peer) => {
+            Ok(()) if self.is_first(peer) && self.shared.is_connected(peer) => {
                 Some(Reason::Connected)
             }
             Ok(()) => None,
@@ -104,7 +104,7 @@ impl Questions {
 
     /// Keeps a connection to a peer, as long as the node lasts.
     pub(super) async fn dial(self: Arc<Self>, peer: u16) {
-        let is_first = self.shared.me < peer;
+        let is_first = self.is_first(peer);
         let first_pause = match is_first {
             true => self.limits.first_pause,
             false => SECOND.min(self.limits.longest_pause),
@@ -133,13 +133,12 @@ impl Questions {
     /// The dialer's side of a greeting.
     async fn call(&self, peer: u16) -> Result<Stream, ConnectError> {
         let place = usize::from(peer);
-        let socket = TcpStream::connect(&self.addresses[place]).await;
-        let socket = socket.map_err(ConnectError::Unreachable)?;
-        socket.set_nodelay(true).map_err(ConnectError::Handshake)?;
+        let line = reach(self.star.as_ref(), peer, &self.addresses[place]).await;
+        let line = line.map_err(ConnectError::Unreachable)?;
         let word = introduce(&self.secret, self.shared.me, &self.keys[place]);
         let config = tls::dialing(&self.papers, self.keys[place], word)?;
         let connector = TlsConnector::from(Arc::new(config));
-        let stream = connector.connect(tls::no_name(), socket).await;
+        let stream = connector.connect(tls::no_name(), line).await;
         let mut stream = TlsStream::from(stream.map_err(ConnectError::Handshake)?);
         let greet = async {
             message::write(&mut stream, &self.greeting(peer)).await?;
@@ -155,6 +154,11 @@ impl Questions {
             Err(ReadError::Message(_)) => Err(ConnectError::NoGreeting),
             Err(ReadError::Line(error)) => Err(ConnectError::Handshake(error)),
         }
+    }
+
+    /// Whether this site dials the peer first, and the peer a little later.
+    fn is_first(&self, peer: u16) -> bool {
+        is_first(self.star.as_ref(), self.shared.me, peer)
     }
 
     fn greeting(&self, to: u16) -> Message {
@@ -183,7 +187,7 @@ impl Questions {
 
     /// Keeps both directions of a connection going, dialed by either site, until the connection ends.
     async fn keep(self: &Arc<Self>, peer: u16, stream: Stream, dialer: u16) {
-        let takes_over = dialer == peer.min(self.shared.me);
+        let takes_over = (dialer == self.shared.me) == self.is_first(peer);
         let Some((number, replaced)) = self.shared.connected(peer, takes_over) else {
             return;
         };

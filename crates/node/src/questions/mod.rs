@@ -42,6 +42,7 @@ use tokio::task::JoinSet;
 use crate::agreement::StudyHash;
 use crate::events::{Event, Watcher};
 use crate::identity::{PublicKey, Secret};
+use crate::star::Star;
 use crate::tls::Papers;
 use log::Log;
 use rate::Rate;
@@ -195,6 +196,8 @@ pub struct Setup {
     pub keys: Vec<PublicKey>,
     /// Where to dial each site.
     pub addresses: Vec<String>,
+    /// This site's place in a star; `None` where every site has a way to every other.
+    pub star: Option<Star>,
     /// The names of the table's columns.
     pub columns: Vec<String>,
     /// What the sites agreed on.
@@ -218,6 +221,7 @@ pub struct Questions {
     names: Vec<String>,
     keys: Vec<PublicKey>,
     addresses: Vec<String>,
+    star: Option<Star>,
     columns: Vec<String>,
     settings: Settings,
     limits: Limits,
@@ -284,6 +288,7 @@ impl Questions {
             names: setup.names,
             keys: setup.keys,
             addresses: setup.addresses,
+            star: setup.star,
             columns: setup.columns,
             settings: setup.settings,
             limits: setup.limits,

@@ -196,6 +196,7 @@ impl World {
             names: ["north", "south", "east"].map(String::from).into(),
             keys: keys.clone(),
             addresses: self.addresses.clone(),
+            star: None,
             columns: ["age", "zip"].map(String::from).into(),
             settings: Settings::default(),
             limits: self.limits,
@@ -216,6 +217,7 @@ impl World {
             secret: Arc::new(secret(place)),
             keys,
             questions: Some(Arc::clone(serving.questions())),
+            star: None,
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -225,7 +227,7 @@ impl World {
                 number: 1,
                 is_under_way: false,
             };
-            let _ = door.wait(&listener, takes, due, &watcher).await;
+            let _ = door.wait(&listener.into(), takes, due, &watcher).await;
         });
         Node {
             serving,

@@ -23,7 +23,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustls::server::Acceptor;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
@@ -31,6 +30,7 @@ use tokio_rustls::{LazyConfigAcceptor, TlsStream};
 
 use crate::events::Watcher;
 use crate::identity::{PublicKey, Secret};
+use crate::star::{Entrance, Line};
 use crate::tls::{self, Listening, Papers, TlsError};
 use budget::Budget;
 use introduction::Introductions;
@@ -39,7 +39,7 @@ use places::{Places, Who};
 use tally::Tally;
 
 /// A line that has proven a key.
-pub(crate) type Stream = TlsStream<TcpStream>;
+pub(crate) type Stream = TlsStream<Line>;
 
 /// Strangers that are listened to at a time.
 pub(crate) const STRANGERS: usize = 256;
@@ -112,7 +112,7 @@ impl<T: Send + 'static> Reception<T> {
     /// study, and decides what becomes of the line. Nothing is lost where the future is dropped halfway.
     pub(crate) async fn next<F>(
         &mut self,
-        listener: &TcpListener,
+        entrance: &Entrance,
         greet: impl Fn(u16, Stream) -> F + Clone + Send + Sync + 'static,
     ) -> T
     where
@@ -120,10 +120,10 @@ impl<T: Send + 'static> Reception<T> {
     {
         loop {
             tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((socket, address)) => {
+                accepted = entrance.accept() => match accepted {
+                    Ok((line, address)) => {
                         let place = Place::take(&self.desk, address);
-                        self.greeting.spawn(place.receive(socket, greet.clone()));
+                        self.greeting.spawn(place.receive(line, greet.clone()));
                     }
                     // Too many open files, or a connection that ended before it began.
                     Err(_) => {
@@ -167,7 +167,7 @@ impl Place {
     /// Everything up to the end of the greeting.
     async fn receive<T, F>(
         mut self,
-        socket: TcpStream,
+        line: Line,
         greet: impl Fn(u16, Stream) -> F,
     ) -> Option<T>
     where
@@ -177,7 +177,7 @@ impl Place {
         let lost = std::mem::replace(&mut self.lost, none);
         let limit = self.desk.limit;
         let come = async {
-            let (site, stream) = self.prove(socket).await.map_err(Some)?;
+            let (site, stream) = self.prove(line).await.map_err(Some)?;
             greet(site, stream).await
         };
         let done = tokio::select! {
@@ -199,11 +199,10 @@ impl Place {
     }
 
     /// The site whose key the other end proves.
-    async fn prove(&mut self, socket: TcpStream) -> Result<(u16, Stream), String> {
+    async fn prove(&mut self, line: Line) -> Result<(u16, Stream), String> {
         let insecure =
             |error: &std::io::Error| format!("no secure connection: {}", tls::in_words(error));
-        socket.set_nodelay(true).map_err(|error| insecure(&error))?;
-        let hello = LazyConfigAcceptor::new(Acceptor::default(), socket).await;
+        let hello = LazyConfigAcceptor::new(Acceptor::default(), line).await;
         let hello = hello.map_err(|error| insecure(&error))?;
         let word = hello
             .client_hello()

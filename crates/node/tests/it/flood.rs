@@ -318,6 +318,7 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
             secret: Arc::new(secret(me as u8)),
             keys: (0..3).map(|site| secret(site).public()).collect(),
             questions: None,
+            star: None,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -334,7 +335,7 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
                 number: 4,
                 is_under_way: false,
             };
-            door(1).wait(&listener, takes, due, &watcher).await.unwrap()
+            door(1).wait(&listener.into(), takes, due, &watcher).await.unwrap()
         });
         let flood = Flood::start(source, &address, Words::Nothing).await;
         let started = Instant::now();

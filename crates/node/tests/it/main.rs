@@ -14,6 +14,7 @@ mod memory;
 mod postgres;
 mod proxy;
 mod run;
+mod star;
 mod versions;
 mod world;
 

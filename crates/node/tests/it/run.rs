@@ -17,7 +17,7 @@ use super::secret;
 use super::world::{Learned, Lie, Odd, World, run_test};
 
 /// Lets every site live once; all must end well.
-async fn all_live(world: &Arc<World>) -> Vec<Learned> {
+pub(super) async fn all_live(world: &Arc<World>) -> Vec<Learned> {
     let lives: Vec<_> = (0..world.sites())
         .map(|place| tokio::spawn(Arc::clone(world).live(place)))
         .collect();
@@ -73,7 +73,7 @@ fn all_sites_sign_and_nothing_of_the_run_is_left() {
 
 /// Cuts lives off at random moments, some several times, and lets them begin again. Counts the
 /// cuts that fell into a run.
-async fn with_kills(
+pub(super) async fn with_kills(
     world: &Arc<World>,
     victims: &[usize],
     random: &mut TestRng,
@@ -364,6 +364,7 @@ fn a_site_that_is_cut_off_at_the_very_end_ends_at_once() {
                 secret: Arc::new(secret(place as u8)),
                 keys: (0..3).map(|site| secret(site).public()).collect(),
                 questions: None,
+                star: None,
             };
             let address = world.listening[usize::from(place)].clone();
             waiting.spawn(async move {
@@ -374,7 +375,7 @@ fn a_site_that_is_cut_off_at_the_very_end_ends_at_once() {
                     is_under_way: false,
                 };
                 let takes = |_| Err(Reason::Over);
-                let _ = door.wait(&listener, takes, due, &watcher).await;
+                let _ = door.wait(&listener.into(), takes, due, &watcher).await;
             });
         }
         let started = Instant::now();
@@ -391,6 +392,7 @@ fn door_of(me: u16) -> Door {
         secret: Arc::new(secret(me as u8)),
         keys: (0..3).map(|site| secret(site).public()).collect(),
         questions: None,
+        star: None,
     }
 }
 

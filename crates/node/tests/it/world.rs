@@ -8,8 +8,10 @@ use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::journal::{Journal, JournalError, RunName};
 use hedgerow_node::opening::WHOLE;
 use hedgerow_node::run::{Done, Run, RunError, Seals, Setup};
-use hedgerow_node::{End, Event, Limits};
-use hedgerow_smc::{Error, Party, Rank, Seed, Settings, What};
+use hedgerow_node::identity::PublicKey;
+use hedgerow_node::{End, Entrance, Event, Limits, Relay, Star, Uplink, Visit};
+use hedgerow_smc::settings::Shape;
+use hedgerow_smc::{Error, Party, Rank, Seed, Settings, Site, What};
 use tokio::net::TcpListener;
 
 use super::secret;
@@ -116,6 +118,8 @@ pub(crate) struct World {
     pub(crate) listening: Vec<String>,
     /// Where each site finds each other, by caller and called.
     pub(crate) ways: Vec<Vec<String>>,
+    /// The hub of a star, whose leaves listen nowhere; none in a mesh.
+    pub(crate) hub: Option<usize>,
     pub(crate) limits: Limits,
     pub(crate) turns: u64,
     /// Counters in one more sum and comparison of each turn.
@@ -178,6 +182,7 @@ impl World {
             folder: tempfile::tempdir().unwrap(),
             ways: vec![listening.clone(); sites],
             listening,
+            hub: None,
             limits,
             turns: 6,
             wide: 0,
@@ -197,10 +202,51 @@ impl World {
     pub(crate) fn in_memory(&self) -> Vec<Learned> {
         let turns = (self.turns, self.wide);
         let simulation = hedgerow_smc::memory::Simulation::new(self.sites(), 7);
+        let simulation = simulation.settings(self.settings());
         simulation
             .run(|mut party| async move { protocol(&mut party, turns, Lie::default(), None).await })
             .into_values()
             .unwrap()
+    }
+
+    fn settings(&self) -> Settings {
+        match self.hub {
+            None => Settings::default(),
+            Some(hub) => Settings {
+                shape: Shape::Star,
+                hub: Site::new(hub as u16),
+                ..Settings::default()
+            },
+        }
+    }
+
+    /// The place of a site in the star.
+    fn star(&self, place: usize, odd: &Odd) -> Option<Star> {
+        let hub = self.hub?;
+        let names: Vec<String> = self.names();
+        let study = StudyHash(odd.study);
+        if hub == place {
+            return Some(Star::Hub(Relay::new(hub as u16, study, names)));
+        }
+        Some(Star::Leaf(Uplink::start(Visit {
+            me: place as u16,
+            hub: hub as u16,
+            name: names[hub].clone(),
+            address: self.ways[place][hub].clone(),
+            study,
+            secret: Arc::new(secret(odd.key)),
+            keys: self.keys(),
+            awaits: true,
+        })))
+    }
+
+    fn names(&self) -> Vec<String> {
+        (0..self.sites()).map(|site| format!("s{site}")).collect()
+    }
+
+    pub(crate) fn keys(&self) -> Vec<PublicKey> {
+        let sites = 0..self.sites();
+        sites.map(|site| secret(site as u8).public()).collect()
     }
 
     /// One life of a site, as like the others as it gets.
@@ -225,12 +271,17 @@ impl World {
                 Err(error) => return Err(error.to_string()),
             }
         };
-        let listener = loop {
+        let star = self.star(place, &odd);
+        let port = loop {
+            if let Some(Star::Leaf(_)) = star {
+                break None;
+            }
             match TcpListener::bind(&self.listening[place]).await {
-                Ok(listener) => break listener,
+                Ok(listener) => break Some(Arc::new(listener)),
                 Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
             }
         };
+        let entrance = Entrance::new(port, star.as_ref());
         let watched = Arc::clone(&self);
         let setup = Setup {
             name: RunName {
@@ -241,13 +292,13 @@ impl World {
                 rows: [4; 32],
             },
             secret: Arc::new(secret(odd.key)),
-            names: (0..self.sites()).map(|site| format!("s{site}")).collect(),
-            keys: (0..self.sites())
-                .map(|site| secret(site as u8).public())
-                .collect(),
+            names: self.names(),
+            keys: self.keys(),
+            // No leaf is dialed: nobody would find it there.
             addresses: self.ways[place].clone(),
+            star,
             limits: self.limits,
-            settings: Settings::default(),
+            settings: self.settings(),
             allowed: odd.allowed.iter().map(ToString::to_string).collect(),
             maximum_share: WHOLE,
             most_records: u64::MAX,
@@ -257,7 +308,7 @@ impl World {
             questions: None,
         };
         let told = |error: RunError<Error>| error.to_string();
-        let run = Run::start(setup, journal, listener).await.map_err(told)?;
+        let run = Run::start(setup, journal, entrance).await.map_err(told)?;
         let (turns, lie, most) = ((self.turns, self.wide), odd.lie, odd.most);
         let part = run
             .part(

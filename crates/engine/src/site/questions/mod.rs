@@ -99,6 +99,7 @@ impl Part {
             names,
             keys: self.keys.clone(),
             addresses,
+            star: self.star.get().cloned(),
             columns: attributes.map(|attribute| attribute.name.clone()).collect(),
             settings: self.ready.settings(),
             limits: Limits::default(),
