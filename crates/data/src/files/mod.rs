@@ -18,6 +18,7 @@ mod package;
 mod parquet;
 mod parts;
 mod sink;
+mod times;
 mod write;
 mod xlsx;
 

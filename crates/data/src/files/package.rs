@@ -211,7 +211,7 @@ fn resource<'a>(
             marks: marks(attribute, study.recode, None).into_iter().collect(),
         });
     }
-    if release.counts().is_some() {
+    if study.is_counted() {
         fields.push(Field {
             name: RECORDS.to_owned(),
             r#type: "integer",

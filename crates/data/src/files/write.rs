@@ -1,4 +1,8 @@
 //! Tables and releases out: CSV (plain, gzip, zstd) or Parquet, whole or chunk by chunk.
+//!
+//! A release is held by its counts, sorted by what is written. Where its rows are published singly, each is written
+//! as often as its count says, a chunk of records at a time: the rows are the same, and in the same order, as if all
+//! records had been generalized one by one and sorted, and memory does not grow with the records.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -16,6 +20,7 @@ use rayon::prelude::*;
 use super::bounds::{self, Bound};
 use super::marks::{Marks, marks};
 use super::open::{Format, OutputFile, Progress, format_of, unwritable};
+use super::times::Rows;
 use super::{CsvText, FileError};
 use crate::attribute::{Recode, Schema};
 use crate::domain::Domain;
@@ -42,12 +47,15 @@ pub fn write_table(path: &Path, table: &Table, progress: &dyn Progress) -> Resul
         })
         .collect();
     let file = create_known(path)?;
-    write(file, &columns, table.rows(), CsvText::Verbatim, progress)
+    let rows = Rows::Once(table.rows());
+    write(file, &columns, rows, CsvText::Verbatim, progress)
 }
 
 /// Writes a release of a study: quasi-identifiers as cells, the rest verbatim. In CSV, text stands as
 /// the study says; in Parquet, generalized numbers and days have columns of bounds behind them, and
-/// every column says its role, its type and how it is written.
+/// every column says its role, its type and how it is written. Rows that stand for several records are
+/// written once where the study says that rows are counted, with the number of records, and otherwise once for
+/// each record.
 pub fn write_release(
     path: &Path,
     release: &Release,
@@ -75,14 +83,17 @@ fn write_rows(
     if format_of(file.path())? == Format::Parquet {
         columns = described(columns, release, study.recode);
     }
-    if let Some(counts) = release.counts() {
-        columns.push(Source {
+    let mut rows = Rows::Once(release.rows());
+    match release.counts() {
+        Some(counts) if study.is_counted() => columns.push(Source {
             name: RECORDS.into(),
             values: Values::Counts(counts),
             marks: Marks::new(),
-        });
+        }),
+        Some(counts) => rows = Rows::Times(counts),
+        None => {}
     }
-    write(file, &columns, release.rows(), study.csv, progress)
+    write(file, &columns, rows, study.csv, progress)
 }
 
 /// Starts a file whose name says a format.
@@ -145,7 +156,8 @@ pub(super) fn write_columns(
         columns.push(Source::of_texts(GROUP, texts, &place_of_row));
     }
     push_columns(&mut columns, release, positions);
-    write(create_known(path)?, &columns, release.rows(), csv, progress)
+    let rows = Rows::Once(release.rows());
+    write(create_known(path)?, &columns, rows, csv, progress)
 }
 
 /// Writes columns of a release by position, with a column of counts behind them.
@@ -162,7 +174,8 @@ pub(super) fn write_counted(
     let places: Vec<u32> = (0..counts.len() as u32).collect();
     let texts = counts.iter().map(u64::to_string).collect();
     columns.push(Source::of_texts(name, texts, &places));
-    write(create_known(path)?, &columns, release.rows(), csv, progress)
+    let rows = Rows::Once(release.rows());
+    write(create_known(path)?, &columns, rows, csv, progress)
 }
 
 /// Columns of a release by position, without the columns that are absent.
@@ -189,17 +202,20 @@ fn push_columns<'a>(columns: &mut Vec<Source<'a>>, release: &'a Release, positio
 fn write(
     file: OutputFile,
     columns: &[Source<'_>],
-    rows: usize,
+    rows: Rows<'_>,
     csv: CsvText,
     progress: &dyn Progress,
 ) -> Result<(), FileError> {
     let (encoder, mut output) = create(file, columns, csv)?;
-    let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+    let starts = rows.starts(CHUNK);
     // Chunks are encoded on all cores, a few at a time, and written in order.
     for group in starts.chunks(2 * rayon::current_num_threads()) {
         let chunks: Vec<Chunk> = group
             .par_iter()
-            .map(|start| encoder.encode(columns, *start, rows.min(start + CHUNK)))
+            .map(|start| match rows {
+                Rows::Once(rows) => encoder.encode(columns, start.row..rows.min(start.row + CHUNK)),
+                Rows::Times(counts) => encoder.encode(columns, start.records(counts, CHUNK)),
+            })
             .collect::<Result<_, _>>()?;
         for chunk in chunks {
             output.append(chunk)?;
@@ -263,7 +279,7 @@ impl RowEncoder {
     pub fn encode(&self, columns: &[Column]) -> Result<EncodedRows, FileError> {
         let rows = columns.first().map_or(0, Column::len);
         let sources = sources(&self.schema, columns);
-        self.encoder.encode(&sources, 0, rows).map(EncodedRows)
+        self.encoder.encode(&sources, 0..rows).map(EncodedRows)
     }
 }
 
@@ -334,8 +350,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn arrow(&self, start: usize, end: usize) -> ArrayRef {
-        let rows = start..end;
+    fn arrow(&self, rows: impl Iterator<Item = usize> + Clone) -> ArrayRef {
         let typed = match &self.values {
             Values::Domain(domain, Column::Coded(codes)) => {
                 let missing = domain.missing_code();
@@ -347,7 +362,7 @@ impl<'a> Source<'a> {
             }
             Values::Counts(counts) => {
                 // A release has fewer records than the greatest number of this type.
-                let numbers = counts[rows.clone()].iter().map(|count| *count as i64);
+                let numbers = rows.clone().map(|row| counts[row] as i64);
                 Some(Arc::new(Int64Array::from_iter_values(numbers)) as ArrayRef)
             }
             _ => None,
@@ -451,11 +466,15 @@ fn create(
 }
 
 impl Encoder {
-    fn encode(&self, columns: &[Source<'_>], start: usize, end: usize) -> Result<Chunk, FileError> {
+    fn encode(
+        &self,
+        columns: &[Source<'_>],
+        rows: impl Iterator<Item = usize> + Clone,
+    ) -> Result<Chunk, FileError> {
         match self {
             Self::Csv(labels, csv) => {
-                let mut bytes = Vec::with_capacity((end - start) * columns.len() * 8);
-                for row in start..end {
+                let mut bytes = Vec::with_capacity(rows.size_hint().0 * columns.len() * 8);
+                for row in rows {
                     for (position, column) in columns.iter().enumerate() {
                         if position > 0 {
                             bytes.push(b',');
@@ -477,7 +496,7 @@ impl Encoder {
             Self::Parquet(schema, path) => {
                 let arrays = columns
                     .iter()
-                    .map(|column| column.arrow(start, end))
+                    .map(|column| column.arrow(rows.clone()))
                     .collect();
                 RecordBatch::try_new(schema.clone(), arrays)
                     .map(Chunk::Batch)

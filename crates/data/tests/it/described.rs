@@ -188,6 +188,23 @@ proptest! {
         prop_assert_eq!(Release::from_text(&text, &study.schema, &[]).unwrap(), release);
     }
 
+    /// Rows that stand for several records are published singly as if each record were a row, byte for byte.
+    #[test]
+    fn counted_rows_are_published_singly(picks in proptest::collection::vec(any::<(u32, u32, bool)>(), 1..20), counts in proptest::collection::vec(1u64..50, 20)) {
+        let study = study_of(STUDY);
+        let counts = counts[..picks.len()].to_vec();
+        let counted = release_of(&study, &picks).with_counts(Some(counts));
+        let single = counted.clone().expanded();
+        let folder = tempfile::tempdir().unwrap();
+        let files = |name: &str, release: &Release| {
+            let folder = folder.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            write_folder(&folder, release, &study, &()).unwrap();
+            ["release.csv", "release.parquet", "datapackage.json"].map(|file| std::fs::read(folder.join(file)).unwrap())
+        };
+        prop_assert!(files("counted", &counted) == files("single", &single));
+    }
+
     /// Whatever a bound is changed to, it is found.
     #[test]
     fn a_bound_that_is_changed_is_found(picks in proptest::collection::vec(any::<(u32, u32, bool)>(), 1..20), at in any::<prop::sample::Index>(), value in proptest::option::of(-5i64..100)) {

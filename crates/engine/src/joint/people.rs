@@ -69,7 +69,8 @@ impl Ready {
         let verbatim = self.verbatim(columns);
         let release = match self.study.is_virtual() {
             true => known(party, schema, &partition, &cells)?,
-            false if self.study.is_counted() => {
+            // Rows that were counted stay so until they are written, also where they are published singly.
+            false if self.study.is_counted() || columns.counts.is_some() => {
                 assemble_counted(party, schema, &partition, &cells, &verbatim).await?
             }
             false => assemble(party, schema, &partition, &cells, &verbatim).await?,
