@@ -75,9 +75,7 @@ pub(crate) async fn receive(
         (Some(relay), Message::Relay { study, .. }) if *study != relay.hub.study => {
             Err(Reason::OtherStudy)
         }
-        (Some(relay), Message::Relay { from, to, .. })
-            if (*from, *to) != (peer, relay.hub.me) =>
-        {
+        (Some(relay), Message::Relay { from, to, .. }) if (*from, *to) != (peer, relay.hub.me) => {
             Err(Reason::OtherSite)
         }
         (Some(relay), Message::Relay { awaits, .. }) => Ok((relay, *awaits)),
