@@ -26,5 +26,7 @@ manifest=$(find "$fresh/source" -path '*/python/Cargo.toml' | head -n 1)
 cargo metadata --quiet --locked --format-version 1 --manifest-path "$manifest" >/dev/null
 python3 -m venv "$fresh/env"
 "$fresh/env/bin/pip" install --quiet --disable-pip-version-check "$fresh"/wheels/*.whl pytest pandas polars pyarrow
-HEDGEROW_COMMAND=$command "$fresh/env/bin/python" -m pytest -q -p no:cacheprovider python/tests
+# Questions in SQL are answered by a program of their own.
+sql=${HEDGEROW_SQL_TARGET:-$PWD/crates/sql/target}/debug
+HEDGEROW_COMMAND=$command PATH="$sql:$PATH" "$fresh/env/bin/python" -m pytest -q -p no:cacheprovider python/tests
 "$fresh/env/bin/python" scripts/compare_measures.py "$fresh/env/bin/python" "$(scripts/python-env.sh)"

@@ -4,6 +4,7 @@ import filecmp
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import threading
 import time
@@ -213,3 +214,22 @@ def test_attacks_take_paths_and_tables(patients, tmp_path):
     assert hr.attack(release, own=patients).json == hr.attack(release, own=tmp_path / "p.csv").json
     with pytest.raises(hr.StudyError, match="no attack `magic`"):
         hr.attack(release, skip="magic")
+
+
+@pytest.mark.skipif(not shutil.which("hedgerow-sql"), reason="hedgerow-sql is not on PATH")
+def test_questions_in_sql(patients):
+    study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    study.settings.name = "people"
+    release = hr.anonymize(patients, study)
+    answer = hr.query(release, "SELECT disease, count(*) AS n FROM people GROUP BY disease").to_pandas()
+    expected = patients["disease"].value_counts().to_dict()
+    assert dict(zip(answer["disease"], answer["n"].round().astype(int))) == expected
+    with pytest.raises(hr.SqlError, match="nowhere"):
+        release.query("SELECT count(*) FROM nowhere")
+
+
+def test_without_the_program_questions_say_what_is_missing(patients, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    release = hr.anonymize(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
+    with pytest.raises(hr.SqlError, match="hint"):
+        release.query("SELECT 1")
