@@ -402,7 +402,7 @@ fn rows_that_were_in_a_run_before_are_a_fault_before_anybody_signs() {
     let schema = study.declared().schema_at(0);
     let source = Source::File(folder.path().join("rows.csv"));
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let table = runtime.block_on(source.table(&schema, &())).unwrap();
+    let table = runtime.block_on(source.table(&schema, false, &())).unwrap();
     let memory = Memory::at(&memory);
     let print = memory.print(&source, &table).unwrap();
     let mark = Mark {
