@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|sites|node|questions|queries|pareto|check-adult|anonypy]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|sites|node|questions|queries|pareto|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -37,6 +37,10 @@ fi
 if [ "$what" = all ] || [ "$what" = adult ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/bench_adult.py target/release/hedgerow
+fi
+if [ "$what" = all ] || [ "$what" = counted ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_counted.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = sites ]; then
     cargo build --quiet --release --bin hedgerow
