@@ -144,7 +144,7 @@ impl Relay {
     }
 
     /// Keeps a leaf's connection until it ends, or a newer one takes its place.
-    fn keep(&self, peer: u16, stream: Stream, awaits: bool) {
+    pub(super) fn keep(&self, peer: u16, stream: Stream, awaits: bool) {
         let (session, asked) = Session::new();
         let (end, ended) = oneshot::channel();
         let number = self.hub.arrives(peer, session, end, awaits);
