@@ -331,7 +331,8 @@ mod tests {
             number: 4,
             is_under_way: true,
         };
-        let waiting = tokio::spawn(async move { node.wait(&listener.into(), takes, due, &watcher).await });
+        let waiting =
+            tokio::spawn(async move { node.wait(&listener.into(), takes, due, &watcher).await });
 
         // A caller that says nothing keeps nobody out.
         let _silent = TcpStream::connect(&address).await.unwrap();
@@ -410,7 +411,8 @@ mod tests {
             number: 4,
             is_under_way: false,
         };
-        let waiting = tokio::spawn(async move { node.wait(&listener.into(), takes, due, &watcher).await });
+        let waiting =
+            tokio::spawn(async move { node.wait(&listener.into(), takes, due, &watcher).await });
         let later = b"\x0dhedgerow\x09\x04 and more than this version knows";
         let connect = async |door: &Door, address: &str| {
             let papers = Papers::new(Arc::clone(&door.secret));

@@ -41,6 +41,6 @@ mod tls;
 pub use aside::aside;
 pub use events::{Event, Watcher};
 pub use lines::{Limits, LineError};
-pub use star::{Entrance, Relay, Star, Uplink, Visit};
 pub use message::{End, MessageError, Reason, Version};
+pub use star::{Entrance, Relay, Star, Uplink, Visit};
 pub use tls::TlsError;

@@ -79,22 +79,14 @@ impl Fresh {
                 Some(Some((address, served)))
             }
         };
-        Ok(Self {
-            port,
-            metrics,
-            up,
-        })
+        Ok(Self { port, metrics, up })
     }
 }
 
 impl Post {
     /// Takes the post of a part.
     pub(super) async fn take(part: Part, pulse: &Arc<Pulse>) -> Result<Self, Error> {
-        let Fresh {
-            port,
-            metrics,
-            up,
-        } = Fresh::of(&part, None, pulse).await?;
+        let Fresh { port, metrics, up } = Fresh::of(&part, None, pulse).await?;
         let (Some(port), Some(up)) = (port, up) else {
             // Without a former post everything is fresh.
             let data = part.site.data.clone();

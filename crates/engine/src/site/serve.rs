@@ -15,8 +15,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hedgerow_node::{Entrance, Watcher};
 use hedgerow_node::journal::{Entry, JournalError};
+use hedgerow_node::{Entrance, Watcher};
 
 use super::Site;
 use super::due::{answer, due};

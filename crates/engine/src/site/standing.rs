@@ -118,9 +118,7 @@ impl Standing {
             (State::Settling, _) => {
                 String::from("released; waiting until every site has what it needs")
             }
-            (State::Running, _) if !self.waiting_for.is_empty() => {
-                self.waiting()
-            }
+            (State::Running, _) if !self.waiting_for.is_empty() => self.waiting(),
             (State::Running, Some(step)) => step.to_string(),
             (State::Running, None) => String::from("beginning"),
         }
@@ -175,7 +173,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Board {
-    pub(crate) fn new(data: &Path, study: StudyHash, number: u32,
+    pub(crate) fn new(
+        data: &Path,
+        study: StudyHash,
+        number: u32,
         peers: Vec<String>,
         through: Option<String>,
     ) -> Self {

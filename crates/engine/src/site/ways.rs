@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use hedgerow_data::Study;
-use hedgerow_node::{End, Entrance, Relay, Star, Uplink, Visit};
 use hedgerow_node::knock::Door;
 use hedgerow_node::site::SiteFile;
+use hedgerow_node::{End, Entrance, Relay, Star, Uplink, Visit};
 use hedgerow_smc::settings::Shape;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;

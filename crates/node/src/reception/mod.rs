@@ -165,11 +165,7 @@ impl Place {
     }
 
     /// Everything up to the end of the greeting.
-    async fn receive<T, F>(
-        mut self,
-        line: Line,
-        greet: impl Fn(u16, Stream) -> F,
-    ) -> Option<T>
+    async fn receive<T, F>(mut self, line: Line, greet: impl Fn(u16, Stream) -> F) -> Option<T>
     where
         F: Future<Output = Result<T, Refusal>>,
     {

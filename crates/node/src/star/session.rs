@@ -17,11 +17,9 @@ use futures_util::future::poll_fn;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{interval, timeout};
-use tokio_util::compat::{
-    Compat, FuturesAsyncReadCompatExt as _, TokioAsyncReadCompatExt as _,
-};
-use yamux::{Config, Connection, DEFAULT_CREDIT};
+use tokio_util::compat::{Compat, FuturesAsyncReadCompatExt as _, TokioAsyncReadCompatExt as _};
 pub(super) use yamux::Mode;
+use yamux::{Config, Connection, DEFAULT_CREDIT};
 
 use super::LIMIT;
 

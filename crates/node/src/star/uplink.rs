@@ -141,11 +141,7 @@ impl Uplink {
 }
 
 impl Visit {
-    async fn keep(
-        self,
-        tell: &watch::Sender<State>,
-        come: &mpsc::Sender<(Tunnel, SocketAddr)>,
-    ) {
+    async fn keep(self, tell: &watch::Sender<State>, come: &mpsc::Sender<(Tunnel, SocketAddr)>) {
         let mut pause = FIRST_PAUSE;
         let papers = Papers::new(Arc::clone(&self.secret));
         loop {
@@ -173,12 +169,10 @@ impl Visit {
         }
     }
 
-    async fn greet(
-        &self,
-        papers: &Papers,
-    ) -> Result<(TlsStream<TcpStream>, SocketAddr), String> {
+    async fn greet(&self, papers: &Papers) -> Result<(TlsStream<TcpStream>, SocketAddr), String> {
         let unreachable = |error: io::Error| format!("cannot be reached: {error}");
-        let insecure = |error: io::Error| format!("no secure connection: {}", tls::in_words(&error));
+        let insecure =
+            |error: io::Error| format!("no secure connection: {}", tls::in_words(&error));
         let socket = TcpStream::connect(&self.address).await;
         let socket = socket.map_err(unreachable)?;
         socket.set_nodelay(true).map_err(unreachable)?;

@@ -335,7 +335,10 @@ fn a_knock_is_heard_at_a_door_that_is_flooded_from_the_address_of_the_peers() {
                 number: 4,
                 is_under_way: false,
             };
-            door(1).wait(&listener.into(), takes, due, &watcher).await.unwrap()
+            door(1)
+                .wait(&listener.into(), takes, due, &watcher)
+                .await
+                .unwrap()
         });
         let flood = Flood::start(source, &address, Words::Nothing).await;
         let started = Instant::now();

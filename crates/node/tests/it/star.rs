@@ -157,7 +157,10 @@ fn a_leaf_that_gives_up_is_heard_by_the_other_leaves_through_the_hub() {
         let KnockError::Unreachable(why) = &unheard else {
             panic!("{unheard}");
         };
-        assert!(why.to_string().contains("not connected with the hub `s1`"), "{why}");
+        assert!(
+            why.to_string().contains("not connected with the hub `s1`"),
+            "{why}"
+        );
         door.decline(2, "", 1, End::GivenUp).await;
         door.decline(1, &world.listening[1], 1, End::GivenUp).await;
         for other in others {

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hedgerow_node::agreement::StudyHash;
+use hedgerow_node::identity::PublicKey;
 use hedgerow_node::journal::{Journal, JournalError, RunName};
 use hedgerow_node::opening::WHOLE;
 use hedgerow_node::run::{Done, Run, RunError, Seals, Setup};
-use hedgerow_node::identity::PublicKey;
 use hedgerow_node::{End, Entrance, Event, Limits, Relay, Star, Uplink, Visit};
 use hedgerow_smc::settings::Shape;
 use hedgerow_smc::{Error, Party, Rank, Seed, Settings, Site, What};

@@ -46,7 +46,11 @@ fn until(folder: &Path, what: impl Fn() -> String, words: &str) {
         if said.contains(words) {
             return;
         }
-        assert!(started.elapsed() < LONG, "{words}\n{said}\n{}", folder.display());
+        assert!(
+            started.elapsed() < LONG,
+            "{words}\n{said}\n{}",
+            folder.display()
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -93,9 +97,20 @@ fn a_leaf_starts_a_run_of_nodes_that_wait_behind_firewalls() {
         nodes.push(Waiting::start(path, name, &format!("{name}.log")));
         until(path, || log(name), "waiting for a run");
     }
-    assert!(log("south").contains("no port, but through the hub `north`"), "{}", log("south"));
+    assert!(
+        log("south").contains("no port, but through the hub `north`"),
+        "{}",
+        log("south")
+    );
     let done = hedgerow(path, &["run", "--site", "south.toml"]);
-    assert_eq!(done.code, 0, "{}{}{}", done.stderr, log("south"), log("north"));
+    assert_eq!(
+        done.code,
+        0,
+        "{}{}{}",
+        done.stderr,
+        log("south"),
+        log("north")
+    );
     // The node took the part, and not the command.
     assert!(log("south").contains("run 1"), "{}", log("south"));
     simulate(path, &SITES);
@@ -112,7 +127,11 @@ fn a_leaf_says_that_it_waits_for_the_hub() {
     let path = folder.path();
     let mut south = Site::start(path, "south", 0);
     let status = || hedgerow(path, &["status", "--site", "south.toml"]).stdout;
-    until(path, status, "waiting for the hub `north`, and through it for `east`");
+    until(
+        path,
+        status,
+        "waiting for the hub `north`, and through it for `east`",
+    );
     let mut north = Site::start(path, "north", 0);
     until(path, status, "waiting for `east`, through the hub `north`");
     let mut east = Site::start(path, "east", 0);
@@ -126,6 +145,11 @@ fn a_leaf_says_that_it_waits_for_the_hub() {
     let log = || std::fs::read_to_string(path.join("south.log")).unwrap();
     until(path, log, "waiting for a run");
     let done = hedgerow(path, &["run", "--site", "south.toml"]);
-    let words = "this site's node is up, and is rung through the hub `north`, which does not answer";
-    assert!(done.code == 2 && done.stderr.contains(words), "{}", done.stderr);
+    let words =
+        "this site's node is up, and is rung through the hub `north`, which does not answer";
+    assert!(
+        done.code == 2 && done.stderr.contains(words),
+        "{}",
+        done.stderr
+    );
 }
