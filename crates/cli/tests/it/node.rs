@@ -15,6 +15,7 @@ mod reruns;
 mod running;
 mod setup;
 mod shared;
+mod stars;
 mod versions;
 mod virtual_database;
 
@@ -201,7 +202,7 @@ fn sites_that_are_killed_end_with_the_same_release() {
 #[test]
 fn the_hub_and_a_leaf_that_are_killed_end_with_the_same_release() {
     let folder = prepared(&Shape {
-        algorithm: "name = \"mondrian\"\nrecode = \"node\"\n\n[network]\nshape = \"star\"\nhub = \"south\"",
+        hub: Some("south"),
         ..USUAL
     });
     let in_the_middle = killed_at_six_points(folder.path(), &[&[1], &[2]]);

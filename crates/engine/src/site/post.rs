@@ -94,7 +94,7 @@ impl Post {
         };
         let address = address(&part, port.as_deref())?;
         know(pulse, &part, &address);
-        let entrance = part.enter(port.clone());
+        let entrance = part.enter(port.clone())?;
         let mut post = Self {
             questions: part.serve_questions(),
             looking: None,
@@ -114,22 +114,21 @@ impl Post {
     /// Turns to another part, which is this site's from now on, or stays at the post with an error.
     pub(super) async fn turn_to(&mut self, part: Part) -> Result<(), Error> {
         let fresh = Fresh::of(&part, Some(self), &self.pulse).await?;
+        let port = fresh.port.unwrap_or_else(|| self.port.clone());
+        let address = address(&part, port.as_deref())?;
+        self.entrance = part.enter(port.clone())?;
+        self.port = port;
         // The socket of front ends is closed before it is opened again.
         self.questions = None;
-        if let Some(port) = fresh.port {
-            self.port = port;
-        }
         if let Some(metrics) = fresh.metrics {
             self.metrics = metrics;
         }
-        let address = address(&part, self.port.as_deref())?;
         know(&self.pulse, &part, &address);
         if let Some(up) = fresh.up {
             self.keeping = self.pulse.keep(&part.site.data);
             self.up = up;
         }
         self.part = part;
-        self.entrance = self.part.enter(self.port.clone());
         self.pulse.change(|vitals| vitals.reloads += 1);
         self.questions = self.part.serve_questions();
         self.say(address);

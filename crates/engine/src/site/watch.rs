@@ -65,7 +65,7 @@ impl Site {
             return Err(SiteRefused::NodeUnheard { hub }.into());
         }
         let port = part.listen().await?;
-        let entrance = part.enter(port);
+        let entrance = part.enter(port)?;
         pulse.set_peers(data, part.peers().map(|(_, name)| name));
         // A node that is up keeps the file itself.
         let is_up = Up::is_taken(data)?;

@@ -50,7 +50,8 @@ impl Part {
             secret: Arc::clone(&self.secret),
             keys: self.keys.clone(),
             questions: self.questions.get().cloned(),
-            star: star.or_else(|| self.uplink(false)),
+            // Without a way to the hub there is none to anybody, which every attempt says.
+            star: star.or_else(|| self.uplink(false).ok().flatten()),
         }
     }
 
@@ -92,14 +93,14 @@ impl Part {
     }
 
     /// Where others come in from now on: at the port, and through the hub of a star.
-    pub(crate) fn enter(&self, port: Option<Arc<TcpListener>>) -> Entrance {
+    pub(crate) fn enter(&self, port: Option<Arc<TcpListener>>) -> Result<Entrance, Error> {
         let star = match self.hub() {
             Some(hub) if hub == self.place => {
                 let sites = self.agreement.study.sites.iter();
                 let names = sites.map(|site| site.name.clone()).collect();
                 Some(Star::Hub(Relay::new(hub, self.agreement.hash, names)))
             }
-            Some(_) => self.uplink(true),
+            Some(_) => self.uplink(true)?,
             None => None,
         };
         let entrance = Entrance::new(port, star.as_ref());
@@ -107,18 +108,20 @@ impl Part {
             // A part is entered once.
             let _ = self.star.set(star);
         }
-        entrance
+        Ok(entrance)
     }
 
     /// A connection with the hub of a star, if its address is known. A command beside the hub's own node
     /// speaks with the leaves through that node.
-    fn uplink(&self, awaits: bool) -> Option<Star> {
-        let hub = self.hub()?;
-        let address = match hub == self.place {
-            true => here(self.listens_at().ok()??),
-            false => self.address(hub).ok()?,
+    fn uplink(&self, awaits: bool) -> Result<Option<Star>, Error> {
+        let Some(hub) = self.hub() else {
+            return Ok(None);
         };
-        Some(Star::Leaf(Uplink::start(Visit {
+        let address = match self.listens_at()? {
+            Some(own) if hub == self.place => here(own),
+            _ => self.address(hub)?,
+        };
+        Ok(Some(Star::Leaf(Uplink::start(Visit {
             me: self.place,
             hub,
             name: self.name_of(hub).to_owned(),
@@ -127,7 +130,7 @@ impl Part {
             secret: Arc::clone(&self.secret),
             keys: self.keys.clone(),
             awaits,
-        })))
+        }))))
     }
 
     /// The name of a site.

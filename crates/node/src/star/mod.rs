@@ -83,3 +83,7 @@ pub(crate) async fn reach(star: Option<&Star>, to: u16, address: &str) -> io::Re
 fn absent(words: String) -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, words)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

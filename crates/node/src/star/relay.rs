@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy, split};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -26,6 +27,8 @@ pub(super) const BUSY: u8 = 2;
 
 /// Connections of one site at a time by which nobody calls it: of commands beside its node.
 const OUTGOING: usize = 4;
+/// How long one end may speak on when the other has hung up.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The answer to a greeting must be on the line within this time.
 const GREETING: Duration = Duration::from_secs(5);
 
@@ -142,7 +145,7 @@ impl Relay {
     }
 
     /// Keeps a leaf's connection until it ends, or a newer one takes its place.
-    fn keep(&self, peer: u16, stream: Stream, awaits: bool) {
+    pub(super) fn keep(&self, peer: u16, stream: Stream, awaits: bool) {
         let (session, asked) = Session::new();
         let (end, ended) = oneshot::channel();
         let number = self.hub.arrives(peer, session, end, awaits);
@@ -214,7 +217,7 @@ impl Hub {
         let most = most_tunnels(self.names.len());
         let (come, mut calls) = mpsc::channel(most);
         let take = move |tunnel| drop(come.try_send(tunnel));
-        let mut driving = std::pin::pin!(session::drive(stream, Mode::Server, most, asked, take));
+        let mut driving = pin!(session::drive(stream, Mode::Server, most, asked, take));
         let mut passing = JoinSet::new();
         loop {
             tokio::select! {
@@ -223,7 +226,7 @@ impl Hub {
                 Some(tunnel) = calls.recv() => {
                     let hub = Arc::clone(self);
                     passing.spawn(async move {
-                        // A tunnel that breaks is its two ends' to take up again.
+                        // The caller hears the same, and calls again.
                         let _ = hub.pass_on(peer, tunnel).await;
                     });
                 }
@@ -242,13 +245,13 @@ impl Hub {
                 return tunnel.shutdown().await;
             }
         };
-        let Ok(mut there) = passing.session.open().await else {
+        let Ok(there) = passing.session.open().await else {
             tunnel.write_u8(AWAY).await?;
             return tunnel.shutdown().await;
         };
         tunnel.write_u8(OPEN).await?;
         tunnel.flush().await?;
-        copy_bidirectional(&mut tunnel, &mut there).await?;
+        copy_both_ways(tunnel, there).await;
         Ok(())
     }
 
@@ -266,6 +269,25 @@ impl Hub {
             session,
         })
     }
+}
+
+/// Copies until one end hangs up; what the other end says to that has a moment to arrive.
+async fn copy_both_ways(caller: Tunnel, called: Tunnel) {
+    let (from_caller, to_caller) = split(caller);
+    let (from_called, to_called) = split(called);
+    let mut there = pin!(copy_one_way(from_caller, to_called));
+    let mut back = pin!(copy_one_way(from_called, to_caller));
+    // Whichever moment runs out, both ends are hung up on.
+    let _ = tokio::select! {
+        () = &mut there => timeout(LAST_WORDS, back).await,
+        () = &mut back => timeout(LAST_WORDS, there).await,
+    };
+}
+
+async fn copy_one_way(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin) {
+    // A tunnel that breaks is its two ends' to take up again.
+    let _ = copy(&mut from, &mut to).await;
+    let _ = to.shutdown().await;
 }
 
 /// A tunnel that counts for its pair of sites until this value is dropped.

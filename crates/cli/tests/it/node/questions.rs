@@ -102,7 +102,19 @@ fn of_release(folder: &Path, question: &Question) -> Answered {
 
 #[test]
 fn nodes_answer_questions_while_sites_are_killed_and_stopped() {
-    let folder = prepared(&ASKED);
+    answered_while_sites_are_killed_and_stopped(&ASKED);
+}
+
+#[test]
+fn nodes_answer_questions_through_a_hub_while_leaves_are_killed_and_stopped() {
+    answered_while_sites_are_killed_and_stopped(&Shape {
+        hub: Some("north"),
+        ..ASKED
+    });
+}
+
+fn answered_while_sites_are_killed_and_stopped(shape: &Shape) {
+    let folder = prepared(shape);
     let path = folder.path();
     for site in SITES {
         let file = path.join(format!("{site}.toml"));

@@ -18,6 +18,8 @@ pub(super) struct Shape {
     /// Stands for the generated `[require]`, where it is not empty.
     pub(super) require: &'static str,
     pub(super) algorithm: &'static str,
+    /// The hub of a star, the only site with an address: all others listen nowhere. None where every site has one.
+    pub(super) hub: Option<&'static str>,
     /// Whether every row has a name of its own, which is an identifier.
     pub(super) has_names: bool,
 }
@@ -28,6 +30,7 @@ pub(super) const USUAL: Shape = Shape {
     security: "hardened",
     require: "",
     algorithm: "name = \"mondrian\"\nrecode = \"node\"",
+    hub: None,
     has_names: false,
 };
 
@@ -89,14 +92,16 @@ pub(super) fn write_study(folder: &Path, shape: &Shape) {
     if shape.has_names {
         text.push_str("\n[[attribute]]\nname = \"person\"\nrole = \"identifier\"\n");
     }
+    if let Some(hub) = shape.hub {
+        text.push_str(&format!("\n[network]\nshape = \"star\"\nhub = \"{hub}\"\n"));
+    }
     for name in shape.sites {
         let done = hedgerow(folder, &["keygen", "--out", &format!("{name}.key")]);
         assert_eq!(done.code, 0, "{}", done.stderr);
-        text.push_str(&format!(
-            "\n[[site]]\nname = \"{name}\"\naddress = \"{}\"\n{}",
-            free_address(),
-            done.stdout
-        ));
+        text.push_str(&format!("\n[[site]]\nname = \"{name}\"\n{}", done.stdout));
+        if shape.hub.is_none_or(|hub| hub == *name) {
+            text.push_str(&format!("address = \"{}\"\n", free_address()));
+        }
     }
     std::fs::write(&study, text).unwrap();
     for name in shape.sites {
