@@ -42,6 +42,25 @@ impl AsyncWrite for Line {
         }
     }
 
+    // TLS hands over all that it has at once, its last words to a peer that it refuses included.
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Port(line) => Pin::new(line).poll_write_vectored(context, pieces),
+            Self::Tunnel(line) => Pin::new(line).poll_write_vectored(context, pieces),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Port(line) => line.is_write_vectored(),
+            Self::Tunnel(line) => line.is_write_vectored(),
+        }
+    }
+
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Port(line) => Pin::new(line).poll_flush(context),
