@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|sites|node|questions|queries|pareto|check-adult|anonypy]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|queries|pareto|check-adult|anonypy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -61,6 +61,12 @@ fi
 if [ "$what" = all ] || [ "$what" = pareto ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/bench_pareto.py target/release/hedgerow --plot docs/src/pareto.svg
+fi
+# Not among all: it takes several gigabytes of disk.
+if [ "$what" = engine ]; then
+    cargo build --quiet --release --bin hedgerow
+    cargo build --quiet --release --manifest-path crates/sql/Cargo.toml --target-dir target/sql
+    PATH="$PWD/target/sql/release:$PATH" python3 scripts/bench_engine.py target/release/hedgerow
 fi
 # Not among all: it takes a quarter of an hour.
 if [ "$what" = check-adult ]; then

@@ -2,14 +2,22 @@
 //!
 //! Ballista asks nobody who he is: whoever reaches a scheduler reads what its executors read. A cluster is part of
 //! one site, on its machine or in its private network; a scheduler elsewhere is refused unless the site says so.
+//!
+//! A job may take as long as it takes, but never in silence: how far it is, is asked again and again, each time with
+//! a time to answer; and once it is done, the counts that lie ready at the executors come one batch after the other.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
+use arrow::array::RecordBatch;
 use ballista::prelude::{SessionConfigExt as _, SessionContextExt as _};
+use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::context::SessionContext;
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
+use futures_util::StreamExt as _;
 use tokio::net::TcpStream;
 
 use super::CountError;
@@ -20,17 +28,58 @@ const PORT: u16 = 50050;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What an address begins with.
 const SCHEME: &str = "df://";
+/// What the client measures once a job is done.
+const DONE: &str = "job_execution_time_ms";
+
+/// How long a cluster may say nothing while somebody waits for its next word.
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 
 /// A session whose statements the cluster answers.
-pub(super) async fn context(address: &str, anywhere: bool) -> Result<SessionContext, CountError> {
+pub(super) async fn context(
+    address: &str,
+    anywhere: bool,
+    silence: Duration,
+) -> Result<SessionContext, CountError> {
     let found = reached(address, anywhere).await?;
-    let config = SessionConfig::new_with_ballista().with_ballista_job_name("hedgerow count");
+    let config = SessionConfig::new_with_ballista()
+        .with_ballista_job_name("hedgerow count")
+        // A scheduler that is asked answers or is missed; one that is waited for may be silent for ever.
+        .set_bool("ballista.client.pull", true)
+        .set_u64("ballista.client.grpc_timeout_seconds", silence.as_secs());
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_default_features()
         .build();
     let context = SessionContext::remote_with_state(&format!("{SCHEME}{found}"), state).await;
     Ok(context?)
+}
+
+/// The next counts, unless the cluster is silent for too long.
+pub(super) async fn next(
+    rows: &mut SendableRecordBatchStream,
+    plan: &Arc<dyn ExecutionPlan>,
+    (address, silence): (&str, Duration),
+) -> Result<Option<RecordBatch>, CountError> {
+    loop {
+        match tokio::time::timeout(silence, rows.next()).await {
+            Ok(batch) => return Ok(batch.transpose()?),
+            Err(_) if is_done(plan) => {
+                return Err(CountError::Silent {
+                    address: address.to_owned(),
+                    seconds: silence.as_secs(),
+                });
+            }
+            // The job goes on: whoever asks how far it is has a time of its own.
+            Err(_) => {}
+        }
+    }
+}
+
+/// Whether a cluster has said that the job of a plan is done.
+fn is_done(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let metrics = plan.metrics().unwrap_or_default();
+    metrics.iter().any(|metric| metric.value().name() == DONE)
+        || plan.children().into_iter().any(is_done)
 }
 
 /// The socket at which a scheduler answers. Every address of its name is looked at, and the one that was looked at
@@ -104,6 +153,7 @@ fn is_own(address: IpAddr) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::{Engine, Request, Watch, count_within};
     use super::*;
 
     #[test]
@@ -148,6 +198,39 @@ mod tests {
         ];
         assert!(own.iter().all(|text| is_own(text.parse().unwrap())));
         assert!(!public.iter().any(|text| is_own(text.parse().unwrap())));
+    }
+
+    /// Somebody listens at the port, takes what is sent, and never says a word.
+    #[tokio::test]
+    async fn a_scheduler_that_never_answers_is_given_up() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("df://{}", listener.local_addr().unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.csv"), "a,b\n1,2\n").unwrap();
+        let request = Request {
+            engine: Engine::Scheduler {
+                address: address.clone(),
+                anywhere: false,
+            },
+            columns: vec![String::from("a")],
+            paths: vec![folder.path().to_owned()],
+        };
+        let counting = count_within(&request, Vec::new(), Arc::new(Nobody), ONE_SECOND);
+        let counted = tokio::time::timeout(Duration::from_secs(60), counting).await;
+        assert_eq!(
+            counted.unwrap().unwrap_err().to_string(),
+            format!(
+                "{address}: the cluster said nothing for 1 s\nhint: see that its scheduler and its executors run, and are not overloaded; then begin again, since nothing was used"
+            )
+        );
+    }
+
+    const ONE_SECOND: Duration = Duration::from_secs(1);
+
+    struct Nobody;
+
+    impl Watch for Nobody {
+        fn read(&self, _: u64, _: Option<u64>) {}
     }
 
     #[tokio::test]

@@ -2,12 +2,16 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use hedgerow_data::files::FileError;
 
 use super::{Engine, Request, local};
+
+/// What gRPC says when an answer does not come in its time.
+const TOO_LATE: &str = "Timeout expired";
 
 /// Why nothing was counted.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +69,16 @@ pub enum CountError {
         address: String,
         /// Why.
         reason: String,
+    },
+    /// A cluster that goes silent.
+    #[error(
+        "{address}: the cluster said nothing for {seconds} s\nhint: see that its scheduler and its executors run, and are not overloaded; then begin again, since nothing was used"
+    )]
+    Silent {
+        /// The scheduler.
+        address: String,
+        /// For so long.
+        seconds: u64,
     },
     /// A cluster that gave up.
     #[error(
@@ -134,15 +148,19 @@ impl CountError {
     }
 
     /// What the engine says as it is meant where it was asked.
-    pub(super) fn at(self, request: &Request, scheduler: Option<&str>) -> Self {
+    pub(super) fn at(self, request: &Request, cluster: Option<(&str, Duration)>) -> Self {
         let Self::Engine(error) = self else {
             return self;
         };
         let reason = words(&error);
-        if let Some(address) = scheduler {
-            return Self::Cluster {
-                address: address.to_owned(),
-                reason,
+        if let Some((address, silence)) = cluster {
+            let address = address.to_owned();
+            return match reason.contains(TOO_LATE) {
+                true => Self::Silent {
+                    address,
+                    seconds: silence.as_secs(),
+                },
+                false => Self::Cluster { address, reason },
             };
         }
         let Engine::Local(limit) = &request.engine else {

@@ -18,6 +18,7 @@ mod table;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::array::cast::AsArray as _;
@@ -81,6 +82,16 @@ pub async fn count(
     output: impl Write + Send,
     watch: Arc<dyn Watch>,
 ) -> Result<Counted, CountError> {
+    count_within(request, output, watch, cluster::SILENCE).await
+}
+
+/// Counts, by a cluster that may not be silent for longer.
+async fn count_within(
+    request: &Request,
+    output: impl Write + Send,
+    watch: Arc<dyn Watch>,
+    silence: Duration,
+) -> Result<Counted, CountError> {
     if request.columns.is_empty() {
         return Err(CountError::NoColumns);
     }
@@ -94,16 +105,16 @@ pub async fn count(
     let (context, at) = match &request.engine {
         Engine::Local(limit) => (local::context(limit)?, None),
         Engine::Scheduler { address, anywhere } => {
-            let context = cluster::context(address, *anywhere).await?;
-            (context, Some(address.as_str()))
+            let context = cluster::context(address, *anywhere, silence).await?;
+            (context, Some((address.as_str(), silence)))
         }
     };
-    let counted = answer(&context, request, &parts, output, watch).await;
+    let counted = answer((&context, at), request, &parts, output, watch).await;
     counted.map_err(|error| error.at(request, at))
 }
 
 async fn answer(
-    context: &SessionContext,
+    (context, cluster): (&SessionContext, Option<(&str, Duration)>),
     request: &Request,
     parts: &Parts,
     output: impl Write + Send,
@@ -114,12 +125,18 @@ async fn answer(
     let plan = context.sql(&statement).await?;
     let plan = plan.create_physical_plan().await?;
     let _progress = progress::follow(&plan, parts.records(), watch);
-    let mut rows = execute_stream(plan, context.task_ctx())?;
+    let mut rows = execute_stream(Arc::clone(&plan), context.task_ctx())?;
     let schema = rows.schema();
     let mut writer = StreamWriter::try_new(output, &schema).map_err(CountError::writing)?;
     let mut counted = Counted::default();
-    while let Some(batch) = rows.next().await {
-        let batch = batch?;
+    loop {
+        let batch = match cluster {
+            Some(cluster) => cluster::next(&mut rows, &plan, cluster).await?,
+            None => rows.next().await.transpose()?,
+        };
+        let Some(batch) = batch else {
+            break;
+        };
         counted.combinations += batch.num_rows() as u64;
         counted.records += records(&batch)?;
         // Whoever reads may let it wait, and the engine goes on meanwhile.

@@ -1,6 +1,7 @@
 //! A session: one analyst's statements, one after the other, with the session's own setting of what plain
 //! totals answer.
 
+mod known;
 mod meter;
 mod parameters;
 mod statement;
@@ -319,10 +320,10 @@ pub(crate) fn closed(mut config: SessionConfig, memory: usize) -> Result<Session
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
-        .with_default_features()
-        .with_file_formats(Vec::new())
-        .with_table_factories(Default::default())
-        .with_table_functions(Default::default())
+        .with_expr_planners(known::planners())
+        .with_scalar_functions(known::scalars())
+        .with_aggregate_functions(known::aggregates())
+        .with_window_functions(known::windows())
         .build();
     Ok(SessionContext::new_with_state(state))
 }

@@ -55,6 +55,12 @@ impl Cluster {
         format!("df://127.0.0.1:{}", self.scheduler)
     }
 
+    /// Kills the scheduler.
+    pub(super) fn kill_scheduler(&mut self) {
+        self.processes[0].kill().unwrap();
+        self.processes[0].wait().unwrap();
+    }
+
     /// Kills an executor, as a machine that loses its power.
     pub(super) fn kill(&mut self, executor: usize) {
         self.processes[1 + executor].kill().unwrap();

@@ -46,7 +46,7 @@ fn folder(files: usize, records: usize) -> (TempDir, HashMap<(i64, bool), u64>) 
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            ((state >> 33) as i64 % 1000, (state >> 50) % 3 == 0)
+            ((state >> 33) as i64 % 1000, (state >> 50).is_multiple_of(3))
         });
         let rows: Vec<(i64, bool)> = drawn.collect();
         for row in &rows {
@@ -130,6 +130,32 @@ async fn an_executor_that_dies_midway_leaves_nothing_uncounted() {
         .unwrap()
         .unwrap();
     assert_eq!(combinations(&table), counts);
+}
+
+/// A scheduler that dies takes the count with it, at once and in words.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scheduler_that_dies_midway_ends_the_count() {
+    let (folder, counts) = folder(48, 20_000);
+    let schema = schema(STUDY);
+    let mut cluster = Cluster::start(1);
+    let address = cluster.address();
+    let counting = {
+        let (engine, paths, schema) = (on(&cluster), paths(folder.path()), Arc::clone(&schema));
+        tokio::spawn(async move { counted(engine, &paths, &schema).await })
+    };
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let was_midway = !counting.is_finished();
+    cluster.kill_scheduler();
+    let within = tokio::time::timeout(Duration::from_secs(60), counting);
+    match within.await.unwrap().unwrap() {
+        // The counts lay ready before the scheduler died.
+        Ok((table, _)) => assert_eq!(combinations(&table), counts),
+        Err(error) => {
+            assert!(was_midway, "{error}");
+            assert!(error.starts_with(&address), "{error}");
+            assert!(error.contains("\nhint: see that its "), "{error}");
+        }
+    }
 }
 
 /// A file that only the executors cannot read any more.
