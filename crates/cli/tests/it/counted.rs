@@ -329,12 +329,12 @@ fn studies_whose_rows_cannot_be_counted_are_refused() {
     );
     refuse(
         ("values = [\"a\", \"b\"]\n", ""),
-        25,
+        22,
         "free text cannot be counted, and `study.rows` is \"counted\"\nhint: give the attribute `values`, a `taxonomy` or a `type`, or leave it out of the study",
     );
     refuse(
         ("name = \"ward\"", "name = \"records\""),
-        25,
+        22,
         "a release of counted rows has a column `records` of its own\nhint: call this attribute something else",
     );
 }
