@@ -115,7 +115,11 @@ fn schema(folder: &Path) -> Arc<Schema> {
 
 async fn refused(source: Postgres, schema: &Arc<Schema>) -> String {
     let source = Source::Postgres(Box::new(source));
-    let read = source.table(schema, false, &()).await.unwrap_err().to_string();
+    let read = source
+        .table(schema, false, &())
+        .await
+        .unwrap_err()
+        .to_string();
     // A look without rows finds the same, unless it is a value that is wrong.
     match source.check(schema, false).await {
         Err(looked) => assert_eq!(looked.to_string(), read),
