@@ -32,7 +32,7 @@ const SCHEME: &str = "df://";
 const DONE: &str = "job_execution_time_ms";
 
 /// How long a cluster may say nothing while somebody waits for its next word.
-pub(super) const SILENCE: Duration = Duration::from_secs(30);
+pub(super) const SILENCE: Duration = Duration::from_secs(60);
 
 /// A session whose statements the cluster answers.
 pub(super) async fn context(

@@ -29,6 +29,9 @@ role = \"sensitive\"
 values = [\"yes\", \"no\"]
 ";
 
+/// How long a count may take on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 fn on(cluster: &Cluster) -> Engine {
     Engine::Scheduler {
         address: cluster.address(),
@@ -114,18 +117,18 @@ async fn an_executor_that_dies_midway_leaves_nothing_uncounted() {
     tokio::time::sleep(Duration::from_millis(700)).await;
     let was_midway = !counting.is_finished();
     cluster.kill(0);
-    let within = tokio::time::timeout(Duration::from_secs(120), counting);
+    let within = tokio::time::timeout(PATIENCE, counting);
     match within.await.unwrap().unwrap() {
         Ok((table, _)) => assert_eq!(combinations(&table), counts),
         Err(error) => {
             assert!(was_midway, "{error}");
-            assert!(error.contains("the cluster did not count: "), "{error}");
-            assert!(error.contains("\nhint: "), "{error}");
+            assert!(error.starts_with("df://127.0.0.1:"), "{error}");
+            assert!(error.contains("\nhint: see that its "), "{error}");
         }
     }
     let paths = paths(folder.path());
     let again = counted(on(&cluster), &paths, &schema);
-    let (table, _) = tokio::time::timeout(Duration::from_secs(120), again)
+    let (table, _) = tokio::time::timeout(PATIENCE, again)
         .await
         .unwrap()
         .unwrap();
@@ -146,7 +149,7 @@ async fn a_scheduler_that_dies_midway_ends_the_count() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     let was_midway = !counting.is_finished();
     cluster.kill_scheduler();
-    let within = tokio::time::timeout(Duration::from_secs(60), counting);
+    let within = tokio::time::timeout(PATIENCE, counting);
     match within.await.unwrap().unwrap() {
         // The counts lay ready before the scheduler died.
         Ok((table, _)) => assert_eq!(combinations(&table), counts),
