@@ -98,10 +98,11 @@ pub(super) fn write_study(folder: &Path, shape: &Shape) {
     for name in shape.sites {
         let done = hedgerow(folder, &["keygen", "--out", &format!("{name}.key")]);
         assert_eq!(done.code, 0, "{}", done.stderr);
-        text.push_str(&format!("\n[[site]]\nname = \"{name}\"\n{}", done.stdout));
+        text.push_str(&format!("\n[[site]]\nname = \"{name}\"\n"));
         if shape.hub.is_none_or(|hub| hub == *name) {
             text.push_str(&format!("address = \"{}\"\n", free_address()));
         }
+        text.push_str(&done.stdout);
     }
     std::fs::write(&study, text).unwrap();
     for name in shape.sites {
