@@ -296,6 +296,7 @@ fn an_unknown_or_missing_key_is_named() {
         "same_at_first",
         "restored",
         "release",
+        "rows",
         "site",
         "seal",
         "files",
