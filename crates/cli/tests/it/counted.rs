@@ -196,7 +196,7 @@ fn counted_rows_are_verified_reported_and_compared_as_single_records_are() {
     refused(
         folder,
         "simulate --study study.toml --counted --provider-column ward counted.csv --out release",
-        "the argument '--counted' cannot be used with '--provider-column <COLUMN>'\n\nUsage: hedgerow simulate --study <STUDY> --counted <TABLE>...\n\nFor more information, try '--help'.",
+        "the argument '--counted' cannot be used with '--provider-column <COLUMN>'\n\nUsage: hedgerow simulate --study <STUDY> --counted --out <DIR> <TABLE>...\n\nFor more information, try '--help'.",
     );
 }
 

@@ -15,10 +15,13 @@ use super::split::Owners;
 use crate::release::achieved::{OfSites, Spread as Achieved};
 use crate::study::ready::{Columns, Ready};
 
+/// Rows of a class, with the records that each stands for.
+type Weighed = Vec<(u32, u64)>;
+
 /// The classes of a run, with everybody's rows.
 pub(crate) struct Parts<'a> {
     /// The rows of each class, and how many of the records of each are in it.
-    pub(crate) classes: Vec<Vec<(u32, u64)>>,
+    pub(crate) classes: Vec<Weighed>,
     /// The same classes as the sites know them.
     pub(crate) cut: &'a [Class],
 }
@@ -63,14 +66,14 @@ impl Ready {
 
     /// The groups of rows that the requirement asks sites of: the classes, or, where cuts decide how the
     /// attributes are written that may betray a site, the classes that these cuts leave alike.
-    fn groups_of(&self, parts: &Parts<'_>) -> Vec<Vec<(u32, u64)>> {
+    fn groups_of(&self, parts: &Parts<'_>) -> Vec<Weighed> {
         // Clusters have no bounds.
         let is_cut = parts.cut.len() == parts.classes.len()
             && parts.cut.iter().all(|class| !class.bounds.is_empty());
         let Some(betraying) = self.plan().betraying.filter(|_| is_cut) else {
             return parts.classes.clone();
         };
-        let mut groups: BTreeMap<Vec<(u32, u32)>, Vec<(u32, u64)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<(u32, u32)>, Weighed> = BTreeMap::new();
         for (class, rows) in parts.cut.iter().zip(&parts.classes) {
             let bounds = class.bounds.iter().zip(&betraying);
             let bounds = bounds.filter(|(_, betrays)| **betrays);
@@ -81,7 +84,7 @@ impl Ready {
     }
 
     /// How evenly the worst group is spread over sites, where that is demanded.
-    fn spread(&self, sites: &Owners, groups: &[Vec<(u32, u64)>]) -> Option<Achieved> {
+    fn spread(&self, sites: &Owners, groups: &[Weighed]) -> Option<Achieved> {
         let mut models = self.requirement.models.iter();
         let demanded = models.find_map(|model| match model {
             Model::SiteSpread { spread, .. } => Some(*spread),
