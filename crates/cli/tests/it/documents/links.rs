@@ -134,7 +134,9 @@ fn below(folder: &Path, found: &mut Vec<String>) {
 fn every_file_that_the_map_names_exists() {
     let map = Page::read("ARCHITECTURE.md");
     let mut all = Vec::new();
-    for folder in ["crates", "deploy", "docs", "examples", "fuzz", "scripts"] {
+    for folder in [
+        "crates", "deploy", "docs", "examples", "fuzz", "python", "scripts",
+    ] {
         below(Path::new(folder), &mut all);
     }
     let mut named = 0;
