@@ -66,7 +66,7 @@ fn assert_released(path: &Path, names: &[&str]) {
 /// Byte for byte what a simulation of the star gives, and what one of the mesh gives.
 #[test]
 fn five_processes_of_which_one_has_a_port_publish_what_a_simulation_does() {
-    const FIVE: [&str; 5] = ["north", "south", "east", "west", "centre"];
+    const FIVE: [&str; 5] = ["north", "south", "east", "west", "harbour"];
     let folder = prepared(&Shape {
         sites: &FIVE,
         hub: Some("east"),
