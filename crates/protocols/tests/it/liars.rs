@@ -403,7 +403,7 @@ fn more_records_than_there_can_be() {
             });
         let error = outcome.results.into_iter().next().unwrap().unwrap_err();
         let (what, told) = (RECORDS.name(), error.to_string());
-        if amount < 1 << 28 {
+        if amount < 1 << 32 {
             let records = amount + rows().len() as u64;
             assert_eq!(
                 told,
