@@ -20,7 +20,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 )
 "$tools/bin/maturin" build --quiet --profile dev --locked --manifest-path python/Cargo.toml --out "$fresh/wheels"
 # A source distribution has all that it is built from.
-"$tools/bin/maturin" sdist --quiet --manifest-path python/Cargo.toml --out "$fresh/source"
+"$tools/bin/maturin" sdist --manifest-path python/Cargo.toml --out "$fresh/source" >/dev/null 2>&1
 tar -xzf "$fresh"/source/*.tar.gz -C "$fresh/source"
 manifest=$(find "$fresh/source" -path '*/python/Cargo.toml' | head -n 1)
 cargo metadata --quiet --locked --format-version 1 --manifest-path "$manifest" >/dev/null
