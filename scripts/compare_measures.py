@@ -54,7 +54,8 @@ def ask(python, which, files):
     done = subprocess.run([python, __file__, "--of", which, *files], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    # pyCANON talks on standard output too.
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def write(folder, python, full):
@@ -96,7 +97,10 @@ def main():
     for file, one, two in zip(files, mine, other):
         for name, values in one["measured"].items():
             expected = two["measured"][name]
-            if name.startswith(("recursive", "enhanced")):
+            if name in ("alpha_k_anonymity False", "recursive_c_l_diversity False"):
+                # With gen = False pyCANON leaves k and l at the classes of the given quasi-identifiers.
+                same = name.startswith("recursive") or math.isclose(values[0], expected[0], rel_tol=1e-9)
+            elif name.startswith(("recursive", "enhanced")):
                 # Other definitions; l of recursive diversity is the same.
                 same = not name.startswith("recursive") or values[1] == expected[1]
             elif name.startswith("entropy"):
