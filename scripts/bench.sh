@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|queries|pareto|check-adult|anonypy]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|queries|pareto|check-adult|anonypy|beside]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -68,6 +68,11 @@ if [ "$what" = engine ]; then
     cargo build --quiet --release --bin hedgerow
     cargo build --quiet --release --manifest-path crates/sql/Cargo.toml --target-dir target/sql
     PATH="$PWD/target/sql/release:$PATH" python3 scripts/bench_engine.py target/release/hedgerow
+fi
+# Not among all: it waits for ten minutes for what does not end.
+if [ "$what" = beside ]; then
+    cargo build --quiet --release --bin hedgerow
+    "$(scripts/python-env.sh)" scripts/bench_beside.py target/release/hedgerow
 fi
 # Not among all: it takes a quarter of an hour.
 if [ "$what" = check-adult ]; then
