@@ -116,7 +116,11 @@ impl TextTable {
             let count = numbers[*code as usize].ok_or_else(|| wrong(row))?;
             all = all.saturating_add(count);
             if all > Table::MOST_RECORDS {
-                return Err(wrong(row));
+                return Err(FileError::TooManyRecords {
+                    file: self.file.clone(),
+                    line: self.line(row as u64 + 1),
+                    most: Table::MOST_RECORDS,
+                });
             }
             counts.push(count);
         }

@@ -46,6 +46,42 @@ pub enum FileError {
         /// The file.
         file: String,
     },
+    /// An address where a path is expected.
+    #[error(
+        "{file}: lies in an object store, which an engine reads\nhint: add --engine local, or name the address as `path` of [source.engine] in site.toml"
+    )]
+    Elsewhere {
+        /// The address.
+        file: String,
+    },
+    /// A folder that says beside its files which of their rows count.
+    #[error(
+        "{folder}: holds `{mark}`, so its files also hold rows that were changed or deleted, or that nobody has finished\nhint: have its own engine write the rows that count into a folder of plain files, and name that folder"
+    )]
+    Kept {
+        /// The folder.
+        folder: String,
+        /// What in it says so.
+        mark: String,
+    },
+    /// A file that would be counted twice.
+    #[error("{file}: is named twice, alone, by its folder or by a link\nhint: name each file once")]
+    Twice {
+        /// The file.
+        file: String,
+    },
+    /// Counts that together are too many.
+    #[error(
+        "{file}:{line}: up to here the rows stand for more than {most} records\nhint: take fewer records into one table"
+    )]
+    TooManyRecords {
+        /// The file.
+        file: String,
+        /// The line at which it is too many.
+        line: u64,
+        /// The most that a table may have.
+        most: u64,
+    },
     /// A folder without any file of a table.
     #[error(
         "{folder}: the folder holds no table\nhint: expected files that end in .parquet, .csv, .csv.gz or .csv.zst; names that begin with `_` or `.` are passed over"

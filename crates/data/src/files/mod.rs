@@ -43,9 +43,11 @@ pub use collected::Collected;
 pub use error::FileError;
 pub use folder::write_folder;
 pub use fragments::{Fragments, read_fragments, write_fragments};
-pub use open::{Compression, Format, OutputFile, Progress, format_of};
+pub use open::{Compression, Format, OutputFile, Progress, format_of, is_address};
 pub use package::HOW_FRAGMENTS_JOIN;
-pub use parts::{Head, Parts, files_of, length_of};
+pub use parts::{
+    CSV_START, Head, Part, Parts, files_of, is_passed_over, length_of, see_not_kept, see_one_kind,
+};
 pub use write::{EncodedRows, RowEncoder, RowWriter, write_own_rows, write_release, write_table};
 
 /// What a reader does with columns that are not in the study.

@@ -222,7 +222,9 @@ impl Part {
         let schema = self.ready.study.schema_at(usize::from(self.place));
         let table = self.rows(&schema).await?;
         let rows = digest(&table);
-        let print = self.memory.print(&self.site.source, &table)?;
+        let print = self
+            .memory
+            .print(&self.site.source, &table, self.ready.study.partition)?;
         let contribution = self.ready.contribution(table, &self.site.source.name())?;
         let journal = self.permit(number, &print, held, board).await?;
         let run = self

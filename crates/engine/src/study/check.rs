@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Study;
-use super::ready::{refuse_singled_out, refuse_text, see_counts, see_people};
+use super::ready::{Size, refuse_singled_out, refuse_text, see_counts, see_people};
 use super::refused::{StudyRefused, TableRefused};
 use crate::error::Error;
 use crate::observe::Observer;
@@ -45,6 +45,8 @@ pub struct Fitting {
     pub name: String,
     /// The table's records.
     pub records: u64,
+    /// The table's rows, of which each stands for a record or, counted, for several.
+    pub rows: u64,
     /// The records that are singled out by columns which are published as they are.
     pub other: SingledOut,
 }
@@ -134,7 +136,9 @@ impl Study {
         }
         if let (Ok(requirement), true) = (&requirement, are_all_read) {
             let name = study.name.as_str();
-            let counts = see_counts(study, requirement, records, name);
+            let rows = fitting.iter().map(|table| table.rows).sum();
+            let size = Size { records, rows };
+            let counts = see_counts((study, &self.opened.run), requirement, size, name);
             errors.extend(counts.err().map(Error::from));
         }
         let requirement = match requirement {
@@ -244,6 +248,7 @@ impl Look<'_> {
         errors.extend(refuse_singled_out(self.study, &read, &name).err());
         let fitting = Fitting {
             records: read.records(),
+            rows: read.rows() as u64,
             other: SingledOut::of_table(&read, self.study.is_fragmented()),
             name,
         };

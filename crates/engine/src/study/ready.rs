@@ -11,6 +11,8 @@ use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::{Model, Requirement, Scope, Sensitive, SingledOut};
 use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::SensitiveCodes;
+use hedgerow_protocols::horizontal::mondrian::Medians;
+use hedgerow_smc::Security;
 
 use super::opened::Opened;
 use super::refused::{StudyRefused, TableRefused};
@@ -249,7 +251,8 @@ impl Ready {
     pub(crate) fn contribution(&self, table: Table, name: &str) -> Result<Contribution, Error> {
         see_fit(&self.study, &table, name)?;
         self.refuse_counted(&table, name)?;
-        see_counts(&self.study, &self.requirement, table.records(), name)?;
+        let size = Size::of(&table);
+        see_counts((&self.study, &self.run), &self.requirement, size, name)?;
         if self.is_vertical() {
             Ok(Contribution::Columns(table))
         } else {
@@ -270,11 +273,44 @@ pub(crate) fn see_fit(study: &Study, table: &Table, name: &str) -> Result<(), Er
 /// The most counts of sensitive values that a run holds for the classes of one table: some gigabytes.
 const MOST_COUNTS: u64 = 1 << 28;
 
-/// Sees that the sensitive values of a study are few enough to be counted in every class of so many records.
+/// How large a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) records: u64,
+    /// Rows, of which each stands for a record or, counted, for several.
+    pub(crate) rows: u64,
+}
+
+impl Size {
+    pub(crate) fn of(table: &Table) -> Self {
+        Self {
+            records: table.records(),
+            rows: table.rows() as u64,
+        }
+    }
+
+    /// The most classes of at least k records. Records of one row are told apart by relaxed medians alone.
+    fn classes(self, k: u64, run: &RunSettings) -> u64 {
+        let medians = run.top_down.medians;
+        let is_relaxed = match run.security {
+            Security::Hardened => medians == Some(Medians::Relaxed),
+            Security::Published => medians != Some(Medians::Strict),
+        };
+        let classes = self.records / k.max(1);
+        let most = if is_relaxed {
+            classes
+        } else {
+            classes.min(self.rows)
+        };
+        most.max(1)
+    }
+}
+
+/// Sees that the sensitive values of a study are few enough to be counted in every class of such a table.
 pub(crate) fn see_counts(
-    study: &Study,
+    (study, run): (&Study, &RunSettings),
     requirement: &Requirement,
-    records: u64,
+    size: Size,
     table: &str,
 ) -> Result<(), TableRefused> {
     let speaks_of_size_alone =
@@ -291,7 +327,7 @@ pub(crate) fn see_counts(
             .clone()
             .map(|attribute| u64::from(attribute.domain.size()))
     };
-    let classes = (records / requirement.k().max(1)).max(1);
+    let classes = size.classes(requirement.k(), run);
     if classes.saturating_mul(values().sum()) <= MOST_COUNTS {
         return Ok(());
     }
