@@ -31,6 +31,9 @@
 //! runs = 1                        # the default: how many runs the rows may be in
 //! rerun = "same rows"             # the default; or "ask": the officer decides by hedgerow run approve
 //!
+//! [accept.gate]                   # the study's [gate] must let no more fall
+//! certain = 0.01
+//!
 //! [accept.query]                  # closed by default: which questions this site answers
 //! from = ["north", "south"]       # the sites that may ask, this one among them
 //! answers = ["totals"]            # or "rows", or both

@@ -2,11 +2,13 @@
 //! machines: classes or groups, how they are written, and the joint release.
 
 pub(crate) mod convergence;
+pub(crate) mod gate;
 mod one_party;
 mod people;
 mod same_people;
 
 pub use convergence::{ChangePhase, Convergence, Ended, LossMeasure, Step};
+pub use gate::Tried;
 pub(crate) use one_party::one_party;
 
 use hedgerow_data::Release;

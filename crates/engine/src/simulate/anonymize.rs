@@ -153,7 +153,10 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         _ => OfSites::default(),
     };
     let watch = observer.begin(Work::Judging);
-    let (published, _) = ready.publish(&joint.release, destination.folder())?;
+    let gated = ready.gate(&joint.release);
+    gated.see()?;
+    let (mut published, _) = ready.publish(&joint.release, destination.folder())?;
+    published.gate = gated.tried();
     let cost = Cost {
         smc_calls,
         seconds: started.elapsed().as_secs_f64(),

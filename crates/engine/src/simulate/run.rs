@@ -547,7 +547,10 @@ impl Publishing<'_> {
         let joint = &ran.joint;
         let learned = most_learned(&ran.ledgers);
         let watch = self.options.observer.begin(Work::Judging);
-        let (published, _) = ready.publish(&joint.release, destination.folder())?;
+        let gated = ready.gate(&joint.release);
+        gated.see()?;
+        let (mut published, _) = ready.publish(&joint.release, destination.folder())?;
+        published.gate = gated.tried();
         cost.seconds = self.started.elapsed().as_secs_f64();
         // Somebody whom several sites suppress is one person.
         let of_sites_groups = ran.groups.iter();

@@ -449,6 +449,7 @@ fn is_own_fault(error: &Error) -> bool {
 fn end_of(error: &Error) -> End {
     match error {
         Error::Unsound { .. } => End::Unsound,
+        Error::HeldBack { .. } => End::HeldBack,
         _ => End::Own,
     }
 }

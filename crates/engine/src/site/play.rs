@@ -73,6 +73,7 @@ impl Play {
                 each_step,
             )
             .await?;
+        let gated = self.ready.gate(&joint.release);
         let protocol_seconds = started.elapsed().as_secs_f64();
         let ledger = party.ledger().summary();
         // A site does not sign a release of a run that disclosed something against the site's rules.
@@ -80,6 +81,7 @@ impl Play {
         if let Some(line) = ledger.iter().find(|line| !allows(line.what)) {
             return Err(SiteRefused::Disclosed { what: line.what }.into());
         }
+        gated.see()?;
         let traffic = party.traffic();
         let cost = Cost {
             rounds: traffic.map_or(0, |traffic| u64::from(traffic.rounds)),
@@ -91,7 +93,8 @@ impl Play {
         };
         let transcript = party.transcript().cloned();
         let transcript = transcript.ok_or(SiteRefused::Alone)?;
-        let (published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
+        let (mut published, release) = publish(&self.ready, &joint.release, &self.unfinished)?;
+        published.gate = gated.tried();
         let local = self.ready.local(&joint, contribution);
         let mut reasons = self.ready.unsound(&joint.opened, &release, &published);
         reasons.extend(self.ready.unfit_rows(&joint, contribution, local.as_ref()));

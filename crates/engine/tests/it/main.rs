@@ -5,6 +5,7 @@ mod accepted;
 mod asked;
 mod compared;
 mod drafted;
+mod held;
 mod observed;
 mod published;
 mod query;
