@@ -4,7 +4,7 @@
 use serde::{Serialize, Serializer};
 
 use super::mistakes::Mistakes;
-use super::{Partition, ReleaseKind};
+use super::ReleaseKind;
 use crate::document::{DocumentError, Section};
 
 /// The attacks that need the release alone.
