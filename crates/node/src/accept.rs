@@ -29,12 +29,17 @@ pub enum Rerun {
     SameRows,
     /// The officer is asked.
     Ask,
+    /// A run with changed rows is let in where the study's gate counts what its release tells beside those before.
+    Gate,
 }
 
 impl Rerun {
     /// Both settings, by their names in site files.
-    pub(crate) const NAMES: [(&'static str, Self); 2] =
-        [("same rows", Self::SameRows), ("ask", Self::Ask)];
+    pub(crate) const NAMES: [(&'static str, Self); 3] = [
+        ("same rows", Self::SameRows),
+        ("ask", Self::Ask),
+        ("gate", Self::Gate),
+    ];
 }
 
 /// The rules of a site; what is `None` refuses every study.

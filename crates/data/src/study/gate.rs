@@ -3,14 +3,22 @@
 
 use serde::{Serialize, Serializer};
 
-use super::mistakes::Mistakes;
 use super::ReleaseKind;
+use super::mistakes::Mistakes;
 use crate::document::{DocumentError, Section};
 
 /// The attacks that need the release alone.
 const OF_RELEASE: [&str; 6] = ["printed", "order", "certain", "skew", "product", "other"];
+/// The attacks that sites with different people count together on their rows, or on earlier releases too.
+const OF_ROWS: [&str; 5] = [
+    "ends",
+    "below_k_without_one_site",
+    "below_k_without_two_sites",
+    "two_releases",
+    "newcomers",
+];
 /// The attacks that no run tries, and why not.
-const UNTRIED: [(&str, &str); 10] = [
+const UNTRIED: [(&str, &str); 5] = [
     ("owner", "a run does not show whose rows are whose"),
     (
         "covering",
@@ -24,20 +32,6 @@ const UNTRIED: [(&str, &str); 10] = [
         "membership",
         "people who are not in the table are needed beside it",
     ),
-    (
-        "ends",
-        "which values are rare shows in the rows of all sites",
-    ),
-    (
-        "below_k_without_one_site",
-        "how many records each site has in a class shows in the rows of all sites; m = 1 under [require] promises it",
-    ),
-    (
-        "below_k_without_two_sites",
-        "how many records each site has in a class shows in the rows of all sites; m = 2 under [require] promises it",
-    ),
-    ("two_releases", "an earlier release is needed beside it"),
-    ("newcomers", "an earlier release is needed beside it"),
     (
         "bayes",
         "people who are not in the table are needed beside it",
@@ -86,7 +80,7 @@ pub struct Gate {
 impl Gate {
     /// The names of all attacks that can be limited, in the order in which they are told.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        OF_RELEASE.into_iter()
+        OF_RELEASE.into_iter().chain(OF_ROWS)
     }
 
     /// The limits, in the order of the names.
@@ -141,12 +135,20 @@ impl Gate {
 /// Reads `[gate]`; without it, no attack is tried.
 pub(super) fn read(
     root: &Section<'_>,
-    release: ReleaseKind,
+    (partition, release): (Partition, ReleaseKind),
 ) -> Result<Option<Gate>, super::StudyError> {
     let Some(section) = root.section("gate")? else {
         return Ok(None);
     };
     let (gate, mut errors) = Gate::read(&section);
+    for name in OF_ROWS {
+        if partition == Partition::Vertical && gate.limit(name).is_some() {
+            let message = format!(
+                "`gate.{name}` is for horizontal studies: sites that hold the same people have no rows of their own to count\nhint: leave it out"
+            );
+            errors.push(section.wrong(name, message));
+        }
+    }
     if release == ReleaseKind::Virtual {
         errors.push(section.wrong_section("[gate] holds back releases, and release = \"virtual\" publishes none\nhint: leave [gate] out"));
     } else if gate.is_empty() && errors.is_empty() {

@@ -170,7 +170,7 @@ impl Study {
             let sites = mistakes.note(sites(&root, partition));
             let written = mistakes.note(algorithm::read(&root, partition));
             let query = mistakes.note(query::read(&root, partition));
-            let gate = mistakes.note(gate::read(&root, terms.release));
+            let gate = mistakes.note(gate::read(&root, (partition, terms.release)));
             (sites, written, query, gate)
         });
         // The requirement's keys belong to the privacy crate; other keys are read where terms and columns

@@ -580,6 +580,18 @@ fn everything_that_is_wrong_with_limits_is_told_at_once() {
     ] {
         assert!(told.contains(line), "{line}\n{told}");
     }
+    let vertical =
+        "[[attribute]]\nname = \"id\"\nrole = \"identifier\"\n[gate]\nends = 0.1\ncertain = 0.1\n";
+    let text = format!("[study]\nname = \"s\"\npartition = \"vertical\"\n{AGE}{vertical}");
+    let document = Document::parse(text, Path::new("study.toml")).unwrap();
+    let told = Study::read(document, Path::new(""))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        told.contains("study.toml:13: `gate.ends` is for horizontal studies")
+            && !told.contains("certain"),
+        "{told}"
+    );
     let none = refusal(&format!("{AGE}[gate]\n"));
     assert!(none.contains("[gate] limits no attack"), "{none}");
     for name in Gate::names() {

@@ -9,7 +9,7 @@ mod same_people;
 
 pub use convergence::{ChangePhase, Convergence, Ended, LossMeasure, Step};
 pub use gate::Tried;
-pub(crate) use one_party::one_party;
+pub(crate) use one_party::{gate_alone, one_party};
 
 use hedgerow_data::Release;
 use hedgerow_protocols::horizontal::Owner;

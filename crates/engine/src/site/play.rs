@@ -17,6 +17,7 @@ use hedgerow_smc::Party;
 use super::folder::publish;
 use super::refused::SiteRefused;
 use crate::error::Error;
+use crate::joint::gate::Beside;
 use crate::joint::{Convergence, Groups, Pace, Step};
 use crate::release::cost::Cost;
 use crate::release::manifest::{Disclosed, Statement};
@@ -29,6 +30,7 @@ use crate::study::ready::{Contribution, Ready};
 pub(super) struct Play {
     pub(super) ready: Arc<Ready>,
     pub(super) accept: Accept,
+    pub(super) beside: Beside,
     pub(super) place: u16,
     pub(super) study: StudyHash,
     pub(super) number: u32,
@@ -73,7 +75,9 @@ impl Play {
                 each_step,
             )
             .await?;
-        let gated = self.ready.gate(&joint.release);
+        let of_run = (&joint, contribution);
+        let gate = self.ready.gate(&mut party, of_run, owners.0, &self.beside);
+        let gated = gate.await?;
         let protocol_seconds = started.elapsed().as_secs_f64();
         let ledger = party.ledger().summary();
         // A site does not sign a release of a run that disclosed something against the site's rules.

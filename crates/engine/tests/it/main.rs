@@ -11,6 +11,7 @@ mod published;
 mod query;
 mod questions;
 mod tables;
+mod together;
 mod types;
 mod virtual_database;
 mod ward;

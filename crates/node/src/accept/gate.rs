@@ -8,13 +8,21 @@ use hedgerow_data::study::Gate;
 use super::{Mend, Refusal, Value};
 
 /// Each attack with the rule that limits it.
-const RULES: [(&str, &str); 6] = [
+const RULES: [(&str, &str); 11] = [
     ("printed", "gate.printed"),
     ("order", "gate.order"),
     ("certain", "gate.certain"),
     ("skew", "gate.skew"),
     ("product", "gate.product"),
     ("other", "gate.other"),
+    ("ends", "gate.ends"),
+    ("below_k_without_one_site", "gate.below_k_without_one_site"),
+    (
+        "below_k_without_two_sites",
+        "gate.below_k_without_two_sites",
+    ),
+    ("two_releases", "gate.two_releases"),
+    ("newcomers", "gate.newcomers"),
 ];
 
 /// The attack that a rule of `[accept.gate]` limits.
