@@ -11,7 +11,7 @@ use hedgerow_smc::settings::Shape;
 use serde::Serialize;
 
 use crate::exposure;
-use crate::joint::{Convergence, Groups, Tried};
+use crate::joint::{Convergence, Groups, TriedAttack};
 use crate::release::achieved::{Achieved, OfSites};
 use crate::release::cost::Cost;
 use crate::release::manifest::Disclosed;
@@ -60,7 +60,7 @@ pub struct Summary {
     pub utility: Utility,
     /// The attacks that the study limits, and what came of them before anybody signed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub gate: Vec<Tried>,
+    pub gate: Vec<TriedAttack>,
     /// What the run cost.
     pub cost: Cost,
     /// How the loss of a clustering fell.

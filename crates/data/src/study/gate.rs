@@ -3,8 +3,8 @@
 
 use serde::{Serialize, Serializer};
 
-use super::ReleaseKind;
 use super::mistakes::Mistakes;
+use super::{Partition, ReleaseKind};
 use crate::document::{DocumentError, Section};
 
 /// The attacks that need the release alone.

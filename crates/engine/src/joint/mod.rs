@@ -8,7 +8,7 @@ mod people;
 mod same_people;
 
 pub use convergence::{ChangePhase, Convergence, Ended, LossMeasure, Step};
-pub use gate::Tried;
+pub use gate::TriedAttack;
 pub(crate) use one_party::{gate_alone, one_party};
 
 use hedgerow_data::Release;

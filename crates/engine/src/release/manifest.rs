@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::achieved::Achieved;
 use super::cost::Cost;
 use super::ordered::Ordered;
-use crate::joint::Tried;
+use crate::joint::TriedAttack;
 use crate::joint::convergence::Convergence;
 
 /// The manifest's name in the folder of a release.
@@ -127,7 +127,7 @@ pub struct Statement {
     pub requirement: Demanded,
     /// The attacks that the study limits, and what came of them before anybody signed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gate: Vec<Tried>,
+    pub gate: Vec<TriedAttack>,
     /// The columns of the study.
     pub columns: Vec<DescribedColumn>,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hedgerow::attacks::Finding;
 use hedgerow::{
-    Error, Options, Release, Sites, Study, Suspicion, Table, Tried, anonymize, gate, simulate,
+    Error, Options, Release, Sites, Study, Suspicion, Table, TriedAttack, anonymize, gate, simulate,
 };
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ fn dealt(people: &[Person], sites: usize, draws: &[usize]) -> Vec<Vec<Person>> {
     of_sites
 }
 
-fn tried<'t>(told: &'t [Tried], attack: &str) -> &'t Tried {
+fn tried<'t>(told: &'t [TriedAttack], attack: &str) -> &'t TriedAttack {
     told.iter().find(|one| one.attack == attack).unwrap()
 }
 

@@ -27,7 +27,7 @@ use jointly::Jointly;
 /// sites sign the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tried {
+pub struct TriedAttack {
     /// The attack.
     pub attack: String,
     /// `holds`, or `nothing` where the release has nothing that the attack could use.
@@ -232,11 +232,11 @@ impl Gated {
     }
 
     /// The attacks as the manifest tells them.
-    pub(crate) fn tried(&self) -> Vec<Tried> {
+    pub(crate) fn tried(&self) -> Vec<TriedAttack> {
         let tried = |(limit, finding): &(Share, Finding)| {
             let measured = finding.measured.as_ref();
             let control = measured.and_then(|found| found.control.as_ref());
-            Tried {
+            TriedAttack {
                 attack: finding.attack.name().to_owned(),
                 verdict: match finding.verdict {
                     Verdict::Nothing => String::from("nothing"),
@@ -251,7 +251,7 @@ impl Gated {
     }
 }
 
-impl Tried {
+impl TriedAttack {
     /// Whether this is what a study's limit asks for.
     pub(crate) fn keeps(&self, attack: &str, limit: Share) -> bool {
         self.attack == attack && self.is_passed() && self.limit == limit.number()
@@ -280,7 +280,7 @@ impl Tried {
             format!("attack {}", one_line(&self.attack)),
             format!("at most {}", percent(self.limit)),
             falls,
-            one_line(verdict),
+            one_line(verdict).into_owned(),
         ]
     }
 }

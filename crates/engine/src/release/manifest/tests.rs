@@ -90,14 +90,14 @@ fn sample() -> Manifest {
             },
         },
         gate: vec![
-            Tried {
+            TriedAttack {
                 attack: String::from("certain"),
                 verdict: String::from("holds"),
                 limit: 0.01,
                 share: Some(0.3),
                 control: Some(0.295),
             },
-            Tried {
+            TriedAttack {
                 attack: String::from("product"),
                 verdict: String::from("nothing"),
                 limit: 0.0,

@@ -48,12 +48,8 @@ pub async fn by_one(party: &mut Party, own: u64) -> Result<u64, Error> {
         .await?;
     let [greatest] = greatest;
     let greatest = greatest.filter(|greatest| (own..=MILLION).contains(greatest));
-    greatest.ok_or_else(|| {
-        party.misfit(
-            LEFT_BY_ONE,
-            "a share beyond the whole, or less than this site's",
-        )
-    })
+    let problem = "a share beyond the whole, or less than this site's";
+    Ok(greatest.ok_or_else(|| party.misfit(LEFT_BY_ONE, problem))?)
 }
 
 /// The least step, with its greatest share in millionths, that no two sites exceed: what any two get below k of others'
