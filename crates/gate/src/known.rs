@@ -57,6 +57,17 @@ impl Rows {
         rows
     }
 
+    /// Rows of one site, by the codes of quasi-identifiers and of sensitive attributes in the order of the schema.
+    pub fn of_codes(quasi: Vec<Vec<u32>>, sensitive: Vec<Vec<u32>>) -> Self {
+        let rows = quasi.first().map_or(0, Vec::len);
+        Self {
+            quasi,
+            sensitive,
+            site: vec![0; rows],
+            sites: 1,
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.site.len()

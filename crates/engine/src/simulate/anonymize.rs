@@ -16,7 +16,8 @@ use super::refused::SplitRefused;
 use super::split::Owners;
 use super::{Outcome, destination};
 use crate::error::Error;
-use crate::joint::{Pace, one_party};
+use crate::joint::gate::Beside;
+use crate::joint::{Pace, gate_alone, one_party};
 use crate::observe::Work;
 use crate::options::Options;
 use crate::release::achieved::OfSites;
@@ -96,6 +97,7 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
     } else if owners.is_none() {
         refuse_sites(&ready)?;
     }
+    let beside = Beside::of(&ready, &options.earlier)?;
     let destination = destination(options, &ready.study)?;
     // Whose each record is would be lost by counting.
     let counts = ready.study.is_counted() && owners.is_none();
@@ -153,7 +155,10 @@ pub fn anonymize(study: &Study, table: &Table, options: &Options) -> Result<Outc
         _ => OfSites::default(),
     };
     let watch = observer.begin(Work::Judging);
-    let (published, _) = ready.publish(&joint.release, destination.folder())?;
+    let gated = gate_alone(&ready, (&joint, &contribution), owner, &beside)?;
+    gated.see()?;
+    let (mut published, _) = ready.publish(&joint.release, destination.folder())?;
+    published.gate = gated.tried();
     let cost = Cost {
         smc_calls,
         seconds: started.elapsed().as_secs_f64(),

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::Study;
 use super::ready::{Size, refuse_singled_out, refuse_text, see_counts, see_people};
 use super::refused::{StudyRefused, TableRefused};
+use super::shown::limits;
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::table::Table;
@@ -317,6 +318,13 @@ fn text(
         text.push_str(", sensitive attributes taken together");
     }
     text.push('\n');
+    if let Some(gate) = &study.gate {
+        let limits = gate.limits();
+        let limits: Vec<String> = limits
+            .map(|(attack, limit)| format!("{attack} {}", limit.number()))
+            .collect();
+        text.push_str(&format!("may fall at most: {}\n", limits.join(", ")));
+    }
     for table in tables {
         let records = count(table.records, "record", "records");
         text.push_str(&format!("{} fits: {records}\n", table.name));
@@ -366,6 +374,9 @@ fn json(
         "attributes": attributes,
         "requires": requirement,
     });
+    if let Some(gate) = &study.gate {
+        value["gate"] = limits(gate);
+    }
     if let Some(split) = &study.split {
         let sites = study.sites.iter().enumerate();
         let columns = sites.map(|(place, site)| {

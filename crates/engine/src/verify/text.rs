@@ -93,6 +93,9 @@ pub(super) fn text(path: &Path, report: &Verdict) -> String {
     for model in report.manifest.iter().flat_map(|check| &check.attested) {
         rows.push(words([&model.words, "", "attested by all sites", "signed"]));
     }
+    for tried in report.manifest.iter().flat_map(|check| &check.gate) {
+        rows.push(tried.row().to_vec());
+    }
     for model in report.manifest.iter().flat_map(|check| &check.unseen) {
         let why = match report.is_virtual {
             true => "decided during the run; nothing is published",

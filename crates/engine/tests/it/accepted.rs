@@ -108,7 +108,14 @@ impl Drawn {
         }
         let query = "[query]\nanswers = [\"totals\", \"rows\"]\n";
         let is_asked = self.is_virtual || (!self.is_vertical && self.k.is_multiple_of(2));
-        format!("{text}\n{}", if is_asked { query } else { "" })
+        let gate = match (self.is_virtual, self.is_vertical, self.k % 3) {
+            (false, false, 0) => {
+                "[gate]\ncertain = 0.25\nends = 0.5\nbelow_k_without_one_site = 0.5\nbelow_k_without_two_sites = 0.5\ntwo_releases = 0.5\nnewcomers = 0\n"
+            }
+            (false, _, 1) => "[gate]\ncertain = 0.25\nskew = 0.5\n",
+            _ => "",
+        };
+        format!("{text}\n{}{gate}", if is_asked { query } else { "" })
     }
 
     /// Rows of a site.

@@ -1,6 +1,7 @@
 //! Sites hold different people and the same columns.
 
 pub mod assembly;
+pub mod attacked;
 pub mod clustering;
 pub mod cover;
 pub mod hilbert;

@@ -168,6 +168,13 @@ fn the_study_reference_has_every_key_of_a_study() {
                 &format!("[query]\nanswers = [\"totals\"]\n{STRANGER}\n"),
             )],
         ),
+        Asked::new(
+            "`[gate]`",
+            [lay_over(
+                &horizontal,
+                &format!("[gate]\nskew = 0.1\n{STRANGER}\n"),
+            )],
+        ),
     ];
     assert_chapter_has("docs/src/study.md", &asked, |study| {
         let folder = tempfile::tempdir().unwrap();
@@ -199,6 +206,7 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         whole,
         &format!("[accept]\nminimum_l = {{ at_least = 2, {STRANGER} }}\n"),
     );
+    let limited = lay_over(whole, &format!("[accept.gate]\n{STRANGER}\n"));
     let asked_of = lay_over(whole, &format!("[accept.query]\n{STRANGER}\n"));
     let served = lay_over(
         whole,
@@ -222,6 +230,7 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         Asked::new("`[[peer]]`", [with_stranger(whole, "[[peer]]")]),
         Asked::new("`[accept]`", [with_stranger(whole, "[accept]")]),
         Asked::new("`accept.minimum_l`", [demanding]),
+        Asked::new("`accept.gate`", [limited]),
         Asked::new("`accept.query`", [asked_of]),
     ];
     assert_chapter_has("docs/src/site.md", &asked, |site| {

@@ -89,6 +89,22 @@ fn sample() -> Manifest {
                 sensitive: Sensitive::Each,
             },
         },
+        gate: vec![
+            TriedAttack {
+                attack: String::from("certain"),
+                verdict: String::from("holds"),
+                limit: 0.01,
+                share: Some(0.3),
+                control: Some(0.295),
+            },
+            TriedAttack {
+                attack: String::from("product"),
+                verdict: String::from("nothing"),
+                limit: 0.0,
+                share: None,
+                control: None,
+            },
+        ],
         columns: vec![
             column("who", Role::Identifier, Kind::Text),
             DescribedColumn {

@@ -176,6 +176,16 @@ pub(crate) fn published(study: &Study, outcome: Outcome) -> Vec<String> {
             "beside it lies what it takes to check it: the study's requirement, the names of the sites, their signatures, and how much each step showed",
         ));
     }
+    if let Some(gate) = &study.gate {
+        let limits = gate.limits();
+        let limits: Vec<String> = limits
+            .map(|(attack, limit)| format!("{attack} {}", limit.number()))
+            .collect();
+        all.push(format!(
+            "before any site signs it, known attacks are tried on it; where a larger share of its records falls than this, nothing is published: {}",
+            limits.join(", ")
+        ));
+    }
     if let Some(query) = &study.query {
         let answers: Vec<&str> = query.answers.iter().map(|kind| kind.name()).collect();
         all.push(format!(
