@@ -29,6 +29,7 @@ mod sites;
 mod stopped;
 mod study;
 mod taxonomy;
+mod telling;
 mod terminal;
 mod verify;
 mod walk;

@@ -173,13 +173,14 @@ impl Demanded {
             )?),
             false => None,
         };
-        let several = study.schema.with_role(Role::Sensitive).len() > 1;
+        let counted = requirement
+            .as_ref()
+            .map(|one| one.sensitive_of(&study.schema));
         Ok(Self {
             // Where nothing is demanded, nobody is to be alone.
             k: requirement.as_ref().map_or(2, Requirement::k).max(2),
             m: requirement.as_ref().and_then(|one| one.m).unwrap_or(0),
-            is_joined: several
-                && requirement.is_some_and(|one| one.sensitive == Sensitive::Product),
+            is_joined: counted.is_some_and(Sensitive::has_product),
         })
     }
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::Study;
 use super::ready::{refuse_singled_out, refuse_text, see_counts, see_people};
 use super::refused::{StudyRefused, TableRefused};
+use super::written::Telling;
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::table::Table;
@@ -29,7 +30,7 @@ use crate::words::{aligned, count, singled_out};
 pub struct Checked {
     /// Tables that fit.
     pub tables: Vec<Fitting>,
-    /// Columns that may name people though no role says so.
+    /// Columns that may name people though no role says so, and columns whose cells tell who is in the table.
     pub warnings: Vec<String>,
     /// The standing of each site's signature, where the study has signatures.
     pub signatures: Option<Vec<(String, Standing)>>,
@@ -147,6 +148,11 @@ impl Study {
                 return Err(Error::several(errors));
             }
         };
+        warnings.extend(
+            Telling::of(study, &self.opened.run)
+                .iter()
+                .map(Telling::warning),
+        );
         let mut text = text(study, security, &requirement, &fitting);
         let mut json = json(study, security, &requirement, &fitting);
         if !warnings.is_empty() {
@@ -308,9 +314,11 @@ fn text(
             count(m, "site", "sites")
         ));
     }
-    if requirement.sensitive == Sensitive::Product {
-        text.push_str(", sensitive attributes taken together");
-    }
+    text.push_str(match requirement.sensitive_of(&study.schema) {
+        Sensitive::Each => "",
+        Sensitive::Product => ", sensitive attributes taken together",
+        Sensitive::Both => ", of each sensitive attribute and of all taken together",
+    });
     text.push('\n');
     for table in tables {
         let records = count(table.records, "record", "records");

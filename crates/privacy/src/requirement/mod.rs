@@ -60,6 +60,27 @@ pub enum Sensitive {
     Each,
     /// All sensitive attributes together as one attribute, their product (MPRIV).
     Product,
+    /// Each sensitive attribute on its own, and their product beside them.
+    Both,
+}
+
+impl Sensitive {
+    /// The words of a study.
+    pub(crate) const NAMES: [(&'static str, Self); 3] = [
+        ("each", Self::Each),
+        ("product", Self::Product),
+        ("both", Self::Both),
+    ];
+
+    /// Whether the product of all sensitive attributes counts.
+    pub const fn has_product(self) -> bool {
+        matches!(self, Self::Product | Self::Both)
+    }
+
+    /// Whether each sensitive attribute counts on its own.
+    pub const fn has_each(self) -> bool {
+        matches!(self, Self::Each | Self::Both)
+    }
 }
 
 /// What every class must satisfy.
@@ -219,9 +240,12 @@ impl Requirement {
         ks.max().unwrap_or(1)
     }
 
-    /// Whether the sensitive attributes of a schema count as one, their product.
-    pub fn is_product(&self, schema: &Schema) -> bool {
-        self.sensitive == Sensitive::Product && schema.with_role(Role::Sensitive).len() > 1
+    /// How the sensitive attributes of a schema count: one alone is its own product.
+    pub fn sensitive_of(&self, schema: &Schema) -> Sensitive {
+        match schema.with_role(Role::Sensitive).len() {
+            0 | 1 => Sensitive::Each,
+            _ => self.sensitive,
+        }
     }
 }
 

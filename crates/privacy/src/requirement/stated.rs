@@ -302,11 +302,12 @@ impl Stated {
         });
         put("site_diversity", sites);
         put("m", self.m.map(|m| m.to_string()));
-        let sensitive = match self.sensitive {
-            Sensitive::Each => "each",
-            Sensitive::Product => "product",
-        };
-        put("sensitive", Some(format!("\"{sensitive}\"")));
+        let mut words = Sensitive::NAMES.iter();
+        let sensitive = words.find(|(_, sensitive)| *sensitive == self.sensitive);
+        put(
+            "sensitive",
+            sensitive.map(|(word, _)| format!("\"{word}\"")),
+        );
         lines.join("\n")
     }
 }
@@ -352,7 +353,7 @@ mod tests {
             delta in prop::option::of(1u32..1000),
             sites in prop::option::of((10u32..51, 0..4usize, any::<bool>())),
             m in prop::option::of(0u64..5),
-            is_product in any::<bool>(),
+            sensitive in prop::option::of(0..3usize),
         ) {
             let thousandths = |parts: u32| f64::from(parts) / 1000.0;
             let mut line = format!("k = {k}");
@@ -386,8 +387,8 @@ mod tests {
             if let Some(m) = m {
                 put(format!("m = {m}"));
             }
-            if is_product {
-                put(String::from("sensitive = \"product\""));
+            if let Some(place) = sensitive {
+                put(format!("sensitive = \"{}\"", Sensitive::NAMES[place].0));
             }
             let requirement = Requirement::of_line(&line, &scope()).unwrap();
             let stated = Stated::from(&requirement);

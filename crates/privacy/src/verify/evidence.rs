@@ -8,7 +8,7 @@ use crate::classes::Classes;
 use crate::closeness::Distance;
 use crate::counts::Reference;
 use crate::identifying::Suspect;
-use crate::requirement::{Scope, ScopeAttribute};
+use crate::requirement::{Scope, ScopeAttribute, Sensitive};
 use crate::singled_out::SingledOut;
 
 use super::verdict::WorstClass;
@@ -219,10 +219,10 @@ impl<'a> Evidence<'a> {
         self
     }
 
-    /// The same release with its sensitive attributes taken together as one.
+    /// The same release with its sensitive attributes each on its own, taken together as one, or both.
     #[must_use]
-    pub fn with_product(mut self) -> Self {
-        if self.sensitive.len() < 2 {
+    pub fn counting(mut self, sensitive: Sensitive) -> Self {
+        if self.sensitive.len() < 2 || !sensitive.has_product() {
             return self;
         }
         let columns: Vec<&[u32]> = self
@@ -236,7 +236,7 @@ impl<'a> Evidence<'a> {
             .iter()
             .map(|column| column.name.as_str())
             .collect();
-        self.sensitive = vec![SensitiveColumn {
+        let product = SensitiveColumn {
             name: names.join(" × "),
             codes: (0..self.rows)
                 .map(|row| combined.of_row(row) as u32)
@@ -245,7 +245,11 @@ impl<'a> Evidence<'a> {
             distance: Distance::Equal,
             is_ordered: false,
             tree: None,
-        }];
+        };
+        if !sensitive.has_each() {
+            self.sensitive.clear();
+        }
+        self.sensitive.push(product);
         self
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_data::{TextColumn, TextTable};
 use hedgerow_privacy::closeness::Distance;
 use hedgerow_privacy::verify::{Evidence, Measure, Verdict, verify};
-use hedgerow_privacy::{Ratio, Requirement};
+use hedgerow_privacy::{Ratio, Requirement, Sensitive};
 use proptest::prelude::*;
 
 use crate::strings;
@@ -352,7 +352,7 @@ fn two_sensitive_attributes_each_or_together() {
     let each = verify(&evidence, None).models.l_distinct.unwrap();
     assert_eq!(each.achieved, Measure::Whole(2));
     assert_eq!(each.attributes.len(), 2);
-    let together = evidence.with_product();
+    let together = evidence.counting(Sensitive::Product);
     assert_eq!(together.sensitive[0].name, "a × b");
     assert_eq!(
         verify(&together, None).models.l_distinct.unwrap().achieved,

@@ -3,7 +3,7 @@
 
 use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Role, Schema, Study};
-use hedgerow_privacy::{Model, Requirement, SiteSupport, Spread};
+use hedgerow_privacy::{Model, Requirement, Sensitive, SiteSupport, Spread};
 use hedgerow_smc::Security;
 use hedgerow_smc::settings::Shape;
 
@@ -253,9 +253,10 @@ pub(crate) fn sensitive(schema: &Schema, requirement: &Requirement) -> String {
         Some((only, [])) => only.clone(),
         Some((last, others)) => {
             let others = others.join(", ");
-            match requirement.is_product(schema) {
-                true => format!("{others} and {last} taken together"),
-                false => format!("{others} or {last}"),
+            match requirement.sensitive_of(schema) {
+                Sensitive::Each => format!("{others} or {last}"),
+                Sensitive::Product => format!("{others} and {last} taken together"),
+                Sensitive::Both => format!("{others}, {last}, or all of them taken together"),
             }
         }
     }
