@@ -3,6 +3,7 @@
 // Tests fail by panicking, and say why they were skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod attacked;
 mod clustering;
 mod compare;
 mod counted;
