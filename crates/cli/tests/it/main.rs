@@ -22,6 +22,7 @@ mod joint;
 mod manners;
 mod node;
 mod phantoms;
+mod printed;
 mod report;
 mod shared;
 mod site_file;
