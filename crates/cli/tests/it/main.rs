@@ -23,6 +23,7 @@ mod joint;
 mod manners;
 mod node;
 mod phantoms;
+mod printed;
 mod report;
 mod shared;
 mod site_file;

@@ -29,7 +29,7 @@ pub struct Choice {
     /// Recodings that would write the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub same: Vec<&'static str>,
-    /// Of cuts, the range that a class is written as covering.
+    /// The range that a class is written as covering.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<&'static str>,
     /// How each quasi-identifier is written, in order.
@@ -155,9 +155,6 @@ fn wanted(has_sites: bool) -> Vec<Wanted> {
     let mut all = Vec::new();
     for algorithm in algorithms.into_iter().filter(is_fit) {
         for covers in [Covers::Tight, Covers::Box] {
-            if covers == Covers::Box && algorithm == Algorithm::Clustering {
-                continue;
-            }
             all.extend(Recode::NAMES.map(|(_, recode)| Wanted {
                 algorithm,
                 recode: Some(recode),
@@ -197,12 +194,11 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
             Candidate { choice, study }
         }
         Err(error) => {
-            let is_cut = wanted.algorithm != Algorithm::Clustering;
             let choice = Choice {
                 algorithm: wanted.algorithm.name(),
                 recode: recode.name(),
                 same: Vec::new(),
-                covers: is_cut.then_some(wanted.covers.name()),
+                covers: Some(wanted.covers.name()),
                 writes: Vec::new(),
                 own: false,
                 lines: String::new(),
@@ -216,12 +212,11 @@ fn add(all: &mut Vec<Candidate>, own: &Opened, wanted: Wanted) {
 
 fn choice(opened: &Opened, lines: String) -> Choice {
     let algorithm = opened.study.algorithm;
-    let is_cut = algorithm != Algorithm::Clustering;
     Choice {
         algorithm: algorithm.name(),
         recode: opened.run.recode.name(),
         same: Vec::new(),
-        covers: is_cut.then_some(opened.run.top_down.covers.name()),
+        covers: Some(opened.run.top_down.covers.name()),
         writes: writes(opened),
         own: false,
         lines,
@@ -251,15 +246,17 @@ impl Way {
     fn of(opened: &Opened) -> Self {
         let algorithm = opened.study.algorithm;
         let mut settings = opened.run;
-        if algorithm == Algorithm::Clustering {
-            settings.top_down = TopDown::default();
-        }
         let is_box = is_box(&opened.study, &opened.run);
         let written = quasi(&opened.study.schema)
             .map(|attribute| How::of(attribute, attribute.recode_or(settings.recode), is_box));
+        let written: Vec<How> = written.collect();
+        if algorithm == Algorithm::Clustering {
+            // A node of a cluster is the same, however wide ranges are.
+            settings.top_down = TopDown::default();
+        }
         Self {
             algorithm,
-            written: written.collect(),
+            written,
             settings: RunSettings {
                 recode: Recode::default(),
                 ..settings

@@ -91,9 +91,13 @@ impl Facts {
                 let (required, achieved) = text::numbers(key, model);
                 let worst = model.worst_class.as_ref();
                 let is_seen = worst.is_some();
+                let mut name = text::label(key, model);
+                if *key == "k" && self.report.found.models.k_printed.is_some() {
+                    name.push_str(text::OF_GROUPS);
+                }
                 Demand {
                     key,
-                    name: text::label(key, model),
+                    name,
                     required: in_words(&required),
                     achieved: if is_seen {
                         achieved

@@ -5,6 +5,7 @@ use hedgerow_data::study::PARQUET_FILE;
 
 use super::facts::{Demand, Facts};
 use crate::study::written::Said;
+use crate::verify::text;
 
 /// What is to be said first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,8 @@ impl Headline {
 }
 
 /// What a requirement does not rule out, and a privacy officer should see before the release goes out: classes
-/// that one sensitive value fills, columns that look like identifiers, and cells that tell who is in the table.
+/// that one sensitive value fills, columns that look like identifiers, rows of groups that are printed like few
+/// others, and cells that tell who is in the table.
 fn warnings(facts: &Facts) -> Vec<String> {
     let dominated = facts.contents.dominated.iter();
     let mut said: Vec<String> = dominated.map(|found| found.words()).collect();
@@ -75,6 +77,8 @@ fn warnings(facts: &Facts) -> Vec<String> {
         let words = suspect.to_string();
         format!("Warning: {}.", words.lines().next().unwrap_or_default())
     }));
+    let printed = text::printed(&facts.report);
+    said.extend(printed.map(|words| format!("Warning: {words}.")));
     let told = told(facts).filter(|told| told.is_warning);
     said.extend(told.map(|told| format!("Warning: {}.", told.words)));
     said

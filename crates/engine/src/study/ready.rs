@@ -133,6 +133,7 @@ impl Ready {
         };
         let requirement = Requirement::of_document(study.document(), &scope)?;
         requirement.see_that_m_is_said(&study)?;
+        requirement.see_that_print_differs(&study)?;
         opened.run.see_fit(&study, &requirement, scope.sites)?;
         let combinations = scope.sensitive.iter().map(|attribute| attribute.values);
         let combinations = combinations.fold(1, u64::saturating_mul);

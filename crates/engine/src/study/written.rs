@@ -38,7 +38,7 @@ impl How {
     pub(crate) fn of(attribute: &Attribute, recode: Recode, is_box: bool) -> Self {
         match (recode, attribute.domain.taxonomy()) {
             (Recode::Node, Some(_)) => Self::Node,
-            // What cuts leave is an interval of values, however many of them occur.
+            // What cuts leave, and a box around a cluster, is an interval of values, however many of them occur.
             _ if is_box => Self::Range,
             (Recode::Set, _) => Self::Set,
             (Recode::Node, None) | (Recode::Range, _) => Self::TightRange,
@@ -48,9 +48,7 @@ impl How {
 
 /// Whether classes are written wider than what occurs in them.
 pub(crate) fn is_box(study: &Study, run: &RunSettings) -> bool {
-    let knows_boxes =
-        study.partition == Partition::Horizontal && study.algorithm != Algorithm::Clustering;
-    knows_boxes && run.top_down.covers == Covers::Box
+    study.partition == Partition::Horizontal && run.top_down.covers == Covers::Box
 }
 
 /// The quasi-identifiers of a schema.
@@ -95,8 +93,7 @@ impl Telling {
                 how,
                 columns: written.map(|attribute| attribute.name.clone()).collect(),
                 is_clustered: study.algorithm == Algorithm::Clustering,
-                can_be_box: study.partition == Partition::Horizontal
-                    && study.algorithm != Algorithm::Clustering,
+                can_be_box: study.partition == Partition::Horizontal,
             }
         });
         all.into_iter()

@@ -50,9 +50,13 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
         None => None,
         Some(m) => Some(colluders(section, m, scope)?),
     };
+    let k_printed = match section.integer("k_printed")? {
+        None => None,
+        Some(k) => Some(at_least_one(section, "k_printed", k)?),
+    };
     section.finish()?;
 
-    if models.is_empty() {
+    if models.is_empty() && k_printed.is_none() {
         let message = "the requirement demands nothing\nhint: state at least k, e.g. k = 10";
         return Err(section.wrong_section(message).into());
     }
@@ -66,6 +70,7 @@ pub(super) fn read(section: &Section<'_>, scope: &Scope) -> Result<Requirement, 
     Ok(Requirement {
         models,
         m,
+        k_printed,
         sensitive,
     })
 }

@@ -3,6 +3,7 @@
 pub mod assembly;
 pub mod clustering;
 pub mod cover;
+pub mod grid;
 pub mod hilbert;
 pub mod mondrian;
 mod partition;

@@ -10,10 +10,27 @@ use hedgerow_smc::settings::Shape;
 use crate::words::{count, short};
 
 /// What every group of a release satisfies, a sentence for each model and one for m.
-pub(crate) fn requirement(study: &Study, requirement: &Requirement) -> Vec<String> {
+pub(crate) fn requirement(
+    study: &Study,
+    requirement: &Requirement,
+    outcome: Outcome,
+) -> Vec<String> {
     let sensitive = sensitive(&study.schema, requirement);
     let models = requirement.models.iter();
-    let mut all: Vec<String> = models.map(|model| of_model(model, &sensitive)).collect();
+    let in_words = |model: &Model| match (model, outcome) {
+        (Model::KAnonymity { k }, Outcome::Restored) => format!(
+            "every group of the release has at least {}, who need not look the same (k = {k})",
+            people(*k)
+        ),
+        _ => of_model(model, &sensitive),
+    };
+    let mut all: Vec<String> = models.map(in_words).collect();
+    all.extend(requirement.k_printed.map(|k| {
+        format!(
+            "every row of the release looks the same as those of at least {} (k_printed = {k})",
+            people(k)
+        )
+    }));
     all.extend(of_coalitions(study, requirement));
     all
 }
