@@ -310,7 +310,9 @@ fn text(
     text.push_str(&aligned(&rows));
     text.push_str(&holders(study));
     let models = requirement.models.iter().map(Model::to_string);
-    let printed = requirement.k_printed.map(|k| format!("k = {k} of what is printed"));
+    let printed = requirement
+        .k_printed
+        .map(|k| format!("k = {k} of what is printed"));
     let demands: Vec<String> = models.chain(printed).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {

@@ -238,8 +238,8 @@ fn standing(model: &ModelVerdict) -> &'static str {
 /// What is required of a model and what was achieved, in words.
 pub(crate) fn numbers(name: &str, model: &ModelVerdict) -> (String, String) {
     let sign = match name {
-        "k" | "k_printed" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity" | "site_entropy"
-        | "m" => ">=",
+        "k" | "k_printed" | "l_distinct" | "l_entropy" | "l_frequency" | "site_diversity"
+        | "site_entropy" | "m" => ">=",
         "l_recursive" | "site_recursive" | "delta" => "<",
         _ => "<=",
     };
