@@ -3,7 +3,7 @@
 
 use hedgerow_data::study::{Algorithm, Partition};
 use hedgerow_data::{Attribute, Recode, Role, Schema, Study, quoted_list};
-use hedgerow_gate::{Attack, Verdict};
+use hedgerow_gate::{Attack, Finding, Verdict};
 use hedgerow_protocols::RunSettings;
 use hedgerow_protocols::horizontal::cover::Covers;
 
@@ -160,13 +160,10 @@ impl Telling {
 
     /// What is said of a release: by its own figures where attacks on it were tried.
     pub(crate) fn said(&self, gated: Option<&Gated>) -> Said {
-        let measured = |attack| {
-            let finding = gated?.attacks.iter().find(|one| one.attack == attack)?;
-            Some((finding.verdict, finding.measured.as_ref()?))
-        };
-        let (membership, ends) = (measured(Attack::Membership), measured(Attack::Ends));
+        let tried = |attack| gated?.attacks.iter().find(|one| one.attack == attack);
+        let (membership, ends) = (tried(Attack::Membership), tried(Attack::Ends));
         let mut figures = Vec::new();
-        if let Some((_, found)) = membership {
+        if let Some(found) = membership.and_then(|one| one.measured.as_ref()) {
             let control = found.control.as_ref().map_or(0.0, |control| control.share);
             figures.push(format!(
                 "classes of this release cover {} of its people who are like nobody else and {} of such people who are not in it, so that whoever asks who is in it gains {:.2} of 1",
@@ -175,11 +172,11 @@ impl Telling {
                 (found.share - control).max(0.0)
             ));
         }
-        if let Some((_, found)) = ends {
+        if let Some(found) = ends.and_then(|one| one.measured.as_ref()) {
             figures.push(format!("of its {}: {}", found.falls, percent(found.share)));
         }
-        let holds = |found: Option<(Verdict, _)>| {
-            found.is_some_and(|(verdict, _)| matches!(verdict, Verdict::Holds | Verdict::Nothing))
+        let holds = |found: Option<&Finding>| {
+            found.is_some_and(|one| matches!(one.verdict, Verdict::Holds | Verdict::Nothing))
         };
         if figures.is_empty() {
             figures.push(self.elsewhere());
