@@ -212,7 +212,7 @@ def people(attacks):
             text = text if recode else text.replace('recode = "node"\n', "")
             study.write_text(text + more + "\n")
             out = attacks.made(place / "out", "simulate", "--study", study, table, "--columns", HELD, "--seed", 7)
-            loss = attacks.loss(out, study, whole)
+            loss = attacks.loss(out, study, table)
             options = ["--own", whole, "--holdout", data.holdout]
             options += ["--skip", "newcomers,owner,two_releases,below_k_without_one_site,below_k_without_two_sites"]
             found = attacks.found(name, out, study, *options)

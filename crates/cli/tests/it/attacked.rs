@@ -1,6 +1,6 @@
 //! A good release passes every attack; the same release broken in one way fails, by the attack that is named.
 //!
-//! The people: every one has an age and a pay that nobody else has; diseases, wards, costs and sites are spread
+//! The people: nearly every one has an age and a pay that nobody else has; diseases, wards, costs and sites are spread
 //! evenly. The good release has eight boxes that tile all ages and pays. A break changes the people, how they
 //! are written, the order of rows, or what somebody has beside the release.
 
@@ -18,6 +18,14 @@ const DISEASES: [&str; 3] = ["flu", "ulcer", "asthma"];
 const WARDS: [&str; 4] = ["n", "e", "s", "w"];
 const SITES: [&str; 3] = ["a", "b", "c"];
 
+/// A number as if drawn at random (the mix of splitmix64).
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 #[derive(Clone)]
 struct Person {
     age: u32,
@@ -31,9 +39,10 @@ struct Person {
 }
 
 impl Person {
-    /// Person by person: ages and pays as if at random, all of them different.
+    /// Person by person: ages and pays as if at random.
     fn new(number: u32) -> Self {
-        let place = (u64::from(number) * 7_654_321 % (100 * u64::from(PAYS))) as u32;
+        let place = mixed(u64::from(number)) % (100 * u64::from(PAYS));
+        let place = place as u32;
         let mut person = Self {
             age: place / PAYS,
             pay: place % PAYS,
@@ -321,18 +330,18 @@ fn tight_ranges_fall_by_membership() {
 fn rare_pays_that_are_written_exactly_fall() {
     let mut case = Case::good();
     for all in [&mut case.people, &mut case.earlier] {
-        all.sort_by_key(|person| person.pay);
-        let last = all.len() - 30;
-        for part in [0..30, last..last + 30] {
-            for group in all[part].chunks_exact_mut(10) {
-                let mut pays: Vec<String> =
-                    group.iter().map(|person| person.pay.to_string()).collect();
-                pays.sort_by_key(|pay| pay.parse::<u32>().unwrap());
-                let pays = format!("{{{}}}", pays.join("|"));
-                group.iter_mut().for_each(|person| {
-                    person.write([0, 99], [0, PAYS - 1]);
-                    person.cells[1].clone_from(&pays);
-                });
+        all.sort_by_key(|person| (person.band(), person.pay));
+        for band in all.chunk_by_mut(|one, other| one.band() == other.band()) {
+            let last = band.len() - 12;
+            for part in [0..12, last..last + 12] {
+                for group in band[part].chunks_exact_mut(6) {
+                    let pays: Vec<String> =
+                        group.iter().map(|person| person.pay.to_string()).collect();
+                    let pays = format!("{{{}}}", pays.join("|"));
+                    group
+                        .iter_mut()
+                        .for_each(|person| person.cells[1].clone_from(&pays));
+                }
             }
         }
     }
@@ -350,7 +359,7 @@ fn a_class_that_is_nearly_one_site_s_falls() {
             person.site = if others <= 4 { person.site } else { 0 };
         }
     }
-    assert_falls_alone("below_k_without_one_site", &case);
+    assert_falls("below_k_without_one_site", &case);
 }
 
 #[test]
@@ -364,7 +373,7 @@ fn a_class_that_is_nearly_two_sites_falls_where_two_may_collude() {
             person.site = if third <= 4 { 2 } else { third as usize % 2 };
         }
     }
-    assert_falls_alone("below_k_without_two_sites", &case);
+    assert_falls("below_k_without_two_sites", &case);
 }
 
 #[test]

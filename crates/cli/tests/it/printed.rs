@@ -130,7 +130,6 @@ fn a_run_says_no_where_the_study_demands_k_of_what_is_printed() {
             done.stdout,
             done.stderr
         );
-        assert_eq!(json(&done)["holds"], holds);
         let line = [&VERIFY.split(' ').collect::<Vec<_>>()[..], &["--json"]].concat();
         let done = hedgerow(path, &line);
         let seen = json(&done);

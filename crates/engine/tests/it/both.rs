@@ -10,10 +10,13 @@ use serde_json::Value;
 /// Age, disease, ward, and the site that has the record.
 type Row = (u32, u32, u32, u32);
 
+const DEMANDS: &str = "l = 2\nt = 0.3";
+
 /// Values of disease and of ward.
 const VALUES: [u32; 2] = [3, 4];
 
-fn study(sensitive: &str, algorithm: &str) -> Study {
+/// A study that demands this of sensitive values.
+fn study(demands: &str, sensitive: &str, algorithm: &str) -> Study {
     let text = format!(
         r#"[study]
 name = "patients"
@@ -33,8 +36,7 @@ role = "sensitive"
 values = ["0", "1", "2", "3"]
 [require]
 k = 3
-l = 2
-t = 0.3
+{demands}
 m = 0
 sensitive = "{sensitive}"
 [algorithm]
@@ -138,7 +140,7 @@ proptest! {
 
     #[test]
     fn a_release_satisfies_what_is_demanded_of_each_and_of_both(rows in rows(), clusters in any::<bool>()) {
-        let study = study("both", if clusters { "clustering" } else { "mondrian" });
+        let study = study(DEMANDS, "both", if clusters { "clustering" } else { "mondrian" });
         let (text, verdict) = looked(&run(&study, &rows));
         let recounted = [
             ("disease", recount(&text, |disease, _| disease.to_owned())),
@@ -158,7 +160,7 @@ proptest! {
     /// Whose rows they are does not matter to cuts.
     #[test]
     fn one_site_publishes_what_three_publish(rows in rows()) {
-        let study = study("both", "mondrian");
+        let study = study(DEMANDS, "both", "mondrian");
         let mut pooled = rows.clone();
         // One site of three has nearly everything.
         for row in pooled.iter_mut().skip(12) {
@@ -168,21 +170,41 @@ proptest! {
     }
 }
 
-/// The young have one disease on several wards; among the old the ward follows from the disease.
+/// Among the young ward and disease go together, among the old one excludes the other: each has the table's own
+/// distribution among both.
 #[test]
-fn neither_each_nor_the_product_is_enough() {
+fn each_alone_does_not_see_what_goes_together() {
     let mut rows: Vec<Row> = Vec::new();
     for one in 0..40 {
-        rows.push((one % 20, 0, one % 4, one % 2));
-        rows.push((60 + one % 20, one % 2 + 1, one % 2, 2));
-        rows.push((30 + one % 20, one % 3, one / 3 % 4, 2));
+        let site = u32::from(one > 30);
+        rows.push((one % 20, one % 2, one % 2, site));
+        rows.push((70 + one % 20, one % 2, 1 - one % 2, site));
     }
     let found = |sensitive: &str| {
-        let (text, _) = looked(&run(&study(sensitive, "mondrian"), &rows));
+        let (text, _) = looked(&run(&study("t = 0.3", sensitive, "mondrian"), &rows));
         let disease = recount(&text, |disease, _| disease.to_owned());
         let both = recount(&text, |disease, ward| format!("{disease} {ward}"));
-        (disease.distinct, is_within(both.distance))
+        (is_within(disease.distance), is_within(both.distance))
     };
-    assert!(!found("each").1, "combinations are far from the table's");
-    assert_eq!(found("both"), (2, true));
+    assert_eq!(found("each"), (true, false));
+    assert_eq!(found("product"), (true, true));
+    assert_eq!(found("both"), (true, true));
+}
+
+/// The young have one disease on several wards.
+#[test]
+fn the_product_alone_does_not_see_one_disease() {
+    let mut rows: Vec<Row> = Vec::new();
+    for one in 0..40 {
+        rows.push((one % 20, 0, one % 4, u32::from(one > 30)));
+        rows.push((70 + one % 20, one % 3, one / 3 % 4, 0));
+    }
+    let found = |sensitive: &str| {
+        let (text, _) = looked(&run(&study("l = 2", sensitive, "mondrian"), &rows));
+        let disease = recount(&text, |disease, _| disease.to_owned());
+        let both = recount(&text, |disease, ward| format!("{disease} {ward}"));
+        (disease.distinct, both.distinct >= 2)
+    };
+    assert_eq!(found("product"), (1, true));
+    assert!(found("both").0 >= 2);
 }
