@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|queries|pareto|check-adult|gate|anonypy|beside]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|console|queries|pareto|check-adult|gate|anonypy|beside]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -53,6 +53,9 @@ if [ "$what" = all ] || [ "$what" = node ]; then
 fi
 if [ "$what" = all ] || [ "$what" = questions ]; then
     cargo bench --quiet -p hedgerow --bench questions
+fi
+if [ "$what" = all ] || [ "$what" = console ]; then
+    cargo bench --quiet -p hedgerow-console --bench pages
 fi
 if [ "$what" = all ] || [ "$what" = queries ]; then
     cargo build --quiet --release --bin hedgerow

@@ -20,6 +20,8 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Usage(#[from] Usage),
     #[error(transparent)]
+    Console(#[from] hedgerow_console::ConsoleError),
+    #[error(transparent)]
     Demo(#[from] DemoError),
     #[error(transparent)]
     Experiment(#[from] hedgerow_experiments::Error),
@@ -51,6 +53,10 @@ pub(crate) enum CliError {
 pub(crate) enum Usage {
     #[error("--site is missing")]
     NoSite,
+    #[error("{0}")]
+    NoAddress(String),
+    #[error("the two passwords are not the same\nhint: nobody was added; type the command again")]
+    TwoPasswords,
     #[error(
         "several tables are named\nhint: put files of the same columns into one folder and name the folder, or give --engine local"
     )]

@@ -9,6 +9,7 @@ mod audit;
 mod chart;
 mod compare;
 mod completions;
+mod console;
 mod decide;
 mod demo;
 mod draft;
@@ -102,6 +103,8 @@ enum Command {
     Run(run::Arguments),
     /// Wait for runs of the study and take part in them, until stopped.
     Node(node::Arguments),
+    /// Serve pages for the steward and the officer, and say who may use them.
+    Console(console::Arguments),
     /// Show the runs of a site and how far they are.
     Status(status::Arguments),
     /// Add up what each other site has learned in all runs of a site.
@@ -184,6 +187,7 @@ fn run(arguments: &Arguments) -> Result<Answer, CliError> {
         Command::Site(command) => site::run(command),
         Command::Run(words) => run::run(words, arguments.json),
         Command::Node(words) => node::run(words, arguments.json),
+        Command::Console(arguments) => console::run(arguments),
         Command::Status(arguments) => status::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),
         Command::Audit(arguments) => audit::run(arguments),

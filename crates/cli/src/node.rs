@@ -1,15 +1,17 @@
 //! `hedgerow node`: the site's daemon, until somebody stops it.
 
+use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::PathBuf;
 
 use hedgerow::Site;
+use hedgerow_console::Listening;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::error::CliError;
-use crate::node_log::{Form, NodeLog};
+use crate::node_log::{Form, NodeLog, remark};
 use crate::output::Answer;
 use crate::runtime::block_on;
 
@@ -43,6 +45,10 @@ pub(crate) fn run(arguments: &Arguments, is_json: bool) -> Result<Answer, CliErr
         async {
             // Asked for before the node is up, so that no signal to a node that is up ends it.
             let mut hangups = signal(SignalKind::hangup()).map_err(CliError::NoSignals)?;
+            let pages = match site.file().console.clone() {
+                Some(settings) => Some(Listening::bind(arguments.site.clone(), settings).await?),
+                None => None,
+            };
             let reloads = async {
                 while hangups.recv().await.is_some() {
                     site.reload();
@@ -52,11 +58,31 @@ pub(crate) fn run(arguments: &Arguments, is_json: bool) -> Result<Answer, CliErr
             tokio::select! {
                 ended = site.serve() => ended.map(|never| match never {}).map_err(CliError::from),
                 stopped = reloads => stopped,
+                never = serve_pages(pages) => match never? {},
                 () = gone(until_gone) => stopped(),
             }
         },
         stopped,
     )
+}
+
+/// Serves the pages that `[console]` of the site's file asks for. A link for the first user is not written into
+/// a log, which others may read.
+async fn serve_pages(pages: Option<Listening>) -> Result<Infallible, CliError> {
+    let Some(pages) = pages else {
+        return std::future::pending().await;
+    };
+    let console = pages.console();
+    remark(&format!(
+        "pages for the steward and the officer are at {}",
+        console.address()
+    ));
+    if console.has_nobody()? {
+        remark(
+            "nobody may use the pages yet\nhint: hedgerow console user add NAME --role officer --site … adds somebody",
+        );
+    }
+    Ok(pages.serve().await)
 }
 
 /// Hears when stdin ends.

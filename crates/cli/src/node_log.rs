@@ -107,6 +107,12 @@ impl Observer for NodeLog {
     }
 }
 
+/// Says what a person may want to know of the pages beside the node.
+pub(crate) fn remark(line: &str) {
+    let form = FORM.get().copied().unwrap_or(Form::Text);
+    tracing::info!("{}", words(line, form));
+}
+
 /// Says what ended the command: where there is a log in JSON, as its last object.
 pub(crate) fn fail(words: &str) {
     match FORM.get() {

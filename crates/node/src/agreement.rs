@@ -137,7 +137,7 @@ pub enum AgreementError {
 }
 
 /// The hash of everything that a study says.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StudyHash(pub [u8; 32]);
 
 impl std::fmt::Display for StudyHash {

@@ -16,6 +16,7 @@ pub mod agreement;
 mod aside;
 pub mod audit;
 mod connect;
+pub mod console;
 mod events;
 pub mod health;
 pub mod identity;

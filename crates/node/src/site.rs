@@ -43,6 +43,9 @@
 //! listen = "0.0.0.0:5433"
 //! certificate = "sql.crt"
 //! key = "sql.pem"
+//!
+//! [console]                       # pages for the steward and the officer, see `console`
+//! listen = "127.0.0.1:7480"
 //! ```
 //!
 //! File names are relative to the file.
@@ -54,6 +57,7 @@ use std::time::Duration;
 use hedgerow_data::document::{Document, DocumentError, Section};
 
 use crate::accept::Accept;
+use crate::console::ConsoleSettings;
 use crate::health;
 use crate::identity::readable_by_others;
 use crate::memory;
@@ -90,6 +94,8 @@ pub struct SiteFile {
     pub metrics: Option<SocketAddr>,
     /// How the site serves SQL, if it does.
     pub sql: Option<SqlSettings>,
+    /// How the site's node serves pages, if it does.
+    pub console: Option<ConsoleSettings>,
     /// Warnings for the site's owner.
     pub warnings: Vec<String>,
 }
@@ -177,6 +183,10 @@ impl SiteFile {
             Some(section) => Some(SqlSettings::read(&section, folder)?),
             None => None,
         };
+        let console = match root.section("console")? {
+            Some(section) => Some(ConsoleSettings::read(&section, folder)?),
+            None => None,
+        };
         root.finish()?;
         let open_mode = std::fs::metadata(path)
             .ok()
@@ -200,6 +210,7 @@ impl SiteFile {
             accept,
             metrics,
             sql,
+            console,
             warnings: warnings.into_iter().collect(),
         })
     }

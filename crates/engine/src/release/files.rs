@@ -71,7 +71,7 @@ impl Manifest {
 
     /// What is said of the release, and whether sites signed it; nothing where the manifest has both
     /// statements or neither.
-    pub(crate) fn statement(&self) -> Option<(&Statement, bool)> {
+    pub fn statement(&self) -> Option<(&Statement, bool)> {
         match (&self.signed, &self.unsigned) {
             (Some(signed), None) => Some((signed, true)),
             (None, Some(unsigned)) => Some((unsigned, false)),

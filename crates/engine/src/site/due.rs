@@ -15,7 +15,7 @@ use crate::error::Error;
 /// Refuses a run that may not begin or go on here, before anything of it is sent. In `versions` the
 /// study's own hash stands first.
 pub(crate) fn require_due(data: &Path, versions: &[StudyHash], number: u32) -> Result<(), Error> {
-    let entries = Journal::look(data)?;
+    let entries = Journal::list(data)?;
     let (own, others): (Vec<&Entry>, Vec<&Entry>) = entries
         .iter()
         .partition(|entry| versions.contains(&entry.study));
@@ -63,7 +63,7 @@ pub(crate) fn require_due(data: &Path, versions: &[StudyHash], number: u32) -> R
 
 /// What this site's node says to a site that asks for a run.
 pub(crate) fn answer(data: &Path, versions: &[StudyHash], number: u32) -> Result<(), Reason> {
-    let entries = Journal::look(data).unwrap_or_default();
+    let entries = Journal::list(data).unwrap_or_default();
     let own = of_versions(&entries, versions);
     match own.iter().find(|entry| entry.number == number) {
         Some(entry) if entry.is_given_up => Err(Reason::GivenUp),
@@ -74,7 +74,7 @@ pub(crate) fn answer(data: &Path, versions: &[StudyHash], number: u32) -> Result
 
 /// The run that is due at this site: the last run, or the run after it if the last is over.
 pub(crate) fn due(data: &Path, versions: &[StudyHash]) -> Due {
-    let entries = Journal::look(data).unwrap_or_default();
+    let entries = Journal::list(data).unwrap_or_default();
     let own = of_versions(&entries, versions);
     match own.iter().max_by_key(|entry| entry.number) {
         Some(last) if !last.is_over => Due {

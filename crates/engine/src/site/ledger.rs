@@ -83,11 +83,14 @@ impl Site {
         for version in &versions {
             lost.extend(Journal::lost(&site.data, *version)?);
         }
-        for entry in Journal::look(&site.data)? {
+        let mut accounts = Journal::accounts(&site.data)?;
+        for entry in Journal::list(&site.data)? {
             if versions.contains(&entry.study) {
+                let account = accounts.remove(&(entry.study, entry.number));
+                let account = account.unwrap_or_default();
                 runs.push(Run {
-                    members: Journal::members(&site.data, entry.study, entry.number)?,
-                    learned: Journal::learned(&site.data, entry.study, entry.number)?,
+                    members: account.members,
+                    learned: account.learned,
                     entry,
                 });
             }

@@ -23,6 +23,9 @@ use crate::summary::Summary;
 /// never ended, the one touched last is the present one.
 const TOUCHED: Duration = Duration::from_secs(2);
 
+/// Steps that the file has at most: a run that never ends does not fill it.
+const STEPS: usize = 200;
+
 /// How far a run is at this site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -57,6 +60,9 @@ pub struct Standing {
     /// The last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
+    /// The steps until now, oldest first; of very many, the last ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
     /// Why the run failed, or waits for the officer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -190,6 +196,7 @@ impl Board {
                     waiting_for: peers,
                     through,
                     step: None,
+                    steps: Vec::new(),
                     reason: None,
                     answer: None,
                 },
@@ -248,7 +255,13 @@ impl Board {
     }
 
     pub(crate) fn step(&self, step: Step) {
-        self.change(|standing| standing.step = Some(step));
+        self.change(|standing| {
+            standing.step = Some(step);
+            if standing.steps.len() == STEPS {
+                standing.steps.remove(0);
+            }
+            standing.steps.push(step);
+        });
     }
 
     /// The officer is asked.

@@ -5,10 +5,9 @@
 use std::path::Path;
 
 use hedgerow_node::agreement::Agreement;
-use hedgerow_node::journal::{Entry, Journal, Up};
+use hedgerow_node::journal::{Entry, Journal};
 use hedgerow_node::knock::Due;
 use hedgerow_node::memory::{Mark, Memory, Question};
-use hedgerow_node::site::SiteFile;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -16,7 +15,7 @@ use super::Site;
 use super::due::due;
 use super::part::warn;
 use super::standing::{Standing, State};
-use super::vitals::{Contact, Vitals, moment};
+use super::up::NodeStatus;
 use crate::error::Error;
 use crate::joint::Step;
 use crate::observe::how_to_decide;
@@ -43,7 +42,7 @@ impl Site {
         warn(site, &self.observer);
         let agreement = Agreement::open(&site.study)?;
         let entries = Journal::look(&site.data)?;
-        let node = Node::look(site, &agreement)?;
+        let node = NodeStatus::look(site, &agreement)?;
         let mut text = node.lines(&agreement);
         let asked_for = Memory::at(&site.memory).questions(&site.name, agreement.hash)?;
         let versions = Journal::versions(&site.data, agreement.hash, agreement.parent())?;
@@ -59,14 +58,7 @@ impl Site {
                 Some(site) if is_present => site.name.clone(),
                 _ => format!("site {peer}"),
             };
-            let hash = entry.study.to_string();
-            let is_at_work = |of: &Standing| of.is_of(&hash, entry.number);
-            let shown = match &present {
-                Some(present) if is_at_work(present) => Some((present.clone(), true)),
-                _ => Standing::read(&site.data, entry.number)
-                    .filter(|standing| standing.study_hash == hash)
-                    .map(|standing| (standing, false)),
-            };
+            let shown = shown(&site.data, entry, present.as_ref());
             text.push_str(&lines(entry, is_present, shown.as_ref(), &name));
             runs.push(value(entry, shown.as_ref(), &name));
         }
@@ -126,100 +118,24 @@ impl Serialize for Status {
     }
 }
 
-/// A site's node, as it shows itself.
-struct Node {
-    is_up: bool,
-    /// What the last process at work knew, if there was one.
-    vitals: Option<Vitals>,
-    /// The peers, whether they are connected, and when they were last heard of.
-    peers: Vec<(String, bool, Option<i64>)>,
-}
-
-impl Node {
-    fn look(site: &SiteFile, agreement: &Agreement) -> Result<Self, Error> {
-        let is_up = Up::is_taken(&site.data)?;
-        // What a process that is gone knew of connections is over.
-        let is_at_work = is_up || Journal::is_held(&site.data)?;
-        let vitals = Vitals::read(&site.data);
-        let names = agreement.study.sites.iter().map(|peer| &peer.name);
-        let peers = names.filter(|name| **name != site.name).map(|name| {
-            let known = vitals.as_ref().and_then(|vitals| vitals.peers.get(name));
-            let is_connected = known.is_some_and(Contact::is_connected);
-            (
-                name.clone(),
-                is_at_work && is_connected,
-                known.and_then(|contact| contact.last),
-            )
-        });
-        Ok(Self {
-            is_up,
-            peers: peers.collect(),
-            vitals,
-        })
-    }
-
-    fn lines(&self, agreement: &Agreement) -> String {
-        let mut text = match &self.vitals {
-            Some(vitals) if self.is_up => format!(
-                "the node is up since {} UTC, at {}\n",
-                moment(vitals.since),
-                vitals.address
-            ),
-            // The node has just begun.
-            None if self.is_up => String::from("the node is up\n"),
-            _ => String::from("the node is down\n"),
-        };
-        if let Some(vitals) = self.vitals.as_ref().filter(|_| self.is_up) {
-            if let Some(why) = &vitals.unfit_source {
-                let why = why.replace('\n', "\n  ");
-                text.push_str(&format!("  the rows cannot be read: {why}\n"));
-            }
-            if vitals.study_hash != agreement.hash.to_string() {
-                text.push_str(&format!(
-                    "  it serves the study {}, and this file is {}\n  hint: send the node SIGHUP, and it reads the study anew\n",
-                    vitals.study_hash, agreement.hash
-                ));
-            }
-        }
-        let row = |(name, is_connected, last): &(String, bool, Option<i64>)| {
-            let heard = match last {
-                _ if *is_connected => String::from("connected"),
-                Some(last) => format!("last heard of {} UTC", moment(*last)),
-                None => String::from("never heard of"),
-            };
-            vec![format!("  {name}"), heard]
-        };
-        let rows: Vec<Vec<String>> = self.peers.iter().map(row).collect();
-        text.push_str(&aligned(&rows));
-        text
-    }
-
-    fn value(&self) -> Value {
-        match self.vitals.as_ref().filter(|_| self.is_up) {
-            Some(vitals) => json!({
-                "up": true,
-                "since": moment(vitals.since),
-                "address": vitals.address,
-                "study_hash": vitals.study_hash,
-                "unfit_source": vitals.unfit_source,
-            }),
-            None => json!({ "up": self.is_up }),
-        }
-    }
-
-    fn peers_value(&self) -> Vec<Value> {
-        let peers = self.peers.iter();
-        peers
-            .map(|(name, is_connected, last)| {
-                json!({ "site": name, "connected": is_connected, "last_contact": last.map(moment) })
-            })
-            .collect()
+/// What the file of a run says of it, and whether a process of this site is at work on it.
+pub(super) fn shown(
+    data: &Path,
+    entry: &Entry,
+    present: Option<&Standing>,
+) -> Option<(Standing, bool)> {
+    let hash = entry.study.to_string();
+    match present {
+        Some(present) if present.is_of(&hash, entry.number) => Some((present.clone(), true)),
+        _ => Standing::read(data, entry.number)
+            .filter(|standing| standing.study_hash == hash)
+            .map(|standing| (standing, false)),
     }
 }
 
 /// The run that is due, if it failed here before the journal heard of it: a row that does not fit, a source
 /// that is gone.
-fn not_begun(data: &Path, agreement: &Agreement, due: Due) -> Option<Standing> {
+pub(super) fn not_begun(data: &Path, agreement: &Agreement, due: Due) -> Option<Standing> {
     let failed = Standing::read(data, due.number).filter(|_| !due.is_under_way)?;
     let is_of = failed.is_of(&agreement.hash.to_string(), due.number);
     (is_of && failed.state == State::Failed).then_some(failed)

@@ -8,13 +8,14 @@
 //! # Discloses
 //! To whoever may read the file: names and counts, never a value.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hedgerow_smc::To;
 use hedgerow_smc::ledger::{Disclosure, Entry as Disclosed};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{Journal, JournalError, Tables};
 use crate::agreement::StudyHash;
@@ -73,6 +74,39 @@ pub struct Learned {
     pub ended_early: u64,
     /// How many values were disclosed.
     pub values: u64,
+}
+
+/// What was disclosed in runs, by study and number.
+pub type Accounts = HashMap<(StudyHash, u32), AccountOfRun>;
+
+/// What was disclosed in a run, and who took part in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountOfRun {
+    /// The sites by place; none where the run never began.
+    pub members: Vec<String>,
+    /// The lines of the run's ledger.
+    pub learned: Vec<Learned>,
+}
+
+const LEARNED: &str =
+    "SELECT what, primitive, recipients, allowed_by, caveat, calls, ended_early, amount,
+ recipient, study, number FROM learned JOIN run ON run.id = learned.run";
+
+/// A line of a ledger, of a row of [`LEARNED`].
+fn of_row(row: &Row<'_>) -> rusqlite::Result<Learned> {
+    let count = |number: i64| number.unsigned_abs();
+    let (caveat, site): (String, String) = (row.get(4)?, row.get(8)?);
+    Ok(Learned {
+        what: row.get(0)?,
+        by: row.get(1)?,
+        site: (!site.is_empty()).then_some(site),
+        to: row.get(2)?,
+        allowed_by: row.get(3)?,
+        caveat: (!caveat.is_empty()).then_some(caveat),
+        calls: count(row.get(5)?),
+        ended_early: count(row.get(6)?),
+        values: count(row.get(7)?),
+    })
 }
 
 /// The ledger of a run under way, which writes itself down as it grows.
@@ -286,46 +320,39 @@ impl Journal {
         number: u32,
     ) -> Result<Vec<Learned>, JournalError> {
         let found = read(folder, "learned", |connection| {
-            let mut statement = connection.prepare(
-                "SELECT what, primitive, recipients, allowed_by, caveat, calls, ended_early, amount,
-                 recipient FROM learned JOIN run ON run.id = learned.run
-                 WHERE study = ?1 AND number = ?2 ORDER BY learned.rowid",
-            )?;
-            let count = |number: i64| number.unsigned_abs();
-            let rows = statement.query_map(params![study.0, number], |row| {
-                let (caveat, site): (String, String) = (row.get(4)?, row.get(8)?);
-                Ok(Learned {
-                    what: row.get(0)?,
-                    by: row.get(1)?,
-                    site: (!site.is_empty()).then_some(site),
-                    to: row.get(2)?,
-                    allowed_by: row.get(3)?,
-                    caveat: (!caveat.is_empty()).then_some(caveat),
-                    calls: count(row.get(5)?),
-                    ended_early: count(row.get(6)?),
-                    values: count(row.get(7)?),
-                })
-            })?;
+            let mut statement = connection.prepare(&format!(
+                "{LEARNED} WHERE study = ?1 AND number = ?2 ORDER BY learned.rowid"
+            ))?;
+            let rows = statement.query_map(params![study.0, number], of_row)?;
             rows.collect()
         });
         Ok(found?.unwrap_or_default())
     }
 
-    /// Which sites took part in a run of a study, by place; empty where the run never began.
-    pub fn members(
-        folder: &Path,
-        study: StudyHash,
-        number: u32,
-    ) -> Result<Vec<String>, JournalError> {
-        let found = read(folder, "member", |connection| {
+    /// What was disclosed in every run and who took part in it, read at once, for whoever adds up many runs.
+    pub fn accounts(folder: &Path) -> Result<Accounts, JournalError> {
+        let mut accounts = Accounts::new();
+        read(folder, "learned", |connection| {
+            let mut statement = connection.prepare(&format!("{LEARNED} ORDER BY learned.rowid"))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let run = (StudyHash(row.get(9)?), row.get(10)?);
+                accounts.entry(run).or_default().learned.push(of_row(row)?);
+            }
+            Ok(())
+        })?;
+        read(folder, "member", |connection| {
             let mut statement = connection.prepare(
-                "SELECT name FROM member JOIN run ON run.id = member.run
-                 WHERE study = ?1 AND number = ?2 ORDER BY place",
+                "SELECT study, number, name FROM member JOIN run ON run.id = member.run ORDER BY run, place",
             )?;
-            let rows = statement.query_map(params![study.0, number], |row| row.get(0))?;
-            rows.collect()
-        });
-        Ok(found?.unwrap_or_default())
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let run = (StudyHash(row.get(0)?), row.get(1)?);
+                accounts.entry(run).or_default().members.push(row.get(2)?);
+            }
+            Ok(())
+        })?;
+        Ok(accounts)
     }
 
     /// The runs of a study up to which nothing is known, and since when.

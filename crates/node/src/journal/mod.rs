@@ -59,7 +59,7 @@ pub(crate) use file::open_private;
 use file::{SCHEMA, SETTINGS, VERSION, checkpoint, version};
 pub(crate) use frames::{Mark, Written};
 pub(crate) use history::Account;
-pub use history::Learned;
+pub use history::{AccountOfRun, Accounts, Learned};
 pub use lock::Up;
 pub use look::Entry;
 pub(crate) use sealing::Sealing;

@@ -511,8 +511,12 @@ async fn what_was_learned_is_kept_and_never_less_than_an_earlier_life_saw() {
     let journal = Journal::open(folder.path()).unwrap();
     journal.abandon(NAME.study, 1).unwrap();
     found(2, 1, 7);
-    let members = Journal::members(folder.path(), NAME.study, 1).unwrap();
-    assert_eq!(members, names());
+    let accounts = Journal::accounts(folder.path()).unwrap();
+    let account = &accounts[&(NAME.study, 1)];
+    assert_eq!(accounts.len(), 1);
+    assert_eq!(account.members, names());
+    let learned = Journal::learned(folder.path(), NAME.study, 1).unwrap();
+    assert_eq!(account.learned, learned);
 }
 
 #[test]

@@ -1,0 +1,150 @@
+//! `/first/{token}`: the first user of a console, and people whom the officer asked in, choose their password.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use maud::html;
+
+use super::sign_in::begin;
+use crate::console::Console;
+use crate::error::ConsoleError;
+use crate::guard::{Fields, From};
+use crate::html::failure::Failure;
+use crate::html::layout::bare;
+use crate::html::parts::told;
+use crate::links::For;
+use crate::password::{self, SHORTEST};
+use crate::role::Role;
+use crate::users::see_name;
+
+/// Roles of a first user: whoever begins sets studies up or answers for them.
+const FIRST: [Role; 2] = [Role::Officer, Role::Steward];
+
+/// `GET /first/{token}`.
+pub(crate) async fn page(
+    State(console): State<Arc<Console>>,
+    Path(token): Path<String>,
+) -> Result<Response, Failure> {
+    let whom = find(&console, &token)?;
+    Ok(form(&token, &whom, "", None).into_response())
+}
+
+/// `POST /first/{token}`.
+pub(crate) async fn enter(
+    State(console): State<Arc<Console>>,
+    Path(token): Path<String>,
+    Extension(From(from)): Extension<From>,
+    Extension(fields): Extension<Fields>,
+) -> Result<Response, Failure> {
+    let whom = find(&console, &token)?;
+    let name = match &whom {
+        For::First => fields.get("name").to_owned(),
+        known => known.name().to_owned(),
+    };
+    let role = match &whom {
+        For::First => Role::named(fields.get("role")).filter(|role| FIRST.contains(role)),
+        For::New { role, .. } => Some(*role),
+        For::Again { .. } => None,
+    };
+    let password = fields.get("password");
+    let sound = see_name(&name).and_then(|()| password::keep(&name, password).map(|_| ()));
+    let wrong = match sound {
+        _ if password != fields.get("again") => {
+            Some(String::from("the two passwords are not the same"))
+        }
+        _ if whom == For::First && role.is_none() => {
+            Some(String::from("nothing says what you are to this site"))
+        }
+        Err(error) => Some(error.to_string()),
+        Ok(()) => None,
+    };
+    if let Some(wrong) = wrong {
+        let page = form(&token, &whom, &name, Some(&wrong));
+        return Ok((StatusCode::BAD_REQUEST, page).into_response());
+    }
+    // From here on the link works no more, whatever comes of it.
+    if console.links.take(&token, Instant::now()).as_ref() != Some(&whom) {
+        return Err(gone());
+    }
+    let (users, asked, typed) = (console.users.clone(), name.clone(), password.to_owned());
+    let typed = zeroize::Zeroizing::new(typed);
+    let made = tokio::task::spawn_blocking(move || {
+        let from = from.to_string();
+        match role {
+            // Of two first users, the second is none.
+            Some(_) if whom == For::First && !users.all()?.is_empty() => {
+                let role = Role::Officer;
+                Err(ConsoleError::UserThere { name: asked, role })
+            }
+            Some(role) => users.add(&asked, role, &typed, (&asked, &from)),
+            None => users.set_password(&asked, &typed, (&asked, &from)),
+        }
+    });
+    made.await.map_err(|_| Failure::mistake())??;
+    let user = console.find(&name).await?.ok_or_else(gone)?;
+    begin(&console, &user, user.role.home())
+}
+
+fn find(console: &Console, token: &str) -> Result<For, Failure> {
+    let whom = console.links.find(token, Instant::now()).ok_or_else(gone)?;
+    match whom {
+        For::First if !console.users.all()?.is_empty() => Err(gone()),
+        whom => Ok(whom),
+    }
+}
+
+fn gone() -> Failure {
+    Failure::absent(
+        "this link does not work: it was used, or is too old\nhint: the privacy officer makes another on the page Users; where there is nobody yet, hedgerow console prints one when it starts anew",
+    )
+}
+
+fn form(token: &str, whom: &For, name: &str, wrong: Option<&str>) -> axum::response::Html<String> {
+    let title = match whom {
+        For::First => "The first user",
+        For::New { .. } => "Welcome",
+        For::Again { .. } => "A new password",
+    };
+    bare(
+        title,
+        &html! {
+            h1 { (title) }
+            @if let Some(wrong) = wrong { div.said.bad role="alert" { (told(wrong)) } }
+            @match whom {
+                For::First => p { "Nobody may use this console yet. Whom you make here may, and this link works once." },
+                For::New { role, by, .. } => p { (by) " asked you in as " strong { (role) } ", who " (role.words()) "." },
+                For::Again { by, .. } => p { (by) " made this link, so that you choose another password." },
+            }
+            form.sheet method="post" action={ "/first/" (token) } {
+                @match whom {
+                    For::First => {
+                        label for="name" { "Name" }
+                        input id="name" name="name" value=(name) autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="64" required autofocus;
+                        fieldset {
+                            legend { "What you are to this site" }
+                            @for role in FIRST {
+                                label.choice {
+                                    input type="radio" name="role" value=(role) required;
+                                    span { strong { (role) } ": " (role.words()) }
+                                }
+                            }
+                        }
+                    },
+                    known => {
+                        label for="name" { "Name" }
+                        input id="name" value=(known.name()) autocomplete="username" readonly;
+                    },
+                }
+                label for="password" { "Password, " (SHORTEST) " characters or more" }
+                input id="password" name="password" type="password" autocomplete="new-password" minlength=(SHORTEST) required;
+                label for="again" { "The same again" }
+                input id="again" name="again" type="password" autocomplete="new-password" minlength=(SHORTEST) required;
+                button type="submit" { "Begin" }
+            }
+        },
+    )
+}

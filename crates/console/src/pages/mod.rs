@@ -1,0 +1,37 @@
+//! The pages, a module for each. Who may ask for them stands in `routes.rs`.
+
+pub(crate) mod assets;
+pub(crate) mod audit;
+pub(crate) mod first;
+pub(crate) mod ledger;
+pub(crate) mod overview;
+pub(crate) mod release;
+pub(crate) mod releases;
+pub(crate) mod run;
+pub(crate) mod runs;
+pub(crate) mod sign_in;
+pub(crate) mod users;
+
+use serde::Deserialize;
+
+/// Lines of a page that lists something.
+pub(crate) const LINES: usize = 25;
+
+/// Which of several pages is asked for.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Asked {
+    page: Option<usize>,
+}
+
+impl Asked {
+    /// The page, from 1, of so many lines, and how many pages there are.
+    pub(crate) fn of(self, total: usize) -> (usize, usize) {
+        let pages = total.div_ceil(LINES).max(1);
+        (self.number().min(pages), pages)
+    }
+
+    /// The page, from 1, as it was asked for.
+    pub(crate) fn number(self) -> usize {
+        self.page.unwrap_or(1).clamp(1, 1 << 20)
+    }
+}

@@ -1,0 +1,290 @@
+//! `/runs/{number}`: one run, wave by wave and peer by peer, and what may be done about it.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use hedgerow::words::thousands;
+use hedgerow::{CarriedOut, ReleaseOf, RunState, RunStatus};
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::runs::{state, where_it_stands};
+use crate::console::Console;
+use crate::guard::{Fields, Visit};
+use crate::html::failure::Failure;
+use crate::html::layout::{Page, csrf};
+use crate::html::parts::{button, figure, hash, live, password_again, shell, told};
+use crate::routes::may_send;
+
+/// `GET /runs/{number}`.
+pub(crate) async fn page(
+    State(console): State<Arc<Console>>,
+    Extension(visit): Extension<Visit>,
+    Path(number): Path<u32>,
+) -> Result<Response, Failure> {
+    let found = console
+        .ask(move |site| Ok((site.run_status(number)?, site.release(number))))
+        .await?;
+    let (Some(run), release) = found else {
+        return Err(Failure::absent(&format!(
+            "this site knows of no run {number}"
+        )));
+    };
+    let site = shell(console.path());
+    let body = html! {
+        h1 { "Run " (number) }
+        (live("run", &html! {
+            p.lead { (state(run.state)) " " (where_it_stands(&run)) }
+            @if let Some(why) = &run.reason { div.said.wait { (told(&reason(why, run.state))) } }
+            @if let Some(release) = &release { (released(release)) }
+            (acts(&run, &visit))
+            (times(&run))
+            div.columns { (steps(&run)) (peers(&run)) }
+        }))
+    };
+    let commands = match run.state {
+        RunState::Asking => vec![
+            format!("hedgerow run approve {number} --site {site}"),
+            format!("hedgerow run refuse {number} --site {site}"),
+        ],
+        state if state.is_over() => vec![format!("hedgerow status --site {site}")],
+        _ => vec![
+            format!("hedgerow run --site {site} --number {number}"),
+            format!("hedgerow run --site {site} --number {number} --abandon"),
+        ],
+    };
+    let title = format!("Run {number}");
+    let page = Page {
+        title: &title,
+        place: "/runs",
+        body,
+        commands,
+    };
+    Ok(page.show(&console, &visit).await)
+}
+
+/// `POST /runs/{number}/start`: asks this site's node to take its part.
+pub(crate) async fn start(
+    State(console): State<Arc<Console>>,
+    Extension(visit): Extension<Visit>,
+    Path(number): Path<u32>,
+) -> Result<Response, Failure> {
+    let site = shell(console.path());
+    let ring = async {
+        match console
+            .act(async move |site| site.ring(number).await)
+            .await?
+        {
+            true => Ok(()),
+            false => Err(Failure::wrong(format!(
+                "this site's node is down\nhint: hedgerow node --site {site} starts it"
+            ))),
+        }
+    };
+    let what = ("run started", format!("run {number}"));
+    let done = |(): &()| format!("the node has taken run {number}");
+    console.carry_out(&visit, what, ring, done).await?;
+    Ok(back(number))
+}
+
+/// `POST /runs/{number}/approve`: with the officer's password again.
+pub(crate) async fn approve(
+    State(console): State<Arc<Console>>,
+    Extension(visit): Extension<Visit>,
+    Path(number): Path<u32>,
+    Extension(fields): Extension<Fields>,
+) -> Result<Response, Failure> {
+    console.confirm(&visit, fields.get("password")).await?;
+    let approve = console.ask(move |site| site.approve(number));
+    let what = ("run approved", format!("run {number}"));
+    let done = |by: &CarriedOut| match by {
+        CarriedOut::ByProcess => {
+            format!("run {number} is approved, and this site's process goes on with it")
+        }
+        _ => format!("run {number} is approved; it begins when this site's node is asked for it"),
+    };
+    console.carry_out(&visit, what, approve, done).await?;
+    Ok(back(number))
+}
+
+/// `POST /runs/{number}/refuse`: with the officer's password again.
+pub(crate) async fn refuse(
+    State(console): State<Arc<Console>>,
+    Extension(visit): Extension<Visit>,
+    Path(number): Path<u32>,
+    Extension(fields): Extension<Fields>,
+) -> Result<Response, Failure> {
+    console.confirm(&visit, fields.get("password")).await?;
+    let refuse = console.act(async move |site| site.refuse(number).await);
+    let what = ("run refused", format!("run {number}"));
+    let done = |by: &CarriedOut| match by {
+        CarriedOut::ByProcess => format!(
+            "run {number} is refused, and its number is not used again; this site's process tells the peers"
+        ),
+        _ => format!(
+            "run {number} is refused, and its number is not used again; the peers that could be reached were told"
+        ),
+    };
+    console.carry_out(&visit, what, refuse, done).await?;
+    Ok(back(number))
+}
+
+/// `POST /runs/{number}/give-up`.
+pub(crate) async fn give_up(
+    State(console): State<Arc<Console>>,
+    Extension(visit): Extension<Visit>,
+    Path(number): Path<u32>,
+    Extension(fields): Extension<Fields>,
+) -> Result<Response, Failure> {
+    console.confirm(&visit, fields.get("password")).await?;
+    let abandon = console.act(async move |site| site.abandon(number).await);
+    let what = ("run given up", format!("run {number}"));
+    let done = |next: &u32| {
+        format!(
+            "run {number} was given up; nothing of it is kept but its number and what was learned\nhint: the others give it up too; run {next} is the next"
+        )
+    };
+    console.carry_out(&visit, what, abandon, done).await?;
+    Ok(back(number))
+}
+
+fn back(number: u32) -> Response {
+    Redirect::to(&format!("/runs/{number}")).into_response()
+}
+
+/// Why a run waits or failed; what a shell would do next is done by the buttons below.
+fn reason(why: &str, state: RunState) -> String {
+    match state {
+        RunState::Asking => format!("it waits because {why}"),
+        RunState::Failed => format!("it failed: {why}"),
+        _ => why.to_owned(),
+    }
+}
+
+fn released(release: &ReleaseOf) -> Markup {
+    html! {
+        p { a.button href={ "/releases/" (release.run) } {
+            @if release.is_virtual { "To what all sites know" } @else { "To the release" }
+        } }
+    }
+}
+
+/// What may be done about a run by whoever looks.
+fn acts(run: &RunStatus, visit: &Visit) -> Markup {
+    let number = run.number;
+    let may = |what: &str| may_send(&format!("/runs/{{number}}/{what}"), visit.role);
+    let is_asking = run.state == RunState::Asking;
+    let may_start = matches!(run.state, RunState::Failed | RunState::Stopped) && run.is_present;
+    let may_give_up =
+        matches!(run.state, RunState::Failed | RunState::Stopped) && run.started.is_some();
+    html! {
+        @if is_asking && may("approve") {
+            section.next aria-labelledby="decide" {
+                h2 #decide { "May this site's rows be in this run?" }
+                div.columns {
+                    (sure(visit, number, "approve", "Approve", "main"))
+                    (sure(visit, number, "refuse", "Refuse: its number is not used again", "danger"))
+                }
+            }
+        }
+        @if is_asking && !may("approve") { p.quiet { "The privacy officer decides about this run." } }
+        @if may_start && may("start") {
+            section.next aria-labelledby="go-on" {
+                h2 #go-on { "Go on" }
+                p { "The run goes on where it stands; what was sent before is not sent differently." }
+                (button(visit, &format!("/runs/{number}/start"), "Go on with it", "main"))
+            }
+        }
+        @if may_give_up && may("give-up") {
+            details #give-up {
+                summary { "Give it up" }
+                p { "Nothing of the run is kept but its number and what was learned, and the peers are told. This cannot be undone." }
+                (sure(visit, number, "give-up", "Give the run up", "danger"))
+            }
+        }
+    }
+}
+
+/// A form that wants the password again.
+fn sure(visit: &Visit, number: u32, what: &str, words: &str, class: &str) -> Markup {
+    let id = format!("password-{what}");
+    html! {
+        form.sheet method="post" action={ "/runs/" (number) "/" (what) } {
+            (csrf(visit))
+            (password_again(&id))
+            button class=(class) type="submit" { (words) }
+        }
+    }
+}
+
+fn times(run: &RunStatus) -> Markup {
+    let summary = run.standing.as_ref().and_then(|one| one.answer.as_ref());
+    let summary: Option<Value> = summary.and_then(|(_, json, _)| serde_json::from_str(json).ok());
+    let cost = |key: &str| summary.as_ref().and_then(|one| one["cost"][key].as_u64());
+    let seconds = summary
+        .as_ref()
+        .and_then(|one| one["cost"]["seconds"].as_f64());
+    html! {
+        dl.figures {
+            @if let Some(started) = &run.started { (figure("Begun", started)) }
+            @if let Some(ended) = &run.ended { (figure("Ended", ended)) }
+            (figure("Study", hash(&run.study_hash)))
+            @if let Some(rounds) = cost("rounds") { (figure("Rounds", thousands(rounds))) }
+            @if let Some(messages) = cost("messages") { (figure("Messages", thousands(messages))) }
+            @if let Some(bytes) = cost("bytes") { (figure("Bytes sent", thousands(bytes))) }
+            @if let Some(seconds) = seconds { (figure("Took", format!("{seconds:.1} s"))) }
+        }
+    }
+}
+
+fn steps(run: &RunStatus) -> Markup {
+    let steps = run
+        .standing
+        .as_ref()
+        .map(|one| one.steps.as_slice())
+        .unwrap_or_default();
+    html! {
+        section aria-labelledby="steps" {
+            h2 #steps { "Step by step" }
+            @if steps.is_empty() { p.empty { "No step is known here." } }
+            @else {
+                ol.steps {
+                    @for step in steps { li { (step) } }
+                }
+            }
+        }
+    }
+}
+
+fn peers(run: &RunStatus) -> Markup {
+    let waiting = run
+        .standing
+        .as_ref()
+        .filter(|_| run.state == RunState::Running);
+    let waiting = waiting
+        .map(|one| one.waiting_for.as_slice())
+        .unwrap_or_default();
+    html! {
+        @if !run.peers.is_empty() {
+            section aria-labelledby="peers" {
+                h2 #peers { "Peer by peer" }
+                table {
+                    thead { tr { th scope="col" { "Peer" } th scope="col" { "Sent" } th scope="col" { "Received" } th scope="col" { "" } } }
+                    tbody {
+                        @for peer in &run.peers {
+                            tr {
+                                th scope="row" { (peer.site) }
+                                td.number { (thousands(peer.sent)) }
+                                td.number { (thousands(peer.received)) }
+                                td { @if waiting.contains(&peer.site) { "waited for" } }
+                            }
+                        }
+                    }
+                }
+                p.quiet { "Frames, each of which is written down before it is used." }
+            }
+        }
+    }
+}

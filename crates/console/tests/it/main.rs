@@ -1,0 +1,14 @@
+//! The console as a browser meets it: real requests through the whole router, and a real listener beside two
+//! sites that run a study.
+
+#![allow(clippy::unwrap_used)]
+
+mod browser;
+mod guards;
+mod history;
+mod joint;
+mod planted;
+mod roles;
+mod signing_in;
+mod tls;
+mod world;
