@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|console|queries|pareto|check-adult|anonypy|beside]
+# Prints the figures of docs/src/benchmarks.md. Usage: scripts/bench.sh [verify|read|smc|mondrian|m-privacy|provider-aware|clustering|d2pt|vertical-clustering|vertical-mondrian|adult|counted|engine|sites|node|questions|console|queries|pareto|check-adult|gate|anonypy|beside]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
@@ -81,6 +81,10 @@ fi
 if [ "$what" = check-adult ]; then
     cargo build --quiet --release --bin hedgerow
     python3 scripts/check_adult.py target/release/hedgerow
+fi
+if [ "$what" = all ] || [ "$what" = gate ]; then
+    cargo build --quiet --release --bin hedgerow
+    python3 scripts/bench_gate.py target/release/hedgerow
 fi
 if [ "$what" = all ] || [ "$what" = verify ]; then
     cargo build --quiet --release --bin hedgerow

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hedgerow_data::files::Others;
 use hedgerow_data::{Role, Schema, Study};
 use hedgerow_gate::{Attack, Finding, Known, Limits, Rows, Subject, Verdict, attack_all};
-use hedgerow_privacy::{Requirement, Scope, Sensitive};
+use hedgerow_privacy::{Requirement, Scope};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -186,11 +186,10 @@ impl Demanded {
 
     /// What a requirement of these columns demands.
     pub(crate) fn of_requirement(requirement: &Requirement, schema: &Schema) -> Self {
-        let several = schema.with_role(Role::Sensitive).len() > 1;
         Self {
             k: requirement.k().max(2),
             m: requirement.m.unwrap_or(0),
-            is_joined: several && requirement.sensitive == Sensitive::Product,
+            is_joined: requirement.sensitive_of(schema).has_product(),
         }
     }
 

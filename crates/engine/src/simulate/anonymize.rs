@@ -8,7 +8,6 @@ use hedgerow_data::study::Algorithm;
 use hedgerow_privacy::classes::Classes;
 use hedgerow_protocols::clustering::CountsChoice;
 use hedgerow_protocols::horizontal::Owner;
-use hedgerow_protocols::horizontal::cover::Covers;
 
 use super::baselines::DEFAULT_SEED;
 use super::colluders::Parts;
@@ -217,7 +216,7 @@ fn instead(ready: &Ready, contribution: &Contribution, seconds: f64) -> Option<I
     let wanted = Wanted {
         algorithm: Algorithm::Mondrian,
         recode: None,
-        covers: Covers::Tight,
+        covers: ready.run.top_down.covers,
     };
     let (other, _) = rewritten(&ready.opened, wanted).ok()?;
     let other = Ready::new(Arc::new(other), None).ok()?;

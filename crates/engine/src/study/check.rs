@@ -17,6 +17,7 @@ use super::Study;
 use super::ready::{Size, refuse_singled_out, refuse_text, see_counts, see_people};
 use super::refused::{StudyRefused, TableRefused};
 use super::shown::limits;
+use super::written::Telling;
 use crate::error::Error;
 use crate::observe::Observer;
 use crate::table::Table;
@@ -30,7 +31,7 @@ use crate::words::{aligned, count, singled_out};
 pub struct Checked {
     /// Tables that fit.
     pub tables: Vec<Fitting>,
-    /// Columns that may name people though no role says so.
+    /// Columns that may name people though no role says so, and columns whose cells tell who is in the table.
     pub warnings: Vec<String>,
     /// The standing of each site's signature, where the study has signatures.
     pub signatures: Option<Vec<(String, Standing)>>,
@@ -152,6 +153,14 @@ impl Study {
                 return Err(Error::several(errors));
             }
         };
+        if self.opened.run.d2pt.restore && requirement.k_printed.is_none() {
+            warnings.push(restored(requirement.k()));
+        }
+        warnings.extend(
+            Telling::of(study, &self.opened.run)
+                .iter()
+                .map(Telling::warning),
+        );
         let mut text = text(study, security, &requirement, &fitting);
         let mut json = json(study, security, &requirement, &fitting);
         if !warnings.is_empty() {
@@ -306,7 +315,11 @@ fn text(
         .collect();
     text.push_str(&aligned(&rows));
     text.push_str(&holders(study));
-    let demands: Vec<String> = requirement.models.iter().map(Model::to_string).collect();
+    let models = requirement.models.iter().map(Model::to_string);
+    let printed = requirement
+        .k_printed
+        .map(|k| format!("k = {k} of what is printed"));
+    let demands: Vec<String> = models.chain(printed).collect();
     text.push_str(&format!("requires {}", demands.join(", ")));
     if let Some(m) = requirement.m {
         text.push_str(&format!(
@@ -314,9 +327,11 @@ fn text(
             count(m, "site", "sites")
         ));
     }
-    if requirement.sensitive == Sensitive::Product {
-        text.push_str(", sensitive attributes taken together");
-    }
+    text.push_str(match requirement.sensitive_of(&study.schema) {
+        Sensitive::Each => "",
+        Sensitive::Product => ", sensitive attributes taken together",
+        Sensitive::Both => ", of each sensitive attribute and of all taken together",
+    });
     text.push('\n');
     if let Some(gate) = &study.gate {
         let limits = gate.limits();
@@ -331,6 +346,13 @@ fn text(
         text.push_str(&aligned(&singled_out(&table.other)));
     }
     text
+}
+
+/// What k does not say where original quasi-identifiers are restored. `scripts/attacks.py` measures the share.
+fn restored(k: u64) -> String {
+    format!(
+        "restore = true prints quasi-identifiers as they are: k = {k} counts the people of a group, and a row may be printed like no other, as 66 % of 8,000 records of Adult were at k = 10\nhint: leave restore out, or say k_printed in [require] for how many must be printed alike"
+    )
 }
 
 /// Which site holds which columns of the same people, a line for each.

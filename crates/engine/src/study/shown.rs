@@ -67,8 +67,8 @@ impl Shown {
     fn of(ready: &Ready) -> Self {
         let (study, requirement, security) = (&ready.study, &ready.requirement, ready.run.security);
         let discloses = disclosures(ready);
-        let demands = plain::requirement(study, requirement);
         let outcome = Outcome::of(study, &ready.run);
+        let demands = plain::requirement(study, requirement, outcome);
         let columns = columns(ready, outcome);
         let published = plain::published(study, outcome);
         let sites = study.sites.len();

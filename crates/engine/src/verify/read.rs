@@ -12,7 +12,7 @@ use hedgerow_privacy::query_error::{Queries, query_error};
 use hedgerow_privacy::risk::{Risk, risk, uniqueness};
 use hedgerow_privacy::utility::{Measured, Utility, utility};
 use hedgerow_privacy::verify::{Evidence, EvidenceError, Verdict, verify_by};
-use hedgerow_privacy::{Model, Requirement, Sensitive};
+use hedgerow_privacy::{Model, Requirement};
 
 use super::check::SiteDemand;
 use crate::error::Error;
@@ -219,14 +219,14 @@ pub(crate) fn losses(
     utility(&measured, classes, requirement.map_or(1, Requirement::k))
 }
 
-/// Sensitive attributes each on its own, or together, as the requirement says.
+/// Sensitive attributes each on its own, together, or both, as the requirement says.
 pub(super) fn in_view<'a>(
     evidence: Evidence<'a>,
     requirement: Option<&Requirement>,
 ) -> Evidence<'a> {
-    match requirement.map(|requirement| requirement.sensitive) {
-        Some(Sensitive::Product) => evidence.with_product(),
-        _ => evidence,
+    match requirement {
+        Some(requirement) => evidence.counting(requirement.sensitive),
+        None => evidence,
     }
 }
 

@@ -36,7 +36,7 @@ const VERTICAL: [&str; 7] = [
 ];
 
 /// What a study may demand of sensitive values and of sites, beside k.
-const DEMANDS: [&str; 14] = [
+const DEMANDS: [&str; 15] = [
     "",
     "l = 2",
     "l = { at_least = 2.5, kind = \"entropy\" }",
@@ -51,6 +51,7 @@ const DEMANDS: [&str; 14] = [
     "l = 2\nsite_diversity = { at_least = 1.5, kind = \"entropy\" }",
     "site_diversity = { at_least = 2, kind = \"taxonomy\" }\nsensitive = \"each\"",
     "l = 3\nt = 0.2\nsensitive = \"product\"",
+    "l = 2\nt = 0.2\nsensitive = \"both\"",
 ];
 
 /// A study by the draws that make it.

@@ -3,6 +3,7 @@
 
 mod accepted;
 mod asked;
+mod both;
 mod compared;
 mod drafted;
 mod held;

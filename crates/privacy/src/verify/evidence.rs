@@ -8,7 +8,7 @@ use crate::classes::Classes;
 use crate::closeness::Distance;
 use crate::counts::Reference;
 use crate::identifying::Suspect;
-use crate::requirement::{Scope, ScopeAttribute};
+use crate::requirement::{Scope, ScopeAttribute, Sensitive};
 use crate::singled_out::SingledOut;
 
 use super::verdict::WorstClass;
@@ -22,6 +22,9 @@ pub struct Evidence<'a> {
     pub counts: Option<&'a [u64]>,
     /// Quasi-identifiers.
     pub quasi: Vec<QuasiColumn<'a>>,
+    /// Of a release whose tables only a group joins: the cells of each quasi-identifier as they are printed, by
+    /// number, row by row.
+    pub printed: Vec<&'a [u32]>,
     /// Sensitive attributes as codes.
     pub sensitive: Vec<SensitiveColumn<'a>>,
     /// The site of each record, where the table names it.
@@ -99,6 +102,7 @@ impl<'a> Evidence<'a> {
         let schema = release.schema();
         let attributes = schema.attributes();
         let mut quasi = Vec::new();
+        let mut printed = Vec::new();
         let mut sensitive = Vec::new();
         let mut identifiers = Vec::new();
         if release.groups().is_some() {
@@ -110,7 +114,10 @@ impl<'a> Evidence<'a> {
         }
         for (position, attribute) in attributes.iter().enumerate() {
             match attribute.role {
-                Role::Quasi if release.groups().is_some() => {}
+                Role::Quasi if release.groups().is_some() => {
+                    let column = release.generalized(position);
+                    printed.extend(column.map(|column| column.codes.as_slice()));
+                }
                 Role::Quasi => {
                     quasi.push(QuasiColumn {
                         name: &attribute.name,
@@ -147,6 +154,7 @@ impl<'a> Evidence<'a> {
             rows: text.rows(),
             counts: text.counts.as_deref(),
             quasi,
+            printed,
             sensitive,
             provider,
             identifiers,
@@ -203,6 +211,7 @@ impl<'a> Evidence<'a> {
             rows: text.rows(),
             counts: text.counts.as_deref(),
             quasi,
+            printed: Vec::new(),
             sensitive,
             provider,
             identifiers: Vec::new(),
@@ -219,10 +228,10 @@ impl<'a> Evidence<'a> {
         self
     }
 
-    /// The same release with its sensitive attributes taken together as one.
+    /// The same release with its sensitive attributes each on its own, taken together as one, or both.
     #[must_use]
-    pub fn with_product(mut self) -> Self {
-        if self.sensitive.len() < 2 {
+    pub fn counting(mut self, sensitive: Sensitive) -> Self {
+        if self.sensitive.len() < 2 || !sensitive.has_product() {
             return self;
         }
         let columns: Vec<&[u32]> = self
@@ -236,7 +245,7 @@ impl<'a> Evidence<'a> {
             .iter()
             .map(|column| column.name.as_str())
             .collect();
-        self.sensitive = vec![SensitiveColumn {
+        let product = SensitiveColumn {
             name: names.join(" × "),
             codes: (0..self.rows)
                 .map(|row| combined.of_row(row) as u32)
@@ -245,7 +254,11 @@ impl<'a> Evidence<'a> {
             distance: Distance::Equal,
             is_ordered: false,
             tree: None,
-        }];
+        };
+        if !sensitive.has_each() {
+            self.sensitive.clear();
+        }
+        self.sensitive.push(product);
         self
     }
 

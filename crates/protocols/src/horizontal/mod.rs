@@ -4,6 +4,7 @@ pub mod assembly;
 pub mod attacked;
 pub mod clustering;
 pub mod cover;
+pub mod grid;
 pub mod hilbert;
 pub mod mondrian;
 mod partition;
