@@ -15,7 +15,40 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
             _ => "HedgerowError",
         },
     };
-    said(py, class, error.to_string())
+    said(py, class, of_rows(&error.to_string()))
+}
+
+/// A message in which rows in memory are called rows, where files have lines: `the table:5: …` is `the table, row
+/// 5: …`, and what is wrong with the header is wrong with the table. The names of tables in memory begin with
+/// "the"; no path does that is not absolute or that a person would not know.
+fn of_rows(message: &str) -> String {
+    let lines = message.lines().map(|line| {
+        let (before, said) = match line.strip_prefix("error: ") {
+            Some(said) => ("error: ", said),
+            None => ("", line),
+        };
+        let parts = said.strip_prefix("the ").and_then(|said| {
+            let (name, rest) = said.split_once(':')?;
+            let (row, rest) = rest.split_once(": ")?;
+            let is_number = !row.is_empty() && row.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then_some((name, row, rest))
+        });
+        match parts {
+            None => line.replacen("hint: the file has", "hint: the table has", 1),
+            Some((name, _, rest)) if is_of_header(rest) => format!("{before}the {name}: {rest}"),
+            Some((name, row, rest)) => format!("{before}the {name}, row {row}: {rest}"),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a message of a file is one about its header.
+fn is_of_header(rest: &str) -> bool {
+    let begins = ["unknown column", "there is no column"];
+    let ends = [" of the study is missing", "stands twice"];
+    let first = rest.lines().next().unwrap_or_default();
+    begins.iter().any(|words| first.starts_with(words))
+        || ends.iter().any(|words| first.contains(words))
 }
 
 /// A Python exception of one of the package's classes, with this message.

@@ -59,14 +59,6 @@ def test_what_is_wrong_is_said_when_the_study_is_used(study, patients):
     assert "/tmp" not in str(error.value).split("study.toml")[0] or str(error.value).count("/tmp") <= 1
 
 
-def test_values_outside_the_study_are_named(study, patients):
-    patients.loc[5, "age"] = 99_999
-    with pytest.raises(hr.DataError, match="99999"):
-        hr.anonymize(patients, study)
-    with pytest.raises(hr.DataError, match="99999"):
-        study.check(patients)
-
-
 def test_what_no_study_can_say_is_refused(study):
     with pytest.raises(hr.StudyError, match="cannot say"):
         study.require.k = object()
