@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ._show import bars, page, table
@@ -26,6 +25,8 @@ class Found:
     def as_dict(self) -> dict[str, Any]:
         """What was found, as ``--json`` of the command prints it."""
         if self._dict is None:
+            import json
+
             self._dict = json.loads(self.json)
         return self._dict
 
@@ -152,9 +153,12 @@ class Gated(Found):
         return self.holds
 
     def _repr_html_(self) -> str:
-        rows = [(one["attack"], one["verdict"], _percent(one.get("share")), one.get("falls", "")) for one in self.attacks]
-        fell = [(one["attack"], one["share"]) for one in self.attacks if one.get("share")]
-        return table(rows, ("attack", "", "share", "what falls")) + bars(fell)
+        rows = [
+            (one["attack"], one["verdict"], _counted(one), one.get("because") or one.get("helps") or one["attacker"])
+            for one in self.attacks
+        ]
+        at_risk = [(one["attack"], one["share"]) for one in self.attacks if one.get("share")]
+        return table(rows, ("attack", "", "records at risk", "")) + bars(at_risk)
 
 
 class Report(Found):
@@ -183,6 +187,10 @@ def shown(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _counted(attack: dict[str, Any]) -> str:
+    return f"{attack['at_risk']:,} of {attack['of']:,}" if "at_risk" in attack else ""
 
 
 def _percent(share: float | None) -> str:

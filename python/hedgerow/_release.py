@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -108,6 +104,8 @@ class Release:
     @property
     def manifest(self) -> dict[str, Any]:
         """What the folder says of itself."""
+        import json
+
         manifest: dict[str, Any] = json.loads(self._native.manifest())
         return manifest
 
@@ -156,6 +154,8 @@ class Release:
 
     def save(self, folder: Path) -> str:
         """Copies the release into a folder that is not there yet, whole or not at all."""
+        import shutil
+
         folder = os.fspath(folder)
         if os.path.lexists(folder):
             raise ReleaseError(f"{folder}: is there already, and is kept\nhint: name another folder")
@@ -292,6 +292,10 @@ def query(release: Release | Path, sql: str, *, answer: str = "estimate") -> Tab
     >>> hr.query(release, "SELECT count(*) AS n FROM patients")  # doctest: +SKIP
     <hedgerow.Table: 1 rows, columns n>
     """
+    import shutil
+    import subprocess
+    import tempfile
+
     path = release.path if isinstance(release, Release) else os.fspath(release)
     program = shutil.which("hedgerow-sql")
     if program is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -73,12 +72,11 @@ class Simulation:
         return repr(self.summary)
 
     def _losses(self) -> list[tuple[str, float]]:
-        found = [("together", self.summary.utility["ncp"])]
-        for alone in (self.baselines or {}).get("independent", []):
-            loss = (alone.get("utility") or {}).get("ncp", alone.get("ncp"))
-            if loss is not None:
-                found.append((f"{alone.get('site', 'site')} alone", loss))
-        return found
+        """What the same rows lose in other hands, where that was measured."""
+        if self.baselines is None:
+            return [("all sites together", self.summary.utility["ncp"])]
+        hands = {"central": "one party with all rows", "joint": "all sites together", "each_alone": "each site alone"}
+        return [(words, self.baselines[key]["ncp"]) for key, words in hands.items()]
 
     def _repr_html_(self) -> str:
         cost = [("rounds", self.rounds), ("messages", self.messages), ("bytes", self.bytes)]
@@ -158,6 +156,8 @@ def simulate(
     >>> together.release.holds
     True
     """
+    import json
+
     folder = None if out is None else os.fspath(out)
     (holds, text_json, text, native), ledgers = _native.simulate(
         several(data, "table"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 #: What hears of work: ``(kind, words, number)``.
-Watcher: TypeAlias = Callable[[str, str, "int | None"], object]
+Watcher: TypeAlias = Callable[[str, str, int | None], object]
 
 
 class HedgerowWarning(UserWarning):
@@ -18,6 +17,7 @@ class HedgerowWarning(UserWarning):
 
 def table(rows: Iterable[Sequence[object]], header: Sequence[str] | None = None) -> str:
     """A table of HTML; every text is escaped."""
+    import html
 
     def line(cells: Sequence[object], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
@@ -30,6 +30,8 @@ def bars(losses: Sequence[tuple[str, float]]) -> str:
     """Shares of 1 as bars, an SVG that stands alone: ``[(label, share), …]``."""
     if not losses:
         return ""
+    import html
+
     high, most = 22 * len(losses) + 8, max(share for _, share in losses) or 1.0
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="560" height="{high}" '
@@ -46,6 +48,8 @@ def bars(losses: Sequence[tuple[str, float]]) -> str:
 
 def page(text: str, height: int = 640) -> str:
     """A page of HTML within a notebook: in a frame without scripts, so that its style stays its own."""
+    import html
+
     return (
         f'<iframe sandbox srcdoc="{html.escape(text, quote=True)}" '
         f'style="width:100%;height:{height}px;border:1px solid #ccc"></iframe>'

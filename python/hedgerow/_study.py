@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, TypeAlias
@@ -250,6 +249,8 @@ def draft(
     >>> study.columns["disease"].role
     'sensitive'
     """
+    import json
+
     folder = None if hierarchies is None else os.fspath(hierarchies)
     roles = names(quasi), names(sensitive)
     rows = taken(data, needs=[*roles[0], *roles[1], *names(provider_column)])

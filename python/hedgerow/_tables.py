@@ -29,7 +29,7 @@ class ArrowArray(Protocol):
 
 Path: TypeAlias = str | os.PathLike[str]
 TableLike: TypeAlias = Path | ArrowStream | ArrowArray
-Taken: TypeAlias = "str | _native.Rows"
+Taken: TypeAlias = str | _native.Rows
 
 _WHAT = "give a path, or an object that speaks Arrow, such as a DataFrame of pandas or polars, or a table of pyarrow or DuckDB"
 
@@ -50,13 +50,17 @@ def taken(data: TableLike, *, needs: Sequence[str] = (), only: bool = False, nam
         return _native.rows(_of_pandas(data, columns, name), None, name)
     if columns is not None and found is not None:
         data = _narrowed(data, columns)
-    return _native.rows(data, columns, name)
+    rows = _native.rows(data, columns, name)
+    if found is None:
+        _see_columns(rows.found(), needs, only, name)
+    return rows
 
 
 def several(tables: TableLike | list[TableLike] | tuple[TableLike, ...], name: str) -> list[Taken]:
     """The tables of several sites, or one table; each of several is called by its number."""
-    if not isinstance(tables, (list, tuple)):
-        return [taken(tables, name=f"the {name}")]
+    tables = list(tables) if isinstance(tables, (list, tuple)) else [tables]
+    if len(tables) == 1:
+        return [taken(tables[0], name=f"the {name}")]
     return [taken(table, name=f"the {name} {number}") for number, table in enumerate(tables, 1)]
 
 

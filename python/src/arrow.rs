@@ -22,6 +22,8 @@ use crate::error::said;
 pub(crate) struct Rows {
     /// What errors call them.
     name: String,
+    /// The columns of the table that they were taken of.
+    found: Vec<String>,
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
 }
@@ -30,10 +32,16 @@ impl Rows {
     pub(crate) fn new(name: String, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self {
             name,
+            found: names(&schema),
             schema,
             batches,
         }
     }
+}
+
+fn names(schema: &SchemaRef) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().clone()).collect()
 }
 
 #[pymethods]
@@ -56,8 +64,12 @@ impl Rows {
 
     /// The names of the columns.
     fn columns(&self) -> Vec<String> {
-        let fields = self.schema.fields().iter();
-        fields.map(|field| field.name().clone()).collect()
+        names(&self.schema)
+    }
+
+    /// The names of all columns of the table that the rows were taken of.
+    fn found(&self) -> Vec<String> {
+        self.found.clone()
     }
 
     /// The first rows as texts.
@@ -67,14 +79,11 @@ impl Rows {
             let columns = batch.columns().iter();
             let columns = columns.map(|column| ArrayFormatter::try_new(column, &options));
             let columns = columns.collect::<Result<Vec<_>, _>>()?;
-            let row = |row: usize| {
-                columns
-                    .iter()
-                    .map(|column| column.value(row).try_to_string())
+            let row = |row: usize| -> Result<Vec<String>, ArrowError> {
+                let cells = columns.iter();
+                cells.map(|cell| cell.value(row).try_to_string()).collect()
             };
-            (0..batch.num_rows())
-                .map(|place| row(place).collect())
-                .collect()
+            (0..batch.num_rows()).map(row).collect()
         };
         let mut head = Vec::new();
         for batch in &self.batches {
@@ -150,6 +159,7 @@ pub(crate) fn rows(
         }
         stream => stream.map_err(|error| unreadable(&error))?,
     };
+    let found = names(&reader.schema());
     let kept = kept(&reader.schema(), columns.as_deref());
     let schema = reader.schema().project(&kept);
     let schema = Arc::new(schema.map_err(|error| unreadable(&error))?);
@@ -161,7 +171,10 @@ pub(crate) fn rows(
         batches.push(batch.map_err(|error| unreadable(&error))?);
     }
     let schema = batches.first().map_or(schema, RecordBatch::schema);
-    Ok(Rows::new(name, schema, batches))
+    Ok(Rows {
+        found,
+        ..Rows::new(name, schema, batches)
+    })
 }
 
 /// The places of some columns, or of all but those in which pandas passes on the index of its rows.

@@ -20,8 +20,8 @@ def test_nothing_else_is_imported():
 
 
 def test_the_package_is_imported_at_once():
-    """Under 50 ms; the best of several tries, since others use the machine too."""
-    code = "import time; began = time.perf_counter(); import hedgerow; print(time.perf_counter() - began)"
+    """Under 50 ms of the processor, since others use the machine too; the best of several tries."""
+    code = "import time; began = time.process_time(); import hedgerow; print(time.process_time() - began)"
     tries = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(12)]
     assert min(float(done.stdout) for done in tries) < 0.05
 
@@ -44,7 +44,7 @@ def test_everything_public_is_typed_and_explained():
     functions = [getattr(hr, name) for name in hr.__all__ if inspect.isfunction(getattr(hr, name))]
     assert len(functions) > 15
     for function in functions:
-        assert f">>> " in function.__doc__ and f"hr.{function.__name__}(" in function.__doc__, function
+        assert ">>> " in function.__doc__ and f"hr.{function.__name__}(" in function.__doc__, function
         hints = typing.get_type_hints(function, vars(sys.modules[function.__module__]))
         assert set(inspect.signature(function).parameters) | {"return"} == set(hints), function
 

@@ -68,6 +68,10 @@ def test_simulate_is_the_command(patients, tmp_path):
         assert ours.summary.cost[key] == theirs["cost"][key], key
     assert ours.ledger == theirs["ledger"]
     assert len(ours.ledgers) == 3 and ours.baselines == theirs["baselines"]
+    # A notebook shows what every way to publish loses.
+    shown = ours._repr_html_()
+    for key in ("central", "joint", "each_alone"):
+        assert f"{100 * theirs['baselines'][key]['ncp']:.2f} %" in shown, key
 
 
 @needs_command
@@ -250,7 +254,7 @@ def test_attacks_find_what_is_certain(patients):
     assert certain > 0 and found["certain"]["at_risk"] == certain
     assert not gated and found["certain"]["verdict"] == "falls"
     assert {one for one in gated.skipped} == set(REST)
-    assert "certain" in gated._repr_html_()
+    assert f"{certain:,} of {len(frame):,}" in gated._repr_html_()
 
 
 def test_attacks_take_paths_and_tables(patients, tmp_path):
