@@ -27,7 +27,7 @@ class Table:
     ``pyarrow.table(rows)`` and DuckDB read them as they are.
 
     >>> release.table.columns
-    ['age', 'zip', 'disease', 'age_low', 'age_high']
+    ['age', 'age_low', 'age_high', 'zip', 'disease']
     """
 
     __slots__ = ("_native",)

@@ -88,7 +88,7 @@ def test_moments_are_compared_whole_and_days_are_days():
     zoned = moments.tz_localize("UTC")
     one = pyarrow.table({"came": pyarrow.array(zoned.tz_convert(BERLIN), from_pandas=True)})
     two = pyarrow.table({"came": pyarrow.array(zoned, from_pandas=True)})
-    verdicts = [hr.verify(table, quasi="came").models["k"]["worst"] for table in (one, two)]
+    verdicts = [hr.verify(table, quasi="came").models["k"]["worst_class"] for table in (one, two)]
     assert verdicts[0] == verdicts[1] and "2024-01-01T08:00:00Z" in str(verdicts[0])
 
 
