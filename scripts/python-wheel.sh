@@ -15,5 +15,5 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 "$tools/bin/maturin" build --quiet --profile "$1" --locked --manifest-path python/Cargo.toml --out "$folder/wheels" >&2
 python3 -m venv "$folder/env"
 "$folder/env/bin/pip" install --quiet --disable-pip-version-check \
-    "$folder"/wheels/*.whl pytest pandas polars pyarrow duckdb tqdm mypy >&2
+    "$folder"/wheels/*.whl pytest pandas pandas-stubs polars pyarrow duckdb tqdm mypy >&2
 echo "$folder/env/bin/python"

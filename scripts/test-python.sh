@@ -19,9 +19,10 @@ manifest=$(find "$fresh/source" -path '*/python/Cargo.toml' | head -n 1)
 cargo metadata --quiet --locked --format-version 1 --manifest-path "$manifest" >/dev/null
 # Types: those of the library are true, and the package keeps to them.
 (
-    settings=$PWD/python/pyproject.toml
+    settings=$PWD/python/pyproject.toml tests=$PWD/python/tests
     cd "$fresh"
     "$python" -m mypy --config-file "$settings" --no-error-summary -p hedgerow
+    "$python" -m mypy --config-file "$settings" --no-error-summary "$tests/typed_use.py"
     "$python" -m mypy.stubtest --mypy-config-file "$settings" --concise hedgerow
 )
 # Questions in SQL are answered by a program of their own.

@@ -4,6 +4,10 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
+__all__ = [
+    "Release", "Rows", "Study", "__version__", "anonymize", "compare", "draft", "gate", "release_table", "report", "rows",
+    "simulate", "verify",
+]
 __version__: str
 _Show: TypeAlias = Callable[[str, str, int | None], object] | None
 _Came: TypeAlias = tuple[bool, str, str, "Release"]

@@ -50,7 +50,8 @@ class Table:
         """The rows as a DataFrame of pandas."""
         import pyarrow
 
-        return pyarrow.table(self).to_pandas()
+        frame: pandas.DataFrame = pyarrow.table(self).to_pandas()
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a DataFrame of polars."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from . import _native
 from ._errors import DataError
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class ArrowStream(Protocol):
@@ -138,7 +135,7 @@ def _narrowed(data: Any, columns: list[str]) -> Any:
     return data if _is_of(data, "hedgerow", "Table") else data.select(columns)
 
 
-def _of_pandas(frame: pandas.DataFrame, columns: list[str] | None, name: str) -> ArrowStream:
+def _of_pandas(frame: Any, columns: list[str] | None, name: str) -> ArrowStream:
     """A DataFrame as a table of pyarrow. What pandas has and Arrow has not is written as text: intervals, periods.
     Values that no column of Arrow can hold side by side are named, all at once."""
     try:

@@ -3,13 +3,16 @@
 import os
 import pathlib
 import select
+import struct
 import subprocess
 import sys
 
 import pytest
 
-tqdm = pytest.importorskip("tqdm")
+pytest.importorskip("tqdm")
+fcntl = pytest.importorskip("fcntl")
 pty = pytest.importorskip("pty")
+termios = pytest.importorskip("termios")
 
 CODE = """
 import sys
@@ -27,6 +30,8 @@ assert release.holds
 def written(progress):
     """What a terminal shows of a run of four seconds."""
     ours, theirs = pty.openpty()
+    # Bars are as wide as the terminal.
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     code = CODE.format(tests=str(pathlib.Path(__file__).parent), progress=progress)
     process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, stdin=subprocess.DEVNULL)
     os.close(theirs)

@@ -562,11 +562,12 @@ fn without_study(
         words: requirement.words(),
         from: AskedBy::Question,
     });
-    let classes = evidence.classes();
     let evidence = in_view(evidence, requirement.as_ref());
     let sites = evidence.provider.map(|column| column.dictionary.len());
     questions.refuse_verification(requirement.as_ref(), sites)?;
     let found = judge(&evidence, requirement.as_ref(), questions.verification);
+    // Classes of the judge are gone by now: those of a long table take twice the memory of a column.
+    let classes = evidence.classes();
     drop(watch);
     Ok(Verdict {
         found,

@@ -107,8 +107,9 @@ impl Read {
     ) -> Result<(Classes, Verdict), Error> {
         let evidence = Evidence::of_release(&self.text, &self.release, provider)?;
         let evidence = evidence.ignoring(ignore);
+        let evidence = in_view(evidence, requirement);
+        let verdict = verify_by(&evidence, requirement, verification);
         let classes = evidence.classes();
-        let verdict = verify_by(&in_view(evidence, requirement), requirement, verification);
         let verdict = verdict.with_disorder(self.disordered.clone());
         let verdict = verdict.with_contradictions(self.contradictions.clone());
         Ok((classes, verdict))
