@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ._errors import StudyError
 from ._release import Release, found_by_roles
 from ._show import table
 from ._study import Names, names
@@ -67,7 +68,11 @@ class Measures:
 
 def _views(data: TableLike | Release, quasi: Names, sensitive: Names | None, gen: bool) -> list[_Models]:
     """The models of each look at the table."""
+    is_asked = sensitive is not None
     quasi, sensitive = names(quasi), names(sensitive)
+    if not quasi or (is_asked and not sensitive):
+        missing = "sensitive" if quasi else "quasi-identifiers"
+        raise StudyError(f'nothing says which columns are {missing}\nhint: name them, such as ["age", "zip"]')
     rows = taken(data.table if isinstance(data, Release) else data, needs=quasi + sensitive, only=True)
     if gen or len(sensitive) < 2:
         return [found_by_roles(rows, quasi, sensitive)]

@@ -12,7 +12,7 @@ from ._show import Watcher, table, watcher
 from ._tables import Path, TableLike, Taken, several, taken
 
 #: The name of a column, or the names of several.
-Names: TypeAlias = str | Iterable[object]
+Names: TypeAlias = str | int | Iterable[object]
 
 
 class Section(MutableMapping[str, Any]):
@@ -167,6 +167,12 @@ class Study:
         """Another study that says the same."""
         return Study(self._native.copy(), self.drafted)
 
+    def __copy__(self) -> Study:
+        return self.copy()
+
+    def __deepcopy__(self, _: object) -> Study:
+        return self.copy()
+
     def save(self, folder: Path) -> str:
         """Writes ``study.toml`` and its taxonomies into a folder, and gives the path. Files that are there are
         kept: that is an error."""
@@ -207,7 +213,9 @@ def names(columns: Names | None) -> list[str]:
     """Names of columns; one name may stand alone."""
     if columns is None:
         return []
-    return [columns] if isinstance(columns, str) else [str(name) for name in columns]
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        return [str(columns)]
+    return [str(name) for name in columns]
 
 
 def whole(name: str, number: int, least: int) -> int:
@@ -257,4 +265,8 @@ def draft(
     native, found, _ = _native.draft(
         rows, None if k is None else whole("k", k, 1), *roles, provider_column, folder, watcher(progress)
     )
-    return Study(native, json.loads(found))
+    study = Study(native, json.loads(found))
+    if isinstance(rows, _native.Rows):
+        # A table in memory has no name; questions in SQL call the study's table so.
+        study.settings.name = "data"
+    return study

@@ -198,7 +198,9 @@ def write_aside(path: Path, content: bytes) -> None:
         with open(aside, "wb") as file:
             file.write(content)
         os.replace(aside, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(aside):
             os.unlink(aside)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, path) from None
         raise

@@ -15,13 +15,13 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
             _ => "HedgerowError",
         },
     };
-    said(py, class, of_rows(&error.to_string()))
+    said(py, class, in_python(&error.to_string()))
 }
 
-/// A message in which rows in memory are called rows, where files have lines: `the table:5: …` is `the table, row
-/// 5: …`, and what is wrong with the header is wrong with the table. The names of tables in memory begin with
-/// "the"; no path does that is not absolute or that a person would not know.
-fn of_rows(message: &str) -> String {
+/// A message of the library as Python says it: what the command calls `--out` is the argument `out`; and rows in
+/// memory are called rows, where files have lines: `the table:5: …` is `the table, row 5: …`, and what is wrong with
+/// the header is wrong with the table. The names of tables in memory begin with "the".
+pub(crate) fn in_python(message: &str) -> String {
     let lines = message.lines().map(|line| {
         let (before, said) = match line.strip_prefix("error: ") {
             Some(said) => ("error: ", said),
@@ -39,7 +39,25 @@ fn of_rows(message: &str) -> String {
             Some((name, row, rest)) => format!("{before}the {name}, row {row}: {rest}"),
         }
     });
-    lines.collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = lines.map(|line| with_arguments(&line)).collect();
+    lines.join("\n")
+}
+
+/// A line in which the options of the command are arguments of Python.
+fn with_arguments(line: &str) -> String {
+    let words = line.split(' ').map(|word| {
+        let Some(option) = word.strip_prefix("--") else {
+            return word.to_owned();
+        };
+        let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+        let (name, rest) = option.split_at(option.find(|c| !is_name(c)).unwrap_or(option.len()));
+        match name {
+            "" => word.to_owned(),
+            "against" => format!("require{rest}"),
+            name => format!("{}{rest}", name.replace('-', "_")),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a message of a file is one about its header.

@@ -188,12 +188,31 @@ pub(crate) fn release_table(py: Python<'_>, path: PathBuf) -> PyResult<Rows> {
     ))
 }
 
-/// The rows of a release folder.
+/// The rows of a release.
 pub(crate) fn rows_of(py: Python<'_>, release: &hedgerow::Release) -> PyResult<Rows> {
     let path = release.path();
     let file = match path.is_dir() {
         true => path.join("release.parquet"),
         false => path.to_owned(),
     };
-    release_table(py, file)
+    let is_parquet = file.extension().is_some_and(|end| end == "parquet");
+    if is_parquet && file.exists() {
+        return release_table(py, file);
+    }
+    let (what, hint) = match (is_parquet, path.join("quasi.csv").exists()) {
+        (false, _) => (
+            "is no Parquet file",
+            "open the folder of the release, or its release.parquet",
+        ),
+        (true, true) => (
+            "is not one table",
+            "the sites hold the same people, and the release is several tables: read quasi.csv and the files beside it",
+        ),
+        (true, false) => (
+            "there is no release.parquet",
+            "name the folder of a release",
+        ),
+    };
+    let message = format!("{}: {what}\nhint: {hint}", path.display());
+    Err(said(py, "ReleaseError", message))
 }

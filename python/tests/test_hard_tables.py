@@ -200,7 +200,7 @@ def test_duckdb_relations(patients):
 
 def test_names_that_are_no_text(patients):
     frame = pandas.DataFrame({0: [1, 1, 2, 2], 1: ["p", "q", "p", "q"], ("a", "b"): [1, 2, 3, 4]})
-    assert hr.k_anonymity(frame, [0]) == 2 and hr.l_diversity(frame, [0], [1]) == 2
+    assert hr.k_anonymity(frame, [0]) == hr.k_anonymity(frame, 0) == 2 and hr.l_diversity(frame, [0], [1]) == 2
     assert hr.k_anonymity(frame, [("a", "b")]) == 1
     levels = pandas.DataFrame([[1, 2], [1, 3]], columns=pandas.MultiIndex.from_tuples([("a", "x"), ("a", "y")]))
     assert hr.k_anonymity(levels, [("a", "x")]) == 2
@@ -294,6 +294,9 @@ def test_numbers_that_a_study_cannot_say(patients):
         hr.anonymize(patients, quasi=["age"], k=-3)
     with pytest.raises(hr.StudyError, match="k: 'ten' is no whole number"):
         hr.draft(patients, k="ten")
+    for ask in (lambda: hr.k_anonymity(patients, []), lambda: hr.l_diversity(patients, "age", [])):
+        with pytest.raises(hr.StudyError, match="nothing says which columns are"):
+            ask()
     study = hr.draft(patients, quasi=["age", "zip"], sensitive=["disease"], k=5)
     with pytest.raises(hr.StudyError, match="seed: -1 is out of range"):
         hr.anonymize(patients, study, seed=-1)

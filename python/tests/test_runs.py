@@ -136,6 +136,10 @@ def test_opened_releases_say_what_was_found(patients, tmp_path):
         assert (opened.loss, opened.classes, opened.holds) == (made.loss, made.classes, True)
         assert opened.manifest == made.manifest and opened.risk == made.risk
         assert "<iframe" in opened._repr_html_()
+    file = hr.Release.open(os.path.join(path, "release.csv"), study)
+    assert file.loss == made.loss
+    with pytest.raises(hr.ReleaseError, match="is no Parquet file\nhint: open the folder"):
+        file.table
 
 
 def test_a_release_holds_by_hand(patients):
@@ -173,7 +177,7 @@ def test_a_column_of_sites(patients):
 def test_a_folder_that_is_taken_is_kept(patients, tmp_path):
     study = hr.draft(patients, quasi=QUASI, sensitive=SENSITIVE, k=5)
     hr.anonymize(patients, study, out=tmp_path / "release")
-    with pytest.raises(hr.HedgerowError, match="hint"):
+    with pytest.raises(hr.StudyError, match="hint: name another folder with out, or write over it with force"):
         hr.anonymize(patients, study, out=tmp_path / "release")
     hr.anonymize(patients, study, out=tmp_path / "release", force=True)
 
