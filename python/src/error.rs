@@ -43,8 +43,11 @@ pub(crate) fn in_python(message: &str) -> String {
     lines.join("\n")
 }
 
-/// A line in which the options of the command are arguments of Python.
+/// A line in which the options of the command are arguments of Python; a line that shows a command stays as it is.
 fn with_arguments(line: &str) -> String {
+    if line.contains("hedgerow ") {
+        return line.to_owned();
+    }
     let words = line.split(' ').map(|word| {
         let Some(option) = word.strip_prefix("--") else {
             return word.to_owned();
