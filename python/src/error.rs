@@ -53,7 +53,11 @@ fn with_arguments(line: &str) -> String {
             return word.to_owned();
         };
         let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
-        let (name, rest) = option.split_at(option.find(|c| !is_name(c)).unwrap_or(option.len()));
+        let (name, rest) = option.split_at(
+            option
+                .find(|letter: char| !is_name(letter))
+                .unwrap_or(option.len()),
+        );
         match name {
             "" => word.to_owned(),
             "against" => format!("require{rest}"),
