@@ -280,6 +280,9 @@ fn of_file_without_values(file: &FileError) -> String {
         FileError::MissingColumn { file, column, .. } => {
             format!("{file}:1: column `{column}` of the study is missing\n{hint}")
         }
+        FileError::NoColumn { file, column, .. } => {
+            format!("{file}:1: there is no column `{column}`\n{hint}")
+        }
         FileError::DuplicateColumn {
             file,
             first,

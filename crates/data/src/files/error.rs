@@ -163,6 +163,16 @@ pub enum FileError {
         /// What to do.
         hint: String,
     },
+    /// A column that was named and is not there.
+    #[error("{file}:1: there is no column `{column}`{hint}")]
+    NoColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        column: String,
+        /// What to do.
+        hint: String,
+    },
     /// A row with too few or too many fields.
     #[error("{file}:{line}: {found} fields, the header has {expected}")]
     Ragged {
@@ -235,7 +245,7 @@ pub enum FileError {
     Several(Collected),
     /// A Parquet column of a type that values cannot have.
     #[error(
-        "{file}: column `{column}` has type {kind}\nhint: expected text, numbers, booleans or dates; cast it in the query that writes the file"
+        "{file}: column `{column}` has type {kind}\nhint: expected text, numbers, booleans, dates or timestamps; cast it where the table is made"
     )]
     UnsupportedType {
         /// The file.
@@ -306,7 +316,9 @@ impl FileError {
             Self::NotUtf8 { column, .. }
             | Self::OutsideDomain { column, .. }
             | Self::UnknownColumn { column, .. }
-            | Self::MissingColumn { column, .. } => Some(column),
+            | Self::MissingColumn { column, .. }
+            | Self::NoColumn { column, .. }
+            | Self::UnsupportedType { column, .. } => Some(column),
             _ => None,
         }
     }
@@ -324,6 +336,15 @@ pub(crate) fn unknown_column(file: &str, column: &str, schema: &Schema) -> FileE
         file: file.to_owned(),
         column: column.to_owned(),
         hint,
+    }
+}
+
+/// The error for a column that was named and is not there.
+pub(crate) fn no_column(file: &str, column: &str, names: &[String]) -> FileError {
+    FileError::NoColumn {
+        file: file.to_owned(),
+        column: column.to_owned(),
+        hint: format!("\nhint: the file has {}", quoted_list(names)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the verifier looks at: the columns of a release, with or without a study that explains
 //! them.
 
+use hedgerow_data::files::FileError;
 use hedgerow_data::study::GROUP;
-use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable, quoted_list};
+use hedgerow_data::{Cell, Domain, Release, Role, Taxonomy, TextColumn, TextTable};
 
 use crate::classes::Classes;
 use crate::closeness::Distance;
@@ -72,16 +73,9 @@ pub struct SensitiveColumn<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvidenceError {
-    /// A column that is missing from the file.
-    #[error("{file}:1: there is no column `{column}`\nhint: the file has {names}")]
-    NoColumn {
-        /// The file.
-        file: String,
-        /// The column.
-        column: String,
-        /// The columns that the file has.
-        names: String,
-    },
+    /// Columns that are missing from the table.
+    #[error(transparent)]
+    Columns(#[from] FileError),
     /// A table without rows.
     #[error("{file}: the release has no records")]
     NoRecords {
@@ -108,7 +102,7 @@ impl<'a> Evidence<'a> {
         if release.groups().is_some() {
             quasi.push(QuasiColumn {
                 name: GROUP,
-                text: find(text, GROUP)?,
+                text: text.named(GROUP)?,
                 cells: None,
             });
         }
@@ -121,7 +115,7 @@ impl<'a> Evidence<'a> {
                 Role::Quasi => {
                     quasi.push(QuasiColumn {
                         name: &attribute.name,
-                        text: find(text, &attribute.name)?,
+                        text: text.named(&attribute.name)?,
                         cells: release
                             .generalized(position)
                             .map(|column| column.cells.as_slice()),
@@ -146,7 +140,7 @@ impl<'a> Evidence<'a> {
         };
         let (unexplained, mut suspects) = doubtful(text, role);
         let named = provider;
-        let provider = provider.map(|name| find(text, name)).transpose()?;
+        let provider = provider.map(|name| text.named(name)).transpose()?;
         // A column of names that is called the sites' does not name sites.
         let as_sites = named.zip(provider);
         suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
@@ -177,6 +171,8 @@ impl<'a> Evidence<'a> {
                 file: text.file.clone(),
             });
         }
+        let named = quasi.iter().chain(sensitive).map(String::as_str);
+        text.see_columns(named.chain(provider))?;
         let role = |name: &str| {
             let is_in = |names: &[String]| names.iter().any(|one| one == name);
             let roles = [
@@ -193,17 +189,17 @@ impl<'a> Evidence<'a> {
             .map(|name| {
                 Ok(QuasiColumn {
                     name,
-                    text: find(text, name)?,
+                    text: text.named(name)?,
                     cells: None,
                 })
             })
             .collect::<Result<_, EvidenceError>>()?;
         let sensitive = sensitive
             .iter()
-            .map(|name| Ok(SensitiveColumn::of_text(name, find(text, name)?)))
+            .map(|name| Ok(SensitiveColumn::of_text(name, text.named(name)?)))
             .collect::<Result<_, EvidenceError>>()?;
         let named = provider;
-        let provider = provider.map(|name| find(text, name)).transpose()?;
+        let provider = provider.map(|name| text.named(name)).transpose()?;
         // A column of names that is called the sites' does not name sites.
         let as_sites = named.zip(provider);
         suspects.extend(as_sites.and_then(|(name, column)| Suspect::of_text(name, column)));
@@ -410,12 +406,4 @@ fn doubtful(text: &TextTable, role: impl Fn(&str) -> Option<Role>) -> (Vec<Strin
         });
     }
     (unexplained, suspects)
-}
-
-fn find<'a>(text: &'a TextTable, name: &str) -> Result<&'a TextColumn, EvidenceError> {
-    text.column(name).ok_or_else(|| EvidenceError::NoColumn {
-        file: text.file.clone(),
-        column: name.to_owned(),
-        names: quoted_list(&text.names),
-    })
 }
