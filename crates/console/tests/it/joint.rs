@@ -239,6 +239,7 @@ async fn downloads(world: &World, console: &Arc<Console>) {
     std::os::unix::fs::symlink("/etc/passwd", folder.join("release.csv")).unwrap();
     let answer = analyst.get("/releases/1/files/release.csv").await;
     assert_eq!(answer.status, 404);
+    assert!(!analyst.get("/releases/1").await.text().contains("root:"));
 }
 
 #[test]
