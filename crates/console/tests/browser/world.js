@@ -7,13 +7,14 @@ import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 
 export const SITES = ["north", "south", "east"];
 export const PEOPLE = { stella: "steward", otto: "officer", anna: "analyst", audra: "auditor" };
 // A word that stands in records and in nothing that may be shown.
 export const PLANTED = "Quillfeather";
 
-const HEDGEROW = process.env.HEDGEROW ?? path.resolve(import.meta.dirname, "../../../../target/debug/hedgerow");
+const HEDGEROW = process.env.HEDGEROW ?? fileURLToPath(new URL("../../../../target/debug/hedgerow", import.meta.url));
 
 export const password = (name) => `${name} of green hedges`;
 
