@@ -29,7 +29,7 @@ fn beside_nodes(world: &World, test: impl AsyncFnOnce()) {
             }
             test().await;
         };
-        let test = tokio::time::timeout(Duration::from_secs(100), test);
+        let test = tokio::time::timeout(Duration::from_secs(300), test);
         tokio::select! {
             ended = nodes => panic!("{ended:?}"),
             test = test => test.unwrap(),
@@ -47,7 +47,7 @@ async fn until(browser: &mut Browser, path: &str, words: &str) -> String {
             return text;
         }
         assert!(
-            begun.elapsed() < Duration::from_secs(60),
+            begun.elapsed() < Duration::from_secs(120),
             "no {words} on {path}: {text}"
         );
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -89,18 +89,13 @@ fn a_run_waits_for_the_officer_and_ends_with_a_release() {
     beside_nodes(&world, async || {
         let mut steward = browser_of(&console, Role::Steward).await;
         let mut officer = browser_of(&console, Role::Officer).await;
-        let overview = steward.get("/").await.text();
-        assert!(
-            overview.contains("Your next step: Run together"),
-            "{overview}"
-        );
+        // A node that has just begun has not looked at its rows yet.
+        until(&mut steward, "/", "Your next step: Run together").await;
         assert!(steward.get("/runs").await.text().contains("Run 1 is due"));
         assert_eq!(steward.post("/runs/1/start", &[]).await.status, 303);
-        let done = until(&mut officer, "/runs/1", "To the release").await;
-        assert!(
-            done.contains("wave 1:") && done.contains("Rounds"),
-            "{done}"
-        );
+        until(&mut officer, "/runs/1", "To the release").await;
+        let done = until(&mut officer, "/runs/1", "Rounds").await;
+        assert!(done.contains("wave 1:"), "{done}");
         let words = "Every site of the study has signed";
         until(&mut officer, "/releases/1", words).await;
         // Another release of the same rows waits for the officer.
@@ -128,7 +123,9 @@ fn a_run_waits_for_the_officer_and_ends_with_a_release() {
         let right = [("password", &*word)];
         assert_eq!(officer.post("/runs/2/approve", &right).await.status, 303);
         until(&mut officer, "/runs/2", "To the release").await;
-        assert!(world.site("south").release(2).is_some());
+        while world.site("south").release(2).is_none() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         for role in [Role::Steward, Role::Officer, Role::Auditor] {
             let mut browser = browser_of(&console, role).await;
             let all = read_all(&mut browser).await;
