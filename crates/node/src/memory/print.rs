@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use hedgerow_data::files::files_of;
-use hedgerow_data::{Column, Partition, Role, Table};
+use hedgerow_data::study::Partition;
+use hedgerow_data::{Column, Role, Table};
 use rusqlite::params;
 
 use super::{Memory, MemoryError};

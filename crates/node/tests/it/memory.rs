@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_data::files::{Others, read_table};
+use hedgerow_data::study::Partition;
 use hedgerow_data::{Schema, Study, Table};
 use hedgerow_node::agreement::StudyHash;
 use hedgerow_node::memory::{Decision, Earlier, How, Mark, Memory, Print};
