@@ -64,7 +64,6 @@ PEOPLE = 8_000
 SHARED = [
     ("D2Pt, merge", "d2pt", "", ""),
     ("D2Pt, merge, restored", "d2pt", "", "restore = true"),
-    ("D2Pt, dpp2ga", "d2pt", "", 'synchronizer = "dpp2ga"'),
     ("cut together, node", "mondrian", "node", ""),
     ("cut together, range", "mondrian", "range", ""),
     ("cut together, set", "mondrian", "set", ""),
