@@ -275,8 +275,10 @@ impl Run {
     {
         let outcome = self.opened_part(part).await;
         outcome.map_err(|error| {
-            // A failed line is told in full, with the peer's name.
-            let failure = self.shared.failure();
+            // A failed line is told in full, with the peer's name; but a site that finds itself that the release is
+            // held back says so, whoever found it first.
+            let is_held = matches!(&error, RunError::Part(error) if end_of(error) == End::HeldBack);
+            let failure = self.shared.failure().filter(|_| !is_held);
             self.shared.end(match (&failure, &error) {
                 (Some(LineError::Stopped), _) => End::Stopped,
                 (Some(failure), _) => self.culprit(failure),

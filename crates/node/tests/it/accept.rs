@@ -87,7 +87,7 @@ fn a_study_must_let_no_more_fall_than_the_site() {
     .concat();
     write_study(folder.path(), &["north", "south"]);
     let text = std::fs::read_to_string(&study).unwrap();
-    let mut of = |gate: &str| {
+    let of = |gate: &str| {
         std::fs::write(&study, format!("{text}\n{gate}")).unwrap();
         refusals_of_study(folder.path(), &rules)
     };

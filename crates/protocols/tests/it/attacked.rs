@@ -217,7 +217,7 @@ fn impossible_numbers_of_attacks_end_the_run() {
     let run = |simulation: &Simulation| simulation.run(|party| held.ask(party));
     let records = held.records();
     // Whatever a lie comes to, it is a number that there can be.
-    let is_right = |(learned, _): &(Learned, _)| {
+    let is_right = |(learned, _): &(Learned, BTreeSet<&'static str>)| {
         learned.sums.iter().all(|sum| *sum <= records)
             && learned.one <= MILLION
             && learned.two.is_some_and(|two| two <= MILLION)
