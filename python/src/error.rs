@@ -22,7 +22,8 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
 /// memory are called rows, where files have lines: `the table:5: …` is `the table, row 5: …`, and what is wrong with
 /// the header is wrong with the table. The names of tables in memory begin with "the".
 pub(crate) fn in_python(message: &str) -> String {
-    let lines = message.lines().map(|line| {
+    let lines = message.lines().map(known).map(|line| {
+        let line = line.as_str();
         let (before, said) = match line.strip_prefix("error: ") {
             Some(said) => ("error: ", said),
             None => ("", line),
@@ -41,6 +42,19 @@ pub(crate) fn in_python(message: &str) -> String {
     });
     let lines: Vec<String> = lines.map(|line| with_arguments(&line)).collect();
     lines.join("\n")
+}
+
+/// A line that names `study.toml` without the temporary folder that a changed study is read from.
+fn known(line: &str) -> String {
+    let folders = std::env::temp_dir().join(".tmp");
+    let found = line.split_once(&*folders.to_string_lossy());
+    let parts = found.and_then(|(before, rest)| Some((before, rest.split_once("/study.toml:")?)));
+    match parts {
+        Some((before, (name, rest))) if name.chars().all(char::is_alphanumeric) => {
+            format!("{before}study.toml:{rest}")
+        }
+        _ => line.to_owned(),
+    }
 }
 
 /// A line in which the options of the command are arguments of Python; a line that shows a command stays as it is.

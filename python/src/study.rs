@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use crate::arrow::given;
-use crate::error::{raised, said};
+use crate::error::{in_python, raised, said};
 use crate::work::work;
 
 /// The name of a study's file.
@@ -54,11 +54,8 @@ impl Study {
         let path = folder.path().join(FILE);
         let study = hedgerow::Study::open(&path).map_err(|error| {
             // The file that the person knows.
-            let message = crate::error::in_python(&error.to_string());
-            let message = message.replace(
-                &path.display().to_string(),
-                &self.path.display().to_string(),
-            );
+            let (read, known) = (path.display().to_string(), self.path.display().to_string());
+            let message = in_python(&error.to_string().replace(&read, &known));
             let class = match error.fault() {
                 Fault::OwnData => "DataError",
                 _ => "StudyError",

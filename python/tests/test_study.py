@@ -69,7 +69,8 @@ def test_what_is_wrong_is_said_when_the_study_is_used(study, patients):
     study.require.k = "many"
     with pytest.raises(hr.StudyError) as error:
         hr.anonymize(patients, study)
-    assert str(error.value).startswith("study.toml:") and "`require.k`" in str(error.value)
+    assert str(error.value).startswith("study.toml:")
+    assert '`require.k` is "many", expected a whole number' in str(error.value)
 
 
 def test_what_no_study_can_say_is_refused(study):
