@@ -544,9 +544,6 @@ fn questions_are_closed_by_default_and_named_by_their_answers() {
     }
 }
 
-const AGE: &str =
-    "[[attribute]]\nname = \"age\"\nrole = \"quasi\"\ntype = \"integer\"\nrange = [0, 9]\n";
-
 #[test]
 fn limits_of_the_gate_are_exact_shares() {
     let study = read(&format!("{AGE}[gate]\nskew = 0.1\ncertain = 0.000001\n")).unwrap();

@@ -412,7 +412,9 @@ fn rows_that_were_in_a_run_before_are_a_fault_before_anybody_signs() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let table = runtime.block_on(source.table(&schema, false, &())).unwrap();
     let memory = Memory::at(&memory);
-    let print = memory.print(&source, &table).unwrap();
+    let print = memory
+        .print(&source, &table, study.declared().partition)
+        .unwrap();
     let mark = Mark {
         site: String::from("s0"),
         study: hedgerow::node::agreement::StudyHash([7; 32]),

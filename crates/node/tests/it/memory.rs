@@ -251,14 +251,17 @@ fn the_memory_is_the_owners_and_holds_no_rows() {
     let desk = Desk::new();
     let table = desk.table("rows.csv", &[(17, 0)]);
     let source = Source::File(desk.path().join("rows.csv"));
-    let print = desk.memory.print(&source, &table).unwrap();
+    let print = desk
+        .memory
+        .print(&source, &table, Partition::Horizontal)
+        .unwrap();
     desk.memory.enter(&mark(1, 1), "s", &print).unwrap();
     let file = desk.path().join("memory");
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "{mode:o}");
     // Another memory has another key: nobody can compare the two.
     let other = Memory::at(&desk.path().join("other"));
-    let again = other.print(&source, &table).unwrap();
+    let again = other.print(&source, &table, Partition::Horizontal).unwrap();
     assert_ne!(again.rows, print.rows);
     assert_ne!(again.bytes, print.bytes);
     let bytes = std::fs::read(&file).unwrap();

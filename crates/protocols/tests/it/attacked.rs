@@ -169,7 +169,10 @@ fn listed(security: Security) -> BTreeSet<&'static str> {
     };
     let listed = all.discloses(security).into_iter();
     let more = security.discloses().into_iter();
-    listed.chain(more).map(|what: What| what.name()).collect()
+    listed
+        .chain(more.copied())
+        .map(|what: What| what.name())
+        .collect()
 }
 
 proptest! {
