@@ -35,7 +35,7 @@ before(async () => {
   officer = await (await Person.arrive(browser, world.consoles.get("north"), "otto")).signIn();
   const steward = await askedIn(browser, officer, "stella", "steward");
   await steward.page.goto("/runs");
-  await steward.page.getByRole("button", { name: /run 1/i }).click();
+  await steward.page.getByRole("button", { name: "Start it" }).click();
   await until("the release", async () => {
     await steward.page.goto("/runs/1");
     return (await steward.page.getByRole("link", { name: "To the release" }).count()) > 0;

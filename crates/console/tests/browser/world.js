@@ -47,7 +47,7 @@ export async function until(what, ask, seconds = 60) {
 export class World {
   #nodes = new Map();
 
-  // Sites whose study all have signed; with `asks`, their officers are asked before every run.
+  // Sites whose study all have signed; with `asks`, their officers are asked before a second run.
   static async signed({ asks = true } = {}) {
     const world = new World();
     await world.#found(asks);
@@ -91,7 +91,7 @@ export class World {
       const file = path.join(folder, "site.toml");
       // The officer agrees to every line.
       let text = fs.readFileSync(file, "utf8").replace(/^( *)#(?=[^ ])/gm, "$1");
-      if (asks) text = text.replace(/^(rerun|runs) = .*\n/gm, "").replace("[accept]\n", '[accept]\nrerun = "ask"\nruns = 0\n');
+      if (asks) text = text.replace(/^(rerun|runs) = .*\n/gm, "").replace("[accept]\n", '[accept]\nrerun = "ask"\nruns = 1\n');
       const at = `127.0.0.1:${await freePort()}`;
       text += `\n[console]\nlisten = "${at}"\n`;
       fs.writeFileSync(file, text, { mode: 0o600 });
@@ -138,7 +138,8 @@ export class World {
   }
 
   log(site) {
-    return fs.readFileSync(path.join(this.folder(site), "node.log"), "utf8");
+    const file = path.join(this.folder(site), "node.log");
+    return fs.existsSync(file) ? fs.readFileSync(file, "utf8") : "";
   }
 
   async close() {

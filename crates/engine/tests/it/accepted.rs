@@ -480,6 +480,8 @@ fn worked_on(text: &str, draws: &[u8]) -> String {
             }
             "algorithms" | "security" => String::from("[\n]"),
             _ if rule.starts_with("maximum") => String::from("0.0001"),
+            "certain" | "skew" | "ends" | "two_releases" | "newcomers" => String::from("0"),
+            _ if rule.starts_with("below_k_without") => String::from("0"),
             _ => String::from("99"),
         };
         match way {

@@ -276,6 +276,7 @@ fn an_unknown_or_missing_key_is_named() {
     let optional = [
         "signed",
         "unsigned",
+        "gate",
         "study_hash",
         "run",
         "commitments",
