@@ -107,7 +107,10 @@ impl TextTable {
             value: shorten(column.get(row)),
             most: Table::MOST_RECORDS,
         };
-        let number = |text: &str| text.parse().ok().filter(|count: &u64| *count > 0);
+        let number = |text: &str| {
+            let count = text.parse().ok();
+            count.filter(|count| (1..=Table::MOST_RECORDS).contains(count))
+        };
         let numbers = column.dictionary.iter().map(|text| number(text));
         let numbers: Vec<Option<u64>> = numbers.collect();
         let mut counts = Vec::with_capacity(column.codes.len());

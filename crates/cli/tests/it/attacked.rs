@@ -4,6 +4,7 @@
 //! evenly. The good release has eight boxes that tile all ages and pays. A break changes the people, how they
 //! are written, the order of rows, or what somebody has beside the release.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use hedgerow_testing::{integer, values};
@@ -299,12 +300,18 @@ fn costs_of_one_person_each_fall() {
     assert_falls_alone("other", &case);
 }
 
+/// The pays of people as a set, each named once.
+fn set_of_pays(people: &[Person]) -> String {
+    let pays: BTreeSet<u32> = people.iter().map(|person| person.pay).collect();
+    let pays: Vec<String> = pays.iter().map(u32::to_string).collect();
+    format!("{{{}}}", pays.join("|"))
+}
+
 #[test]
 fn sets_of_what_occurs_fall_by_membership() {
     let mut case = Case::good();
     case.stretches(9, |group| {
-        let pays: Vec<String> = group.iter().map(|person| person.pay.to_string()).collect();
-        let pays = format!("{{{}}}", pays.join("|"));
+        let pays = set_of_pays(group);
         group
             .iter_mut()
             .for_each(|person| person.cells[1].clone_from(&pays));
@@ -335,9 +342,7 @@ fn rare_pays_that_are_written_exactly_fall() {
             let last = band.len() - 12;
             for part in [0..12, last..last + 12] {
                 for group in band[part].chunks_exact_mut(6) {
-                    let pays: Vec<String> =
-                        group.iter().map(|person| person.pay.to_string()).collect();
-                    let pays = format!("{{{}}}", pays.join("|"));
+                    let pays = set_of_pays(group);
                     group
                         .iter_mut()
                         .for_each(|person| person.cells[1].clone_from(&pays));

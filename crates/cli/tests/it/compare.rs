@@ -28,7 +28,7 @@ fn the_lines_that_are_recommended_make_the_release_that_was_measured() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     let said = &done.stdout;
     assert!(
-        said.starts_with("alone.csv: 400 records, 8 choices compared under k = 10, in "),
+        said.starts_with("alone.csv: 400 records, 10 choices compared under k = 10, in "),
         "{said}"
     );
     assert!(
