@@ -26,7 +26,10 @@ pub(crate) fn difference<'t>(old: &'t str, new: &'t str) -> Vec<Line<'t>> {
     let begin = pairs().take_while(|(one, other)| one == other).count();
     let rest = old.len().min(new.len()) - begin;
     let ends = old.iter().rev().zip(new.iter().rev());
-    let end = ends.take(rest).take_while(|(one, other)| one == other).count();
+    let end = ends
+        .take(rest)
+        .take_while(|(one, other)| one == other)
+        .count();
     let (middle_old, middle_new) = (&old[begin..old.len() - end], &new[begin..new.len() - end]);
     if middle_old.is_empty() && middle_new.is_empty() {
         return Vec::new();
@@ -141,7 +144,13 @@ mod tests {
     #[test]
     fn a_difference_has_both_texts_in_it() {
         let text = |number: u32, length: u32| -> String {
-            let letter = |place: u32| if number >> place & 1 == 0 { "a\n" } else { "b\n" };
+            let letter = |place: u32| {
+                if number >> place & 1 == 0 {
+                    "a\n"
+                } else {
+                    "b\n"
+                }
+            };
             (0..length).map(letter).collect()
         };
         for (one, other) in (0..16u32).flat_map(|one| (0..8u32).map(move |other| (one, other))) {
@@ -151,10 +160,13 @@ mod tests {
             let mut lines = Vec::new();
             changed(&old_lines, &new_lines, &mut lines);
             let (read_old, read_new) = texts(&lines);
-            assert_eq!((read_old, read_new), (
-                old_lines.iter().map(|line| (*line).to_owned()).collect(),
-                new_lines.iter().map(|line| (*line).to_owned()).collect(),
-            ));
+            assert_eq!(
+                (read_old, read_new),
+                (
+                    old_lines.iter().map(|line| (*line).to_owned()).collect(),
+                    new_lines.iter().map(|line| (*line).to_owned()).collect(),
+                )
+            );
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hedgerow::node::agreement::Agreement;
 use hedgerow::node::source::Source;
-use hedgerow::{ Error, Gated, Site, SiteCheck, Verdict};
+use hedgerow::{Comparison, Error, Gated, Site, SiteCheck, Verdict};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;

@@ -16,7 +16,9 @@ pub(crate) fn parts<'b>(kind: &str, body: &'b [u8]) -> Option<Vec<Part<'b>>> {
     if boundary.is_empty() {
         return None;
     }
-    let mut rest = body.strip_prefix(b"--")?.strip_prefix(boundary.as_bytes())?;
+    let mut rest = body
+        .strip_prefix(b"--")?
+        .strip_prefix(boundary.as_bytes())?;
     let end = format!("\r\n--{boundary}");
     let mut parts = Vec::new();
     loop {
@@ -80,8 +82,14 @@ mod tests {
         let body = body("----x");
         let parts = parts(KIND, &body).unwrap();
         assert_eq!(parts.len(), 2);
-        assert_eq!((parts[0].name, parts[0].file, parts[0].bytes), ("csrf", None, &b"abc"[..]));
-        assert_eq!((parts[1].name, parts[1].file), ("table", Some("my table.csv")));
+        assert_eq!(
+            (parts[0].name, parts[0].file, parts[0].bytes),
+            ("csrf", None, &b"abc"[..])
+        );
+        assert_eq!(
+            (parts[1].name, parts[1].file),
+            ("table", Some("my table.csv"))
+        );
         assert_eq!(parts[1].bytes, b"a,b\r\n1,2\r\n");
     }
 

@@ -102,7 +102,8 @@ impl QuestionsKept {
             file: self.file.display().to_string(),
             reason,
         };
-        let text = serde_json::to_string_pretty(&all).map_err(|error| unwritable(error.to_string()))?;
+        let text =
+            serde_json::to_string_pretty(&all).map_err(|error| unwritable(error.to_string()))?;
         let mut file = OutputFile::create_private(&self.file)?;
         file.write_all(text.as_bytes())
             .map_err(|error| unwritable(error.to_string()))?;
@@ -134,7 +135,11 @@ mod tests {
         kept.keep(question("anna", "a"), &users).unwrap();
         kept.keep(question("otto", "a"), &users).unwrap();
         let names = |user: &str| -> Vec<String> {
-            kept.of(user).unwrap().into_iter().map(|one| one.name).collect()
+            kept.of(user)
+                .unwrap()
+                .into_iter()
+                .map(|one| one.name)
+                .collect()
         };
         assert_eq!(names("anna"), ["a", "b"]);
         kept.remove("otto", "b").unwrap();
@@ -142,14 +147,21 @@ mod tests {
         kept.remove("anna", "b").unwrap();
         assert_eq!(names("anna"), ["a"]);
         for number in 1..OF_ONE {
-            kept.keep(question("anna", &format!("{number}")), &users).unwrap();
+            kept.keep(question("anna", &format!("{number}")), &users)
+                .unwrap();
         }
         let error = kept.keep(question("anna", "one more"), &users).unwrap_err();
         assert!(error.to_string().contains("100 questions"), "{error}");
         // Whoever comes after somebody of the same name finds nothing.
         kept.keep(question("otto", "c"), &users[1..]).unwrap();
         assert!(names("anna").is_empty());
-        let mode = folder.path().join(FILE).metadata().unwrap().permissions().mode();
+        let mode = folder
+            .path()
+            .join(FILE)
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }

@@ -45,7 +45,8 @@ impl Mode {
 
     pub(crate) fn named(word: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
-        all.find(|(_, name, _)| *name == word).map(|(mode, ..)| mode)
+        all.find(|(_, name, _)| *name == word)
+            .map(|(mode, ..)| mode)
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -130,8 +131,15 @@ fn wait(child: &mut Child, time: Duration) -> std::io::Result<bool> {
 fn read(text: &[u8]) -> Option<Answer> {
     let answer: Value = serde_json::from_slice(text).ok()?;
     let columns = answer["columns"].as_array()?.iter();
-    let columns: Vec<String> = columns.map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?;
-    let row = |row: &Value| columns.iter().map(|name| row[name.as_str()].clone()).collect();
+    let columns: Vec<String> = columns
+        .map(|name| name.as_str().map(str::to_owned))
+        .collect::<Option<_>>()?;
+    let row = |row: &Value| {
+        columns
+            .iter()
+            .map(|name| row[name.as_str()].clone())
+            .collect()
+    };
     Some(Answer {
         rows: answer["rows"].as_array()?.iter().map(row).collect(),
         note: answer["note"].as_str().map(str::to_owned),
@@ -180,7 +188,10 @@ echo '{"columns": ["sex", "count_low"], "rows": [{"sex": "<b>", "count_low": 3}]
         let long = program(folder.path(), "exec yes 2>/dev/null");
         let error = ask(&long, Path::new("r"), question, TIME).unwrap_err();
         assert!(error.contains("longer than 4 MiB"), "{error}");
-        let wrong = program(folder.path(), "echo 'error: no column agge\nhint: did you mean age?' >&2; exit 2");
+        let wrong = program(
+            folder.path(),
+            "echo 'error: no column agge\nhint: did you mean age?' >&2; exit 2",
+        );
         let error = ask(&wrong, Path::new("r"), question, TIME).unwrap_err();
         assert_eq!(error, "no column agge\nhint: did you mean age?");
         let none = ask(&folder.path().join("none"), Path::new("r"), question, TIME);

@@ -95,8 +95,8 @@ pub use simulate::{Outcome, Simulation, Sites, anonymize, simulate};
 pub use site::refused::SiteRefused;
 pub use site::{
     Audit, CarriedOut, Change, DraftedSite, JointTable, LearnedInAll, NodeStatus, PeerFrames,
-    PeerStatus, Rejoined, ReleaseOf, RunList, RunState, RunStatus, RunSummary, Site, SiteCheck,
-    Signing, SiteDraft, SiteFault, SiteLedger, SiteLine, Standing, State, Status,
+    PeerStatus, Rejoined, ReleaseOf, RunList, RunState, RunStatus, RunSummary, Signing, Site,
+    SiteCheck, SiteDraft, SiteFault, SiteLedger, SiteLine, Standing, State, Status,
 };
 pub use study::draft::refused::DraftRefused;
 pub use study::explained::{Explained, Learners, explained};

@@ -66,7 +66,8 @@ impl Kind {
 
     pub(crate) fn named(word: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
-        all.find(|(_, name, _)| *name == word).map(|(kind, ..)| kind)
+        all.find(|(_, name, _)| *name == word)
+            .map(|(kind, ..)| kind)
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -78,9 +79,9 @@ impl Kind {
     const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Text => &[],
-            Self::Integer | Self::Decimal => {
-                &["type", "range", "format", "step", "widths", "taxonomy", "missing"]
-            }
+            Self::Integer | Self::Decimal => &[
+                "type", "range", "format", "step", "widths", "taxonomy", "missing",
+            ],
             Self::Date => &["type", "range", "format", "missing"],
             Self::Truth => &["type", "missing"],
             Self::Values => &["values", "ordered", "missing"],
@@ -117,7 +118,10 @@ pub(crate) fn with_column(
 ) -> Result<(String, Vec<(String, String)>), String> {
     let mut document = parsed(text)?;
     let tables = attributes(&mut document)?;
-    let others = tables.iter().enumerate().filter(|(other, _)| *other != place);
+    let others = tables
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place);
     let taken: Vec<String> = others
         .filter_map(|(_, table)| Some(table.get("taxonomy")?.as_str()?.to_owned()))
         .collect();
@@ -167,7 +171,11 @@ pub(crate) fn with_column(
                     line.trim()
                 ));
             }
-            put(table, "values", lines.map(str::trim).collect::<Array>().into());
+            put(
+                table,
+                "values",
+                lines.map(str::trim).collect::<Array>().into(),
+            );
         }
         Kind::Tree => files.push(taxonomy(table, form, &taken)?),
     }
@@ -182,7 +190,11 @@ pub(crate) fn with_column(
         match missing.as_slice() {
             [] | [""] => drop(table.remove("missing")),
             [one] => put(table, "missing", Value::from(*one)),
-            several => put(table, "missing", several.iter().copied().collect::<Array>().into()),
+            several => put(
+                table,
+                "missing",
+                several.iter().copied().collect::<Array>().into(),
+            ),
         }
     }
     Ok((document.to_string(), files))
@@ -193,7 +205,8 @@ pub(crate) fn with_algorithm(text: &str, lines: &str) -> Result<String, String> 
     let mut document = parsed(text)?;
     let mut lines = parsed(lines)?;
     let table = lines.remove("algorithm").ok_or("there is no [algorithm]")?;
-    let (Item::Table(mut table), Some(Item::Table(old))) = (table, document.get("algorithm")) else {
+    let (Item::Table(mut table), Some(Item::Table(old))) = (table, document.get("algorithm"))
+    else {
         return Err(format!("[algorithm] is not a table of its own{AS_TEXT}"));
     };
     *table.decor_mut() = old.decor().clone();
@@ -233,7 +246,9 @@ fn parsed(text: &str) -> Result<DocumentMut, String> {
 }
 
 fn attributes(document: &mut DocumentMut) -> Result<&mut ArrayOfTables, String> {
-    let found = document.get_mut("attribute").and_then(Item::as_array_of_tables_mut);
+    let found = document
+        .get_mut("attribute")
+        .and_then(Item::as_array_of_tables_mut);
     found.ok_or_else(|| format!("the columns are not written as [[attribute]]{AS_TEXT}"))
 }
 
@@ -292,9 +307,8 @@ fn taxonomy(table: &mut Table, form: &Form, taken: &[String]) -> Result<(String,
             let mut files = TaxonomyFiles::default();
             // Each name is another one, so one of them is free.
             let mut names = std::iter::from_fn(|| files.file(column));
-            let is_free = |name: &String| {
-                !taken.iter().any(|other| other.eq_ignore_ascii_case(name))
-            };
+            let is_free =
+                |name: &String| !taken.iter().any(|other| other.eq_ignore_ascii_case(name));
             names.find(is_free).unwrap_or_default()
         }
     };
@@ -380,7 +394,10 @@ mod tests {
         }
         let age = &columns(STUDY).unwrap()[0];
         assert_eq!(age.reasons, ["quasi: by its name"]);
-        assert_eq!((&*age.form.from, &*age.form.to, &*age.form.widths), ("0", "99", "5, 10"));
+        assert_eq!(
+            (&*age.form.from, &*age.form.to, &*age.form.widths),
+            ("0", "99", "5, 10")
+        );
     }
 
     #[test]
@@ -394,15 +411,26 @@ mod tests {
             ..Form::default()
         };
         let (text, _) = with_column(STUDY, 0, &form(Kind::Values, "", "", "young\nold\n")).unwrap();
-        assert!(text.contains("values = [\"young\", \"old\"]") && !text.contains("range"), "{text}");
+        assert!(
+            text.contains("values = [\"young\", \"old\"]") && !text.contains("range"),
+            "{text}"
+        );
         sound(&text);
-        let (text, _) = with_column(STUDY, 1, &form(Kind::Date, "2026-01-01", "2026-12-31", "")).unwrap();
+        let (text, _) =
+            with_column(STUDY, 1, &form(Kind::Date, "2026-01-01", "2026-12-31", "")).unwrap();
         sound(&text);
         let (text, _) = with_column(STUDY, 1, &form(Kind::Decimal, "0.5", "9.5", "")).unwrap();
         assert!(text.contains("range = [0.5, 9.5]"), "{text}");
-        let (text, files) =
-            with_column(STUDY, 1, &form(Kind::Tree, "", "", "*\n  stomach\n    ulcer\n  flu\n")).unwrap();
-        assert!(text.contains("taxonomy = \"taxonomies/disease.csv\""), "{text}");
+        let (text, files) = with_column(
+            STUDY,
+            1,
+            &form(Kind::Tree, "", "", "*\n  stomach\n    ulcer\n  flu\n"),
+        )
+        .unwrap();
+        assert!(
+            text.contains("taxonomy = \"taxonomies/disease.csv\""),
+            "{text}"
+        );
         assert_eq!(files[0].0, "taxonomies/disease.csv");
         assert!(files[0].1.contains("ulcer;stomach;*"), "{files:?}");
         for wrong in [
@@ -411,7 +439,10 @@ mod tests {
             form(Kind::Integer, "", "1", ""),
             form(Kind::Values, "", "", "*\n  a\n"),
             form(Kind::Tree, "", "", "*\n"),
-            Form { kind: None, ..form(Kind::Text, "", "", "") },
+            Form {
+                kind: None,
+                ..form(Kind::Text, "", "", "")
+            },
         ] {
             assert!(with_column(STUDY, 0, &wrong).is_err(), "{wrong:?}");
         }
@@ -420,7 +451,13 @@ mod tests {
     /// Whatever somebody types, the text stays one that says the same of all other columns.
     #[test]
     fn no_field_writes_another_key() {
-        for evil in ["\"]\nrole = \"other\"\n", "]\n[[attribute]]\nname = \"x\"", "'''", "\\", "# x"] {
+        for evil in [
+            "\"]\nrole = \"other\"\n",
+            "]\n[[attribute]]\nname = \"x\"",
+            "'''",
+            "\\",
+            "# x",
+        ] {
             let form = Form {
                 role: String::from("sensitive"),
                 kind: Some(Kind::Values),
@@ -440,11 +477,21 @@ mod tests {
     fn another_algorithm_and_the_sites_of_another_study_are_taken() {
         let text = with_algorithm(STUDY, "[algorithm]\nname = \"clustering\"\n").unwrap();
         assert_eq!(text, STUDY.replace("mondrian", "clustering"));
-        let other = format!("{STUDY}\n# theirs\n[[site]]\nname = \"north\"\n\n[[site]]\nname = \"south\"\n");
+        let other = format!(
+            "{STUDY}\n# theirs\n[[site]]\nname = \"north\"\n\n[[site]]\nname = \"south\"\n"
+        );
         let text = with_sites(STUDY, "joint", Some(&other)).unwrap();
-        assert!(text.contains("name = \"joint\"") && text.contains("# theirs"), "{text}");
+        assert!(
+            text.contains("name = \"joint\"") && text.contains("# theirs"),
+            "{text}"
+        );
         let study = hedgerow::Study::parse(text, ".").unwrap();
-        let names: Vec<&str> = study.declared().sites.iter().map(|site| &*site.name).collect();
+        let names: Vec<&str> = study
+            .declared()
+            .sites
+            .iter()
+            .map(|site| &*site.name)
+            .collect();
         assert_eq!(names, ["north", "south"]);
         assert_eq!(with_sites(STUDY, "", None).unwrap(), STUDY);
     }

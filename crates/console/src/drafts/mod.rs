@@ -123,10 +123,7 @@ impl Drafts {
     }
 
     /// Makes a new draft in an empty folder, and keeps it if the library can read the study.
-    pub(crate) fn begin(
-        &self,
-        make: impl FnOnce(&Path) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(crate) fn begin(&self, make: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
         self.next(make).map(|_| ())
     }
 
@@ -161,7 +158,9 @@ impl Drafts {
             let study = self.next(|folder| {
                 make(folder)?;
                 let Some(table) = &sent else { return Ok(()) };
-                let Some(name) = table.file_name() else { return Ok(()) };
+                let Some(name) = table.file_name() else {
+                    return Ok(());
+                };
                 let to = folder.join(name);
                 std::fs::hard_link(table, &to).map_err(|error| unwritable(&to, &error))?;
                 Ok(())
@@ -177,7 +176,9 @@ impl Drafts {
 
     /// Puts a table into a folder, for its owner's eyes alone.
     pub(crate) fn put_table(folder: &Path, kind: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
-        let name = TABLES.iter().find(|name| name.ends_with(&format!(".{kind}")));
+        let name = TABLES
+            .iter()
+            .find(|name| name.ends_with(&format!(".{kind}")));
         let path = folder.join(name.unwrap_or(&TABLES[0]));
         let mut options = std::fs::OpenOptions::new();
         let file = options.write(true).create_new(true).mode(0o600).open(&path);
@@ -222,7 +223,12 @@ impl Drafts {
 
 /// A file that a study names, if the name stays inside the study's folder.
 pub(crate) fn inside(folder: &Path, name: &str) -> Result<PathBuf, Error> {
-    let plain = |part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir);
+    let plain = |part| {
+        matches!(
+            part,
+            std::path::Component::Normal(_) | std::path::Component::CurDir
+        )
+    };
     match Path::new(name).components().all(plain) && !name.is_empty() {
         true => Ok(folder.join(name)),
         false => Err(FileError::Unwritable {
@@ -298,10 +304,15 @@ mod tests {
         assert_eq!(mode(&drafts.folder()), 0o700);
         assert_eq!(mode(&drafts.folder().join("table.csv")), 0o600);
         // Another text, with the taxonomy and the table that were there.
-        drafts.change(&STUDY.replace("k = 2", "k = 3"), &[], true).unwrap();
+        drafts
+            .change(&STUDY.replace("k = 2", "k = 3"), &[], true)
+            .unwrap();
         assert!(drafts.text().unwrap().contains("k = 3"));
         assert!(drafts.sent().is_some());
-        let tree = [(String::from("taxonomies/zip.csv"), String::from("1;a;*\n2;b;*\n"))];
+        let tree = [(
+            String::from("taxonomies/zip.csv"),
+            String::from("1;a;*\n2;b;*\n"),
+        )];
         let shown = drafts.change(STUDY, &tree, false).unwrap();
         assert_eq!(shown.name(), "a");
         assert!(drafts.text().unwrap().contains("k = 3"));

@@ -27,7 +27,7 @@ use crate::drafts::{Drafts, TableOf};
 use crate::guard::{Fields, Visit};
 use crate::html::failure::Failure;
 use crate::html::layout::{Page, csrf};
-use crate::html::parts::{badge, live, shell, told, Tone};
+use crate::html::parts::{Tone, badge, live, shell, told};
 use crate::routes::may_send;
 use crate::sessions::Said;
 
@@ -76,13 +76,23 @@ pub(crate) async fn set_roles(
         let columns = edit::columns(&text).map_err(Failure::wrong)?;
         let places = 0..columns.len();
         let said = |place: usize| (place, fields.get(&format!("role-{place}")).to_owned());
-        let roles: Vec<(usize, String)> = places.map(said).filter(|(_, role)| !role.is_empty()).collect();
+        let roles: Vec<(usize, String)> = places
+            .map(said)
+            .filter(|(_, role)| !role.is_empty())
+            .collect();
         let text = edit::with_roles(&text, &roles).map_err(Failure::wrong)?;
         drafts.change(&text, &[], true).map_err(Failure::from)?;
         Ok(())
     });
     let done = |(): &()| String::from("the roles are changed");
-    console.carry_out(&visit, ("draft changed", String::from("roles")), changed, done).await?;
+    console
+        .carry_out(
+            &visit,
+            ("draft changed", String::from("roles")),
+            changed,
+            done,
+        )
+        .await?;
     Ok(back())
 }
 
@@ -166,7 +176,10 @@ async fn show(
     let (body, commands) = match found {
         Ok(Some(now)) => {
             let fit = fit::known(console, &now).await;
-            let table = now.table.as_ref().map_or_else(|| String::from("TABLE"), |table| shell(&table.path));
+            let table = now
+                .table
+                .as_ref()
+                .map_or_else(|| String::from("TABLE"), |table| shell(&table.path));
             let compared = compare::section(console, &now, visit);
             let saving = save::section(console, &now, visit).await?;
             let body = html! {
@@ -188,16 +201,27 @@ async fn show(
         Ok(None) => {
             let source = console.ask(|site| Ok(site.file().source.clone())).await?;
             let table = match source {
-                hedgerow::node::source::Source::File(path) => Some(TableOf { path, is_sent: false }),
+                hedgerow::node::source::Source::File(path) => Some(TableOf {
+                    path,
+                    is_sent: false,
+                }),
                 _ => None,
             };
-            let command = table.as_ref().map_or_else(|| String::from("TABLE"), |table| shell(&table.path));
+            let command = table
+                .as_ref()
+                .map_or_else(|| String::from("TABLE"), |table| shell(&table.path));
             let body = html! {
                 p.lead { "A study is what all sites agree to: which columns there are, what they hold, which role each has, and what every group of the release must satisfy." }
                 @if may { (begin::forms(&table, visit)) }
                 @else { p.empty { "There is no draft. The steward begins one." } }
             };
-            (body, vec![format!("hedgerow study draft {command} --out study"), format!("hedgerow site check {site}")])
+            (
+                body,
+                vec![
+                    format!("hedgerow study draft {command} --out study"),
+                    format!("hedgerow site check {site}"),
+                ],
+            )
         }
         Err(failure) => {
             let body = html! {
@@ -310,7 +334,10 @@ fn text(now: &Now, typed: Option<&str>, visit: &Visit, may: bool) -> Markup {
 }
 
 /// The draft as a study, and the table that it is held against.
-fn opened(drafts: &Drafts, site: &hedgerow::node::site::SiteFile) -> Result<(Study, Option<Table>), hedgerow::Error> {
+fn opened(
+    drafts: &Drafts,
+    site: &hedgerow::node::site::SiteFile,
+) -> Result<(Study, Option<Table>), hedgerow::Error> {
     let table = drafts.table(site).map(|table| table.table());
     Ok((Study::open(drafts.path())?, table))
 }
@@ -320,6 +347,9 @@ fn uncovered_word(distinct: u64) -> Markup {
     match distinct {
         0 => badge(Tone::Good, "all covered"),
         1 => badge(Tone::Bad, "1 value"),
-        _ => badge(Tone::Bad, &format!("{} values", hedgerow::words::thousands(distinct))),
+        _ => badge(
+            Tone::Bad,
+            &format!("{} values", hedgerow::words::thousands(distinct)),
+        ),
     }
 }

@@ -91,16 +91,15 @@ pub(crate) async fn answer(
     }
     let program = program().await?;
     let program = program.ok_or_else(|| Failure::wrong(absent()))?;
-    let place = ROOM.try_acquire().map_err(|_| {
-        Failure::wrong("others are asking right now\nhint: try again in a moment")
-    })?;
+    let place = ROOM
+        .try_acquire()
+        .map_err(|_| Failure::wrong("others are asking right now\nhint: try again in a moment"))?;
     console
         .note(visit.entry("asked", format!("release {number}: {sql}")))
         .await?;
     let asked = sql.clone();
-    let answer = tokio::task::spawn_blocking(move || {
-        ask(&program, &release.folder, (&asked, mode), TIME)
-    });
+    let answer =
+        tokio::task::spawn_blocking(move || ask(&program, &release.folder, (&asked, mode), TIME));
     let answer = answer.await.map_err(|_| Failure::mistake())?;
     drop(place);
     let typed = Typed {
@@ -141,7 +140,9 @@ pub(crate) async fn keep(
         Ok(kept.await.map_err(|_| Failure::mistake())??)
     };
     let done = |(): &()| format!("the question is kept as {name}");
-    console.carry_out(&visit, ("question kept", name.clone()), kept, done).await?;
+    console
+        .carry_out(&visit, ("question kept", name.clone()), kept, done)
+        .await?;
     Ok(back(&fields))
 }
 
@@ -159,13 +160,18 @@ pub(crate) async fn remove(
         Ok(removed.await.map_err(|_| Failure::mistake())??)
     };
     let done = |(): &()| String::from("the question is removed");
-    console.carry_out(&visit, ("question removed", name), removed, done).await?;
+    console
+        .carry_out(&visit, ("question removed", name), removed, done)
+        .await?;
     Ok(back(&fields))
 }
 
 fn back(fields: &Fields) -> Response {
     let release = fields.get("release").parse::<u32>();
-    let to = release.map_or_else(|_| String::from("/query"), |one| format!("/query?release={one}"));
+    let to = release.map_or_else(
+        |_| String::from("/query"),
+        |one| format!("/query?release={one}"),
+    );
     Redirect::to(&to).into_response()
 }
 
@@ -175,10 +181,15 @@ fn statement(fields: &Fields) -> Result<(String, Mode), Failure> {
         return Err(Failure::wrong("nothing is asked\nhint: write a SELECT"));
     }
     if sql.len() > LONGEST || sql.contains('\0') {
-        return Err(Failure::wrong(format!("a statement has at most {LONGEST} bytes, none of which is zero")));
+        return Err(Failure::wrong(format!(
+            "a statement has at most {LONGEST} bytes, none of which is zero"
+        )));
     }
     let mode = Mode::named(fields.get("answer"));
-    Ok((sql, mode.ok_or_else(|| Failure::wrong("nothing says what totals answer"))?))
+    Ok((
+        sql,
+        mode.ok_or_else(|| Failure::wrong("nothing says what totals answer"))?,
+    ))
 }
 
 async fn program() -> Result<Option<std::path::PathBuf>, Failure> {
@@ -226,7 +237,7 @@ async fn show(console: &Arc<Console>, visit: &Visit, typed: Typed) -> Result<Res
         }
         @if releases.is_empty() { p.empty { "No release yet: the first run ends with one." } }
         @else {
-            @if let Some((release, manifest)) = &manifest { (columns(release, manifest.as_ref())) }
+            @if let Some((release, manifest)) = &manifest { (columns(release, manifest.as_ref(), typed.answer.is_none())) }
             @if may && program.is_some() { (form(&releases, chosen, &typed, visit)) }
             @if !may { p.quiet { "This role reads: analysts, stewards and officers ask." } }
             @if let Some(answer) = &typed.answer { (answered(answer)) }
@@ -250,11 +261,11 @@ async fn show(console: &Arc<Console>, visit: &Visit, typed: Typed) -> Result<Res
 }
 
 /// What the table of a release is called, and its columns.
-fn columns(release: &ReleaseOf, manifest: Option<&Manifest>) -> Markup {
+fn columns(release: &ReleaseOf, manifest: Option<&Manifest>, is_open: bool) -> Markup {
     let said = manifest.and_then(Manifest::statement).map(|(said, _)| said);
     html! {
         @if let Some(said) = said {
-            details #about open[release.run == 0] {
+            details #about open[is_open] {
                 summary { "Release " (release.run) ": the table " code { (said.study) } " and its columns" }
                 dl.words.wide {
                     @for column in said.columns.iter().filter(|column| column.role != Role::Identifier) {
@@ -272,7 +283,12 @@ fn columns(release: &ReleaseOf, manifest: Option<&Manifest>) -> Markup {
     }
 }
 
-fn form(releases: &[ReleaseOf], chosen: Option<&ReleaseOf>, typed: &Typed, visit: &Visit) -> Markup {
+fn form(
+    releases: &[ReleaseOf],
+    chosen: Option<&ReleaseOf>,
+    typed: &Typed,
+    visit: &Visit,
+) -> Markup {
     let mode = typed.mode.unwrap_or(Mode::Bounds);
     html! {
         section aria-labelledby="ask" {

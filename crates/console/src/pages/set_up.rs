@@ -82,9 +82,13 @@ pub(crate) async fn make_key(
         Ok(secret.public().to_string())
     });
     let done = |public: &String| {
-        format!("this site's key is made, and nobody has seen it\nhint: key = \"{public}\" belongs below this site's [[site]] in the study; it is public")
+        format!(
+            "this site's key is made, and nobody has seen it\nhint: key = \"{public}\" belongs below this site's [[site]] in the study; it is public"
+        )
     };
-    console.carry_out(&visit, ("key made", String::new()), made, done).await?;
+    console
+        .carry_out(&visit, ("key made", String::new()), made, done)
+        .await?;
     Ok(Redirect::to("/set-up").into_response())
 }
 
@@ -115,6 +119,7 @@ fn faults<'j>(check: Option<&'j Job>, about: &str) -> Option<Vec<&'j str>> {
         return None;
     };
     let faults = check.faults.iter();
-    let faults = faults.filter(|fault| fault.about == about || fault.about.starts_with(&format!("{about}.")));
+    let faults = faults
+        .filter(|fault| fault.about == about || fault.about.starts_with(&format!("{about}.")));
     Some(faults.map(|fault| fault.without_values()).collect())
 }

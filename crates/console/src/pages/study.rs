@@ -277,7 +277,10 @@ fn read(site: &Site) -> Result<Read, Error> {
 }
 
 fn head(read: &Read) -> Markup {
-    let signed = read.sites.iter().filter(|site| site.standing == Standing::Signed);
+    let signed = read
+        .sites
+        .iter()
+        .filter(|site| site.standing == Standing::Signed);
     let (signed, all) = (signed.count(), read.sites.len());
     html! {
         p.lead {

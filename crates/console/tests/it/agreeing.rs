@@ -33,18 +33,28 @@ async fn the_study_is_told_in_plain_words_and_the_officer_signs_what_was_read() 
     let study = Study::open(world.path("study.toml")).unwrap();
     let shown = study.shown().unwrap();
     for said in shown.demands.iter().chain(&shown.published) {
-        let said = said.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
+        let said = said
+            .replace('&', "&amp;")
+            .replace('"', "&quot;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
         assert!(page.contains(&said), "{said} {page}");
     }
     for what in study.discloses().unwrap() {
         assert!(page.contains(what.name()), "{}", what.name());
     }
-    assert!(page.contains("accepted") && page.contains("60 records"), "{page}");
+    assert!(
+        page.contains("accepted") && page.contains("60 records"),
+        "{page}"
+    );
     assert!(page.contains("hedgerow study sign --site"));
     let (hash, word) = (hash(&world), password(Role::Officer));
     // Without the password, or of another version, nothing is signed.
     for (fields, status) in [
-        (vec![("hash", &*hash), ("password", "wrong wrong wrong")], 403),
+        (
+            vec![("hash", &*hash), ("password", "wrong wrong wrong")],
+            403,
+        ),
         (vec![("hash", ""), ("password", &*word)], 400),
         (vec![("password", &*word)], 400),
     ] {
@@ -54,9 +64,17 @@ async fn the_study_is_told_in_plain_words_and_the_officer_signs_what_was_read() 
     let other = "0".repeat(64);
     let fields = [("hash", &*other), ("password", &*word)];
     assert_eq!(officer.post("/study/sign", &fields).await.status, 303);
-    assert!(read(&mut officer).await.contains("has changed since it was read"));
+    assert!(
+        read(&mut officer)
+            .await
+            .contains("has changed since it was read")
+    );
     assert_eq!(standing(&world), Standing::Missing);
-    let fields = [("hash", &*hash), ("password", &*word), ("comment", "as <b>agreed</b>")];
+    let fields = [
+        ("hash", &*hash),
+        ("password", &*word),
+        ("comment", "as <b>agreed</b>"),
+    ];
     assert_eq!(officer.post("/study/sign", &fields).await.status, 303);
     let page = read(&mut officer).await;
     assert!(page.contains("the study is signed for this site"), "{page}");
@@ -64,9 +82,15 @@ async fn the_study_is_told_in_plain_words_and_the_officer_signs_what_was_read() 
     assert!(!page.contains("Sign for north"));
     assert_eq!(standing(&world), Standing::Signed);
     let lines = world.lines("north");
-    let signed: Vec<_> = lines.iter().filter(|(what, ..)| what == "study signed").collect();
+    let signed: Vec<_> = lines
+        .iter()
+        .filter(|(what, ..)| what == "study signed")
+        .collect();
     assert_eq!(signed.len(), 2);
-    assert!(signed[0].2.contains("has changed") && signed[1].2 == "done", "{signed:?}");
+    assert!(
+        signed[0].2.contains("has changed") && signed[1].2 == "done",
+        "{signed:?}"
+    );
     assert!(signed[1].1.contains(&hash[..12]), "{signed:?}");
     // No page has a row in it, nor the key.
     for role in [Role::Steward, Role::Officer, Role::Auditor] {
@@ -87,7 +111,11 @@ async fn a_steward_sees_the_study_and_cannot_sign() {
         let (hash, word) = (hash(&world), password(role));
         let fields = [("hash", &*hash), ("password", &*word), ("comment", "yes")];
         for path in ["/study/sign", "/study/decline"] {
-            assert_eq!(browser.post(path, &fields).await.status, 403, "{role} {path}");
+            assert_eq!(
+                browser.post(path, &fields).await.status,
+                403,
+                "{role} {path}"
+            );
         }
         if role != Role::Analyst {
             let page = read(&mut browser).await;
@@ -103,7 +131,11 @@ async fn what_the_rules_refuse_is_told_and_not_signed() {
     let world = World::signed();
     world.unsign();
     let text = std::fs::read_to_string(world.file("north")).unwrap();
-    std::fs::write(world.file("north"), text.replace("minimum_k = 3", "minimum_k = 30")).unwrap();
+    std::fs::write(
+        world.file("north"),
+        text.replace("minimum_k = 3", "minimum_k = 30"),
+    )
+    .unwrap();
     // A row whose value no study has: the page says where, and not what.
     let rows = std::fs::read_to_string(world.path("north/rows.csv")).unwrap();
     let rows = rows.replacen("\"flu\"", &format!("\"{PLANTED} fever\""), 1);
@@ -111,8 +143,14 @@ async fn what_the_rules_refuse_is_told_and_not_signed() {
     let console = world.console("north");
     let mut officer = browser_of(&console, Role::Officer).await;
     let page = read(&mut officer).await;
-    assert!(page.contains("accept.minimum_k") && page.contains("minimum_k = 3"), "{page}");
-    assert!(page.contains("column `disease`: a value is outside"), "{page}");
+    assert!(
+        page.contains("accept.minimum_k") && page.contains("minimum_k = 3"),
+        "{page}"
+    );
+    assert!(
+        page.contains("column `disease`: a value is outside"),
+        "{page}"
+    );
     assert!(!page.contains(PLANTED), "{page}");
     let (hash, word) = (hash(&world), password(Role::Officer));
     let fields = [("hash", &*hash), ("password", &*word)];
@@ -132,7 +170,11 @@ async fn declining_needs_a_reason_and_the_next_version_is_held_against_the_decli
     let (hash, word) = (hash(&world), password(Role::Officer));
     let fields = [("hash", &*hash), ("password", &*word)];
     assert_eq!(officer.post("/study/decline", &fields).await.status, 400);
-    let fields = [("hash", &*hash), ("password", &*word), ("comment", "k is too low <script>")];
+    let fields = [
+        ("hash", &*hash),
+        ("password", &*word),
+        ("comment", "k is too low <script>"),
+    ];
     assert_eq!(officer.post("/study/decline", &fields).await.status, 303);
     let page = read(&mut officer).await;
     assert!(page.contains("otto declined this version"), "{page}");
@@ -143,11 +185,18 @@ async fn declining_needs_a_reason_and_the_next_version_is_held_against_the_decli
     std::fs::write(world.path("study.toml"), text.replace("k = 3", "k = 5")).unwrap();
     let page = read(&mut officer).await;
     assert!(!page.contains("otto declined this version"));
-    assert!(page.contains("<del>− k = 3") && page.contains("<ins>+ k = 5"), "{page}");
+    assert!(
+        page.contains("<del>− k = 3") && page.contains("<ins>+ k = 5"),
+        "{page}"
+    );
     // What was read before is not declined any more either.
     let fields = [("hash", &*hash), ("password", &*word), ("comment", "no")];
     assert_eq!(officer.post("/study/decline", &fields).await.status, 303);
-    assert!(read(&mut officer).await.contains("has changed since this page was made"));
+    assert!(
+        read(&mut officer)
+            .await
+            .contains("has changed since this page was made")
+    );
 }
 
 #[tokio::test]

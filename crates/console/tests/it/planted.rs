@@ -22,7 +22,16 @@ async fn names_of_studies_and_files_are_no_markup() {
     let console = world.console("north");
     let mut browser = browser_of(&console, Role::Officer).await;
     for path in [
-        "/", "/set-up", "/draft", "/study", "/runs", "/releases", "/query", "/ledger", "/audit", "/users",
+        "/",
+        "/set-up",
+        "/draft",
+        "/study",
+        "/runs",
+        "/releases",
+        "/query",
+        "/ledger",
+        "/audit",
+        "/users",
     ] {
         let answer = browser.get(path).await;
         assert_eq!(answer.status, 200, "{path} {}", answer.text());

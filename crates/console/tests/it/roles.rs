@@ -143,7 +143,13 @@ fn the_table_says_what_roles_are_said_to_be() {
         "{seen:?}"
     );
     let steward = of(Role::Steward, true);
-    for word in ["approve", "refuse", "/study/sign", "/study/decline", "users"] {
+    for word in [
+        "approve",
+        "refuse",
+        "/study/sign",
+        "/study/decline",
+        "users",
+    ] {
         assert!(
             !steward.iter().any(|path| path.contains(word)),
             "{word} {steward:?}"

@@ -82,7 +82,8 @@ impl Study {
             }
             let is_covered = |value: &str| match value.is_empty() {
                 true => {
-                    attribute.missing_code().is_some() || attribute.encode(value.as_bytes()).is_some()
+                    attribute.missing_code().is_some()
+                        || attribute.encode(value.as_bytes()).is_some()
                 }
                 false => attribute.encode(value.as_bytes()).is_some(),
             };

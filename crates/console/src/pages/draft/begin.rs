@@ -78,17 +78,23 @@ pub(crate) async fn upload(
     request: Request,
 ) -> Result<Response, Failure> {
     let kind = request.headers().get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("").to_owned();
+    let kind = kind
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or("")
+        .to_owned();
     // The guard has read it, within the limit of the table of pages.
     let body = to_bytes(request.into_body(), usize::MAX).await;
     let body = body.map_err(|_| Failure::too_long(LONGEST))?;
     let parts = multipart::parts(&kind, &body).ok_or_else(Failure::kind)?;
     let text = |name: &str| {
         let part = parts.iter().find(|part| part.name == name);
-        part.and_then(|part| std::str::from_utf8(part.bytes).ok()).unwrap_or("")
+        part.and_then(|part| std::str::from_utf8(part.bytes).ok())
+            .unwrap_or("")
     };
     let how = how(text("name"), text("k"), text("share"))?;
-    let table = parts.iter().find(|part| part.name == "table" && part.file.is_some());
+    let table = parts
+        .iter()
+        .find(|part| part.name == "table" && part.file.is_some());
     let table = table.filter(|part| !part.bytes.is_empty());
     let table = table.ok_or_else(|| Failure::wrong("no table was sent\nhint: choose a file"))?;
     if table.bytes.len() > LONGEST {

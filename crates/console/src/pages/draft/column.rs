@@ -73,7 +73,9 @@ pub(crate) async fn column(
     let are_asked = asked.values == Some(1) && visit.role == Who::Steward;
     if are_asked {
         let about = format!("column {number}");
-        console.note(visit.entry("values not covered looked at", about)).await?;
+        console
+            .note(visit.entry("values not covered looked at", about))
+            .await?;
     }
     let drafts = console.drafts.clone();
     let place = number.wrapping_sub(1);
@@ -84,8 +86,8 @@ pub(crate) async fn column(
         let study = Study::open(drafts.path())?;
         let columns = edit::columns(&drafts.text()?).map_err(Failure::wrong)?;
         let column = columns.into_iter().nth(place);
-        let column = column
-            .ok_or_else(|| Failure::absent(&format!("the draft has no column {number}")))?;
+        let column =
+            column.ok_or_else(|| Failure::absent(&format!("the draft has no column {number}")))?;
         let attribute = study.declared().schema.attributes().get(place);
         let mut form = column.form;
         let mut is_long = form.values.len() > 64 << 10;
@@ -104,7 +106,10 @@ pub(crate) async fn column(
         });
         Ok(Shown {
             place,
-            uncovered: found.into_iter().flatten().find(|one| one.column == column.name),
+            uncovered: found
+                .into_iter()
+                .flatten()
+                .find(|one| one.column == column.name),
             has_table: table.is_some(),
             name: column.name,
             reasons: column.reasons,
@@ -137,8 +142,8 @@ pub(crate) async fn set_column(
         let text = drafts.text()?;
         let name = edit::columns(&text).map_err(Failure::wrong)?;
         let column = name.into_iter().nth(place);
-        let column = column
-            .ok_or_else(|| Failure::absent(&format!("the draft has no column {number}")))?;
+        let column =
+            column.ok_or_else(|| Failure::absent(&format!("the draft has no column {number}")))?;
         let made = edit::with_column(&text, place, &typed).and_then(|(text, files)| {
             let study = drafts.change(&text, &files, is_kept);
             study.map_err(|error| error.without_values())
@@ -151,7 +156,10 @@ pub(crate) async fn set_column(
             Preview {
                 values: attribute.map_or_else(String::new, |one| one.domain.describe()),
                 tree: attribute.and_then(|one| one.domain.taxonomy()).cloned(),
-                uncovered: found.into_iter().flatten().find(|one| one.column == column.name),
+                uncovered: found
+                    .into_iter()
+                    .flatten()
+                    .find(|one| one.column == column.name),
             }
         });
         Ok((column, made, has_table))
@@ -160,7 +168,11 @@ pub(crate) async fn set_column(
     let (column, made, has_table) = made;
     if is_kept {
         let name = column.name.clone();
-        let kept = async { made.as_ref().map(|_| ()).map_err(|why| Failure::wrong(why.clone())) };
+        let kept = async {
+            made.as_ref()
+                .map(|_| ())
+                .map_err(|why| Failure::wrong(why.clone()))
+        };
         let done = move |(): &()| format!("the column {name} is changed");
         let what = ("draft changed", format!("column {}", column.name));
         if console.carry_out(&visit, what, kept, done).await?.is_some() {
@@ -213,7 +225,11 @@ async fn show(console: &Arc<Console>, visit: &Visit, shown: Shown) -> Result<Res
         let path = crate::drafts::inside(&console.drafts.folder(), file).ok()?;
         Some(format!("hedgerow taxonomy {} --full", shell(&path)))
     });
-    let check = format!("hedgerow study check {} {}", shell(&console.drafts.path()), shell(std::path::Path::new(&site)));
+    let check = format!(
+        "hedgerow study check {} {}",
+        shell(&console.drafts.path()),
+        shell(std::path::Path::new(&site))
+    );
     let title = format!("Column {}", shown.name);
     let page = Page {
         title: &title,

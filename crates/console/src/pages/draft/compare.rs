@@ -35,11 +35,15 @@ pub(crate) async fn compare(
         ));
     }
     console.note(visit.entry("draft compared", "")).await?;
-    let (drafts, key) = (console.drafts.clone(), fit::key(What::Compare, &console.drafts, &now));
+    let (drafts, key) = (
+        console.drafts.clone(),
+        fit::key(What::Compare, &console.drafts, &now),
+    );
     console.begin_of(key, move |site| {
         let (study, table) = opened(&drafts, site.file())?;
         // The table was there a moment ago; one that is gone is told as such.
-        let table = table.unwrap_or_else(|| hedgerow::Table::file(drafts.folder().join("table.csv")));
+        let table =
+            table.unwrap_or_else(|| hedgerow::Table::file(drafts.folder().join("table.csv")));
         let comparison = hedgerow::compare(&study, &table, &Options::new().time(TIME))?;
         Ok(Found::Compare(Box::new(comparison)))
     });
@@ -53,7 +57,9 @@ pub(crate) async fn choose(
     Extension(fields): Extension<Fields>,
 ) -> Result<Response, Failure> {
     let now = now(&console).await?.ok_or_else(no_draft)?;
-    let job = console.jobs.known_of(&fit::key(What::Compare, &console.drafts, &now));
+    let job = console
+        .jobs
+        .known_of(&fit::key(What::Compare, &console.drafts, &now));
     let found = match job {
         Some(Job::Done(found)) => Some(found),
         _ => None,
@@ -67,7 +73,9 @@ pub(crate) async fn choose(
         _ => None,
     });
     let lines = lines.ok_or_else(|| {
-        Failure::wrong("this choice was not compared for the draft as it is now\nhint: compare again")
+        Failure::wrong(
+            "this choice was not compared for the draft as it is now\nhint: compare again",
+        )
     })?;
     let (drafts, text) = (console.drafts.clone(), now.text.clone());
     let chosen = change(&console, move |_| {
@@ -76,7 +84,14 @@ pub(crate) async fn choose(
         Ok(())
     });
     let done = |(): &()| String::from("the draft has the algorithm that was chosen");
-    console.carry_out(&visit, ("draft changed", String::from("algorithm")), chosen, done).await?;
+    console
+        .carry_out(
+            &visit,
+            ("draft changed", String::from("algorithm")),
+            chosen,
+            done,
+        )
+        .await?;
     Ok(back())
 }
 
@@ -86,7 +101,9 @@ pub(super) fn no_draft() -> Failure {
 
 /// The section with the chart.
 pub(super) fn section(console: &Arc<Console>, now: &Now, visit: &Visit) -> Markup {
-    let job = console.jobs.known_of(&fit::key(What::Compare, &console.drafts, now));
+    let job = console
+        .jobs
+        .known_of(&fit::key(What::Compare, &console.drafts, now));
     let may = may_send("/draft/compare", visit.role) && now.table.is_some();
     html! {
         section aria-labelledby="compare" {
@@ -107,7 +124,9 @@ pub(super) fn section(console: &Arc<Console>, now: &Now, visit: &Visit) -> Marku
 fn chart(comparison: &Comparison, visit: &Visit, may: bool) -> Markup {
     let recommended = comparison.recommended.as_ref();
     let measured = comparison.choices.iter().filter_map(Row::measured);
-    let most = measured.map(|one| one.loss).fold(f64::MIN_POSITIVE, f64::max);
+    let most = measured
+        .map(|one| one.loss)
+        .fold(f64::MIN_POSITIVE, f64::max);
     html! {
         @if let Some(found) = recommended { p { (badge(Tone::Good, "recommended")) " " (comparison.choices[found.row].choice.words()) ": " (found.because) } }
         @else { p { (badge(Tone::Bad, "none holds")) " No choice satisfies the requirement on this table." } }

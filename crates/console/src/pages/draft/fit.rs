@@ -52,7 +52,12 @@ pub(super) fn key(what: What, drafts: &Drafts, now: &Now) -> Key {
 fn fit(drafts: &Drafts, site: &hedgerow::node::site::SiteFile) -> Result<Fit, Error> {
     let (study, table) = opened(drafts, site)?;
     let tables: Vec<_> = table.iter().cloned().collect();
-    let own = study.is_vertical() && study.declared().sites.iter().any(|one| one.name == site.name);
+    let own = study.is_vertical()
+        && study
+            .declared()
+            .sites
+            .iter()
+            .any(|one| one.name == site.name);
     let own = own.then_some(site.name.as_str());
     let (records, warnings, singled_out) = match study.check_as(&tables, None, own, &()) {
         Ok(checked) => {
@@ -72,11 +77,21 @@ fn fit(drafts: &Drafts, site: &hedgerow::node::site::SiteFile) -> Result<Fit, Er
     // Without any value: who may see one asks for it on the page of its column.
     let uncovered = table.as_ref().map(|table| study.uncovered(table, 0, &()));
     let is_read = table.is_some();
-    let mut uncovered = uncovered.transpose().unwrap_or_default().unwrap_or_default();
+    let mut uncovered = uncovered
+        .transpose()
+        .unwrap_or_default()
+        .unwrap_or_default();
     if let Some(own) = own {
-        let held = study.declared().sites.iter().position(|one| one.name == own);
+        let held = study
+            .declared()
+            .sites
+            .iter()
+            .position(|one| one.name == own);
         let held = held.map(|place| study.declared().schema_at(place));
-        uncovered.retain(|one| held.as_ref().is_none_or(|held| held.position(&one.column).is_some()));
+        uncovered.retain(|one| {
+            held.as_ref()
+                .is_none_or(|held| held.position(&one.column).is_some())
+        });
     }
     Ok(Fit {
         records,

@@ -67,7 +67,10 @@ pub(crate) async fn save(
             false => Version::of(&site.study, (&by, Word::Replaced, "")).ok(),
         };
         let is_known = |version: &Version| {
-            versions.latest().first().is_some_and(|last| last.files == version.files)
+            versions
+                .latest()
+                .first()
+                .is_some_and(|last| last.files == version.files)
         };
         if let Some(version) = replaced.filter(|version| !is_known(version)) {
             versions.keep(&version)?;
@@ -84,7 +87,10 @@ pub(crate) async fn save(
             path.display()
         )
     };
-    let what = ("study saved", String::from("the study that the site's file names"));
+    let what = (
+        "study saved",
+        String::from("the study that the site's file names"),
+    );
     match console.carry_out(&visit, what, saved, done).await? {
         Some(_) => Ok(Redirect::to("/study").into_response()),
         None => Ok(back()),
@@ -99,7 +105,11 @@ pub(crate) async fn discard(
     console.note(visit.entry("draft thrown away", "")).await?;
     let drafts = console.drafts.clone();
     change(&console, move |_| Ok(drafts.discard()?)).await?;
-    say(&console, &visit, String::from("the draft is thrown away, and a table that was sent is removed"));
+    say(
+        &console,
+        &visit,
+        String::from("the draft is thrown away, and a table that was sent is removed"),
+    );
     Ok(back())
 }
 
@@ -110,7 +120,8 @@ fn put(folder: &Path, draft: &Path, target: &Path) -> Result<(), Error> {
     let home = target.parent().unwrap_or(Path::new(""));
     for name in taxonomies(&study) {
         let (from, to) = (inside(folder, &name)?, inside(home, &name)?);
-        let is_same = std::fs::read(&to).is_ok_and(|old| std::fs::read(&from).is_ok_and(|new| old == new));
+        let is_same =
+            std::fs::read(&to).is_ok_and(|old| std::fs::read(&from).is_ok_and(|new| old == new));
         if !is_same {
             copy(&from, &to)?;
         }
@@ -121,7 +132,9 @@ fn put(folder: &Path, draft: &Path, target: &Path) -> Result<(), Error> {
 
 fn there(path: &Path, draft: &Path) -> Result<There, Error> {
     let bytes = std::fs::read(path).ok();
-    let print = bytes.map_or_else(String::new, |bytes| blake3::hash(&bytes).to_hex().to_string());
+    let print = bytes.map_or_else(String::new, |bytes| {
+        blake3::hash(&bytes).to_hex().to_string()
+    });
     let signed = Agreement::open(path).ok().and_then(|agreement| {
         let standings = agreement.standings().ok()?;
         let sites = agreement.study.sites.iter().zip(standings);

@@ -66,7 +66,11 @@ impl Facts {
         let study = study.map(|agreement| {
             let standings = agreement.standings().ok();
             let sites = agreement.study.sites.iter().enumerate();
-            let own = agreement.study.sites.iter().find(|one| one.name == file.name);
+            let own = agreement
+                .study
+                .sites
+                .iter()
+                .find(|one| one.name == file.name);
             StudyOf {
                 own_key: own.and_then(|one| one.key.clone()),
                 sites: sites
@@ -82,7 +86,9 @@ impl Facts {
         Self {
             name: file.name.clone(),
             warnings: file.warnings.clone(),
-            key: secret.map(|one| one.public().to_string()).map_err(|error| error.to_string()),
+            key: secret
+                .map(|one| one.public().to_string())
+                .map_err(|error| error.to_string()),
             is_key_there: file.key.symlink_metadata().is_ok(),
             key_path: file.key.clone(),
             study_path: file.study.clone(),
@@ -148,10 +154,22 @@ pub(super) fn items(
 fn file(facts: &Facts, site: &str, path: &Path) -> Item {
     let title = "The site’s file";
     match facts.warnings.as_slice() {
-        [] => Item::new(title, State::Done, format!("This is the site {}; its file is {}.", facts.name, path.display())),
+        [] => Item::new(
+            title,
+            State::Done,
+            format!(
+                "This is the site {}; its file is {}.",
+                facts.name,
+                path.display()
+            ),
+        ),
         warnings => Item::new(title, State::Open, warnings.join("\n")),
     }
-    .command(format!("hedgerow site new --study {} --site {} --out {site}", shell(&facts.study_path), shell(Path::new(&facts.name))))
+    .command(format!(
+        "hedgerow site new --study {} --site {} --out {site}",
+        shell(&facts.study_path),
+        shell(Path::new(&facts.name))
+    ))
 }
 
 fn users(roles: &[Role], site: &str) -> Item {
@@ -161,18 +179,33 @@ fn users(roles: &[Role], site: &str) -> Item {
         .map(Role::name)
         .collect();
     let words = match missing.as_slice() {
-        [] => String::from("There is a steward, who sets studies up, and an officer, who signs. Nobody is both."),
-        missing => format!("There is no {} yet. Who sets a study up does not sign it.", missing.join(" and no ")),
+        [] => String::from(
+            "There is a steward, who sets studies up, and an officer, who signs. Nobody is both.",
+        ),
+        missing => format!(
+            "There is no {} yet. Who sets a study up does not sign it.",
+            missing.join(" and no ")
+        ),
     };
     let role = missing.first().copied().unwrap_or("analyst");
-    Item::new("Who may use these pages", done_if(missing.is_empty()), words)
-        .link("/users", "To the users")
-        .command(format!("hedgerow console user add NAME --role {role} --site {site}"))
+    Item::new(
+        "Who may use these pages",
+        done_if(missing.is_empty()),
+        words,
+    )
+    .link("/users", "To the users")
+    .command(format!(
+        "hedgerow console user add NAME --role {role} --site {site}"
+    ))
 }
 
 fn key(facts: &Facts) -> Item {
     let command = format!("hedgerow keygen --out {}", shell(&facts.key_path));
-    let pinned = facts.study.as_ref().ok().and_then(|study| study.own_key.as_ref());
+    let pinned = facts
+        .study
+        .as_ref()
+        .ok()
+        .and_then(|study| study.own_key.as_ref());
     match (&facts.key, pinned) {
         (Ok(public), Some(pinned)) if pinned != public => Item {
             public: Some(format!("key = \"{public}\"")),
@@ -194,7 +227,12 @@ fn key(facts: &Facts) -> Item {
 fn study(facts: &Facts) -> Item {
     let title = "The study";
     match &facts.study {
-        Ok(_) => Item::new(title, State::Done, format!("The study can be read: {}.", facts.study_path.display())).link("/study", "Read it"),
+        Ok(_) => Item::new(
+            title,
+            State::Done,
+            format!("The study can be read: {}.", facts.study_path.display()),
+        )
+        .link("/study", "Read it"),
         Err(why) => Item::new(title, State::Open, why.clone()).link("/draft", "Draft one"),
     }
     .command(format!("hedgerow study check {}", shell(&facts.study_path)))
@@ -203,9 +241,17 @@ fn study(facts: &Facts) -> Item {
 fn peers(facts: &Facts) -> Item {
     let title = "The other sites are pinned";
     let Ok(study) = &facts.study else {
-        return Item::new(title, State::Waiting, "The study says which sites take part.");
+        return Item::new(
+            title,
+            State::Waiting,
+            "The study says which sites take part.",
+        );
     };
-    let peers: Vec<_> = study.sites.iter().filter(|(name, ..)| *name != facts.name).collect();
+    let peers: Vec<_> = study
+        .sites
+        .iter()
+        .filter(|(name, ..)| *name != facts.name)
+        .collect();
     let mut words = Vec::new();
     if peers.is_empty() {
         words.push(String::from("The study names no other site.\nhint: add a [[site]] with name, address and key for each to its text"));
@@ -218,12 +264,21 @@ fn peers(facts: &Facts) -> Item {
             words.push(format!("{name} has no key in the study: it sends the line that its hedgerow keygen printed."));
         }
         if !has_address {
-            words.push(format!("{name} has no address: in the study, or as a [[peer]] of this site’s file."));
+            words.push(format!(
+                "{name} has no address: in the study, or as a [[peer]] of this site’s file."
+            ));
         }
     }
     let names: Vec<&str> = peers.iter().map(|(name, ..)| name.as_str()).collect();
     let item = match words.is_empty() {
-        true => Item::new(title, State::Done, format!("Key and address are known of {}. Whether they answer shows when the node is up.", names.join(", "))),
+        true => Item::new(
+            title,
+            State::Done,
+            format!(
+                "Key and address are known of {}. Whether they answer shows when the node is up.",
+                names.join(", ")
+            ),
+        ),
         false => Item::new(title, State::Open, words.join("\n")),
     };
     item.command(format!("hedgerow study show {}", shell(&facts.study_path)))
@@ -235,8 +290,16 @@ fn by_check(title: &'static str, check: Option<&Job>, about: &str, done: &str) -
         (_, Some(faults)) if faults.is_empty() => Item::new(title, State::Done, done),
         (_, Some(faults)) => Item::new(title, State::Open, faults.join("\n")),
         (Some(Job::Failed(why)), None) => Item::new(title, State::Open, why.clone()),
-        (Some(_), None) => Item::new(title, State::Waiting, "This is being looked at. Reload the page in a moment."),
-        (None, None) => Item::new(title, State::Waiting, "The study says what is looked for, and cannot be read yet."),
+        (Some(_), None) => Item::new(
+            title,
+            State::Waiting,
+            "This is being looked at. Reload the page in a moment.",
+        ),
+        (None, None) => Item::new(
+            title,
+            State::Waiting,
+            "The study says what is looked for, and cannot be read yet.",
+        ),
     }
 }
 
@@ -265,7 +328,8 @@ fn rules(facts: &Facts, check: Option<&Job>, site: &str) -> Item {
     }
     let done = "The rules of this site let the study in.";
     let item = by_check("What this site accepts", check, "accept", done);
-    item.link("/study", "The rules beside the study").command(format!("hedgerow site check {site}"))
+    item.link("/study", "The rules beside the study")
+        .command(format!("hedgerow site check {site}"))
 }
 
 fn signed(facts: &Facts, site: &str) -> Item {
@@ -277,9 +341,19 @@ fn signed(facts: &Facts, site: &str) -> Item {
     let unsigned = unsigned.filter(|(.., standing)| *standing != Some(Standing::Signed));
     let unsigned: Vec<&str> = unsigned.map(|(name, ..)| name.as_str()).collect();
     match unsigned.is_empty() && !study.sites.is_empty() {
-        true => Item::new(title, State::Done, "Every site has signed the study as it is."),
-        false if unsigned.is_empty() => Item::new(title, State::Waiting, "The study names no sites."),
-        false => Item::new(title, State::Open, format!("Not signed yet by {}.", unsigned.join(", "))),
+        true => Item::new(
+            title,
+            State::Done,
+            "Every site has signed the study as it is.",
+        ),
+        false if unsigned.is_empty() => {
+            Item::new(title, State::Waiting, "The study names no sites.")
+        }
+        false => Item::new(
+            title,
+            State::Open,
+            format!("Not signed yet by {}.", unsigned.join(", ")),
+        ),
     }
     .link("/study", "Read and sign")
     .command(format!("hedgerow study sign --site {site}"))
@@ -289,7 +363,12 @@ fn node(facts: &Facts, site: &str) -> Item {
     let title = "The node is up";
     let command = format!("hedgerow node --site {site}");
     let Some(node) = &facts.node else {
-        return Item::new(title, State::Waiting, "The node serves a study, and there is none.").command(command);
+        return Item::new(
+            title,
+            State::Waiting,
+            "The node serves a study, and there is none.",
+        )
+        .command(command);
     };
     let away: Vec<&str> = node
         .peers
@@ -298,9 +377,24 @@ fn node(facts: &Facts, site: &str) -> Item {
         .map(|peer| peer.site.as_str())
         .collect();
     match (node.is_up, away.as_slice()) {
-        (false, _) => Item::new(title, State::Open, "The node is down. It waits for runs and takes this site’s part in them."),
-        (true, []) => Item::new(title, State::Done, "The node is up, and every peer is connected."),
-        (true, away) => Item::new(title, State::Done, format!("The node is up. Not connected now: {}; sites connect when a run begins.", away.join(", "))),
+        (false, _) => Item::new(
+            title,
+            State::Open,
+            "The node is down. It waits for runs and takes this site’s part in them.",
+        ),
+        (true, []) => Item::new(
+            title,
+            State::Done,
+            "The node is up, and every peer is connected.",
+        ),
+        (true, away) => Item::new(
+            title,
+            State::Done,
+            format!(
+                "The node is up. Not connected now: {}; sites connect when a run begins.",
+                away.join(", ")
+            ),
+        ),
     }
     .link("/", "To the overview")
     .command(command)
