@@ -204,10 +204,12 @@ fn the_site_reference_has_every_key_of_a_site_file() {
         whole,
         "[sql]\nlisten = \"localhost:1\"\nplaintext_on_loopback = true\n[[sql.user]]\nname = \"anna\"\nverifier = \"v\"\n",
     );
+    let paged = lay_over(whole, "[console]\nlisten = \"localhost:1\"\n");
     let watched = lay_over(whole, "[metrics]\nlisten = \"localhost:1\"\n");
     let asked = [
         Asked::new("The whole file", [with_stranger(whole, "")]),
         Asked::new("`[metrics]`", [with_stranger(&watched, "[metrics]")]),
+        Asked::new("`[console]`", [with_stranger(&paged, "[console]")]),
         Asked::new("`[sql]`", [with_stranger(&served, "[sql]")]),
         Asked::new("`[[sql.user]]`", [with_stranger(&served, "[[sql.user]]")]),
         Asked::new("`[source]`", [with_stranger(whole, "[source]")]),
