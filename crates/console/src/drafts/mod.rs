@@ -162,7 +162,10 @@ impl Drafts {
                     return Ok(());
                 };
                 let to = folder.join(name);
-                std::fs::hard_link(table, &to).map_err(|error| unwritable(&to, &error))?;
+                // A disk that has no second names for a file has a copy of it.
+                let linked = std::fs::hard_link(table, &to);
+                let put = linked.or_else(|_| std::fs::copy(table, &to).map(|_| ()));
+                put.map_err(|error| unwritable(&to, &error))?;
                 Ok(())
             })?;
             return Ok(study);

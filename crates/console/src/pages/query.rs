@@ -378,7 +378,7 @@ fn list(kept: &[Question], chosen: Option<&ReleaseOf>, visit: &Visit) -> Markup 
             @else {
                 div.scroll tabindex="0" role="region" aria-labelledby="kept" {
                     table {
-                        thead { tr { th scope="col" { "Name" } th scope="col" { "Question" } th scope="col" { "" } } }
+                        thead { tr { th scope="col" { "Name" } th scope="col" { "Question" } th scope="col" { span.unseen { "Change" } } } }
                         tbody {
                             @for (place, question) in kept.iter().enumerate() {
                                 tr {

@@ -28,6 +28,8 @@ pub(crate) use rules::outcome;
 
 /// Characters of a comment.
 const LONGEST_COMMENT: usize = 1_000;
+/// Sites that are named one by one.
+const MOST_SITES: usize = 100;
 
 /// What is known of the study.
 struct Facts {
@@ -357,7 +359,7 @@ fn signatures(read: &Read) -> Markup {
                 table {
                     thead { tr { th scope="col" { "Site" } th scope="col" { "Address" } th scope="col" { "Key" } th scope="col" { "Signature" } } }
                     tbody {
-                        @for site in &read.sites {
+                        @for site in read.sites.iter().take(MOST_SITES) {
                             tr {
                                 th scope="row" { (site.name) @if site.name == read.own { " " small { "this site" } } }
                                 td { @if let Some(address) = &site.address { code { (address) } } }
@@ -368,6 +370,7 @@ fn signatures(read: &Read) -> Markup {
                     }
                 }
             }
+            @if read.sites.len() > MOST_SITES { p.quiet { "And " (read.sites.len() - MOST_SITES) " sites more. The command below has all." } }
             p.quiet { "Keys are pinned in the study and fetched from nobody. Sites send each other their signatures in any way; the file beside the study has all of them." }
         }
     }

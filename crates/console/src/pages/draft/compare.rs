@@ -134,7 +134,7 @@ fn chart(comparison: &Comparison, visit: &Visit, may: bool) -> Markup {
             table.small {
                 thead { tr {
                     th scope="col" { "Choice" } th scope="col" { "Detail lost (NCP)" } th.number scope="col" { "Error of queries" }
-                    th.number scope="col" { "Highest risk" } th.number scope="col" { "Groups" } th.number scope="col" { "Time" } th scope="col" { "" }
+                    th.number scope="col" { "Highest risk" } th.number scope="col" { "Groups" } th.number scope="col" { "Time" } th scope="col" { span.unseen { "Take it" } }
                 } }
                 tbody {
                     @for (place, row) in comparison.choices.iter().enumerate() {

@@ -76,16 +76,22 @@ pub(crate) async fn save(
             versions.keep(&version)?;
         }
         put(&drafts.folder(), &drafts.path(), &site.study)?;
-        let version = Version::of(&site.study, (&by, Word::Saved, &comment))?;
-        versions.keep(&version)?;
-        drafts.discard()?;
-        Ok(site.study.clone())
+        // What is saved is saved, whether or not a copy can be kept.
+        let kept = Version::of(&site.study, (&by, Word::Saved, &comment))
+            .map_err(Failure::from)
+            .and_then(|version| Ok(versions.keep(&version)?))
+            .and_then(|()| Ok(drafts.discard()?));
+        let trouble = kept.err().map(|failure| failure.why().to_owned());
+        Ok((site.study.clone(), trouble))
     });
-    let done = |path: &PathBuf| {
-        format!(
-            "{} is saved\nhint: send it with its taxonomies to the other sites; the privacy officer of each reads and signs it",
-            path.display()
-        )
+    let done = |(path, trouble): &(PathBuf, Option<String>)| {
+        let path = path.display();
+        match trouble {
+            None => format!(
+                "{path} is saved\nhint: send it with its taxonomies to the other sites; the privacy officer of each reads and signs it"
+            ),
+            Some(why) => format!("{path} is saved, and what comes after was not done: {why}"),
+        }
     };
     let what = (
         "study saved",

@@ -5,6 +5,9 @@ use hedgerow::smc::What;
 use hedgerow::{Shown, explained};
 use maud::{Markup, html};
 
+/// Columns that are shown.
+const MOST_COLUMNS: usize = 200;
+
 /// What the study means.
 pub(super) fn plain(shown: &Shown) -> Markup {
     html! {
@@ -25,13 +28,14 @@ pub(super) fn plain(shown: &Shown) -> Markup {
                 table {
                     thead { tr { th scope="col" { "Column" } th scope="col" { "Role" } th scope="col" { "Values" } th scope="col" { "In the release" } } }
                     tbody {
-                        @for column in &shown.columns {
+                        @for column in shown.columns.iter().take(MOST_COLUMNS) {
                             tr { th scope="row" { (column.name) } td { (column.role) } td { (column.values) } td { (column.becomes) } }
                         }
                     }
                 }
             }
-            @for (site, columns) in &shown.holders { p.quiet { (site) " holds " (columns.join(", ")) "." } }
+            @if shown.columns.len() > MOST_COLUMNS { p.quiet { "And " (shown.columns.len() - MOST_COLUMNS) " columns more. The command below has all." } }
+            @for (site, columns) in shown.holders.iter().take(MOST_COLUMNS) { p.quiet { (site) " holds " (columns.join(", ")) "." } }
         }
         section aria-labelledby="ways" {
             h2 #ways { "How the sites compute it" }
