@@ -7,13 +7,13 @@ use hedgerow::data::files::{FileError, OutputFile};
 use hedgerow::node::agreement::{Agreement, Standing};
 use hedgerow::node::identity::Secret;
 use hedgerow::words::aligned;
-use hedgerow::{Draft, Site, Study, StudyRefused};
+use hedgerow::{Draft, Signing, Site, Study, StudyRefused};
 use serde_json::{Value, json};
 
 use crate::error::{CliError, Usage};
 use crate::output::{Answer, remark};
 use crate::progress::Terminal;
-use crate::site;
+use crate::runtime::block_on;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -93,24 +93,32 @@ pub(crate) fn sign(arguments: &SignArguments) -> Result<Answer, CliError> {
     // A study that cannot be run is not signed.
     study.see_runnable()?;
     let secret = Secret::open(key)?;
-    if let (Some(site), Some(file)) = (&site, file) {
-        if secret.public() != Secret::open(&file.key)?.public() {
-            let (key, site) = (key.clone(), file.key.clone());
-            return Err(Usage::TwoKeys { key, site }.into());
+    let name = match &site {
+        Some(site) => {
+            let own = &site.file().key;
+            if secret.public() != Secret::open(own)?.public() {
+                let (key, site) = (key.clone(), own.clone());
+                return Err(Usage::TwoKeys { key, site }.into());
+            }
+            let stopped = || Err(CliError::Stopped("stopped before everything was looked at"));
+            let hash = agreement.hash.to_string();
+            match block_on(site.sign(Some(path), Some(&hash)), stopped)? {
+                Signing::Signed { site, .. } => site,
+                Signing::NotAccepted(found) => {
+                    let text = format!("not signed\n{found}");
+                    let value = json!({ "signed": false, "check": found });
+                    return Ok(Answer::new(text, &value, false));
+                }
+            }
         }
-        let found = site::checked(site, Some(path))?;
-        if !found.accepted {
-            let text = format!("not signed\n{found}");
-            let value = json!({ "signed": false, "check": found });
-            return Ok(Answer::new(text, &value, false));
+        None => {
+            remark(
+                "note: nobody has looked whether this site accepts the study, and a run would be refused if not\nhint: --site site.toml looks before it signs; hedgerow site check only looks",
+            );
+            let place = agreement.sign(&secret)?;
+            agreement.study.sites[place].name.clone()
         }
-    } else {
-        remark(
-            "note: nobody has looked whether this site accepts the study, and a run would be refused if not\nhint: --site site.toml looks before it signs; hedgerow site check only looks",
-        );
-    }
-    let place = agreement.sign(&secret)?;
-    let name = &agreement.study.sites[place].name;
+    };
     let standings = agreement.standings()?;
     let text = format!(
         "signed for `{name}`: {}\n{}",

@@ -1,10 +1,10 @@
 //! `hedgerow site new` and `site check`: a site's own file, and whether the site accepts a study, before
 //! anybody signs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hedgerow::words::count;
-use hedgerow::{Site, SiteCheck, SiteDraft, Study};
+use hedgerow::{Site, SiteDraft, Study};
 use serde_json::json;
 
 use crate::error::CliError;
@@ -94,7 +94,8 @@ fn new(arguments: &NewArguments) -> Result<Answer, CliError> {
 
 fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
     let site = Site::open(&arguments.site)?.observer(Terminal::default());
-    let found = checked(&site, arguments.study.as_deref())?;
+    let stopped = || Err(CliError::Stopped("stopped before everything was looked at"));
+    let found = block_on(site.check(arguments.study.as_deref()), stopped)?;
     let mut text = found.to_string();
     if found.accepted {
         text.push_str(&format!(
@@ -103,10 +104,4 @@ fn check(arguments: &CheckArguments) -> Result<Answer, CliError> {
         ));
     }
     Ok(Answer::new(text, &found, found.accepted))
-}
-
-/// Whether a site accepts a study, the one that its file names if no other is given.
-pub(crate) fn checked(site: &Site, study: Option<&Path>) -> Result<SiteCheck, CliError> {
-    let stopped = || Err(CliError::Stopped("stopped before everything was looked at"));
-    block_on(site.check(study), stopped)
 }

@@ -10,15 +10,18 @@ use hedgerow::{Error, Site};
 use tokio::runtime::Handle;
 
 use crate::attempts::Attempts;
+use crate::drafts::Drafts;
 use crate::error::ConsoleError;
 use crate::events::Changes;
 use crate::hosts::Hosts;
 use crate::html::failure::Failure;
 use crate::jobs::Jobs;
 use crate::links::{For, Links};
+use crate::questions::QuestionsKept;
 use crate::record::{Entry, Record};
 use crate::sessions::Sessions;
 use crate::users::Users;
+use crate::versions::Versions;
 
 /// The console of one site.
 pub struct Console {
@@ -28,6 +31,9 @@ pub struct Console {
     pub(crate) hosts: Hosts,
     pub(crate) users: Users,
     pub(crate) record: Record,
+    pub(crate) versions: Versions,
+    pub(crate) drafts: Drafts,
+    pub(crate) questions: QuestionsKept,
     pub(crate) sessions: Sessions,
     pub(crate) attempts: Attempts,
     pub(crate) links: Links,
@@ -50,11 +56,16 @@ impl Console {
         Site::open(&site)?;
         let users = Users::beside(&site);
         users.all()?;
-        let record = Record::in_folder(users.path().parent().unwrap_or(Path::new(".")));
+        let folder = users.path().parent().unwrap_or(Path::new("."));
+        let (record, versions) = (Record::in_folder(folder), Versions::in_folder(folder));
+        let (drafts, questions) = (Drafts::in_folder(folder), QuestionsKept::in_folder(folder));
         Ok(Arc::new(Self {
             hosts: Hosts::of(&settings, at),
             users,
             record,
+            versions,
+            drafts,
+            questions,
             sessions: Sessions::default(),
             attempts: Attempts::default(),
             links: Links::default(),

@@ -82,6 +82,9 @@ pub enum ConsoleError {
         /// The name.
         name: String,
     },
+    /// More is kept than may be.
+    #[error("{0}")]
+    TooMany(String),
     /// A password that is too easy to guess, or too long.
     #[error("{0}")]
     WeakPassword(String),

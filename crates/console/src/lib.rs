@@ -19,7 +19,8 @@
 mod assets;
 mod attempts;
 mod console;
-
+mod difference;
+mod drafts;
 mod error;
 mod events;
 mod guard;
@@ -28,17 +29,21 @@ mod hosts;
 mod html;
 mod jobs;
 mod links;
+mod multipart;
 mod pages;
 mod password;
+mod questions;
 mod record;
 mod role;
 mod routes;
 mod serve;
 mod sessions;
 mod sheet;
+mod sql;
 mod tls;
 mod token;
 mod users;
+mod versions;
 
 pub use console::Console;
 pub use error::ConsoleError;

@@ -13,13 +13,18 @@ use crate::console::Console;
 use crate::guard;
 use crate::html::failure::Failure;
 use crate::pages::{
-    assets, audit, first, ledger, overview, release, releases, run, runs, sign_in, users,
+    assets, audit, draft, first, ledger, overview, query, release, releases, run, runs, set_up,
+    sign_in, study, users,
 };
 use crate::role::Role;
 use crate::{events, headers};
 
-/// Bytes of a form.
+/// Bytes of a form, of one with a statement in it, and of one with a study's text or a taxonomy.
 const FORM: usize = 16 << 10;
+const STATEMENT: usize = 64 << 10;
+const TEXT: usize = 1 << 20;
+/// What a form with a table has beside the table.
+const AROUND: usize = 64 << 10;
 
 /// A page, or what is done by a form.
 pub struct Route {
@@ -44,6 +49,7 @@ pub enum Who {
 }
 
 const STEWARD: Who = Who::Only(&[Role::Steward]);
+const ASKING: Who = Who::Only(&[Role::Steward, Role::Officer, Role::Analyst]);
 const OFFICER: Who = Who::Only(&[Role::Officer]);
 const WORKING: Who = Who::Only(&[Role::Steward, Role::Officer]);
 /// Those who read about the site; analysts see what was released alone.
@@ -78,6 +84,11 @@ impl Route {
             answer,
         }
     }
+
+    /// A form that may be longer than others.
+    const fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
 }
 
 /// The table.
@@ -90,6 +101,27 @@ pub static ROUTES: &[Route] = &[
     Route::form("/sign-out", ALL, || post(sign_in::leave)),
     Route::page("/events", ALL, || get(events::stream)),
     Route::page("/", READING, || get(overview::page)),
+    Route::page("/set-up", READING, || get(set_up::page)),
+    Route::form("/set-up/key", STEWARD, || post(set_up::make_key)),
+    Route::page("/draft", READING, || get(draft::page)),
+    Route::form("/draft/begin", STEWARD, || post(draft::begin)),
+    Route::form("/draft/upload", STEWARD, || post(draft::upload))
+        .at_most(draft::LONGEST_TABLE + AROUND),
+    Route::form("/draft/roles", STEWARD, || post(draft::set_roles)).at_most(TEXT),
+    Route::form("/draft/text", STEWARD, || post(draft::set_text)).at_most(TEXT),
+    Route::page("/draft/columns/{number}", READING, || get(draft::column)),
+    Route::form("/draft/columns/{number}", STEWARD, || {
+        post(draft::set_column)
+    })
+    .at_most(TEXT),
+    Route::form("/draft/compare", STEWARD, || post(draft::compare)),
+    Route::form("/draft/choose", STEWARD, || post(draft::choose)),
+    Route::form("/draft/save", STEWARD, || post(draft::save)),
+    Route::form("/draft/discard", STEWARD, || post(draft::discard)),
+    Route::page("/study", READING, || get(study::page)),
+    Route::form("/study/look", WORKING, || post(study::look_again)),
+    Route::form("/study/sign", OFFICER, || post(study::sign)),
+    Route::form("/study/decline", OFFICER, || post(study::decline)),
     Route::page("/runs", READING, || get(runs::page)),
     Route::page("/runs/{number}", READING, || get(run::page)),
     Route::form("/runs/{number}/start", STEWARD, || post(run::start)),
@@ -104,6 +136,10 @@ pub static ROUTES: &[Route] = &[
     }),
     Route::form("/releases/{number}/gate", WORKING, || post(release::gate)),
     Route::form("/releases/{number}/alone", WORKING, || post(release::alone)),
+    Route::page("/query", ALL, || get(query::page)),
+    Route::form("/query", ASKING, || post(query::answer)).at_most(STATEMENT),
+    Route::form("/query/keep", ASKING, || post(query::keep)).at_most(STATEMENT),
+    Route::form("/query/remove", ASKING, || post(query::remove)),
     Route::page("/ledger", READING, || get(ledger::page)),
     Route::page("/audit", READING, || get(audit::page)),
     Route::page("/audit/console.csv", READING, || get(audit::sheet)),

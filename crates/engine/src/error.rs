@@ -253,6 +253,16 @@ impl Error {
             Self::Source(SourceError::Engine(EngineError::Said(_) | EngineError::Died { .. })) => {
                 return String::from("the records were not counted\nhint: hedgerow run says why");
             }
+            Self::Draft(DraftRefused::Unsayable {
+                table,
+                line,
+                column,
+                ..
+            }) => {
+                return format!(
+                    "{table}:{line}: column `{column}`: a value means something else in a release, so no list of values can have it\nhint: hedgerow study draft says which; write it otherwise, or leave the column out"
+                );
+            }
             Self::Several(errors) => {
                 let errors: Vec<String> = errors.iter().map(Self::without_values).collect();
                 return errors.join("\n");

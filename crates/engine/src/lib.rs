@@ -95,13 +95,16 @@ pub use simulate::{Outcome, Simulation, Sites, anonymize, simulate};
 pub use site::refused::SiteRefused;
 pub use site::{
     Audit, CarriedOut, Change, DraftedSite, JointTable, LearnedInAll, NodeStatus, PeerFrames,
-    PeerStatus, Rejoined, ReleaseOf, RunList, RunState, RunStatus, RunSummary, Site, SiteCheck,
-    SiteDraft, SiteFault, SiteLedger, SiteLine, Standing, State, Status,
+    PeerStatus, Rejoined, ReleaseOf, RunList, RunState, RunStatus, RunSummary, Signing, Site,
+    SiteCheck, SiteDraft, SiteFault, SiteLedger, SiteLine, Standing, State, Status,
 };
 pub use study::draft::refused::DraftRefused;
 pub use study::explained::{Explained, Learners, explained};
 pub use study::refused::{StudyRefused, TableRefused};
-pub use study::{Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Shown, Study};
+pub use study::{
+    Checked, Draft, DraftOptions, Drafted, DraftedColumn, Fitting, Shown, ShownColumn, Study,
+    Uncovered,
+};
 pub use summary::{Instead, Summary, Synchronization};
 pub use table::Table;
 pub use verify::refused::VerifyRefused;

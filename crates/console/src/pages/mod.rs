@@ -2,14 +2,18 @@
 
 pub(crate) mod assets;
 pub(crate) mod audit;
+pub(crate) mod draft;
 pub(crate) mod first;
 pub(crate) mod ledger;
 pub(crate) mod overview;
+pub(crate) mod query;
 pub(crate) mod release;
 pub(crate) mod releases;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod set_up;
 pub(crate) mod sign_in;
+pub(crate) mod study;
 pub(crate) mod users;
 
 use serde::Deserialize;

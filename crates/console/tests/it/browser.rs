@@ -58,6 +58,21 @@ impl Browser {
         self.send(request.body(Body::empty()).unwrap()).await
     }
 
+    /// Asks for a page until nothing on it is under way any more.
+    pub(crate) async fn settled(&mut self, path: &str) -> String {
+        for _ in 0..6_000 {
+            let page = self.get(path).await;
+            assert_eq!(page.status, 200, "{path} {}", page.text());
+            let text = page.text();
+            let is_busy = ["being looked at", "being read", "being compared"];
+            if !is_busy.iter().any(|words| text.contains(words)) {
+                return text;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("{path} is never done");
+    }
+
     /// Sends a form, with the word of the session that stood in the last page.
     pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let csrf = self.csrf.clone();

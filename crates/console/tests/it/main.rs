@@ -3,12 +3,16 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod agreeing;
 mod browser;
+mod drafting;
 mod guards;
 mod history;
 mod joint;
 mod planted;
+mod querying;
 mod roles;
+mod setting_up;
 mod signing_in;
 mod tls;
 mod world;

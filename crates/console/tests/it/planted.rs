@@ -21,7 +21,18 @@ async fn names_of_studies_and_files_are_no_markup() {
     let world = World::named(MARKUP, "age", |_| String::from("flu"));
     let console = world.console("north");
     let mut browser = browser_of(&console, Role::Officer).await;
-    for path in ["/", "/runs", "/releases", "/ledger", "/audit", "/users"] {
+    for path in [
+        "/",
+        "/set-up",
+        "/draft",
+        "/study",
+        "/runs",
+        "/releases",
+        "/query",
+        "/ledger",
+        "/audit",
+        "/users",
+    ] {
         let answer = browser.get(path).await;
         assert_eq!(answer.status, 200, "{path} {}", answer.text());
         assert_plain(path, &answer.text());

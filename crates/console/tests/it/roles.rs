@@ -133,7 +133,8 @@ fn the_table_says_what_roles_are_said_to_be() {
         own.map(|route| route.path).collect()
     };
     assert_eq!(of(Role::Auditor, true), ["/sign-out"]);
-    assert_eq!(of(Role::Analyst, true), ["/sign-out"]);
+    let asking = ["/sign-out", "/query", "/query/keep", "/query/remove"];
+    assert_eq!(of(Role::Analyst, true), asking);
     let seen = of(Role::Analyst, false);
     assert!(
         seen.iter().all(|path| path.starts_with("/releases")
@@ -142,11 +143,23 @@ fn the_table_says_what_roles_are_said_to_be() {
         "{seen:?}"
     );
     let steward = of(Role::Steward, true);
-    for word in ["approve", "refuse", "sign/", "users"] {
+    for word in [
+        "approve",
+        "refuse",
+        "/study/sign",
+        "/study/decline",
+        "users",
+    ] {
         assert!(
             !steward.iter().any(|path| path.contains(word)),
             "{word} {steward:?}"
         );
+    }
+    // Who signs does not set up.
+    let officer = of(Role::Officer, true);
+    assert!(!officer.iter().any(|path| path.starts_with("/draft")));
+    for path in ["/study/sign", "/study/decline"] {
+        assert!(officer.contains(&path), "{path}");
     }
     // Whoever reads, reads all.
     let pages = ROUTES.iter().filter(|route| !route.is_form);

@@ -104,6 +104,22 @@ impl World {
         world
     }
 
+    /// Takes the signatures of all sites away.
+    pub(crate) fn unsign(&self) {
+        std::fs::remove_file(self.path("study.toml.sig")).unwrap();
+    }
+
+    /// What was done at a site, by what, about and result.
+    pub(crate) fn lines(&self, name: &str) -> Vec<(String, String, String)> {
+        let lines = hedgerow_console::Record::in_folder(&self.path(name))
+            .all()
+            .unwrap();
+        let lines = lines.into_iter();
+        lines
+            .map(|line| (line.what, line.about, line.result))
+            .collect()
+    }
+
     /// Sites of which one has had many runs: all were given up, and releases are there that other runs left.
     pub(crate) fn long(runs: u32) -> Self {
         let world = Self::signed();

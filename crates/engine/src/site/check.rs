@@ -68,6 +68,9 @@ pub struct SiteFault {
     pub why: String,
     /// The lines of the site's file that would accept the study.
     pub lines: Vec<SiteLine>,
+    /// The same as `why`, where `why` may name a value of a record.
+    #[serde(skip)]
+    plain: Option<String>,
 }
 
 /// A line of a site's file that would accept a study.
@@ -178,11 +181,20 @@ impl Look<'_> {
             about: about.to_owned(),
             why: why.to_string(),
             lines: Vec::new(),
+            plain: None,
         });
     }
 
     fn note<T>(&mut self, about: &str, found: Result<T, Error>) -> Option<T> {
-        found.map_err(|error| self.fault(about, &error)).ok()
+        let note = |error: Error| {
+            self.faults.push(SiteFault {
+                about: about.to_owned(),
+                why: error.to_string(),
+                lines: Vec::new(),
+                plain: Some(error.without_values()),
+            });
+        };
+        found.map_err(note).ok()
     }
 
     /// A rule that speaks against the study, with the lines to change.
@@ -191,6 +203,7 @@ impl Look<'_> {
             about: format!("accept.{}", refusal.rule),
             why: refusal.why.clone(),
             lines: lines::lines(self.text, refusal.rule, &refusal.mend),
+            plain: None,
         });
     }
 
@@ -302,6 +315,14 @@ impl Look<'_> {
             )),
         }
         Ok(())
+    }
+}
+
+impl SiteFault {
+    /// What is wrong, and what to do, for pages and files that others read: where a record is wrong, and not what
+    /// the record says.
+    pub fn without_values(&self) -> &str {
+        self.plain.as_deref().unwrap_or(&self.why)
     }
 }
 

@@ -32,6 +32,16 @@ pub enum SiteRefused {
         /// Every rule that the study breaks.
         reasons: Vec<String>,
     },
+    /// The study is another than the one that somebody has read and is about to sign.
+    #[error("{}: the study has changed since it was read here, and nothing was signed\nhint: read it again: its hash was {read}, and is {found}", study.display())]
+    OtherVersion {
+        /// The study.
+        study: PathBuf,
+        /// The hash of the version that was read.
+        read: String,
+        /// The hash of the version that is there.
+        found: String,
+    },
     /// Nobody says for which site a file is drafted.
     #[error("{}: nothing says which site this is\nhint: --site names it: the study has {}", study.display(), hedgerow_data::quoted_list(names))]
     WhichSite {

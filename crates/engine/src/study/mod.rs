@@ -2,6 +2,7 @@
 
 pub(crate) mod algorithm;
 mod check;
+mod covered;
 mod disclosures;
 pub(crate) mod draft;
 pub(crate) mod explained;
@@ -13,12 +14,13 @@ pub(crate) mod shown;
 pub(crate) mod written;
 
 pub use check::{Checked, Fitting};
+pub use covered::Uncovered;
 pub(crate) use disclosures::disclosures;
 #[cfg(test)]
 pub(crate) use disclosures::tests as disclosures_tests;
 pub use draft::{Draft, DraftOptions, Drafted, DraftedColumn};
 
-pub use shown::Shown;
+pub use shown::{Shown, ShownColumn};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -37,22 +37,30 @@ pub struct Shown {
     pub discloses: Vec<What>,
     /// What a question about the sites' table may show, where the study allows questions.
     pub questions: Vec<What>,
-    columns: Vec<Column>,
+    /// The columns, and what becomes of each.
+    pub columns: Vec<ShownColumn>,
     /// Which site holds which columns, where sites hold different ones.
-    holders: Vec<(String, Vec<String>)>,
-    requires: String,
-    security: Security,
+    pub holders: Vec<(String, Vec<String>)>,
+    /// The requirement, as theorems have it.
+    pub requires: String,
+    /// How sites compute together.
+    pub security: Security,
     is_virtual: bool,
     json: Value,
 }
 
 /// A column and what becomes of it.
-#[derive(Debug, Clone)]
-struct Column {
-    name: String,
-    role: &'static str,
-    values: String,
-    becomes: &'static str,
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShownColumn {
+    /// The column.
+    pub name: String,
+    /// The column's role.
+    pub role: &'static str,
+    /// The column's values, in words.
+    pub values: String,
+    /// What becomes of the column, in words.
+    pub becomes: &'static str,
 }
 
 impl Study {
@@ -108,7 +116,7 @@ impl Shown {
         let answers = study.query.as_ref().map(|query| query.answers.as_slice());
         let questions = of_questions(answers.unwrap_or_default());
         let listed = columns.iter().map(|column| {
-            let Column {
+            let ShownColumn {
                 name,
                 role,
                 values,
@@ -199,9 +207,9 @@ fn of_questions(answers: &[AnswerKind]) -> Vec<What> {
     answers.iter().flat_map(shows).collect()
 }
 
-fn columns(ready: &Ready, outcome: Outcome) -> Vec<Column> {
+fn columns(ready: &Ready, outcome: Outcome) -> Vec<ShownColumn> {
     let columns = ready.study.schema.attributes().iter();
-    let columns = columns.map(|column| Column {
+    let columns = columns.map(|column| ShownColumn {
         name: column.name.clone(),
         role: column.role.name(),
         values: column.domain.describe(),
