@@ -40,7 +40,7 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
         if !domain.is_ordered() || size < 3 {
             continue;
         }
-        let rare = Rare::of(&own.quasi[place], place, size);
+        let rare = Rare::of(own, place, size);
         let (at_risk, of) = rare.ends(subject, own, placed);
         if of == 0 {
             continue;
@@ -76,12 +76,13 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
 
 impl Rare {
     /// The rarest values at both ends, as rows have them.
-    fn of(codes: &[u32], place: usize, size: u32) -> Self {
+    fn of(people: &Rows, place: usize, size: u32) -> Self {
         let mut counts = vec![0u64; size as usize];
-        for code in codes.iter().filter(|code| **code < size) {
-            counts[*code as usize] += 1;
+        let codes = people.quasi[place].iter().enumerate();
+        for (row, code) in codes.filter(|(_, code)| **code < size) {
+            counts[*code as usize] += people.weight(row);
         }
-        let most = codes.len() as u64 / ONE_IN;
+        let most = people.people() / ONE_IN;
         let reach = |order: &mut dyn Iterator<Item = u32>| {
             let (mut sum, mut end) = (0, None);
             for code in order {
@@ -101,7 +102,7 @@ impl Rare {
         }
     }
 
-    /// Rows of each class whose rare value is the class's end; and how many rows have a rare value.
+    /// People of each class whose rare value is the class's end; and how many people have a rare value.
     fn ends(&self, subject: &Subject<'_>, people: &Rows, placed: &Placed) -> (Vec<u64>, u64) {
         let mut at_risk = vec![0; subject.classes().count()];
         let mut of = 0;
@@ -113,7 +114,7 @@ impl Rare {
             if !is_low && !is_high {
                 continue;
             }
-            of += 1;
+            of += people.weight(row);
             let Some(one) = placed.boxes[row] else {
                 continue;
             };
@@ -126,7 +127,7 @@ impl Rare {
                 || (is_low && *code == least && least > 0)
                 || (is_high && *code == greatest && greatest < self.last);
             if is_end {
-                at_risk[subject.class_of_box(one as usize)] += 1;
+                at_risk[subject.class_of_box(one as usize)] += people.weight(row);
             }
         }
         (at_risk, of)

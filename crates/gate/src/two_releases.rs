@@ -41,11 +41,14 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
         })
         .collect();
     let slices: Vec<&[u32]> = joined.iter().map(Vec::as_slice).collect();
-    let common = Classes::group(&slices, rows.len());
+    let counts: Vec<u64> = rows.iter().map(|row| own.weight(*row)).collect();
+    let people = counts.iter().sum();
+    let classes = |slices| Classes::group(slices, rows.len()).counted(Some(&counts));
+    let common = classes(&slices);
     let mut at_risk = vec![0; subject.classes().count()];
-    let by_this = Classes::group(&slices[..1], rows.len());
+    let by_this = classes(&slices[..1]);
     let few: u64 = by_this.sizes().filter(|size| *size < subject.k()).sum();
-    let control = Control::expected("this release alone", share(few, rows.len() as u64));
+    let control = Control::expected("this release alone", share(few, people));
     let mut alone = 0;
     for one in 0..common.count() {
         let size = common.size(one);
@@ -56,7 +59,7 @@ pub(crate) fn attack(look: &Look<'_>, limit: Option<f64>) -> Finding {
     }
     let count = Count {
         at_risk: at_risk.iter().sum(),
-        of: rows.len() as u64,
+        of: people,
         is_sample: false,
         falls: format!(
             "records joined with fewer than k = {} ({alone} with nobody)",

@@ -9,6 +9,7 @@ use hedgerow_data::study::{Partition, Site};
 use hedgerow_data::{Attribute, Schema};
 use hedgerow_node::agreement::Standing;
 use hedgerow_privacy::{Model, Requirement, Sensitive, SingledOut, Suspect};
+use hedgerow_protocols::horizontal::mondrian::Plan;
 use hedgerow_smc::Security;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -136,6 +137,11 @@ impl Study {
             let name = study.name.as_str();
             let counts = see_counts(study, requirement, records, name);
             errors.extend(counts.err().map(Error::from));
+            if study.partition == Partition::Horizontal && study.algorithm.cuts() {
+                let plan = Plan::of(study, requirement, &self.opened.run);
+                let refused = plan.refuse(records, study.sites.len());
+                errors.extend(refused.err().map(Error::from));
+            }
         }
         let requirement = match requirement {
             Ok(requirement) if errors.is_empty() => requirement,
