@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_data::study::{Algorithm, Partition, Split};
+use hedgerow_data::study::{Partition, Split};
 use hedgerow_data::{Codes, Domain, Role, Schema, Study, Table};
 use hedgerow_node::agreement::Agreement;
 use hedgerow_privacy::{Model, Requirement, Scope, Sensitive, SingledOut};

@@ -94,14 +94,12 @@ pub(super) fn views(
         others.push(Read::open(&file, study, observer)?);
     }
     let quasi = study.schema.with_role(Role::Quasi);
-    let view = |release: &'_ Release| {
+    let releases = std::iter::once(release).chain(others.iter().map(|read| &read.release));
+    let views = releases.map(|release| {
         let columns = quasi.iter().filter_map(|place| release.generalized(*place));
         (columns.collect(), release.counts())
-    };
-    let all: Vec<(Vec<&GeneralizedColumn>, Option<&[u64]>)> = std::iter::once(release)
-        .chain(others.iter().map(|read| &read.release))
-        .map(|release| view(release))
-        .collect();
+    });
+    let all: Vec<(Vec<&GeneralizedColumn>, Option<&[u64]>)> = views.collect();
     let measured = Views::new(&all).map(|views| views.measured());
     measured.map_err(|problem| {
         let number = match problem {
